@@ -1,0 +1,36 @@
+# Two commands do everything on a machine with Python >= 3.11 and git: `make check` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: check test nightly bench figures clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.installed-all: $(VENV)/.installed
+	$(PIP) install --constraint constraints.txt --editable '.[dev,runtime]'
+	touch $@
+
+check: $(VENV)/.installed          ## decide every claim of the ledger
+	$(BIN)/lastiterate check
+
+test: $(VENV)/.installed-all       ## the whole test suite, linters and type checkers included
+	$(BIN)/python -m pytest --numprocesses auto
+
+nightly: $(VENV)/.installed-all    ## the long sweeps
+	$(BIN)/python -m pytest --numprocesses auto -m nightly
+
+bench: $(VENV)/.installed-all      ## ratios against baselines, written to benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks
+
+figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/
+	for name in chien_li/1a chien_li/1b chien_li/2a; do $(BIN)/lastiterate figure $$name --out figures || exit 1; done
+
+clean:
+	rm -rf $(VENV) .wheel-venv build dist .pytest_cache .mypy_cache .ruff_cache src/*.egg-info

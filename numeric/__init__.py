@@ -1,0 +1,1 @@
+"""Numbers with a guaranteed direction of error."""

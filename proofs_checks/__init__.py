@@ -1,0 +1,1 @@
+"""Decides every claim of the ledger: engines, verdicts, lock file, reports."""

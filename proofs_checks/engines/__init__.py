@@ -1,0 +1,1 @@
+"""Who decides a check: one module an engine."""

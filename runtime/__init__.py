@@ -1,0 +1,1 @@
+"""Measures real networks. The only folder that imports torch."""

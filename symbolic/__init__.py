@@ -1,0 +1,1 @@
+"""What the papers claim, in Sympy. Imports nothing else of ours."""

@@ -1,0 +1,209 @@
+"""The record of a claim: what a paper says, under which assumptions, and how it is to be decided.
+
+A claim is data. It holds Sympy expressions and names, never logic; the engines in
+`lastiterate.proofs_checks` read it. One theorem or lemma is one module with a tuple ``CLAIMS`` (the
+statement first, then the proof steps that carry weight), and `lastiterate.symbolic.ledger` lists the
+modules in the order of the paper.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from sympy import Expr, Symbol
+from sympy.logic.boolalg import Boolean
+
+__all__ = [
+    "Check",
+    "Claim",
+    "Engine",
+    "Holds",
+    "Identity",
+    "Inequality",
+    "Mutant",
+    "Recursion",
+    "Relation",
+    "Role",
+    "Sampled",
+    "Source",
+    "UpperBound",
+    "Value",
+]
+
+
+class Relation(StrEnum):
+    """How the left side of a claim stands to its right side."""
+
+    EQUAL = "=="
+    AT_MOST = "<="
+    BELOW = "<"
+    TIGHT = "<= and attained"
+    UP_TO_CONSTANT = "<~"
+
+
+class Engine(StrEnum):
+    """Who decides a check."""
+
+    IDENTITY = "identity"
+    INEQUALITY = "inequality"
+    ENCLOSURE = "enclosure"
+    WITNESS = "witness"
+    SAMPLING = "sampling"
+
+
+class Role(StrEnum):
+    """A statement of the paper, a step of its proof, or a result of ours beside it.
+
+    A refuted statement is REFUTED; a refuted step is a GAP: what it serves may still hold.
+    """
+
+    STATEMENT = "statement"
+    STEP = "step"
+    OURS = "ours"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a second reader finds the line: file in shared/seeds, line number there, number in the paper."""
+
+    file: str
+    line: int
+    number: str
+    equation: str = ""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """``left == right`` for every value of the symbols that meets the assumptions. Engine: identity."""
+
+    left: Expr
+    right: Expr
+    name: str = "identity"
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``. Engine: identity.
+
+    ``step`` is an expression in `notation.PREVIOUS` and, where needed, in ``index``. The engine checks the
+    base case, the induction step, and agreement of the two at small exact rationals.
+    """
+
+    index: Symbol
+    initial: Expr
+    step: Expr
+    closed_form: Expr
+    start: int = 0
+    name: str = "recursion"
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """``left relation right``, polynomial or algebraic, under the assumptions. Engine: inequality (z3).
+
+    ``given`` are premises of this check alone (a proof step: premises imply conclusion).
+    """
+
+    left: Expr
+    relation: Relation
+    right: Expr
+    given: tuple[Boolean, ...] = ()
+    name: str = "inequality"
+
+
+@dataclass(frozen=True)
+class Holds:
+    """``left relation right`` on a box, transcendental functions allowed. Engine: enclosure (balls).
+
+    ``box`` gives each free symbol a closed interval (low, high), or one value where low == high; a symbol
+    declared integer runs over the integers of its interval. The assumptions of the claim cut the box.
+    """
+
+    left: Expr
+    relation: Relation
+    right: Expr
+    box: Mapping[Symbol, tuple[Expr | int, Expr | int]]
+    name: str = "enclosure"
+
+
+@dataclass(frozen=True)
+class Value:
+    """``expression`` is the decimal number printed, up to half a unit of its last digit. Engine: enclosure."""
+
+    expression: Expr
+    printed: str
+    name: str = "value"
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """``left relation right`` at random points of a box, 50 digits each. Engine: sampling.
+
+    The weakest evidence: used where no other engine decides. Same fields as `Holds`.
+    """
+
+    left: Expr
+    relation: Relation
+    right: Expr
+    box: Mapping[Symbol, tuple[Expr | int, Expr | int]]
+    name: str = "sample"
+
+
+@dataclass(frozen=True)
+class UpperBound:
+    """A claimed bound of the Renyi divergence of the last iterate, of either law from the other. Engine: witness.
+
+    ``bound`` names an evaluator in `lastiterate.numeric.theorems.EVALUATORS`. ``witnesses`` names the
+    exactly solvable runs that meet the assumptions. ``altered`` replaces parameters before the evaluator
+    sees them ({K: K / 2} drops a factor two): that is how mutants are written.
+    """
+
+    bound: str
+    witnesses: tuple[str, ...]
+    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    name: str = "bound"
+
+
+Check = Identity | Recursion | Inequality | Holds | Value | Sampled | UpperBound
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong variant of one check, which ``caught_by`` must refute (raising, or not deciding, is not enough)."""
+
+    name: str
+    check: Check
+    caught_by: Engine
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a paper, or of ours beside it.
+
+    Attributes:
+        key: ``paper/number`` for a statement, ``paper/number/step`` below it, lower case.
+        title: what the claim says, in one line.
+        source: where it stands.
+        assumptions: Sympy conditions; printed, sampled from, and handed to the engines as premises.
+        checks: all must hold.
+        mutants: all must be refuted.
+        role: statement of the paper, step of its proof, or a result of ours.
+        relation: how the claim's sides stand to each other, for the reader and for the tests.
+        misprint: the check as printed, where ``checks`` hold its evident reading; it must be refuted,
+            and the verdict is then TYPO.
+        repairs: key of the claim that this one mends.
+        remark: for a reader of a verdict other than HOLDS: what is claimed, what fails, what is true instead.
+    """
+
+    key: str
+    title: str
+    source: Source
+    checks: tuple[Check, ...]
+    mutants: tuple[Mutant, ...]
+    assumptions: tuple[Boolean, ...] = ()
+    role: Role = Role.STATEMENT
+    relation: Relation = Relation.EQUAL
+    misprint: Check | None = None
+    repairs: str = ""
+    remark: str = ""

@@ -1,0 +1,83 @@
+"""One letter, one meaning: every symbol that a claim may use.
+
+The table follows Chien & Li 2025, the first paper of the ledger. Where two letters of the papers
+collide, the rarer one is renamed here and the claim says so: the paper's window length T - tau is ``w``
+(``m`` is strong convexity), the closed convex set is never a symbol (``K`` is the clip norm).
+
+Units: a *length* is measured in the norm of the parameters, a *gradient* in length / (unit of eta).
+"""
+
+from typing import Final
+
+from sympy import Expr, Symbol
+
+# The run.
+T: Final = Symbol("T", integer=True, positive=True)
+t: Final = Symbol("t", integer=True, nonnegative=True)
+tau: Final = Symbol("tau", integer=True, nonnegative=True)
+w: Final = Symbol("w", integer=True, positive=True)
+j: Final = Symbol("j", integer=True, positive=True)
+n: Final = Symbol("n", integer=True, positive=True)
+b: Final = Symbol("b", integer=True, positive=True)
+eta: Final = Symbol("eta", positive=True)
+sigma: Final = Symbol("sigma", positive=True)
+K: Final = Symbol("K", positive=True)
+D: Final = Symbol("D", positive=True)
+
+# The losses.
+L: Final = Symbol("L", nonnegative=True)
+lam: Final = Symbol("lambda", positive=True)
+m: Final = Symbol("m", positive=True)
+c: Final = Symbol("c", positive=True)
+
+# The analysis.
+alpha: Final = Symbol("alpha", positive=True)
+beta: Final = Symbol("beta", nonnegative=True)
+s: Final = Symbol("s", positive=True)
+Delta: Final = Symbol("Delta", nonnegative=True)
+V: Final = Symbol("V", positive=True)
+W: Final = Symbol("W", positive=True)
+a: Final = Symbol("a", nonnegative=True)
+x: Final = Symbol("x", nonnegative=True)
+y: Final = Symbol("y", nonnegative=True)
+z: Final = Symbol("z", nonnegative=True)
+
+PREVIOUS: Final = Symbol("previous", nonnegative=True)
+"""Stands for the value at index - 1 in the step of a `Recursion`."""
+
+MEANING: Final[dict[Symbol, tuple[str, str]]] = {
+    T: ("number of steps", "1"),
+    t: ("time", "1"),
+    tau: ("start of the window of shifts", "1"),
+    w: ("length of the window of shifts, T - tau", "1"),
+    j: ("position in the window, t - tau + 1", "1"),
+    n: ("size of the data set", "1"),
+    b: ("size of a batch; n for full batches", "1"),
+    eta: ("step size", "length / gradient"),
+    sigma: ("standard deviation of the noise added to the iterate", "length"),
+    K: ("clip norm of a per-sample gradient", "gradient"),
+    D: ("diameter of the domain (not its radius)", "length"),
+    L: ("Hoelder constant of the gradients; smoothness where lambda = 1", "gradient / length^lambda"),
+    lam: ("Hoelder order of the gradients", "1"),
+    m: ("strong convexity", "gradient / length"),
+    c: ("Lipschitz constant of one gradient update", "1"),
+    alpha: ("order of the Renyi divergence", "1"),
+    beta: ("share of the noise variance that hides the change of the data", "1"),
+    s: ("sensitivity of one step, 2 eta K / n", "length"),
+    Delta: ("distance of the coupled runs at the start of the window", "length"),
+    V: ("sum over the window of c^-j", "1"),
+    W: ("sum over the window of c^-2j", "1"),
+    a: ("shift at one step", "length"),
+    x: ("a distance", "length"),
+    y: ("a distance", "length"),
+    z: ("a distance", "length"),
+}
+"""Each symbol with its meaning and its unit."""
+
+
+def sensitivity(batch: Expr = n) -> Expr:
+    """The most by which replacing one sample moves one update: 2 eta K / batch, a length.
+
+    Source: Chien & Li 2025, (33)-(36).
+    """
+    return 2 * eta * K / batch
