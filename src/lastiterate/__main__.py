@@ -1,0 +1,73 @@
+"""The command line, ``lastiterate`` or ``python -m lastiterate``.
+
+Exit status: 0 all is well, 1 a claim failed, 2 bad input, 130 interrupted.
+"""
+
+import sys
+from difflib import get_close_matches
+from importlib import import_module
+
+import click
+
+from lastiterate.numeric.errors import InputError
+
+_COMMANDS = {
+    "check": "decide every claim of the ledger and compare with the lock file",
+    "list": "list the claims of the ledger",
+    "show": "show one claim: statement, assumptions, checks, mutants, verdict",
+    "bound": "bound the privacy loss of a run described in a TOML file",
+    "compare": "put every applicable theorem side by side for a run",
+    "estimate": "measure the Hoelder constants of a network",
+    "figure": "draw a figure of a paper, with the CSV behind it",
+}
+
+
+class _LazyGroup(click.Group):
+    """Knows each command by one line; imports its module only when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _COMMANDS:
+            module = import_module(f"lastiterate.commands.{cmd_name}")
+            command: click.Command = module.command
+            return command
+        near = get_close_matches(cmd_name, _COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(_COMMANDS)}."
+        raise click.UsageError(f"There is no such command, got command={cmd_name}; {hint}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="lastiterate")
+def cli() -> None:
+    """Machine-checked theory for private training when only the last iterate is released.
+
+    \b
+    Examples:
+      lastiterate check
+      lastiterate bound run.toml
+      lastiterate estimate builtin:iris-mlp
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; bad input is one sentence on stderr and exit status 2."""
+    try:
+        status = cli.main(args=arguments, prog_name="lastiterate", standalone_mode=False)
+    except (InputError, click.ClickException) as error:
+        message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        click.echo(f"error: {' '.join(message.split())}", err=True)
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted: what was finished is kept; the same command goes on from there.", err=True)
+        sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+if __name__ == "__main__":
+    main()
