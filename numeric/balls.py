@@ -1,0 +1,52 @@
+"""From balls to floats and back, always in the stated direction.
+
+A ball (python-flint's ``arb``) encloses the exact value; these helpers leave it on the side that is asked for.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import inf, nextafter
+
+from flint import arb, ctx
+
+__all__ = ["exact", "lower", "precision", "upper"]
+
+PRECISION = 192
+"""Working precision in bits: wide enough that a closed form with c within 1e-16 of 1 keeps 20 digits."""
+
+
+@contextmanager
+def precision(bits: int = PRECISION) -> Iterator[None]:
+    """Work with ``bits`` bits inside the block and restore the caller's precision after it."""
+    before = ctx.prec
+    ctx.prec = max(bits, before)
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+def exact(value: float) -> arb:
+    """The float itself, as a ball of radius zero; infinity stays infinite."""
+    return arb(value)
+
+
+def upper(ball: arb) -> float:
+    """The least float that is certainly at least every number in the ball.
+
+    >>> from flint import arb
+    >>> upper(arb(1) / 3) >= 1 / 3
+    True
+    """
+    if not ball.is_finite():
+        return inf
+    end = ball.upper()
+    nearest = float(end)
+    while not arb(nearest) >= end:
+        nearest = nextafter(nearest, inf)
+    return nearest
+
+
+def lower(ball: arb) -> float:
+    """The greatest float that is certainly at most every number in the ball."""
+    return -upper(-ball)

@@ -1,0 +1,159 @@
+"""The description of a run of noisy SGD; accounting for it is elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isfinite, isnan
+from numbers import Integral, Real
+from typing import Any
+
+from lastiterate.numeric.errors import InputError
+
+__all__ = ["NoisySGD", "Schedule"]
+
+Schedule = float | tuple[float, ...]
+"""One number for all steps, or one number a step."""
+
+_SAMPLING = ("full",)
+
+
+def real(name: str, value: Any, need: str) -> float:
+    """The value as a float, or an `InputError` that says what is needed."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name} needs {need}, got {name}={value!r}; write a number.")
+    number = float(value)
+    if isnan(number):
+        raise InputError(f"{name} needs {need}, got {name}=nan; check where the value comes from.")
+    return number
+
+
+def positive(name: str, value: Any, *, finite: bool = True) -> float:
+    """The value as a float above zero."""
+    need = "a positive number"
+    number = real(name, value, need)
+    if number <= 0 or (finite and not isfinite(number)):
+        raise InputError(f"{name} needs {need}, got {name}={number:g}; give a value above 0.")
+    return number
+
+
+def count(name: str, value: Any) -> int:
+    """The value as an integer of at least one."""
+    need = "a whole number of at least 1"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InputError(f"{name} needs {need}, got {name}={value!r}; write an integer.")
+    if value < 1:
+        raise InputError(f"{name} needs {need}, got {name}={value}; give at least 1.")
+    return int(value)
+
+
+def _schedule(name: str, value: Any, steps: int) -> Schedule:
+    if isinstance(value, str) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
+        return positive(name, value)
+    entries = tuple(positive(f"{name}[{t}]", entry) for t, entry in enumerate(value))
+    if len(entries) != steps:
+        raise InputError(
+            f"{name} needs one number or one for each of the steps={steps}, got {len(entries)} numbers; "
+            "give a list as long as the run."
+        )
+    return entries[0] if len(set(entries)) == 1 else entries
+
+
+@dataclass(frozen=True)
+class NoisySGD:
+    """Projected noisy SGD with per-sample clipping, of which only the last iterate is released.
+
+    ``W <- Proj_K[W - step_size / batch * sum over the batch of clip(grad) + N(0, noise_std^2 I)]``,
+    Chien & Li 2025, (1).
+
+    Attributes:
+        steps: number of updates T.
+        step_size: eta, in length / gradient; one number or one a step.
+        noise_std: standard deviation of the Gaussian added to the *iterate*, a length; one number or one a
+            step. For noise added to the gradient see `gradient_noise`.
+        clip_norm: bound K on the norm of every per-sample gradient.
+        dataset_size: number n of samples.
+        batch_size: samples in an update; None for all of them.
+        sampling: how batches are drawn; "full" is supported.
+        diameter: greatest distance of two points of the domain (not its radius), a length; inf for no
+            projection.
+        adjacency: "replace": two data sets differ in one sample.
+
+    Raises:
+        InputError: a value is missing its meaning (negative, NaN, a text, a schedule of the wrong length).
+
+    Source: Chien & Li 2025, section 1.1 and (1).
+
+    >>> NoisySGD(steps=10, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5).batch
+    5
+    """
+
+    steps: int
+    step_size: Schedule
+    noise_std: Schedule
+    clip_norm: float
+    dataset_size: int
+    batch_size: int | None = None
+    sampling: str = "full"
+    diameter: float = inf
+    adjacency: str = "replace"
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "steps", count("steps", self.steps))
+        put(self, "step_size", _schedule("step_size", self.step_size, self.steps))
+        put(self, "noise_std", _schedule("noise_std", self.noise_std, self.steps))
+        put(self, "clip_norm", positive("clip_norm", self.clip_norm))
+        put(self, "dataset_size", count("dataset_size", self.dataset_size))
+        put(self, "diameter", positive("diameter", self.diameter, finite=False))
+        if self.batch_size is not None:
+            put(self, "batch_size", count("batch_size", self.batch_size))
+            if self.batch > self.dataset_size:
+                raise InputError(
+                    f"batch_size needs to be at most dataset_size={self.dataset_size}, got "
+                    f"batch_size={self.batch_size}; leave it out for full batches."
+                )
+        if self.sampling not in _SAMPLING:
+            raise InputError(
+                f"sampling needs to be one of {', '.join(_SAMPLING)}, got sampling={self.sampling!r}; "
+                "other batch schemes are not accounted for yet."
+            )
+        if self.batch != self.dataset_size:
+            raise InputError(
+                f"sampling='full' needs batch_size equal to dataset_size={self.dataset_size}, got "
+                f"batch_size={self.batch_size}; leave batch_size out."
+            )
+        if self.adjacency != "replace":
+            raise InputError(
+                f"adjacency needs to be 'replace', got adjacency={self.adjacency!r}; "
+                "other notions are not accounted for yet."
+            )
+
+    @classmethod
+    def gradient_noise(cls, *, gradient_noise_std: float, step_size: float, **rest: Any) -> "NoisySGD":
+        """A run whose noise is added to the averaged *gradient*: noise_std = step_size * gradient_noise_std.
+
+        Source: the convention of Altschuler & Talwar 2022 and Liang et al. 2026.
+
+        >>> NoisySGD.gradient_noise(gradient_noise_std=10, step_size=0.1, steps=1, clip_norm=1,
+        ...                         dataset_size=5).noise_std
+        1.0
+        """
+        noise = positive("step_size", step_size) * positive("gradient_noise_std", gradient_noise_std)
+        return cls(step_size=step_size, noise_std=noise, **rest)
+
+    @property
+    def batch(self) -> int:
+        """The number of samples in an update."""
+        return self.dataset_size if self.batch_size is None else self.batch_size
+
+    @property
+    def constant(self) -> bool:
+        """Whether neither the step size nor the noise changes over time."""
+        return not isinstance(self.step_size, tuple) and not isinstance(self.noise_std, tuple)
+
+    def step_size_at(self, t: int) -> float:
+        """Eta of the update from iterate t to t + 1."""
+        return self.step_size[t] if isinstance(self.step_size, tuple) else self.step_size
+
+    def noise_std_at(self, t: int) -> float:
+        """Standard deviation of the noise in the update from iterate t to t + 1."""
+        return self.noise_std[t] if isinstance(self.noise_std, tuple) else self.noise_std
