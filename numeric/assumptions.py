@@ -10,6 +10,7 @@ Source: DESIGN section 2, first table; Chien & Li 2025, Definition 2.5 and Lemma
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf, isfinite
 
 import numpy as np
@@ -193,7 +194,7 @@ class Tabulated(Modulus):
                 f"len(distances)={len(distances)}, len(values)={len(values)}; give pairs."
             )
         for name, row, strict in (("distances", distances, True), ("values", values, False)):
-            for i, (before, after) in enumerate(zip(row, row[1:], strict=False), start=1):
+            for i, (before, after) in enumerate(pairwise(row), start=1):
                 if after < before or (strict and after == before):
                     raise InputError(
                         f"{name} needs to be {'increasing' if strict else 'nondecreasing'}, got "

@@ -8,6 +8,7 @@ points between which it is concave.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,11 +109,11 @@ class ModulusExpansion(Expansion):
     clip_norm: float
     batch: int
 
-    @property
-    def sensitivity(self) -> arb:
+    @cached_property
+    def sensitivity(self) -> arb:  # type: ignore[override]
         return 2 * exact(self.step_size) * exact(self.clip_norm) / self.batch
 
-    @property
+    @cached_property
     def weight(self) -> arb:
         """eta (b - 1)/b."""
         return exact(self.step_size) * (self.batch - 1) / self.batch

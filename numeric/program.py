@@ -1,0 +1,159 @@
+"""The shift program: the scalar optimal-control problem behind every bound.
+
+State z_t is the distance that is still to be hidden, control a_t >= 0 the shift spent at step t:
+
+    z_{t+1} = max(e_t(z_t) - a_t, 0),   z_T = 0,   cost = sum of a_t^2 / sigma_t^2,
+
+started either at t = 0 with z_0 = 0, or at any tau with z_tau = min(D, D_tau), D the diameter and D_tau the
+forward-tracked distance. *Every* feasible path proves that the last iterates are mu-GDP with mu^2 = cost, and
+hence (alpha, alpha / 2 cost)-RDP for every alpha > 1, of either law from the other.
+
+Source: Chien & Li 2025, Theorems 3.1 and 3.7, without their noise splitting; the GDP form is the shifted
+interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien_li/*/ours).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.balls import exact, precision
+from lastiterate.numeric.expansion import ULPS, Expansion
+from lastiterate.numeric.run import NoisySGD
+
+__all__ = ["GeometricPath", "Path", "ShiftProgram"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ShiftProgram:
+    """The program of one run under one assumption.
+
+    Attributes:
+        steps: T.
+        diameter: D, a length; inf without projection.
+        expansions: e_t, one for all steps or one a step.
+        noise: sigma_t, lengths, one for all steps or one a step.
+    """
+
+    steps: int
+    diameter: float
+    expansions: tuple[Expansion, ...]
+    noise: tuple[float, ...]
+
+    @classmethod
+    def of(cls, run: NoisySGD, assumption: Assumption) -> "ShiftProgram":
+        """The program of a full-batch run.
+
+        Raises:
+            InputError: the assumption does not allow the run's step size.
+        """
+        varying = isinstance(run.step_size, tuple)
+        known: dict[float, Expansion] = {}
+        with precision():
+            for t in range(run.steps if varying else 1):
+                known.setdefault(run.step_size_at(t), assumption.expansion(run, t))
+        expansions = (
+            tuple(known[eta] for eta in run.step_size)
+            if isinstance(run.step_size, tuple)
+            else (known[run.step_size],)
+        )
+        noise = run.noise_std if isinstance(run.noise_std, tuple) else (run.noise_std,)
+        return cls(run.steps, run.diameter, expansions, noise)
+
+    @property
+    def constant(self) -> bool:
+        """Whether every step is the same."""
+        return len(self.expansions) == 1 and len(self.noise) == 1
+
+    def expansion(self, t: int) -> Expansion:
+        """e_t."""
+        return self.expansions[t if len(self.expansions) > 1 else 0]
+
+    def noise_at(self, t: int) -> float:
+        """sigma_t, a length."""
+        return self.noise[t if len(self.noise) > 1 else 0]
+
+    def composition(self) -> arb:
+        """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""
+        if self.constant:
+            return self.steps * (self.expansion(0).sensitivity / exact(self.noise_at(0))) ** 2
+        return sum(
+            ((self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2 for t in range(self.steps)),
+            arb(0),
+        )
+
+    @cached_property
+    def tracked(self) -> Array:
+        """min(D, D_t) for t = 0..T, shape (T + 1,), rounded up: D_0 = 0 and D_{t+1} = e_t(D_t).
+
+        Source: Chien & Li 2025, Lemmas 3.5 and 3.10.
+        """
+        distances = np.full(self.steps + 1, self.diameter)
+        distances[0] = 0.0
+        up = 1 + 2 * ULPS * np.finfo(float).eps
+        for t in range(self.steps):
+            step = float(self.expansion(t).value(distances[t : t + 1])[0]) * up
+            if step >= self.diameter and all(e.expansive for e in self.expansions):
+                break
+            distances[t + 1] = min(step, self.diameter)
+        return distances
+
+    def cost(self, path: "Path") -> arb:
+        """The cost of a path, enclosed from its own shifts, whatever they are.
+
+        The state is run forward and rounded up; the last shift is replaced by what is left to hide, so
+        that the path is feasible by construction.
+
+        Args:
+            path: shifts for the steps path.start..T-1.
+
+        Raises:
+            ValueError: the path does not end at T, or starts below the distance it has to hide.
+        """
+        if path.start + len(path.shifts) != self.steps:
+            raise ValueError(
+                f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}"
+            )
+        if path.start > 0 and path.distance < self.diameter and path.distance < self.tracked[path.start]:
+            raise ValueError(f"a path needs to start at the tracked distance, got distance={path.distance}")
+        with precision():
+            z, total = exact(path.distance), arb(0)
+            for t, shift in enumerate(path.shifts[:-1].tolist(), start=path.start):
+                left = (self.expansion(t).ball(z) - exact(shift)).upper()
+                z = left if left > 0 else arb(0)
+                total += (exact(shift) / exact(self.noise_at(t))) ** 2
+            last = self.expansion(self.steps - 1).ball(z)
+            return total + (last / exact(self.noise_at(self.steps - 1))) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Shifts from ``start`` to the end, hiding ``distance`` at the start.
+
+    ``shifts`` has shape (T - start,), lengths.
+    """
+
+    start: int
+    distance: float
+    shifts: Array
+
+
+@dataclass(frozen=True, eq=False)
+class GeometricPath:
+    """The optimal path of an affine expansion: shifts first * ratio^j for j = 0..length-1, made when asked for."""
+
+    start: int
+    distance: float
+    first: float
+    ratio: float
+    length: int
+
+    @property
+    def shifts(self) -> Array:
+        """Shape (length,), lengths, to float precision."""
+        return self.first * self.ratio ** np.arange(self.length, dtype=float)
