@@ -20,7 +20,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.balls import exact, precision
+from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.expansion import ULPS, Expansion
 from lastiterate.numeric.run import NoisySGD
 
@@ -86,6 +86,15 @@ class ShiftProgram:
             ((self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2 for t in range(self.steps)),
             arb(0),
         )
+
+    def composition_path(self) -> "Path":
+        """The path that stays at 0: every step hides its own sensitivity.
+
+        Shifts are rounded up: where e is steep at 0 a remainder of 1e-17 would grow into a real distance.
+        """
+        if self.constant:
+            return Path(0, 0.0, np.full(self.steps, upper(self.expansion(0).sensitivity)))
+        return Path(0, 0.0, np.array([upper(self.expansion(t).sensitivity) for t in range(self.steps)]))
 
     @cached_property
     def tracked(self) -> Array:
