@@ -1,0 +1,199 @@
+"""Per-sample gradients at many points at once.
+
+A *point* is the flat vector of all parameters, so that a norm is the norm of all parameters together. The
+gradients come leaf by leaf (one tensor a parameter), because gluing them together costs more than the
+gradients themselves; `norm`, `difference` and `flat` work on leaves.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads import Workload
+
+__all__ = ["DTYPES", "Gradients", "Leaves", "clip_factor", "device_of", "difference", "flat", "norm"]
+
+DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
+
+Leaves = tuple[Tensor, ...]
+"""One tensor a parameter, each of shape (points, samples, *parameter)."""
+
+_COPIES_OF_GRADIENT: Final = 6
+_COPIES_OF_ACTIVATION: Final = 4
+
+
+def device_of(name: str) -> torch.device:
+    """The torch device called ``name``: cpu, cuda, cuda:1, mps.
+
+    Raises:
+        InputError: no such device, or it is not there on this machine.
+    """
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise InputError(
+            f"The device must be usable on this machine, got device={name} "
+            f"({str(error).splitlines()[0]}); use cpu."
+        ) from None
+    return device
+
+
+class Gradients:
+    """Per-sample gradients of a workload's loss, batched over points and over samples.
+
+    Args:
+        workload: network, loss and data.
+        module: the module whose shapes and buffers are used; its own parameters are not read.
+        dtype: ``float32`` or ``float64``.
+        device: a torch device name.
+        memory: bytes that one chunk may take, a budget kept to by an estimate of the working set.
+
+    Raises:
+        InputError: unknown dtype or device, float64 on mps, or a budget below one point and one sample.
+
+    Example:
+        >>> import torch
+        >>> from torch import nn
+        >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
+        ...                 lambda out, y: (out - y).square().sum() / 2,
+        ...                 torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
+        >>> gradients = Gradients(line, line.initial(0))
+        >>> points = torch.tensor([[3.0]], dtype=torch.float64)
+        >>> flat(gradients.at(points)).flatten().tolist()
+        [3.0, 12.0]
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        module: nn.Module,
+        *,
+        dtype: str = "float64",
+        device: str = "cpu",
+        memory: int = 256 * 2**20,
+    ) -> None:
+        if dtype not in DTYPES:
+            raise InputError(f"The dtype must be float32 or float64, got dtype={dtype}; choose one of the two.")
+        self.device = device_of(device)
+        self.dtype = DTYPES[dtype]
+        if self.device.type == "mps" and self.dtype is torch.float64:
+            raise InputError(
+                f"The mps device has no float64, got dtype={dtype} on device={device}; use float32."
+            )
+        self._module = module.to(device=self.device, dtype=self.dtype)
+        named = dict(self._module.named_parameters())
+        self._names: Sequence[str] = tuple(named)
+        self._shapes = tuple(p.shape for p in named.values())
+        self._sizes = tuple(p.numel() for p in named.values())
+        self.dimension = sum(self._sizes)
+        self._loss = workload.loss
+        self._inputs = self._placed(workload.inputs)
+        self._targets = self._placed(workload.targets)
+        self.samples = workload.samples
+        self._both = vmap(vmap(grad(self._loss_of_one), (None, 0, 0)), (0, None, None))
+        self._pairs_at_once = memory // self._bytes_of_a_pair()
+        if self._pairs_at_once < 1:
+            raise InputError(
+                f"One gradient needs {self._bytes_of_a_pair()} bytes of working memory, got memory={memory}; "
+                "raise the budget."
+            )
+
+    def flatten(self, module: nn.Module) -> Tensor:
+        """The parameters of ``module`` as one point, shape (dimension,), on this device."""
+        return torch.cat([p.detach().reshape(-1).to(self.device, self.dtype) for p in module.parameters()])
+
+    def at(self, points: Tensor, samples: slice = slice(None)) -> Leaves:
+        """Gradient of every sample's loss at every point.
+
+        Args:
+            points: shape (points, dimension).
+            samples: which samples.
+
+        Returns:
+            One tensor a parameter, each of shape (points, samples, *parameter). Nothing is chunked here.
+        """
+        leaves = tuple(
+            part.reshape(len(points), *shape)
+            for part, shape in zip(points.split(self._sizes, dim=1), self._shapes, strict=True)
+        )
+        return self._both(leaves, self._inputs[samples], self._targets[samples])
+
+    def sample_chunks(self) -> Iterator[slice]:
+        """Slices of the samples, as many samples at once as one point leaves room for."""
+        step = min(self.samples, self._pairs_at_once)
+        return (slice(i, min(i + step, self.samples)) for i in range(0, self.samples, step))
+
+    def point_chunks(self, points: int) -> Iterator[slice]:
+        """Slices of ``points`` points, as many at once as fit beside one chunk of samples."""
+        step = max(1, self._pairs_at_once // min(self.samples, self._pairs_at_once))
+        return (slice(i, min(i + step, points)) for i in range(0, points, step))
+
+    def mean(self, point: Tensor, clip_norm: float = math.inf) -> Tensor:
+        """Mean over the samples of the clipped gradient at one point, shape (dimension,)."""
+        total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
+        for chunk in self.sample_chunks():
+            leaves = self.at(point[None], chunk)
+            factor = clip_factor(norm(leaves), clip_norm)
+            total += flat(leaves)[0].mul_(factor[0, :, None]).sum(dim=0)
+        return total / self.samples
+
+    def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
+        parameters = dict(zip(self._names, leaves, strict=True))
+        return self._loss(functional_call(self._module, parameters, (row[None],)), target[None])
+
+    def _placed(self, values: Tensor) -> Tensor:
+        return values.to(self.device, self.dtype) if values.is_floating_point() else values.to(self.device)
+
+    def _bytes_of_a_pair(self) -> int:
+        """Estimated working set of one (point, sample): its gradients and the activations of every layer."""
+        seen = 0
+
+        def count(_module: nn.Module, _inputs: object, output: object) -> None:
+            nonlocal seen
+            seen += output.numel() if isinstance(output, Tensor) else 0
+
+        hooks = [part.register_forward_hook(count) for part in self._module.modules()]
+        try:
+            with torch.no_grad():
+                self._module(self._inputs[:1])
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return self.dtype.itemsize * (_COPIES_OF_GRADIENT * self.dimension + _COPIES_OF_ACTIVATION * seen)
+
+
+def flat(leaves: Leaves) -> Tensor:
+    """The leaves as one tensor of shape (points, samples, dimension)."""
+    return torch.cat([leaf.flatten(start_dim=2) for leaf in leaves], dim=2)
+
+
+def norm(leaves: Leaves) -> Tensor:
+    """Euclidean norm over all parameters, shape (points, samples)."""
+    norms = [torch.linalg.vector_norm(leaf.flatten(start_dim=2), dim=2) for leaf in leaves]
+    return torch.linalg.vector_norm(torch.stack(norms), dim=0)
+
+
+def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None = None) -> Leaves:
+    """The change left - right of every gradient, leaves of shape (points, samples, size of the parameter).
+
+    Args:
+        left: leaves of shape (points, samples, ...).
+        right: leaves that broadcast against ``left``.
+        scale: factors for ``left`` and ``right``, of shapes that broadcast to (points, samples).
+    """
+    parts = [(a.flatten(start_dim=2), b.flatten(start_dim=2)) for a, b in zip(left, right, strict=True)]
+    if scale is None:
+        return tuple(a - b for a, b in parts)
+    u, v = scale[0][..., None], scale[1][..., None]
+    return tuple(u * a - v * b for a, b in parts)
+
+
+def clip_factor(norms: Tensor, clip_norm: float) -> Tensor:
+    """What a gradient of each norm is multiplied by to lie in the ball of radius clip_norm, at most 1."""
+    return (clip_norm / norms).clamp(max=1.0).nan_to_num(nan=1.0)

@@ -1,0 +1,142 @@
+"""Gradient differences of (iterate, drawn point) pairs: one pass that serves every Hölder order.
+
+The table of pairs *is* the measurement. Constants for a list of orders and the measured modulus are read off
+it afterwards (`lastiterate.runtime.record`), so no gradient is computed twice.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, norm
+from lastiterate.runtime.sampling import Draw, ball_points
+
+__all__ = ["FLOOR_ULPS", "Kind", "PairTable", "measure_pairs"]
+
+Array = NDArray[np.float64]
+
+FLOOR_ULPS: Final = 32.0
+"""Rounding error assumed of a gradient, in units of the dtype's eps times the largest per-sample norm."""
+
+
+class Kind(StrEnum):
+    """Which gradient's change is measured.
+
+    ``SAMPLE`` is what Theorem 3.7 assumes (of every per-sample gradient, the largest change over samples).
+    ``SAMPLE_CLIPPED`` is what its proof uses, never larger. ``BATCH`` and ``BATCH_CLIPPED`` are the changes
+    of the mean over the batch: smaller, and not enough for the theorem, because the adjacent data set has
+    another mean.
+    """
+
+    SAMPLE = "sample"
+    SAMPLE_CLIPPED = "sample_clipped"
+    BATCH = "batch"
+    BATCH_CLIPPED = "batch_clipped"
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Measured pairs.
+
+    Attributes:
+        distances: |x - y|, shape (pairs,), a length.
+        differences: for each kind |g(x) - g(y)|, shape (pairs,), a gradient.
+        floors: assumed rounding error of every difference of that pair, shape (pairs,), a gradient.
+    """
+
+    distances: Array
+    differences: dict[Kind, Array]
+    floors: Array
+
+    @staticmethod
+    def join(tables: list["PairTable"]) -> "PairTable":
+        """All pairs of several tables, in order."""
+        return PairTable(
+            np.concatenate([table.distances for table in tables]),
+            {kind: np.concatenate([table.differences[kind] for table in tables]) for kind in Kind},
+            np.concatenate([table.floors for table in tables]),
+        )
+
+
+@torch.no_grad()
+def measure_pairs(
+    gradients: Gradients,
+    centers: Tensor,
+    clip_norm: float,
+    *,
+    points: int,
+    radius: float,
+    draw: Draw,
+    generator: torch.Generator,
+) -> PairTable:
+    """Draw points around every center and measure how the gradients change.
+
+    Args:
+        gradients: per-sample gradients of the workload.
+        centers: shape (centers, dimension).
+        clip_norm: clip norm K of the two clipped kinds, a gradient.
+        points: points drawn around each center.
+        radius: radius of the ball, a length.
+        draw: how points are drawn in it.
+        generator: on the CPU, so that every device sees the same points.
+
+    Returns:
+        A table of centers * points pairs.
+    """
+    rows: list[tuple[Tensor, dict[Kind, Tensor], Tensor]] = []
+    for center in centers:
+        drawn = ball_points(points, gradients.dimension, radius, draw, generator)
+        around = center + drawn.to(center)
+        rows.extend(
+            _around(gradients, center, around[part], clip_norm) for part in gradients.point_chunks(points)
+        )
+    return PairTable(
+        _array([row[0] for row in rows]),
+        {kind: _array([row[1][kind] for row in rows]) for kind in Kind},
+        _array([row[2] for row in rows]),
+    )
+
+
+def _around(
+    gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
+) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
+    """Distances, differences and floors of the pairs (center, point), each of shape (points,)."""
+    zero = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
+    largest = {Kind.SAMPLE: zero, Kind.SAMPLE_CLIPPED: zero}
+    norms = zero
+    totals: dict[Kind, Leaves] = {}
+    for chunk in gradients.sample_chunks():
+        here, there = gradients.at(center[None], chunk), gradients.at(around, chunk)
+        norm_here, norm_there = norm(here), norm(there)
+        norms = torch.maximum(norms, norm_here.amax(dim=1) + norm_there.amax(dim=1))
+        scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
+        acts = bool((scale[0] < 1).any() or (scale[1] < 1).any())
+        change = difference(there, here)
+        clipped = difference(there, here, scale) if acts else change
+        raw_norm = norm(change)
+        clipped_norm = norm(clipped) if acts else raw_norm
+        largest = {
+            Kind.SAMPLE: torch.maximum(largest[Kind.SAMPLE], raw_norm.amax(dim=1)),
+            Kind.SAMPLE_CLIPPED: torch.maximum(largest[Kind.SAMPLE_CLIPPED], clipped_norm.amax(dim=1)),
+        }
+        _add(totals, Kind.BATCH, change)
+        _add(totals, Kind.BATCH_CLIPPED, clipped)
+    batch = {kind: norm(leaves)[:, 0] / gradients.samples for kind, leaves in totals.items()}
+    floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms
+    return torch.linalg.vector_norm(around - center, dim=1), largest | batch, floors
+
+
+def _add(totals: dict[Kind, Leaves], kind: Kind, change: Leaves) -> None:
+    """Add the sum over the samples to the totals, leaves of shape (points, 1, size of the parameter)."""
+    summed = tuple(leaf.sum(dim=1, keepdim=True) for leaf in change)
+    before = totals.get(kind)
+    totals[kind] = summed if before is None else tuple(a + b for a, b in zip(before, summed, strict=True))
+
+
+def _array(parts: list[Tensor]) -> Array:
+    return torch.cat(parts).to("cpu", torch.float64).numpy()
