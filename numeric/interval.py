@@ -1,0 +1,171 @@
+"""Intervals whose two ends are exact balls, rounded outwards after every operation.
+
+A single ball (midpoint and radius) forgets that [0, 1] ends at 0: its radius keeps 30 bits, and a product of
+wide balls spills below zero. Branch and bound lives on such ends, so wide enclosures are kept as pairs. An
+operation outside its domain gives the whole line: nothing is known, nothing is raised.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from flint import arb
+
+__all__ = [
+    "UNIT",
+    "WHOLE",
+    "Interval",
+    "absolute",
+    "add",
+    "decreasing",
+    "greatest",
+    "hull",
+    "increasing",
+    "integer_power",
+    "inverse",
+    "least",
+    "multiply",
+    "negative",
+    "point",
+    "power",
+]
+
+Interval = tuple[arb, arb]
+"""(low, high), two balls of radius zero; either may be infinite."""
+
+_INF: Final = arb("inf")
+_ZERO: Final = arb(0)
+_ONE: Final = arb(1)
+WHOLE: Final[Interval] = (-_INF, _INF)
+UNIT: Final[Interval] = (_ZERO, _ONE)
+
+
+def _outward(low: arb, high: arb) -> Interval:
+    low, high = low.lower(), high.upper()
+    return (-_INF if low.is_nan() else low), (_INF if high.is_nan() else high)
+
+
+def point(ball: arb) -> Interval:
+    """The interval that a ball covers."""
+    return _outward(ball, ball)
+
+
+def hull(one: Interval, other: Interval) -> Interval:
+    """The least interval that holds both."""
+    return (one[0] if one[0] <= other[0] else other[0]), (one[1] if one[1] >= other[1] else other[1])
+
+
+def add(one: Interval, other: Interval) -> Interval:
+    """The sum."""
+    return _outward(one[0] + other[0], one[1] + other[1])
+
+
+def negative(one: Interval) -> Interval:
+    """The number with the other sign."""
+    return -one[1], -one[0]
+
+
+def multiply(one: Interval, other: Interval) -> Interval:
+    """The product; zero times the unknown is unknown."""
+    (a, b), (c, d) = one, other
+    if a >= 0 and c >= 0:
+        return _outward(a * c, b * d)
+    products = (a * c, a * d, b * c, b * d)
+    if any(product.is_nan() for product in products):
+        return WHOLE
+    lows = [product.lower() for product in products]
+    highs = [product.upper() for product in products]
+    return _fold(lows, smaller=True), _fold(highs, smaller=False)
+
+
+def _fold(ends: list[arb], *, smaller: bool) -> arb:
+    best = ends[0]
+    for end in ends[1:]:
+        if (end < best) if smaller else (end > best):
+            best = end
+    return best
+
+
+def inverse(one: Interval) -> Interval:
+    """One over the number; the whole line where the interval meets zero."""
+    if one[0] > 0 or one[1] < 0:
+        return _outward(1 / one[1], 1 / one[0])
+    if one[0] == 0 and one[1] > 0:
+        return (1 / one[1]).lower(), _INF
+    return WHOLE
+
+
+def integer_power(one: Interval, n: int) -> Interval:
+    """The number to an integer power, with the sign of an even power kept."""
+    if n < 0:
+        return inverse(integer_power(one, -n))
+    if n == 0:
+        return _ONE, _ONE
+    low, high = one
+    if n % 2 == 0 and low < 0:
+        low, high = absolute(one)
+    return _outward(low**n, high**n)
+
+
+def power(base: Interval, exponent: Interval) -> Interval:
+    """base ** exponent for base >= 0; any part of the base below zero is taken as rounding and dropped.
+
+    The caller must know that the exact base is not negative: a Sympy power with a fractional exponent is
+    real only there.
+    """
+    low, high = base
+    if exponent[0] == exponent[1] and exponent[0].is_integer():
+        return integer_power(base, int(exponent[0].unique_fmpz()))
+    if not high >= 0 or not low.is_finite():
+        return WHOLE
+    if not low > 0:
+        if not exponent[0] > 0:
+            return WHOLE
+        if high == 0:
+            return _ZERO, _ZERO
+        return _ZERO, _fold([(high**e).upper() for e in exponent], smaller=False)
+    corners = [low**e for e in exponent] + [high**e for e in exponent]
+    if any(corner.is_nan() for corner in corners):
+        return WHOLE
+    return (
+        _fold([corner.lower() for corner in corners], smaller=True),
+        _fold([corner.upper() for corner in corners], smaller=False),
+    )
+
+
+def increasing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
+    """Lift a nondecreasing function of one ball; a failure of its domain gives the whole line."""
+
+    def lifted(one: Interval) -> Interval:
+        low = function(one[0])
+        return _outward(low, low if one[0] == one[1] else function(one[1]))
+
+    return lifted
+
+
+def decreasing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
+    """Lift a nonincreasing function of one ball."""
+
+    def lifted(one: Interval) -> Interval:
+        return _outward(function(one[1]), function(one[0]))
+
+    return lifted
+
+
+def absolute(one: Interval) -> Interval:
+    """The absolute value."""
+    low, high = one
+    if low >= 0:
+        return one
+    if high <= 0:
+        return -high, -low
+    return _ZERO, (high if high >= -low else -low)
+
+
+def least(parts: list[Interval]) -> Interval:
+    """The minimum of several numbers."""
+    return _fold([p[0] for p in parts], smaller=True), _fold([p[1] for p in parts], smaller=True)
+
+
+def greatest(parts: list[Interval]) -> Interval:
+    """The maximum of several numbers."""
+    return _fold([p[0] for p in parts], smaller=False), _fold([p[1] for p in parts], smaller=False)

@@ -1,0 +1,124 @@
+"""Polynomial and algebraic inequalities: z3 decides whether the negation can be satisfied.
+
+No solution of the negation under the premises is a proof. A solution is only a suggestion: it is evaluated
+again, exactly, at an admissible point before the check is called refuted. Effort is counted in z3's own
+resource units, so the answer does not depend on how busy the machine is.
+"""
+
+import z3
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.enclose import UnsupportedError
+from lastiterate.proofs_checks.admissible import (
+    NoPointError,
+    Point,
+    as_text,
+    free_symbols,
+    points,
+    relation_at,
+    side,
+    truth_at,
+)
+from lastiterate.proofs_checks.engines.z3_terms import Terms, algebraic, ask
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.symbolic.claim import Check, Engine, Inequality, Relation
+
+__all__ = ["decide"]
+
+SPOTS = 60
+"""Admissible points tried for a counterexample where z3's own is not admissible."""
+
+_NEGATION = {
+    Relation.AT_MOST: lambda a, b: a > b,
+    Relation.TIGHT: lambda a, b: a > b,
+    Relation.BELOW: lambda a, b: a >= b,
+    Relation.EQUAL: lambda a, b: a != b,
+}
+
+
+def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) -> tuple[z3.CheckSatResult, Point]:
+    """Can the negation hold? With the model's point where it can."""
+    terms = Terms(whole=whole)
+    left, right = terms.term(check.left), terms.term(check.right)
+    formulas = [terms.condition(premise) for premise in premises]
+    answer, model = ask(terms, [*formulas, _NEGATION[check.relation](left, right)])
+    return answer, dict(terms.point(model)) if model is not None else {}
+
+
+def _fails(check: Inequality, premises: tuple[Boolean, ...], point: Point) -> bool:
+    """Whether the point is certainly admissible and certainly breaks the relation."""
+    try:
+        declared = all(
+            (not s.is_integer or v.is_Integer) and (not s.is_positive or v > 0) and (not s.is_nonnegative or v >= 0)
+            for s, v in point.items()
+        )
+        return (
+            declared
+            and all(truth_at(premise, point) for premise in premises)
+            and relation_at(check.left, check.relation, check.right, point) is False
+        )
+    except (UnsupportedError, KeyError):
+        return False
+
+
+def _refuted(check: Inequality, point: Point) -> Outcome:
+    found = Counterexample(
+        as_text(point), side(check.left, point), check.relation, side(check.right, point), "left, right"
+    )
+    return Outcome(check.name, Engine.INEQUALITY, Status.REFUTED, counterexample=found)
+
+
+def _attained(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
+    """Whether the two sides are equal somewhere under the premises (integers kept)."""
+    terms = Terms(whole=True)
+    equal = terms.term(check.left) == terms.term(check.right)
+    answer, _ = ask(terms, [equal, *(terms.condition(premise) for premise in premises)])
+    return bool(answer == z3.sat)
+
+
+def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide an `Inequality` under the assumptions and its own premises.
+
+    Raises:
+        NoPointError: no sample satisfies the premises.
+        UnsupportedError: the inequality is not algebraic.
+        TypeError: the check is of another type.
+    """
+    if not isinstance(check, Inequality):
+        raise TypeError(f"the inequality engine decides Inequality, got {type(check).__name__}")
+    if check.relation not in _NEGATION:
+        raise UnsupportedError(f"the inequality engine cannot decide the relation {check.relation}")
+    premises = (*algebraic(assumptions), *check.given)
+    answer, point = _question(check, premises, whole=False)
+    if answer == z3.unsat:
+        return _proved(check, premises)
+    symbols = free_symbols(check.left, check.right, premises)
+    if point and _fails(check, premises, point):
+        return _refuted(check, point)
+    if any(symbol.is_integer for symbol in symbols):
+        answer, point = _question(check, premises, whole=True)
+        if answer == z3.unsat:
+            return _proved(check, premises)
+        if point and _fails(check, premises, point):
+            return _refuted(check, point)
+    for candidate in points(symbols, premises, SPOTS):
+        if _fails(check, premises, candidate):
+            return _refuted(check, candidate)
+    detail = "z3 gives up, and no admissible sample breaks it"
+    if answer == z3.sat:
+        detail = "z3 has a solution of the negation that is not at an admissible rational point"
+    return Outcome(check.name, Engine.INEQUALITY, Status.UNDECIDED, detail=detail)
+
+
+def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
+    terms = Terms(whole=True)
+    consistent, _ = ask(terms, [terms.condition(premise) for premise in premises])
+    if consistent == z3.unsat:
+        raise NoPointError(f"no sample satisfies the premises {', '.join(map(str, premises))}.")
+    if consistent == z3.unknown:
+        next(points(free_symbols(check.left, check.right, premises), premises, 1))
+    if check.relation is Relation.TIGHT and not _attained(check, premises):
+        detail = "at most, but no admissible point was found where the sides are equal"
+        return Outcome(check.name, Engine.INEQUALITY, Status.UNDECIDED, detail=detail)
+    detail = "z3: the negation has no solution under the premises"
+    return Outcome(check.name, Engine.INEQUALITY, Status.HELD, Grade.PROVED, detail)

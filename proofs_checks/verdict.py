@@ -1,0 +1,196 @@
+"""What the engines answer, and how the answers of a claim's checks come together to a verdict.
+
+Unknown never counts as passed: a check that is undecided or in error makes the claim UNDECIDED, and a mutant
+is rejected only when the engine that it names refutes it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from lastiterate.symbolic.claim import Claim, Engine, Role
+
+__all__ = [
+    "ClaimReport",
+    "Counterexample",
+    "Grade",
+    "MutantReport",
+    "Outcome",
+    "Status",
+    "Verdict",
+    "verdict_of",
+    "weakest",
+]
+
+
+class Verdict(StrEnum):
+    """What is said of a claim."""
+
+    HOLDS = "HOLDS"
+    REFUTED = "REFUTED"
+    GAP = "GAP"
+    TYPO = "TYPO"
+    UNDECIDED = "UNDECIDED"
+
+
+class Grade(StrEnum):
+    """How strong the evidence is that a check holds, strongest first."""
+
+    PROVED = "proved"
+    CERTIFIED = "certified"
+    NOT_REFUTED = "not refuted"
+    SAMPLED = "sampled"
+
+
+class Status(StrEnum):
+    """What an engine says of one check."""
+
+    HELD = "held"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A point where the check certainly fails.
+
+    Attributes:
+        at: each parameter with its exact value, a rational ("3/4") or an exact decimal ("0.1").
+        left: enclosure of the left side, "[middle +/- radius]" or an exact number.
+        relation: what was claimed between the sides.
+        right: enclosure of the right side.
+        note: what the sides are, where it does not go without saying (which law is the numerator).
+    """
+
+    at: Mapping[str, str]
+    left: str
+    relation: str
+    right: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The answer of one engine to one check.
+
+    Attributes:
+        check: name of the check.
+        engine: who answered.
+        status: held, refuted, undecided or error.
+        grade: strength of the evidence; None unless held.
+        detail: the evidence in words: how it was shown, or what is left to show.
+        counterexample: for a refuted check, the point.
+    """
+
+    check: str
+    engine: Engine
+    status: Status
+    grade: Grade | None = None
+    detail: str = ""
+    counterexample: Counterexample | None = None
+
+
+@dataclass(frozen=True)
+class MutantReport:
+    """Whether the engine that a mutant names refutes it."""
+
+    name: str
+    caught_by: Engine
+    outcome: Outcome
+
+    @property
+    def rejected(self) -> bool:
+        """Only a refutation by the named engine counts; raising or not deciding does not."""
+        return self.outcome.status is Status.REFUTED and self.outcome.engine is self.caught_by
+
+
+@dataclass(frozen=True)
+class ClaimReport:
+    """The verdict on a claim with its evidence.
+
+    Attributes:
+        key: the claim's key.
+        verdict: see `verdict_of`.
+        grade: weakest grade among the checks; None unless all hold.
+        outcomes: one for each check, in the claim's order.
+        misprint: outcome of the check as printed, for a claim with a misprint.
+        mutants: one for each mutant, in the claim's order.
+        seconds: time it took to decide, mutants included.
+    """
+
+    key: str
+    verdict: Verdict
+    grade: Grade | None
+    outcomes: tuple[Outcome, ...]
+    misprint: Outcome | None
+    mutants: tuple[MutantReport, ...]
+    seconds: float
+
+    @property
+    def rejected(self) -> int:
+        """The number of mutants that were rejected."""
+        return sum(mutant.rejected for mutant in self.mutants)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ClaimReport":
+        """The report from what `to_json` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: the data is not a report.
+        """
+        return cls(
+            key=str(data["key"]),
+            verdict=Verdict(data["verdict"]),
+            grade=None if data["grade"] is None else Grade(data["grade"]),
+            outcomes=tuple(_outcome(entry) for entry in data["outcomes"]),
+            misprint=None if data["misprint"] is None else _outcome(data["misprint"]),
+            mutants=tuple(
+                MutantReport(str(entry["name"]), Engine(entry["caught_by"]), _outcome(entry["outcome"]))
+                for entry in data["mutants"]
+            ),
+            seconds=float(data["seconds"]),
+        )
+
+
+def _outcome(data: Mapping[str, Any]) -> Outcome:
+    point = data["counterexample"]
+    return Outcome(
+        check=str(data["check"]),
+        engine=Engine(data["engine"]),
+        status=Status(data["status"]),
+        grade=None if data["grade"] is None else Grade(data["grade"]),
+        detail=str(data["detail"]),
+        counterexample=None if point is None else Counterexample(**point),
+    )
+
+
+def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
+    """The weakest grade among outcomes that all hold, else None."""
+    order = list(Grade)
+    grades = [outcome.grade for outcome in outcomes if outcome.status is Status.HELD]
+    if not outcomes or len(grades) < len(outcomes):
+        return None
+    known = [grade for grade in grades if grade is not None]
+    return max(known, key=order.index) if len(known) == len(grades) else None
+
+
+def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | None) -> Verdict:
+    """The verdict on a claim from the outcomes of its checks.
+
+    Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof. When all
+    hold, a claim with a misprint is a TYPO if the printed form is refuted. Everything else is UNDECIDED.
+    """
+    if any(outcome.status is Status.REFUTED for outcome in outcomes):
+        return Verdict.GAP if claim.role is Role.STEP else Verdict.REFUTED
+    if weakest(outcomes) is None:
+        return Verdict.UNDECIDED
+    if claim.misprint is None:
+        return Verdict.HOLDS
+    printed = misprint is not None and misprint.status is Status.REFUTED
+    return Verdict.TYPO if printed else Verdict.UNDECIDED
