@@ -38,8 +38,7 @@ def device_of(name: str) -> torch.device:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise InputError(
-            f"The device must be usable on this machine, got device={name} "
-            f"({str(error).splitlines()[0]}); use cpu."
+            f"The device must be usable on this machine, got device={name} ({str(error).splitlines()[0]}); use cpu."
         ) from None
     return device
 
@@ -49,7 +48,8 @@ class Gradients:
 
     Args:
         workload: network, loss and data.
-        module: the module whose shapes and buffers are used; its own parameters are not read.
+        module: the module whose shapes and buffers are used; the values of its parameters are not read.
+            All of them count as trained.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
         memory: bytes that one chunk may take, a budget kept to by an estimate of the working set.
@@ -83,14 +83,12 @@ class Gradients:
         self.device = device_of(device)
         self.dtype = DTYPES[dtype]
         if self.device.type == "mps" and self.dtype is torch.float64:
-            raise InputError(
-                f"The mps device has no float64, got dtype={dtype} on device={device}; use float32."
-            )
+            raise InputError(f"The mps device has no float64, got dtype={dtype} on device={device}; use float32.")
         self._module = module.to(device=self.device, dtype=self.dtype)
         named = dict(self._module.named_parameters())
         self._names: Sequence[str] = tuple(named)
         self._shapes = tuple(p.shape for p in named.values())
-        self._sizes = tuple(p.numel() for p in named.values())
+        self._sizes = [p.numel() for p in named.values()]
         self.dimension = sum(self._sizes)
         self._loss = workload.loss
         self._inputs = self._placed(workload.inputs)
@@ -118,11 +116,10 @@ class Gradients:
         Returns:
             One tensor a parameter, each of shape (points, samples, *parameter). Nothing is chunked here.
         """
-        leaves = tuple(
-            part.reshape(len(points), *shape)
-            for part, shape in zip(points.split(self._sizes, dim=1), self._shapes, strict=True)
-        )
-        return self._both(leaves, self._inputs[samples], self._targets[samples])
+        parts = torch.split(points, self._sizes, dim=1)
+        leaves = tuple(part.reshape(len(points), *shape) for part, shape in zip(parts, self._shapes, strict=True))
+        gradients: Leaves = self._both(leaves, self._inputs[samples], self._targets[samples])
+        return gradients
 
     def sample_chunks(self) -> Iterator[slice]:
         """Slices of the samples, as many samples at once as one point leaves room for."""
@@ -145,7 +142,9 @@ class Gradients:
 
     def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
         parameters = dict(zip(self._names, leaves, strict=True))
-        return self._loss(functional_call(self._module, parameters, (row[None],)), target[None])
+        output = functional_call(self._module, parameters, (row[None],))
+        loss: Tensor = self._loss(output, target[None])
+        return loss
 
     def _placed(self, values: Tensor) -> Tensor:
         return values.to(self.device, self.dtype) if values.is_floating_point() else values.to(self.device)
@@ -176,7 +175,8 @@ def flat(leaves: Leaves) -> Tensor:
 def norm(leaves: Leaves) -> Tensor:
     """Euclidean norm over all parameters, shape (points, samples)."""
     norms = [torch.linalg.vector_norm(leaf.flatten(start_dim=2), dim=2) for leaf in leaves]
-    return torch.linalg.vector_norm(torch.stack(norms), dim=0)
+    total: Tensor = torch.linalg.vector_norm(torch.stack(norms), dim=0)
+    return total
 
 
 def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None = None) -> Leaves:

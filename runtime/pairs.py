@@ -4,8 +4,6 @@ The table of pairs *is* the measurement. Constants for a list of orders and the 
 it afterwards (`lastiterate.runtime.record`), so no gradient is computed twice.
 """
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
@@ -13,54 +11,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, norm
+from lastiterate.runtime.kinds import Kind, PairTable
 from lastiterate.runtime.sampling import Draw, ball_points
 
-__all__ = ["FLOOR_ULPS", "Kind", "PairTable", "measure_pairs"]
+__all__ = ["FLOOR_ULPS", "measure_pairs"]
 
 Array = NDArray[np.float64]
 
 FLOOR_ULPS: Final = 32.0
 """Rounding error assumed of a gradient, in units of the dtype's eps times the largest per-sample norm."""
-
-
-class Kind(StrEnum):
-    """Which gradient's change is measured.
-
-    ``SAMPLE`` is what Theorem 3.7 assumes (of every per-sample gradient, the largest change over samples).
-    ``SAMPLE_CLIPPED`` is what its proof uses, never larger. ``BATCH`` and ``BATCH_CLIPPED`` are the changes
-    of the mean over the batch: smaller, and not enough for the theorem, because the adjacent data set has
-    another mean.
-    """
-
-    SAMPLE = "sample"
-    SAMPLE_CLIPPED = "sample_clipped"
-    BATCH = "batch"
-    BATCH_CLIPPED = "batch_clipped"
-
-
-@dataclass(frozen=True)
-class PairTable:
-    """Measured pairs.
-
-    Attributes:
-        distances: |x - y|, shape (pairs,), a length.
-        differences: for each kind |g(x) - g(y)|, shape (pairs,), a gradient.
-        floors: assumed rounding error of every difference of that pair, shape (pairs,), a gradient.
-    """
-
-    distances: Array
-    differences: dict[Kind, Array]
-    floors: Array
-
-    @staticmethod
-    def join(tables: list["PairTable"]) -> "PairTable":
-        """All pairs of several tables, in order."""
-        return PairTable(
-            np.concatenate([table.distances for table in tables]),
-            {kind: np.concatenate([table.differences[kind] for table in tables]) for kind in Kind},
-            np.concatenate([table.floors for table in tables]),
-        )
 
 
 @torch.no_grad()
@@ -87,19 +48,25 @@ def measure_pairs(
 
     Returns:
         A table of centers * points pairs.
+
+    Raises:
+        InputError: a gradient that is not finite.
     """
     rows: list[tuple[Tensor, dict[Kind, Tensor], Tensor]] = []
     for center in centers:
         drawn = ball_points(points, gradients.dimension, radius, draw, generator)
         around = center + drawn.to(center)
-        rows.extend(
-            _around(gradients, center, around[part], clip_norm) for part in gradients.point_chunks(points)
-        )
-    return PairTable(
+        rows.extend(_around(gradients, center, around[part], clip_norm) for part in gradients.point_chunks(points))
+    table = PairTable(
         _array([row[0] for row in rows]),
         {kind: _array([row[1][kind] for row in rows]) for kind in Kind},
         _array([row[2] for row in rows]),
     )
+    if not np.isfinite(table.floors).all():
+        raise InputError(
+            f"Gradients must be finite in the balls, got nan or inf with radius={radius:g}; lower the radius."
+        )
+    return table
 
 
 def _around(

@@ -119,7 +119,5 @@ def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int) -> Tr
         moved = points[t] - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
         points[t + 1] = project(moved, points[0], run.diameter)
         if not bool(torch.isfinite(points[t + 1]).all()):
-            raise InputError(
-                f"Training needs finite parameters, got nan or inf after step={t + 1}; lower step_size."
-            )
+            raise InputError(f"Training needs finite parameters, got nan or inf after step={t + 1}; lower step_size.")
     return Trajectory(points=points, run=run, seed=seed)

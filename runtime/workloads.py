@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -62,9 +62,7 @@ class Workload:
             )
         for name, values in (("inputs", self.inputs), ("targets", self.targets)):
             if values.is_floating_point() and not bool(torch.isfinite(values).all()):
-                raise InputError(
-                    f"A workload needs finite data, got {name} with nan or inf; remove those samples."
-                )
+                raise InputError(f"A workload needs finite data, got {name} with nan or inf; remove those samples.")
 
     @property
     def samples(self) -> int:
@@ -129,10 +127,9 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
         from sklearn.datasets import load_iris
     except ImportError:
         raise InputError(
-            f"The Iris data need scikit-learn, got workload={name} without it; "
-            "run pip install 'lastiterate[runtime]'."
+            f"The Iris data need scikit-learn, got workload={name} without it; run pip install 'lastiterate[runtime]'."
         ) from None
-    data = load_iris()
+    data: Any = load_iris()
     features = np.asarray(data.data, dtype=np.float64)
     features = (features - features.mean(axis=0)) / features.std(axis=0)
     remark = ""
@@ -172,9 +169,7 @@ def load_workload(name: str) -> Workload:
     """
     home, colon, attribute = name.partition(":")
     if not (home and colon and attribute):
-        raise InputError(
-            f"A workload is builtin:NAME or module:factory, got workload={name}; try builtin:iris-mlp."
-        )
+        raise InputError(f"A workload is builtin:NAME or module:factory, got workload={name}; try builtin:iris-mlp.")
     if home == "builtin":
         if attribute not in BUILTIN:
             near = get_close_matches(attribute, BUILTIN, n=1)

@@ -1,0 +1,50 @@
+"""The table of measured pairs. No torch: a table is read and drawn without it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Kind", "PairTable"]
+
+Array = NDArray[np.float64]
+
+
+class Kind(StrEnum):
+    """Which gradient's change is measured.
+
+    ``SAMPLE`` is what Theorem 3.7 assumes (of every per-sample gradient, the largest change over samples).
+    ``SAMPLE_CLIPPED`` is what its proof uses, never larger. ``BATCH`` and ``BATCH_CLIPPED`` are the changes
+    of the mean over the batch: smaller, and not enough for the theorem, because the adjacent data set has
+    another mean.
+    """
+
+    SAMPLE = "sample"
+    SAMPLE_CLIPPED = "sample_clipped"
+    BATCH = "batch"
+    BATCH_CLIPPED = "batch_clipped"
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Measured pairs.
+
+    Attributes:
+        distances: |x - y|, shape (pairs,), a length.
+        differences: for each kind |g(x) - g(y)|, shape (pairs,), a gradient.
+        floors: assumed rounding error of every difference of that pair, shape (pairs,), a gradient.
+    """
+
+    distances: Array
+    differences: dict[Kind, Array]
+    floors: Array
+
+    @staticmethod
+    def join(tables: list["PairTable"]) -> "PairTable":
+        """All pairs of several tables, in order."""
+        return PairTable(
+            np.concatenate([table.distances for table in tables]),
+            {kind: np.concatenate([table.differences[kind] for table in tables]) for kind in Kind},
+            np.concatenate([table.floors for table in tables]),
+        )

@@ -1,0 +1,46 @@
+"""Workloads whose constants are known."""
+
+import torch
+from torch import Tensor, nn
+
+from lastiterate.runtime.workloads import Workload
+
+
+class Vector(nn.Module):
+    """A network that is its parameter: the output is the parameter vector itself, once for every row."""
+
+    def __init__(self, dimension: int, scale: float = 1.0) -> None:
+        super().__init__()
+        self.value = nn.Parameter(scale * torch.randn(dimension))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.value.expand(rows.shape[0], -1)
+
+
+def quadratic(curvatures: list[list[float]], scale: float = 1.0) -> Workload:
+    """Sample i has the loss sum_k h_ik w_k^2 / 2: its constant for lambda = 1 is max_k h_ik."""
+    rows = torch.tensor(curvatures, dtype=torch.float64)
+    return Workload(
+        "quadratic",
+        lambda: Vector(rows.shape[1], scale),
+        lambda out, row: (row * out.square()).sum() / 2,
+        rows,
+        rows,
+    )
+
+
+def odd_power() -> Workload:
+    """The loss 3/4 |w|^(4/3) of one number: its gradient sign(w) |w|^(1/3) has the constant 2^(2/3)."""
+    return Workload(
+        "odd-power",
+        lambda: Vector(1, 0.1),
+        lambda out, _target: 0.75 * out.abs().pow(4 / 3).sum(),
+        torch.zeros(1, 1),
+        torch.zeros(1, 1),
+    )
+
+
+def linear(dimension: int = 3) -> Workload:
+    """The loss is linear, so the gradient never changes."""
+    rows = torch.ones(2, dimension)
+    return Workload("linear", lambda: Vector(dimension), lambda out, row: (row * out).sum(), rows, rows)

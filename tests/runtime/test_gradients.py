@@ -1,0 +1,87 @@
+import math
+
+import known
+import pytest
+import torch
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.gradients import Gradients, clip_factor, difference, flat, norm
+from lastiterate.runtime.workloads import load_workload
+
+
+@pytest.fixture(scope="module")
+def iris() -> Gradients:
+    workload = load_workload("builtin:iris-mlp")
+    return Gradients(workload, workload.initial(0))
+
+
+def points_near(gradients: Gradients, count: int) -> torch.Tensor:
+    start = gradients.flatten(load_workload("builtin:iris-mlp").initial(0))
+    generator = torch.Generator().manual_seed(1)
+    return start + 0.1 * torch.randn(count, len(start), generator=generator, dtype=start.dtype)
+
+
+def test_vmap_equals_a_loop_of_autograd_calls(iris: Gradients) -> None:
+    workload = load_workload("builtin:iris-mlp")
+    module = workload.initial(0).double()
+    points = points_near(iris, 2)
+    found = flat(iris.at(points))
+    assert found.shape == (2, 150, 515)
+    for p, point in enumerate(points):
+        torch.nn.utils.vector_to_parameters(point, module.parameters())
+        for i in (0, 77, 149):
+            loss = workload.loss(module(workload.inputs[i : i + 1]), workload.targets[i : i + 1])
+            parts = torch.autograd.grad(loss, tuple(module.parameters()))
+            torch.testing.assert_close(found[p, i], torch.cat([part.flatten() for part in parts]))
+
+
+def test_norms_and_differences_are_those_of_the_flat_vectors(iris: Gradients) -> None:
+    leaves = iris.at(points_near(iris, 3))
+    there, here = flat(leaves), flat(tuple(leaf[:1] for leaf in leaves))
+    torch.testing.assert_close(norm(leaves), there.norm(dim=2))
+    change = difference(leaves, tuple(leaf[:1] for leaf in leaves))
+    torch.testing.assert_close(norm(change), (there - here).norm(dim=2))
+    scale = (torch.rand(3, 150, dtype=torch.float64), torch.rand(1, 150, dtype=torch.float64))
+    scaled = difference(leaves, tuple(leaf[:1] for leaf in leaves), scale)
+    torch.testing.assert_close(norm(scaled), (scale[0][..., None] * there - scale[1][..., None] * here).norm(dim=2))
+
+
+def test_clipping_is_the_projection_onto_the_ball() -> None:
+    norms = torch.tensor([0.0, 0.5, 1.0, 4.0])
+    assert (clip_factor(norms, 1.0) * norms).tolist() == [0.0, 0.5, 1.0, 1.0]
+    assert clip_factor(norms, math.inf).tolist() == [1.0] * 4
+
+
+def test_mean_of_clipped_gradients() -> None:
+    workload = known.quadratic([[1.0, 1.0], [10.0, 10.0]])
+    gradients = Gradients(workload, workload.initial(0))
+    point = torch.tensor([0.6, 0.8], dtype=torch.float64)
+    torch.testing.assert_close(gradients.mean(point), 5.5 * point)
+    torch.testing.assert_close(gradients.mean(point, clip_norm=2.0), (point + 2 * point) / 2)
+
+
+@pytest.mark.parametrize("memory", [30_000, 200_000, 10_000_000])
+def test_chunks_cover_everything_once(memory: int) -> None:
+    workload = load_workload("builtin:iris-mlp")
+    gradients = Gradients(workload, workload.initial(0), memory=memory)
+    samples = [i for part in gradients.sample_chunks() for i in range(150)[part]]
+    points = [i for part in gradients.point_chunks(7) for i in range(7)[part]]
+    assert samples == list(range(150))
+    assert points == list(range(7))
+    largest = max(part.stop - part.start for part in gradients.sample_chunks())
+    assert largest <= max(1, memory // (6 * 515 * 8))
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"dtype": "float16"}, "dtype=float16"),
+        ({"device": "no-such-device"}, "device=no-such-device"),
+        ({"device": "cuda:99"}, "device=cuda:99"),
+        ({"memory": 10}, "memory=10"),
+    ],
+)
+def test_bad_options(options: dict[str, object], named: str) -> None:
+    workload = load_workload("builtin:iris-mlp")
+    with pytest.raises(InputError, match=named):
+        Gradients(workload, workload.initial(0), **options)  # type: ignore[arg-type]
