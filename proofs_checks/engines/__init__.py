@@ -1,1 +1,56 @@
-"""Who decides a check: one module an engine."""
+"""One module an engine; all answer `decide(check, assumptions) -> Outcome`.
+
+The table says which engine decides which type of check. An engine that raises has decided nothing: the
+outcome is an error, and an error never passes.
+"""
+
+from importlib import import_module
+from typing import Final, Protocol, cast
+
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.proofs_checks.verdict import Outcome, Status
+from lastiterate.symbolic.claim import (
+    Check,
+    Engine,
+    Holds,
+    Identity,
+    Inequality,
+    Recursion,
+    Sampled,
+    UpperBound,
+    Value,
+)
+
+__all__ = ["ENGINE_OF", "Decider", "decide_check"]
+
+
+class Decider(Protocol):
+    """What every engine module offers."""
+
+    def decide(self, check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+        """The engine's answer to a check of its types, under the claim's assumptions."""
+        ...
+
+
+ENGINE_OF: Final[dict[type, Engine]] = {
+    Identity: Engine.IDENTITY,
+    Recursion: Engine.IDENTITY,
+    Inequality: Engine.INEQUALITY,
+    Holds: Engine.ENCLOSURE,
+    Value: Engine.ENCLOSURE,
+    Sampled: Engine.SAMPLING,
+    UpperBound: Engine.WITNESS,
+}
+"""Which engine decides which type of check."""
+
+
+def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
+    engine = ENGINE_OF[type(check)]
+    module = cast("Decider", import_module(f"lastiterate.proofs_checks.engines.{engine.value}"))
+    try:
+        return module.decide(check, assumptions)
+    except Exception as error:
+        detail = f"{type(error).__name__}: {error}"
+        return Outcome(check.name, engine, Status.ERROR, detail=detail)

@@ -1,0 +1,150 @@
+"""Transcendental inequalities on a box and printed values, by ball arithmetic."""
+
+from decimal import Decimal, InvalidOperation
+from itertools import product
+
+import sympy as sp
+from flint import fmpq
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.enclose import UnsupportedError
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.admissible import (
+    NoPointError,
+    Point,
+    as_text,
+    enclosures,
+    free_symbols,
+    side,
+    truth_at,
+)
+from lastiterate.proofs_checks.engines.branch import Edges, prove
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.symbolic.claim import Check, Engine, Holds, Relation, Sampled, Value
+
+__all__ = ["box_of", "decide"]
+
+MAX_GRID = 4000
+"""Most combinations of the integer symbols."""
+
+
+def box_of(check: Holds | Sampled) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
+    """The box with rational ends.
+
+    Raises:
+        InputError: an end is not rational, the ends are in the wrong order, or a free symbol has no interval.
+    """
+    box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]] = {}
+    for symbol, ends in check.box.items():
+        low, high = (sp.nsimplify(end) if isinstance(end, float) else sp.sympify(end, strict=True) for end in ends)
+        if not (low.is_Rational and high.is_Rational) or low > high:
+            raise InputError(
+                f"box needs rational ends low <= high, got {symbol}=({low}, {high}); write Rational numbers."
+            )
+        box[symbol] = (low, high)
+    for symbol in free_symbols(check.left, check.right):
+        if symbol not in box:
+            raise InputError(f"box needs an interval for every symbol, got none for symbol={symbol}; add it.")
+    return box
+
+
+def _edge(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:
+    low, high = ends
+    return fmpq(int(low.p), int(low.q)), fmpq(int(high.p), int(high.q))
+
+
+def _holds(check: Holds, assumptions: tuple[Boolean, ...]) -> Outcome:
+    if check.relation not in (Relation.AT_MOST, Relation.BELOW):
+        raise UnsupportedError(f"the enclosure engine cannot decide the relation {check.relation} on a box")
+    box = box_of(check)
+    inside = tuple(a for a in assumptions if a.free_symbols <= box.keys())
+    outside = [a for a in assumptions if a.free_symbols & box.keys() and not a.free_symbols <= box.keys()]
+    whole = [s for s, (low, high) in box.items() if s.is_integer or low == high]
+    real = tuple(s for s in box if s not in whole)
+    edges: Edges = tuple(_edge(box[s]) for s in real)
+    columns = [
+        [sp.Integer(i) for i in range(int(sp.ceiling(box[s][0])), int(sp.floor(box[s][1])) + 1)]
+        if s.is_integer
+        else [box[s][0]]
+        for s in whole
+    ]
+    combinations = list(product(*columns))
+    if len(combinations) > MAX_GRID:
+        raise UnsupportedError(f"the box has {len(combinations)} integer points, at most {MAX_GRID} are tried")
+    strict, looked, admissible = check.relation is Relation.BELOW, 0, 0
+    for values in combinations:
+        fixed: Point = dict(zip(whole, values, strict=True))
+        conditions = tuple(c.xreplace(fixed) for c in inside)
+        closed = {c: truth_at(c, {}) for c in conditions if not c.free_symbols}
+        if False in closed.values():
+            continue
+        admissible += 1
+        left, right = (_at_integers(e, fixed) for e in (check.left, check.right))
+        open_conditions = tuple(c for c in conditions if c.free_symbols)
+        answer = prove(right - left, real, edges, open_conditions, strict=strict)
+        looked += answer.boxes
+        if answer.witness is not None and outside:
+            detail = f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}"
+            return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=detail)
+        if answer.witness is not None:
+            point = {**fixed, **answer.witness}
+            found = Counterexample(
+                as_text(point), side(check.left, point), check.relation, side(check.right, point), "left, right"
+            )
+            return Outcome(check.name, Engine.ENCLOSURE, Status.REFUTED, counterexample=found)
+        if not answer.held:
+            at = ", ".join(f"{s}={v}" for s, v in fixed.items())
+            detail = f"{answer.stuck} {f'at {at} ' if at else ''}after {looked} boxes"
+            return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=detail)
+    if not admissible:
+        raise NoPointError(f"no point of the box satisfies the assumptions {', '.join(map(str, inside))}.")
+    detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
+    return Outcome(check.name, Engine.ENCLOSURE, Status.HELD, Grade.CERTIFIED, detail)
+
+
+def _at_integers(expression: sp.Expr, fixed: Point) -> sp.Expr:
+    value = expression.xreplace({s: v for s, v in fixed.items() if s in expression.free_symbols})
+    return value.doit() if value.has(sp.Sum, sp.Product) else value
+
+
+def _value(check: Value) -> Outcome:
+    try:
+        printed = Decimal(check.printed)
+    except InvalidOperation:
+        raise InputError(
+            f"printed needs a decimal number, got printed={check.printed!r}; copy the digits of the paper."
+        ) from None
+    exponent = printed.as_tuple().exponent
+    if not isinstance(exponent, int) or check.expression.free_symbols:
+        raise InputError(
+            f"Value needs a finite number and an expression without free symbols, got printed={check.printed!r}; "
+            "put the parameters in."
+        )
+    half = sp.Rational(1, 2) * sp.Integer(10) ** exponent
+    target = sp.Rational(*printed.as_integer_ratio())
+    for ball in enclosures(check.expression.doit(), {}):
+        off, allowed = abs(ball - fmpq(int(target.p), int(target.q))), fmpq(int(half.p), int(half.q))
+        if off <= allowed:
+            detail = f"the value is {ball.str(20)}"
+            return Outcome(check.name, Engine.ENCLOSURE, Status.HELD, Grade.CERTIFIED, detail)
+        if off > allowed:
+            found = Counterexample({}, ball.str(20), "==", check.printed, "value, printed")
+            return Outcome(check.name, Engine.ENCLOSURE, Status.REFUTED, counterexample=found)
+    detail = "the last digit could not be told at the highest precision"
+    return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=detail)
+
+
+def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide a `Holds` on its box, cut by the assumptions, or a `Value`.
+
+    Raises:
+        NoPointError: no point of the box satisfies the assumptions.
+        UnsupportedError: the expression cannot be enclosed.
+        InputError: the box or the printed number is not usable.
+        TypeError: the check is of another type.
+    """
+    if isinstance(check, Value):
+        return _value(check)
+    if isinstance(check, Holds):
+        return _holds(check, assumptions)
+    raise TypeError(f"the enclosure engine decides Holds and Value, got {type(check).__name__}")

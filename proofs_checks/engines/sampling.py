@@ -1,0 +1,111 @@
+"""Random points of a box, 50 digits each: the weakest evidence, for what no other engine decides.
+
+The points are the same in every run. Floats only raise a suspicion: a check is refuted when the failure is
+certified by balls at that exact point.
+"""
+
+import random
+from collections.abc import Iterator
+
+import mpmath
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.proofs_checks.admissible import (
+    NoPointError,
+    Point,
+    as_text,
+    relation_at,
+    side,
+    truth_at,
+)
+from lastiterate.proofs_checks.engines.enclosure import box_of
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.symbolic.claim import Check, Engine, Relation, Sampled
+
+__all__ = ["decide"]
+
+DIGITS = 50
+POINTS = 200
+TRIES = 50
+
+
+def _draw(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational, generator: random.Random) -> sp.Rational:
+    """A point of the interval: an end, even, or spread over scales towards the low end."""
+    kind = generator.random()
+    if symbol.is_integer:
+        return sp.Integer(generator.randint(int(sp.ceiling(low)), int(sp.floor(high))))
+    if kind < 0.1:
+        return low
+    if kind < 0.2:
+        return high
+    share = sp.Rational(generator.randint(0, 2**20), 2**20)
+    if kind < 0.6:
+        return low + (high - low) * share
+    return low + (high - low) * sp.Rational(10.0 ** (-6 * float(share))).limit_denominator(10**9)
+
+
+def _points(box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]], conditions: tuple[Boolean, ...]) -> Iterator[Point]:
+    generator, found = random.Random(2025), 0  # noqa: S311
+    for _ in range(POINTS * TRIES):
+        point = {s: _draw(s, low, high, generator) for s, (low, high) in box.items()}
+        if all(truth_at(condition, point) for condition in conditions):
+            found += 1
+            yield point
+        if found == POINTS:
+            return
+    if not found:
+        raise NoPointError(f"no sample of the box satisfies {', '.join(map(str, conditions))}.")
+
+
+def _suspicious(relation: Relation, left: mpmath.mpf, right: mpmath.mpf) -> bool | None:
+    """Whether the 50-digit values break the relation; None where they are not real numbers."""
+    if not all(isinstance(value, mpmath.mpf) and mpmath.isfinite(value) for value in (left, right)):
+        return None
+    slack = mpmath.mpf(10) ** (10 - DIGITS) * (1 + abs(left) + abs(right))
+    if relation is Relation.EQUAL:
+        return bool(abs(left - right) > slack)
+    if relation is Relation.BELOW:
+        return bool(left >= right - slack)
+    return bool(left > right + slack)
+
+
+def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Sample a `Sampled` check; the grade is SAMPLED at best.
+
+    Raises:
+        NoPointError: no sample of the box satisfies the assumptions.
+        InputError: the box is not usable.
+        TypeError: the check is of another type.
+    """
+    if not isinstance(check, Sampled):
+        raise TypeError(f"the sampling engine decides Sampled, got {type(check).__name__}")
+    if check.relation not in (Relation.EQUAL, Relation.AT_MOST, Relation.BELOW):
+        detail = f"sampling cannot decide the relation {check.relation}"
+        return Outcome(check.name, Engine.SAMPLING, Status.ERROR, detail=detail)
+    box = box_of(check)
+    conditions = tuple(a for a in assumptions if a.free_symbols <= box.keys())
+    symbols = list(box)
+    sides = [sp.lambdify(symbols, expression, modules="mpmath") for expression in (check.left, check.right)]
+    tried = unclear = 0
+    with mpmath.workdps(DIGITS):
+        for point in _points(box, conditions):
+            numbers = [
+                int(point[s]) if s.is_integer else mpmath.mpf(int(point[s].p)) / int(point[s].q) for s in symbols
+            ]
+            left, right = (mpmath.mpmathify(f(*numbers)) for f in sides)
+            tried += 1
+            suspicion = _suspicious(check.relation, left, right)
+            if suspicion is False:
+                continue
+            if suspicion and relation_at(check.left, check.relation, check.right, point) is False:
+                found = Counterexample(
+                    as_text(point), side(check.left, point), check.relation, side(check.right, point), "left, right"
+                )
+                return Outcome(check.name, Engine.SAMPLING, Status.REFUTED, counterexample=found)
+            unclear += not (suspicion and relation_at(check.left, check.relation, check.right, point))
+    if unclear:
+        detail = f"{unclear} of {tried} samples could not be decided"
+        return Outcome(check.name, Engine.SAMPLING, Status.UNDECIDED, detail=detail)
+    detail = f"{tried} samples, {DIGITS} digits each"
+    return Outcome(check.name, Engine.SAMPLING, Status.HELD, Grade.SAMPLED, detail)
