@@ -4,9 +4,11 @@ The table says which engine decides which type of check. An engine that raises h
 outcome is an error, and an error never passes.
 """
 
+from dataclasses import fields, replace
 from importlib import import_module
 from typing import Final, Protocol, cast
 
+from sympy import Integer
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.verdict import Outcome, Status
@@ -47,10 +49,18 @@ ENGINE_OF: Final[dict[type, Engine]] = {
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
-    engine = ENGINE_OF[type(check)]
+    engine, check = ENGINE_OF[type(check)], _as_expressions(check)
     module = cast("Decider", import_module(f"lastiterate.proofs_checks.engines.{engine.value}"))
     try:
         return module.decide(check, assumptions)
     except Exception as error:
         detail = f"{type(error).__name__}: {error}"
         return Outcome(check.name, engine, Status.ERROR, detail=detail)
+
+
+def _as_expressions(check: Check) -> Check:
+    """The check with plain integers among its expressions made Sympy's own."""
+    numbers = {
+        f.name: Integer(v) for f in fields(check) if type(v := getattr(check, f.name)) is int and f.name != "start"
+    }
+    return replace(check, **numbers) if numbers else check

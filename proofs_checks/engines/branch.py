@@ -71,7 +71,7 @@ def prove(
     *,
     strict: bool = False,
     budget: int = 4000,
-    ladder: int = 2,
+    ladder: int = 3,
 ) -> Answer:
     """Show ``gap >= 0`` (``> 0`` if strict) at every point of the box where the conditions hold.
 
@@ -230,7 +230,7 @@ def _branch(problem: _Problem) -> Answer:
             on_face = _face_tape(problem, face)
             if on_face is None or _positive(problem, on_face.value([_interval(edge) for edge in face])):
                 continue
-        parts = _split(edges, box, slopes)
+        parts = _split(problem, edges, box, slopes)
         if not parts:
             return Answer(held=False, boxes=problem.boxes, stuck=_describe(problem, edges))
         stack += parts
@@ -274,8 +274,8 @@ def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
     )
 
 
-def _split(edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
-    """Two halves, cut where the gap varies most; nothing where the box is a point."""
+def _split(problem: _Problem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
+    """Two halves, cut where the gap varies most, and at times where the box is widest; none for a point."""
 
     def variation(index: int) -> tuple[float, float]:
         low, high = edges[index]
@@ -283,7 +283,8 @@ def _split(edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) ->
         slope = iv.absolute(slopes[index])[1]
         steep = float(slope) if slope.is_finite() else float("inf")
         relative = width / (1 + abs(float(box[index][0])))
-        return (min(steep * width, 1e300) if width else -1.0), relative
+        shape = relative if problem.boxes % 3 == 0 else min(steep * width, 1e300)
+        return (shape if width else -1.0), relative
 
     widest = max(range(len(edges)), key=variation, default=None)
     if widest is None or edges[widest][0] == edges[widest][1]:
@@ -294,7 +295,12 @@ def _split(edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) ->
 
 
 def _reduce(problem: _Problem, ladder: int) -> Answer | None:
-    """Show that one derivative keeps its sign on the whole box, and go on with the face where the gap is least."""
+    """Show that one derivative keeps its sign on the whole box, and go on with the face where the gap is least.
+
+    For a strict claim that face may carry the value zero where the conditions exclude it. Then the derivative
+    must not be negative on the whole box, so that the gap grows from the face on, and must be positive wherever
+    the conditions hold, so that it has grown when it arrives there.
+    """
     if problem.gap.has(sp.Min, sp.Max, sp.Abs, sp.Piecewise, sp.sign, sp.floor, sp.ceiling):
         return None
     for index, symbol in enumerate(problem.symbols):
@@ -303,20 +309,38 @@ def _reduce(problem: _Problem, ladder: int) -> Answer | None:
             continue
         slope = sp.diff(problem.gap, symbol)
         for direction, end in ((1, low), (-1, high)):
-            try:
+            face = tuple((end, end) if k == index else edge for k, edge in enumerate(problem.root))
+            gap = _on_face(problem.gap, ((symbol, _rational(end)),))
+            closed_zero = gap == 0 and not problem.strict
+            open_zero = gap == 0 and problem.strict and _excluded(problem, face)
+            if gap is sp.nan or (gap == 0 and not (closed_zero or open_zero)):
+                continue
+            signed, less = direction * slope, problem.budget // 8
+            shown = prove(signed, problem.symbols, problem.root, budget=less, ladder=ladder - 1)
+            if shown.held and open_zero:
                 shown = prove(
-                    direction * slope, problem.symbols, problem.root, budget=problem.budget // 8, ladder=ladder - 1
+                    signed,
+                    problem.symbols,
+                    problem.root,
+                    problem.conditions,
+                    strict=True,
+                    budget=less,
+                    ladder=ladder - 1,
                 )
-            except UnsupportedError:
-                return None
-            if shown.held:
-                face = tuple((end, end) if k == index else edge for k, edge in enumerate(problem.root))
-                gap = _on_face(problem.gap, ((symbol, _rational(end)),))
-                if gap == 0 and not problem.strict:
-                    return Answer(held=True, boxes=problem.boxes + shown.boxes)
-                gap = problem.gap if gap is sp.nan else gap
-                return prove(gap, problem.symbols, face, strict=problem.strict, budget=problem.budget, ladder=ladder)
+            if not shown.held:
+                continue
+            if closed_zero or open_zero:
+                return Answer(held=True, boxes=problem.boxes + shown.boxes)
+            rest = prove(gap, problem.symbols, face, strict=problem.strict, budget=problem.budget, ladder=ladder - 1)
+            if rest.held:
+                return rest
     return None
+
+
+def _excluded(problem: _Problem, face: Edges) -> bool:
+    """Whether the conditions fail all over the face, and so cut the box along this coordinate."""
+    box = [_interval(edge) for edge in face]
+    return False in [_status(c, problem.symbols, box) for c in problem.conditions]
 
 
 def _describe(problem: _Problem, edges: Edges) -> str:
