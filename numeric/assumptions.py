@@ -41,9 +41,7 @@ Array = NDArray[np.float64]
 def _constant(name: str, value: object) -> float:
     number = real(name, value, "a number of at least 0")
     if number < 0 or not isfinite(number):
-        raise InputError(
-            f"{name} needs a finite number of at least 0, got {name}={number:g}; give the constant."
-        )
+        raise InputError(f"{name} needs a finite number of at least 0, got {name}={number:g}; give the constant.")
     return number
 
 
@@ -115,9 +113,7 @@ class Holder(Modulus):
         object.__setattr__(self, "L", _constant("L", self.L))
         lam = real("lam", self.lam, "a number in (0, 1]")
         if not 0 < lam <= 1:
-            raise InputError(
-                f"lam needs a Hoelder order in (0, 1], got lam={lam:g}; use 1 for smooth losses."
-            )
+            raise InputError(f"lam needs a Hoelder order in (0, 1], got lam={lam:g}; use 1 for smooth losses.")
         object.__setattr__(self, "lam", lam)
 
     def value(self, z: Array) -> Array:
@@ -230,9 +226,7 @@ class Tabulated(Modulus):
 
     @property
     def statement(self) -> str:
-        return (
-            f"per-sample gradients have the tabulated modulus of continuity ({len(self.distances)} distances)"
-        )
+        return f"per-sample gradients have the tabulated modulus of continuity ({len(self.distances)} distances)"
 
 
 def _parts(name: str, parts: Sequence[object], kind: type) -> None:
@@ -241,8 +235,7 @@ def _parts(name: str, parts: Sequence[object], kind: type) -> None:
     for part in parts:
         if not isinstance(part, kind):
             raise InputError(
-                f"{name} needs parts of type {kind.__name__}, got part={part!r}; "
-                "see lastiterate.numeric.assumptions."
+                f"{name} needs parts of type {kind.__name__}, got part={part!r}; see lastiterate.numeric.assumptions."
             )
 
 
@@ -351,9 +344,7 @@ class StronglyConvex(Assumption):
         object.__setattr__(self, "L", _constant("L", self.L))
         object.__setattr__(self, "m", positive("m", self.m))
         if self.m > self.L:
-            raise InputError(
-                f"m needs to be at most L={self.L:g}, got m={self.m:g}; strong convexity is below L."
-            )
+            raise InputError(f"m needs to be at most L={self.L:g}, got m={self.m:g}; strong convexity is below L.")
 
     def expansion(self, run: NoisySGD, t: int) -> Expansion:
         _step_limit(run, t, self.L, "strongly convex")

@@ -23,8 +23,6 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _DOWN = 1 - 2 * ULPS * float(np.finfo(float).eps)
-_FIRST = 129
-_WIDEST = 400
 _LEVELS = 14
 
 
@@ -49,10 +47,10 @@ class _Grid:
     nodes: Array
     kept: Mask
 
-    def refined(self, kept: Mask) -> "_Grid":
-        """The kept cells, each divided evenly so that about `_WIDEST` remain."""
+    def refined(self, kept: Mask, cells_wanted: int) -> "_Grid":
+        """The kept cells, each divided evenly so that about as many as wanted remain."""
         count = max(int(kept.sum()), 1)
-        parts = max(2, _WIDEST // count) if count < _WIDEST else 1
+        parts = max(2, cells_wanted // count) if count < cells_wanted else 1
         cells = np.flatnonzero(kept)
         weights = np.arange(parts) / parts
         left, right = self.nodes[cells], self.nodes[cells + 1]
@@ -62,13 +60,16 @@ class _Grid:
         return _Grid(nodes, kept[place])
 
 
-def bracket(program: ShiftProgram, path: Path | GeometricPath | None = None, *, tolerance: float = 1e-7) -> Bracket:
+def bracket(
+    program: ShiftProgram, path: Path | GeometricPath | None = None, *, tolerance: float = 1e-7, cells: int = 400
+) -> Bracket:
     """Enclose the optimum of the program between a certified lower bound and a feasible path.
 
     Args:
-        program: any program; the work is about steps x 400^2 float operations a level.
+        program: any program.
         path: a feasible path to start from; None to find one.
         tolerance: relative gap at which to stop, above 0.
+        cells: how finely the state is cut at each time; the work is about steps x cells^2 a level.
 
     Returns:
         The bracket; its gap may exceed the tolerance where floats resolve no more.
@@ -78,7 +79,7 @@ def bracket(program: ShiftProgram, path: Path | GeometricPath | None = None, *, 
     """
     if not tolerance > 0:
         raise InputError(f"tolerance needs a positive number, got tolerance={tolerance}; try 1e-7.")
-    sweep = _Sweep(program)
+    sweep = _Sweep(program, cells)
     best = Bracket(0.0, np.inf, Path(0, 0.0, np.zeros(program.steps)))
     for start in (path, program.composition_path()):
         if start is not None:
@@ -105,8 +106,9 @@ def _cheaper(program: ShiftProgram, best: Bracket, path: Path | GeometricPath) -
 class _Sweep:
     """Forward and backward value iteration over all times on given grids."""
 
-    def __init__(self, program: ShiftProgram) -> None:
+    def __init__(self, program: ShiftProgram, cells: int) -> None:
         self.program = program
+        self.cells = cells
         self.start = program.tracked * (1 - 4 * program.steps * ULPS * float(np.finfo(float).eps))
         self.start[program.tracked == program.diameter] = program.diameter
         self.weight = np.array([lower(1 / exact(program.noise_at(t)) ** 2) for t in range(program.steps)])
@@ -118,7 +120,9 @@ class _Sweep:
         if top == 0.0:
             return _Grid(np.zeros(1), np.zeros(0, dtype=bool))
         knots = [k for k in self.program.expansion(t).knots if k < top]
-        nodes = np.unique(np.concatenate([np.linspace(0, top, _FIRST), top * 0.5 ** np.arange(8, 40, 2), knots]))
+        nodes = np.unique(
+            np.concatenate([np.linspace(0, top, self.cells // 3), top * 0.5 ** np.arange(8, 40, 2), knots])
+        )
         return _Grid(nodes, np.ones(len(nodes) - 1, dtype=bool))
 
     def image(self, t: int, nodes: Array) -> Array:
@@ -133,8 +137,13 @@ class _Sweep:
             here, there = grids[t], grids[t + 1].nodes
             bend = float(self.bend[t - 1]) if t else 0.0
             cheapest, source = least(
-                values[t], here.nodes, self.image(t, here.nodes), there, here.kept if t else here.kept[:0],
-                bend, float(self.weight[t]),
+                values[t],
+                here.nodes,
+                self.image(t, here.nodes),
+                there,
+                here.kept if t else here.kept[:0],
+                bend,
+                float(self.weight[t]),
             )
             jump = np.maximum(self.image(t, self.start[t : t + 1]) - there, 0.0) ** 2 * self.weight[t] * _DOWN
             source[jump <= cheapest] = -1
@@ -169,8 +178,13 @@ class _Sweep:
             u = self.image(t, reach[t])
             v = self.image(t + 1, grid.nodes)
             cost, _ = least(
-                after[::-1], -v[::-1], -grid.nodes[::-1], -u, grid.kept[::-1],
-                float(self.bend[t + 1]), float(self.weight[t]),
+                after[::-1],
+                -v[::-1],
+                -grid.nodes[::-1],
+                -u,
+                grid.kept[::-1],
+                float(self.bend[t + 1]),
+                float(self.weight[t]),
             )
             values.append(cost)
         return values[::-1]
@@ -182,5 +196,5 @@ class _Sweep:
         for t in range(1, self.program.steps):
             grid = grids[t]
             through = np.minimum(forward[t][:-1], forward[t][1:]) + to_go[t][:-2]
-            result.append(grid.refined(grid.kept & (through <= ceiling)))
+            result.append(grid.refined(grid.kept & (through <= ceiling), self.cells))
         return [*result, grids[-1]]

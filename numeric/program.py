@@ -14,6 +14,7 @@ interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 
 import numpy as np
 from flint import arb
@@ -28,55 +29,70 @@ __all__ = ["GeometricPath", "Path", "ShiftProgram"]
 
 Array = NDArray[np.float64]
 
+_KNOWN = 8192
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class ShiftProgram:
-    """The program of one run under one assumption.
+    """The program of one run under one assumption, or of its last steps.
 
     Attributes:
-        steps: T.
-        diameter: D, a length; inf without projection.
-        expansions: e_t, one for all steps or one a step.
-        noise: sigma_t, lengths, one for all steps or one a step.
+        run: the full-batch run.
+        assumption: what is assumed of its losses.
+        skipped: steps at the beginning that are left out; the distance after them is ``initial``.
+        initial: distance that is there for free at the first step that is kept, a length.
     """
 
-    steps: int
-    diameter: float
-    expansions: tuple[Expansion, ...]
-    noise: tuple[float, ...]
+    run: NoisySGD
+    assumption: Assumption
+    skipped: int = 0
+    initial: float = 0.0
 
-    @classmethod
-    def of(cls, run: NoisySGD, assumption: Assumption) -> "ShiftProgram":
-        """The program of a full-batch run.
+    def __post_init__(self) -> None:
+        self.expansion(0)  # an assumption that does not fit the run is refused here
+
+    @property
+    def steps(self) -> int:
+        """T, without the steps skipped."""
+        return self.run.steps - self.skipped
+
+    @property
+    def diameter(self) -> float:
+        """D, a length; inf without projection."""
+        return self.run.diameter
+
+    def tail(self, steps: int) -> "ShiftProgram":
+        """The program of the last ``steps`` steps; every path of it is a path of this one."""
+        skipped = self.steps - steps
+        initial = self.diameter if isfinite(self.diameter) else float(self.tracked[skipped])
+        return ShiftProgram(self.run, self.assumption, self.skipped + skipped, initial)
+
+    @cached_property
+    def _known(self) -> dict[float, Expansion]:
+        return {}
+
+    def expansion(self, t: int) -> Expansion:
+        """e_t.
 
         Raises:
-            InputError: the assumption does not allow the run's step size.
+            InputError: the assumption does not allow the step size of step t.
         """
-        varying = isinstance(run.step_size, tuple)
-        known: dict[float, Expansion] = {}
-        with precision():
-            for t in range(run.steps if varying else 1):
-                known.setdefault(run.step_size_at(t), assumption.expansion(run, t))
-        expansions = (
-            tuple(known[eta] for eta in run.step_size)
-            if isinstance(run.step_size, tuple)
-            else (known[run.step_size],)
-        )
-        noise = run.noise_std if isinstance(run.noise_std, tuple) else (run.noise_std,)
-        return cls(run.steps, run.diameter, expansions, noise)
+        eta = self.run.step_size_at(t + self.skipped)
+        if eta not in self._known:
+            if len(self._known) > _KNOWN:
+                self._known.clear()
+            with precision():
+                self._known[eta] = self.assumption.expansion(self.run, t + self.skipped)
+        return self._known[eta]
+
+    def noise_at(self, t: int) -> float:
+        """sigma_t, a length."""
+        return self.run.noise_std_at(t + self.skipped)
 
     @property
     def constant(self) -> bool:
         """Whether every step is the same."""
-        return len(self.expansions) == 1 and len(self.noise) == 1
-
-    def expansion(self, t: int) -> Expansion:
-        """e_t."""
-        return self.expansions[t if len(self.expansions) > 1 else 0]
-
-    def noise_at(self, t: int) -> float:
-        """sigma_t, a length."""
-        return self.noise[t if len(self.noise) > 1 else 0]
+        return self.run.constant
 
     def composition(self) -> arb:
         """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""
@@ -88,26 +104,27 @@ class ShiftProgram:
         )
 
     def composition_path(self) -> "Path":
-        """The path that stays at 0: every step hides its own sensitivity.
+        """The path on which every step hides its own sensitivity: from 0 it stays at 0.
 
         Shifts are rounded up: where e is steep at 0 a remainder of 1e-17 would grow into a real distance.
         """
         if self.constant:
-            return Path(0, 0.0, np.full(self.steps, upper(self.expansion(0).sensitivity)))
-        return Path(0, 0.0, np.array([upper(self.expansion(t).sensitivity) for t in range(self.steps)]))
+            return Path(0, self.initial, np.full(self.steps, upper(self.expansion(0).sensitivity)))
+        shifts = [upper(self.expansion(t).sensitivity) for t in range(self.steps)]
+        return Path(0, self.initial, np.array(shifts))
 
     @cached_property
     def tracked(self) -> Array:
-        """min(D, D_t) for t = 0..T, shape (T + 1,), rounded up: D_0 = 0 and D_{t+1} = e_t(D_t).
+        """min(D, D_t) for t = 0..T, shape (T + 1,), rounded up: D_0 = ``initial`` and D_{t+1} = e_t(D_t).
 
         Source: Chien & Li 2025, Lemmas 3.5 and 3.10.
         """
         distances = np.full(self.steps + 1, self.diameter)
-        distances[0] = 0.0
+        distances[0] = self.initial
         up = 1 + 2 * ULPS * np.finfo(float).eps
         for t in range(self.steps):
             step = float(self.expansion(t).value(distances[t : t + 1])[0]) * up
-            if step >= self.diameter and all(e.expansive for e in self.expansions):
+            if step >= self.diameter and self.constant:
                 break
             distances[t + 1] = min(step, self.diameter)
         return distances
@@ -125,10 +142,9 @@ class ShiftProgram:
             ValueError: the path does not end at T, or starts below the distance it has to hide.
         """
         if path.start + len(path.shifts) != self.steps:
-            raise ValueError(
-                f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}"
-            )
-        if path.start > 0 and path.distance < self.diameter and path.distance < self.tracked[path.start]:
+            raise ValueError(f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
+        known = self.tracked[path.start] if path.start else self.initial
+        if path.distance < min(known, self.diameter):
             raise ValueError(f"a path needs to start at the tracked distance, got distance={path.distance}")
         with precision():
             z, total = exact(path.distance), arb(0)

@@ -53,6 +53,10 @@ def shoot(expansion: Expansion, diameter: float, steps: int) -> Shot:
     u = np.concatenate([np.geomspace(1e-12, 1e-2, 128, endpoint=False), np.linspace(1e-2, 1.0, _COARSE)])
     low, high = top - diameter, top
     value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon)
+    # Neighbouring lengths differ little near the optimum and each has a dip of its own: look again, closely.
+    centre = int(value.argmin())
+    u = np.linspace(u[max(centre - 4, 0)], u[min(centre + 4, len(u) - 1)], _COARSE)
+    value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon)
     inner = np.concatenate([[np.inf], value, [np.inf]])
     dips = np.flatnonzero((inner[1:-1] <= inner[:-2]) & (inner[1:-1] <= inner[2:]))
     dips = dips[np.argsort(value[dips])][:_BASINS]

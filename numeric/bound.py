@@ -1,0 +1,217 @@
+"""A rigorous privacy bound for a described run, and the estimate that a measured constant gives."""
+
+from dataclasses import dataclass, field
+from math import isfinite
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.gaussian import gdp_epsilon
+from lastiterate.numeric.optimum import Optimum, optimum
+from lastiterate.numeric.program import ShiftProgram
+from lastiterate.numeric.run import NoisySGD, real
+
+__all__ = ["Bound", "Estimate", "Measured", "bound", "estimate"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An assumption whose constants were measured, not proved.
+
+    Attributes:
+        assumption: the assumption with the measured constants in it.
+        conditional_on: what a number made from it is conditional on, in one sentence.
+    """
+
+    assumption: Assumption
+    conditional_on: str
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """What a path of shifts says about the last iterates, of either law from the other."""
+
+    run: NoisySGD
+    cost: float
+    order: float | None
+    delta: float | None
+    assumptions: tuple[str, ...]
+    _optimum: Optimum = field(repr=False, compare=False)
+
+    @property
+    def mu(self) -> float:
+        """The last iterates are mu-GDP; sqrt(cost), rounded up."""
+        with precision():
+            return upper(exact(self.cost).sqrt())
+
+    @property
+    def epsilon(self) -> float:
+        """Renyi epsilon at ``order``, or the epsilon of (epsilon, delta)-DP at ``delta``; rounded up.
+
+        Raises:
+            InputError: neither order nor delta was given to `bound`.
+        """
+        if self.order is not None:
+            return self.rdp(self.order)
+        if self.delta is not None:
+            return self.dp(self.delta)
+        raise InputError(
+            "epsilon needs an order or a delta, got order=None, delta=None; pass one of them, or use rdp() or dp()."
+        )
+
+    def rdp(self, order: float) -> float:
+        """Epsilon of (order, epsilon)-RDP, rounded up: order / 2 times the cost, for a real order > 1."""
+        with precision():
+            return upper(exact(_order(order)) * exact(self.cost) / 2)
+
+    def dp(self, delta: float) -> float:
+        """Epsilon of (epsilon, delta)-DP through the exact conversion of mu-GDP, rounded up."""
+        return gdp_epsilon(self.mu, delta)
+
+    @property
+    def route(self) -> str:
+        """How the path was found."""
+        return self._optimum.route
+
+    @property
+    def theorem(self) -> str:
+        """The claim of the ledger behind the number."""
+        return "chien_li/theorem_3_7/direct_shifts"
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """(tau, T): the steps over which shifts are spent."""
+        return self._optimum.path.start, self.run.steps
+
+    @property
+    def shifts(self) -> NDArray[np.float64]:
+        """The shifts a_tau..a_{T-1}, shape (T - tau,), lengths; made when asked for."""
+        return self._optimum.path.shifts
+
+    def as_dict(self) -> dict[str, object]:
+        """The number and what it rests on, ready for JSON; shifts left out."""
+        return {
+            "kind": type(self).__name__.lower(),
+            "epsilon": self.epsilon if self.order is not None or self.delta is not None else None,
+            "order": self.order,
+            "delta": self.delta,
+            "mu": self.mu,
+            "cost": self.cost,
+            "window": list(self.window),
+            "route": self.route,
+            "theorem": self.theorem,
+            "assumptions": list(self.assumptions),
+        }
+
+
+@dataclass(frozen=True)
+class Bound(_Loss):
+    """A rigorous upper bound under the assumptions listed; every number in it is rounded up.
+
+    ``cost`` is the sum of a_t^2 / sigma_t^2 over a feasible path of the shift program: the last iterates of
+    two runs on data sets that differ in one sample are mu-GDP with mu^2 = cost, and (alpha, alpha cost / 2)-RDP
+    for every alpha > 1, whichever of the two laws is the numerator.
+    """
+
+
+@dataclass(frozen=True)
+class Estimate(_Loss):
+    """The same numbers from *measured* constants: no bound, but what would be one if the measurement were true."""
+
+    conditional_on: str = ""
+
+    def as_dict(self) -> dict[str, object]:
+        return super().as_dict() | {"conditional_on": self.conditional_on}
+
+
+def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
+    """Bound the privacy loss of the last iterate of a full-batch run.
+
+    Args:
+        run: the run.
+        assumption: what is assumed of the losses on the domain.
+        order: alpha > 1 for `Bound.epsilon` in the sense of Renyi.
+        delta: in (0, 1) for `Bound.epsilon` in the sense of (epsilon, delta)-DP. At most one of the two.
+
+    Returns:
+        A rigorous upper bound.
+
+    Raises:
+        InputError: the assumption does not fit the run, an argument is out of range, or the assumption rests
+            on a measurement (see `estimate`).
+
+    Source: DESIGN section 2; claims chien_li/theorem_3_1/ours and chien_li/theorem_3_7/ours.
+
+    >>> from lastiterate.numeric.assumptions import Smooth
+    >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
+    >>> round(bound(run, Smooth(1), order=2).epsilon, 4)
+    0.4992
+    """
+    if isinstance(assumption, Measured):
+        raise InputError(
+            "bound needs an assumption that is proved or assumed, got assumption=Measured(...); "
+            "a measured constant gives an estimate: call estimate(run, measured, ...)."
+        )
+    return Bound(*_solve(run, assumption, order, delta))
+
+
+def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
+    """What `bound` would say if the measured constants were true; typed as an estimate.
+
+    Args:
+        run: the run.
+        measured: the assumption, with what it is conditional on.
+        order: alpha > 1, or None.
+        delta: in (0, 1), or None.
+
+    Raises:
+        InputError: as `bound`, or ``measured`` is not a `Measured`.
+    """
+    if not isinstance(measured, Measured):
+        raise InputError(
+            f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
+            "for an assumption that is proved or assumed call bound(run, assumption, ...)."
+        )
+    return Estimate(*_solve(run, measured.assumption, order, delta), conditional_on=measured.conditional_on)
+
+
+def _order(order: float) -> float:
+    number = real("order", order, "a finite number above 1")
+    if not (number > 1 and isfinite(number)):
+        raise InputError(f"order needs a finite number above 1, got order={number:g}; 2 is customary.")
+    return number
+
+
+def _solve(
+    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
+) -> tuple[NoisySGD, float, float | None, float | None, tuple[str, ...], Optimum]:
+    if not isinstance(assumption, Assumption):
+        raise InputError(
+            f"assumption needs one of lastiterate.numeric.assumptions, got assumption={assumption!r}; "
+            "for example Smooth(1.0)."
+        )
+    if order is not None and delta is not None:
+        raise InputError(f"bound needs an order or a delta, got order={order} and delta={delta}; leave one out.")
+    if order is not None:
+        order = _order(order)
+    if delta is not None:
+        gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1) before the work
+    found = optimum(ShiftProgram(run, assumption))
+    stated = (
+        assumption.statement,
+        f"per-sample gradients are clipped to norm {run.clip_norm:g}, batches are full, and data sets differ by "
+        "replacing one sample",
+        "noise is Gaussian with the stated standard deviation in every direction, and only the last iterate is released",
+    )
+    if isfinite(run.diameter):
+        stated += (f"every iterate is projected to a convex domain of diameter {run.diameter:g}",)
+    return run, _up(found.cost), order, delta, stated, found
+
+
+def _up(cost: arb) -> float:
+    with precision():
+        return upper(cost)

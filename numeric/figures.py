@@ -1,0 +1,113 @@
+"""Figures 1 (a) and 1 (b) of Chien & Li 2025, drawn from the evaluators: the paper's curves and ours.
+
+Setting of both (appendix A.13): L = m = 1, K = 2, sigma = 1, D = 1, n = 5, eta = 0.1. The paper does not say
+its Rényi order; ours is 2, where epsilon is the cost of the shift program itself.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from lastiterate.numeric.drawing import Curve, Figure, Status
+from lastiterate.numeric.rivals import altschuler_talwar_strongly_convex, chourasia_strongly_convex
+from lastiterate.numeric.theorems import EVALUATORS
+
+__all__ = ["COLORS", "SETTING", "figure_1a", "figure_1b", "spaced"]
+
+SETTING: Final[Mapping[str, float]] = {
+    "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "lam": 1.0, "alpha": 2.0,
+}  # fmt: skip
+"""Appendix A.13, Figure 1, with the order chosen here."""
+
+COLORS: Final[Mapping[str, str]] = {
+    "blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "purple": "#AA4499", "grey": "#777777",
+    "black": "#000000",
+}  # fmt: skip
+"""The colours of Okabe and Ito that stay apart for every kind of colour vision."""
+
+_NOTE = (
+    "Full batches, η = 0.1, K = 2, n = 5, D = 1, noise 1, L = m = 1 (Chien & Li 2025, A.13). "
+    "Every upper bound is rounded up."
+)
+
+
+def spaced(last: int, count: int) -> tuple[int, ...]:
+    """About ``count`` iteration numbers from 1 to ``last``, evenly on a logarithmic axis, without repetition.
+
+    >>> spaced(100, 5)
+    (1, 3, 10, 32, 100)
+    """
+    return tuple(sorted({round(last ** (k / (count - 1))) for k in range(count)}))
+
+
+def figure_1a(last: int = 1000, count: int = 90) -> Figure:
+    """Figure 1 (a): non-convex, convex and strongly convex losses.
+
+    Args:
+        last: greatest number of iterations.
+        count: about how many points a curve has.
+    """
+    steps = spaced(last, count)
+    curves = [
+        _curve("composition", "composition", steps, color="black", line=":"),
+        _curve("output_perturbation", "output perturbation\n(as printed, not valid)", steps, color="grey",
+               line=":", status=Status.NOT_VALID),
+        _curve("last_step_smooth", "one last step, $e(D)^2$", steps, color="black", line="-."),
+    ]  # fmt: skip
+    for kind, color, words in (
+        ("smooth", "blue", "smooth"),
+        ("convex", "orange", "convex"),
+        ("strongly_convex", "green", "strongly convex"),
+    ):
+        curves += [
+            _curve(f"chien_li_3_1_{kind}", f"{words}, Theorem 3.1", steps, color=color, width=4.0, pale=True),
+            _curve(f"shift_{kind}", f"{words}, ours", steps, color=color, line="--"),
+        ]
+    title = "Figure 1 (a): one bound for smooth, convex and strongly convex losses"
+    return Figure(title, _NOTE, tuple(curves), order=SETTING["alpha"], top=1.5)
+
+
+def figure_1b(last: int = 1000, count: int = 90) -> Figure:
+    """Figure 1 (b): strongly convex losses, against the earlier bounds.
+
+    Args:
+        last: greatest number of iterations.
+        count: about how many points a curve has.
+    """
+    steps = spaced(last, count)
+    curves = (
+        _curve("composition", "composition", steps, color="black", line=":"),
+        _computed("chourasia_ye_shokri", "Ye & Shokri 2022 / Chourasia et al. 2021,\nformula second-hand", steps,
+                  chourasia_strongly_convex, color="purple", line="-.", status=Status.SECOND_HAND),
+        _computed("altschuler_talwar_b3", "Altschuler & Talwar 2022, (B.3)", steps,
+                  altschuler_talwar_strongly_convex, color="orange", line="-"),
+        _curve("chien_li_3_1_strongly_convex", "Chien & Li 2025, Theorem 3.1", steps, color="green", width=4.0,
+               pale=True),
+        _curve("shift_strongly_convex", "ours, shifts without noise splitting", steps, color="green", line="--"),
+    )  # fmt: skip
+    title = "Figure 1 (b): strongly convex losses, against earlier bounds"
+    return Figure(title, _NOTE, curves, order=SETTING["alpha"], top=0.3)
+
+
+def _curve(
+    name: str, label: str, steps: Sequence[int], *, color: str, line: str = "-", width: float = 1.6,
+    pale: bool = False, status: Status = Status.BOUND,
+) -> Curve:  # fmt: skip
+    shade = _paler(COLORS[color]) if pale else COLORS[color]
+    return Curve(name, label, tuple(steps), _values(EVALUATORS[name], steps), status, shade, line, width)
+
+
+def _computed(
+    name: str, label: str, steps: Sequence[int], evaluator: Callable[[Mapping[str, float]], float], *,
+    color: str, line: str, status: Status = Status.BOUND,
+) -> Curve:  # fmt: skip
+    return Curve(name, label, tuple(steps), _values(evaluator, steps), status, COLORS[color], line)
+
+
+def _values(evaluator: Callable[[Mapping[str, float]], float], steps: Sequence[int]) -> tuple[float, ...]:
+    return tuple(evaluator({**SETTING, "T": T}) for T in steps)
+
+
+def _paler(color: str) -> str:
+    """Half way to white."""
+    parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{(part + 255) // 2:02x}" for part in parts)

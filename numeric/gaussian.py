@@ -1,0 +1,79 @@
+"""From a Gaussian trade-off to (epsilon, delta), rounded up.
+
+A mechanism that is mu-GDP is (epsilon, delta)-DP exactly for
+
+    delta >= Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu),
+
+Phi the standard normal distribution function. Source: Dong, Roth & Su 2022, Corollary 1; Balle & Wang 2018.
+"""
+
+from math import inf, isfinite, nextafter
+
+from flint import arb
+
+from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import real
+
+__all__ = ["gdp_delta", "gdp_epsilon"]
+
+
+def gdp_delta(mu: float, epsilon: float) -> float:
+    """The least delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP.
+
+    Args:
+        mu: at least 0.
+        epsilon: at least 0, finite.
+
+    >>> round(gdp_delta(1.0, 1.0), 6)
+    0.126937
+    """
+    if mu == 0:
+        return 0.0
+    if not isfinite(mu):
+        return 1.0
+    bits = 192
+    while True:
+        with precision(bits):
+            value = _delta(exact(mu), exact(epsilon))
+            if value.rel_accuracy_bits() > 50 or bits > 1 << 16:
+                return min(max(upper(value), 0.0), 1.0)
+        bits *= 2  # the two terms nearly cancel
+
+
+def gdp_epsilon(mu: float, delta: float) -> float:
+    """The least epsilon, rounded up, for which mu-GDP implies (epsilon, delta)-DP.
+
+    Args:
+        mu: at least 0.
+        delta: in (0, 1).
+
+    Raises:
+        InputError: delta is outside (0, 1).
+
+    >>> round(gdp_epsilon(1.0, 1e-5), 4)
+    4.3773
+    """
+    delta = real("delta", delta, "a number in (0, 1)")
+    if not 0 < delta < 1:
+        raise InputError(f"delta needs a number in (0, 1), got delta={delta:g}; 1e-5 is customary.")
+    if not isfinite(mu):
+        return inf
+    if gdp_delta(mu, 0.0) <= delta:
+        return 0.0
+    low, high = 0.0, 1.0
+    while gdp_delta(mu, high) > delta:
+        low, high = high, 2 * high
+    while nextafter(low, inf) < high:  # floats are finitely many: this ends on neighbours
+        middle = low + (high - low) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if gdp_delta(mu, middle) > delta else (low, middle)
+    return high
+
+
+def _delta(mu: arb, epsilon: arb) -> arb:
+    root = arb(2).sqrt()
+    near = ((epsilon / mu - mu / 2) / root).erfc() / 2
+    far = ((epsilon / mu + mu / 2) / root).erfc() / 2
+    return near - epsilon.exp() * far

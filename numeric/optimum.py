@@ -1,0 +1,116 @@
+"""The cheapest path that can be found for a run, with its certified cost.
+
+Every candidate is feasible, so the least of them is a valid bound, whichever route found it:
+
+    composition               z stays at 0; nothing beats it from z = 0 where e(z) >= z + e(0)
+    one last step             from the whole domain: e(D)^2, not D^2, since the noise comes after a gradient step
+    closed form               affine expansion, exact optimum, O(1)                        (`affine`)
+    taut string               affine expansion with schedules, exact optimum, O(T log T)     (`taut_string`)
+    stationary shooting       constant program, concave expansion, finite diameter           (`shooting`)
+    value iteration           the rest: other schedules, moduli with convex kinks, last steps (`bracket`)
+"""
+
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from flint import arb
+
+from lastiterate.numeric.affine import best_window, window
+from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.bracket import bracket
+from lastiterate.numeric.program import GeometricPath, Path, ShiftProgram
+from lastiterate.numeric.shooting import shoot
+from lastiterate.numeric.taut_string import taut_string
+
+__all__ = ["Optimum", "optimum"]
+
+_TAIL = 64
+_LONGEST_TAIL = 4096
+_TOLERANCE = 1e-5
+_CELLS = 120
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A feasible path, an enclosure of its cost (in units of the noise), and the route that found it."""
+
+    cost: arb
+    path: Path | GeometricPath
+    route: str
+
+
+def optimum(program: ShiftProgram) -> Optimum:
+    """The cheapest path found; its cost is an upper bound of the optimum, and valid whatever the optimum is.
+
+    Source: DESIGN section 2; the routes are derived in the claims under chien_li/theorem_3_1 and theorem_3_7.
+    """
+    with precision():
+        found = _composition(program)
+        for better in _constant(program) if program.constant else _varying(program):
+            if better.cost.upper() < found.cost.upper():
+                found = better
+    return found
+
+
+def _composition(program: ShiftProgram) -> Optimum:
+    cost = program.composition()
+    if program.constant:
+        shift = upper(program.expansion(0).sensitivity)
+        return Optimum(cost, GeometricPath(0, 0.0, shift, 1.0, program.steps), "composition")
+    return Optimum(cost, program.composition_path(), "composition")
+
+
+def _constant(program: ShiftProgram) -> list[Optimum]:
+    expansion, steps, diameter = program.expansion(0), program.steps, program.diameter
+    noise = exact(program.noise_at(0))
+    affine = expansion.affine_on(diameter)
+    found: list[Optimum] = []
+    if isfinite(diameter):
+        cost = (expansion.ball(exact(diameter)) / noise) ** 2
+        found.append(
+            Optimum(cost, GeometricPath(steps - 1, diameter, upper(cost.sqrt() * noise), 1.0, 1), "one last step")
+        )
+    if affine is not None:
+        starts = [(0.0, window(*affine, arb(0), steps))]
+        if isfinite(diameter):
+            starts.append((diameter, best_window(*affine, diameter, steps)))
+        for distance, best in starts:
+            if best is not None:
+                c = affine[0]
+                shifts = GeometricPath(steps - best.length, distance, float(best.lam / c), float(1 / c), best.length)
+                found.append(Optimum(best.cost / noise**2, shifts, "closed form"))
+    elif isfinite(diameter) and expansion.smooth:
+        shot = shoot(expansion, diameter, steps)
+        stationary = Path(steps - len(shot.shifts), diameter, shot.shifts)
+        found.append(Optimum(program.cost(stationary), stationary, "stationary shooting"))
+    elif isfinite(diameter):
+        found += _tails(program)
+    return found
+
+
+def _varying(program: ShiftProgram) -> list[Optimum]:
+    steps = range(program.steps)
+    affine = [program.expansion(t).affine_on(program.diameter) for t in steps]
+    if any(step is None for step in affine):
+        return _tails(program)
+    c = np.array([float(step[0]) for step in affine if step is not None])
+    s = np.array([float(step[1]) for step in affine if step is not None])
+    path = taut_string(c, s, np.array([program.noise_at(t) for t in steps]), program.diameter)
+    return [Optimum(program.cost(path), path, "taut string")]
+
+
+def _tails(program: ShiftProgram) -> list[Optimum]:
+    """Value iteration on the last steps, twice as many each time until that no longer pays."""
+    found: list[Optimum] = []
+    length, known = min(_TAIL, program.steps), None
+    while True:
+        best = bracket(program.tail(length), known, tolerance=_TOLERANCE, cells=_CELLS)
+        path = Path(best.path.start + program.steps - length, best.path.distance, best.path.shifts)
+        found.append(Optimum(exact(best.upper), path, "value iteration"))
+        settled = len(found) > 1 and found[-1].cost > found[-2].cost * (1 - _TOLERANCE)
+        if settled or length >= min(program.steps, _LONGEST_TAIL):
+            return found
+        longer = min(2 * length, program.steps, _LONGEST_TAIL)
+        known = Path(best.path.start + longer - length, best.path.distance, best.path.shifts)
+        length = longer
