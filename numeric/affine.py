@@ -22,7 +22,7 @@ from flint import arb
 
 from lastiterate.numeric.balls import exact
 
-__all__ = ["Window", "best_window", "window"]
+__all__ = ["Window", "best_window", "untested", "window"]
 
 
 @dataclass(frozen=True)
@@ -47,17 +47,21 @@ def window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
     >>> round(float(w.cost), 6)
     0.320123
     """
-    shrink = c**-length
-    if (c - 1).contains(0):  # c is 1, or too close to it for the quotient of geometric sums
-        V = length * (1 / c).union(shrink)
-        W = length * (1 / c**2).union(shrink**2)
-    else:
-        V = (1 - shrink) / (c - 1)
-        W = (1 - shrink**2) / (c**2 - 1)
-    lam = (s * V + delta) / W
-    if not c <= 1 and not lam * shrink >= s:
-        return None
-    return Window(length, (s * V + delta) ** 2 / W, lam)
+    found = untested(c, s, delta, length)
+    return found if c <= 1 or found.lam * c**-length >= s else None
+
+
+def untested(c: arb, s: arb, delta: arb, length: int) -> Window:
+    """The closed form without its feasibility test: no bound where z_t < 0 on the way. Arguments as `window`."""
+    V, W = _geometric_sum(1 / c, length), _geometric_sum(1 / c**2, length)
+    return Window(length, (s * V + delta) ** 2 / W, (s * V + delta) / W)
+
+
+def _geometric_sum(ratio: arb, length: int) -> arb:
+    """Ratio + ... + ratio^length, enclosed."""
+    if (ratio - 1).contains(0):  # the ratio is 1, or too close to it for the quotient
+        return length * ratio.union(ratio**length)
+    return ratio * (1 - ratio**length) / (1 - ratio)
 
 
 def best_window(c: arb, s: arb, delta: float, steps: int) -> Window | None:

@@ -203,9 +203,8 @@ def _solve(
     found = optimum(ShiftProgram(run, assumption))
     stated = (
         assumption.statement,
-        f"per-sample gradients are clipped to norm {run.clip_norm:g}, batches are full, and data sets differ by "
-        "replacing one sample",
-        "noise is Gaussian with the stated standard deviation in every direction, and only the last iterate is released",
+        f"batches are full, per-sample gradients are clipped to norm {run.clip_norm:g}, one sample is replaced",
+        "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
     )
     if isfinite(run.diameter):
         stated += (f"every iterate is projected to a convex domain of diameter {run.diameter:g}",)

@@ -52,7 +52,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         InputError: delta is outside (0, 1).
 
     >>> round(gdp_epsilon(1.0, 1e-5), 4)
-    4.3773
+    4.3772
     """
     delta = real("delta", delta, "a number in (0, 1)")
     if not 0 < delta < 1:
