@@ -43,6 +43,7 @@ class Curve:
         color: any colour of matplotlib.
         line: "-", "--", ":" or "-.".
         width: in points.
+        ink: colour of the label where the line itself is too pale to read.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Curve:
     color: str = "#000000"
     line: str = "-"
     width: float = 1.6
+    ink: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,9 +92,9 @@ def draw(figure: Figure) -> "Canvas":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
-    canvas = Canvas(figsize=(9.6, 5.4), layout="none")
+    canvas = Canvas(figsize=(9.6, 5.4))
     FigureCanvasAgg(canvas)
-    axes = canvas.add_axes((0.075, 0.19, 0.55, 0.72))
+    axes = canvas.add_axes((0.075, 0.19, 0.60, 0.73))
     axes.set_xscale("log")
     axes.set_xlim(1, max(curve.steps[-1] for curve in figure.curves))
     axes.set_ylim(0, figure.top)
@@ -141,14 +143,14 @@ def _name(axes: "Axes", figure: Figure) -> None:
     style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction", "annotation_clip": False}
     for curve, end, place in zip(inside, ends, _spread(ends), strict=True):
         axes.annotate(
-            curve.label, xy=(1.005, end), xytext=(1.05, place), color=curve.color, fontsize=8, va="center",
+            curve.label, xy=(1.005, end), xytext=(1.05, place), color=curve.ink or curve.color, fontsize=8, va="center",
             arrowprops={"arrowstyle": "-", "color": curve.color, "linewidth": 0.6, "shrinkA": 2, "shrinkB": 0},
             **style,
         )  # fmt: skip
     for curve in figure.curves:
         if curve.epsilon[-1] > figure.top:
             leaves = next(t for t, e in zip(curve.steps, curve.epsilon, strict=True) if e > figure.top)
-            axes.text(leaves, 0.985 * figure.top, f"{curve.label} ", color=curve.color, fontsize=8,
+            axes.text(leaves / 1.15, 0.985 * figure.top, curve.label, color=curve.color, fontsize=8,
                       ha="right", va="top")  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from lastiterate.numeric.drawing import Curve, Figure, Status
 from lastiterate.numeric.rivals import altschuler_talwar_strongly_convex, chourasia_strongly_convex
 from lastiterate.numeric.theorems import EVALUATORS
 
-__all__ = ["COLORS", "SETTING", "figure_1a", "figure_1b", "spaced"]
+__all__ = ["COLORS", "SETTING", "figure_1a", "figure_1b", "paler", "spaced"]
 
 SETTING: Final[Mapping[str, float]] = {
     "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "lam": 1.0, "alpha": 2.0,
@@ -92,8 +92,8 @@ def _curve(
     name: str, label: str, steps: Sequence[int], *, color: str, line: str = "-", width: float = 1.6,
     pale: bool = False, status: Status = Status.BOUND,
 ) -> Curve:  # fmt: skip
-    shade = _paler(COLORS[color]) if pale else COLORS[color]
-    return Curve(name, label, tuple(steps), _values(EVALUATORS[name], steps), status, shade, line, width)
+    shade = paler(COLORS[color]) if pale else COLORS[color]
+    return Curve(name, label, tuple(steps), _values(EVALUATORS[name], steps), status, shade, line, width, COLORS[color])
 
 
 def _computed(
@@ -107,7 +107,11 @@ def _values(evaluator: Callable[[Mapping[str, float]], float], steps: Sequence[i
     return tuple(evaluator({**SETTING, "T": T}) for T in steps)
 
 
-def _paler(color: str) -> str:
-    """Half way to white."""
+def paler(color: str) -> str:
+    """Half way to white.
+
+    >>> paler("#0072B2")
+    '#7fb8d8'
+    """
     parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{(part + 255) // 2:02x}" for part in parts)

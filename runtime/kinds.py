@@ -16,8 +16,8 @@ class Kind(StrEnum):
 
     ``SAMPLE`` is what Theorem 3.7 assumes (of every per-sample gradient, the largest change over samples).
     ``SAMPLE_CLIPPED`` is what its proof uses, never larger. ``BATCH`` and ``BATCH_CLIPPED`` are the changes
-    of the mean over the batch: smaller, and not enough for the theorem, because the adjacent data set has
-    another mean.
+    of the mean over the batch: much smaller, but about this data set only, where privacy is about all of
+    them. No privacy number is made from them.
     """
 
     SAMPLE = "sample"

@@ -1,8 +1,8 @@
 """What a measurement says: constants for many orders, the measured modulus, and how far to trust them.
 
 Everything here is a *lower* estimate. The largest ratio over sampled pairs is at most the true Hölder
-constant, so a privacy number computed from it is an `lastiterate.numeric.estimate.Estimate`: it holds only if
-the true constant is no larger than the sampled one.
+constant, so a privacy number computed from it is a `lastiterate.numeric.bound.Estimate`: it holds only if the true
+constant is no larger than the sampled one.
 """
 
 import json
@@ -14,12 +14,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Tabulated
+from lastiterate.numeric.assumptions import Holder, Tabulated
+from lastiterate.numeric.bound import Measured
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, real
 from lastiterate.runtime.kinds import Kind, PairTable
 
-__all__ = ["TRUSTED_ERROR", "Envelope", "HolderEstimate", "Measured", "envelope_of", "orders", "read_off"]
+__all__ = ["TRUSTED_ERROR", "Constants", "Envelope", "HolderEstimate", "envelope_of", "orders", "read_off"]
 
 TRUSTED_ERROR: Final = 1e-3
 """Pairs whose difference has a larger assumed relative rounding error are left out of every maximum."""
@@ -28,7 +29,7 @@ _KNOTS: Final = 48
 
 
 @dataclass(frozen=True)
-class Measured:
+class Constants:
     """The constants of one kind of gradient. Direction: lower estimates, measured.
 
     Attributes:
@@ -54,8 +55,19 @@ class Envelope:
     values: tuple[float, ...]
 
     def tabulated(self) -> Tabulated:
-        """The same table as an assumption of `lastiterate.numeric`; what it gives is an estimate."""
+        """The same table as a modulus of `lastiterate.numeric`; what it gives is an estimate."""
         return Tabulated(self.distances, self.values)
+
+    def join(self, other: "Envelope") -> "Envelope":
+        """The larger of two measured moduli at every distance; both are lower estimates, and so is this."""
+        distances = sorted({*self.distances, *other.distances})
+        values = [max(part.at(r) for part in (self, other)) for r in distances]
+        return Envelope(tuple(distances), tuple(values))
+
+    def at(self, distance: float) -> float:
+        """The largest change measured at most this far apart; 0 below the first distance."""
+        place = int(np.searchsorted(self.distances, distance, side="right"))
+        return self.values[place - 1] if place else 0.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +96,7 @@ class HolderEstimate:
 
     workload: str
     lambdas: tuple[float, ...]
-    measured: dict[Kind, Measured]
+    measured: dict[Kind, Constants]
     envelopes: dict[Kind, Envelope]
     run: NoisySGD
     inits: int
@@ -111,16 +123,42 @@ class HolderEstimate:
             )
         return self.measured[kind].constants[self.lambdas.index(lam)]
 
-    def conditional_on(self, what: str, kind: Kind = Kind.SAMPLE) -> str:
-        """The condition under which a number computed from this measurement is a privacy bound."""
-        gradient = "per-sample gradient" if "sample" in kind else "batch gradient"
-        text = (
-            f"{what} measured on {self.workload} for the {gradient} being no smaller than the true one over "
-            f"the whole domain and for every possible sample; it is the largest value over {self.pairs} "
-            f"sampled pairs at distances {self.distances[0]:.3g} to {self.distances[1]:.3g}, "
-            "a lower estimate"
+    def holder(self, lam: float, kind: Kind = Kind.SAMPLE) -> Measured:
+        """The measured (L, lambda) as an assumption that `lastiterate.numeric.bound.estimate` takes.
+
+        `lastiterate.numeric.bound.bound` refuses it: a sampled constant is a lower estimate.
+
+        Args:
+            lam: one of the orders measured.
+            kind: ``SAMPLE`` (assumed by Theorem 3.7) or ``SAMPLE_CLIPPED`` (what its proof needs).
+
+        Raises:
+            InputError: ``lam`` was not measured, or ``kind`` is a kind of the batch.
+        """
+        constant = self.constant(lam, kind)
+        return Measured(Holder(constant, lam), self._condition(f"the constant {constant:.4g}", kind))
+
+    def modulus(self, kind: Kind = Kind.SAMPLE) -> Measured:
+        """The measured modulus as an assumption, as `holder`. It knows no distance beyond the sampled ones.
+
+        Raises:
+            InputError: ``kind`` is a kind of the batch.
+        """
+        return Measured(self.envelopes[kind].tabulated(), self._condition("the tabulated modulus", kind))
+
+    def _condition(self, what: str, kind: Kind) -> str:
+        """What a number made from this measurement is conditional on, in one sentence."""
+        if kind not in (Kind.SAMPLE, Kind.SAMPLE_CLIPPED):
+            raise InputError(
+                f"A privacy number needs the per-sample constants, got kind={kind}: the mean over this batch "
+                "says nothing of other data sets; use sample or sample_clipped."
+            )
+        gradient = "clipped per-sample gradient" if kind is Kind.SAMPLE_CLIPPED else "per-sample gradient"
+        return (
+            f"{what} of {self.workload} holding for the {gradient} of every possible sample at every two points "
+            f"of the domain; it is the largest over {self.pairs} sampled pairs {self.distances[0]:.3g} to "
+            f"{self.distances[1]:.3g} apart, hence a lower estimate"
         )
-        return f"{text}. {self.remark}" if self.remark else text
 
     def to_json(self) -> str:
         """The record as JSON text; `from_json` reads it back."""
@@ -138,13 +176,14 @@ class HolderEstimate:
         """
         try:
             data = json.loads(text)
+            data = data.get("measurement", data)
             run = _tuples(data["run"])
             run["diameter"] = inf if run["diameter"] is None else run["diameter"]
             return HolderEstimate(
                 **{
                     **data,
                     "lambdas": tuple(data["lambdas"]),
-                    "measured": {Kind(k): Measured(**_tuples(v)) for k, v in data["measured"].items()},
+                    "measured": {Kind(k): Constants(**_tuples(v)) for k, v in data["measured"].items()},
                     "envelopes": {Kind(k): Envelope(**_tuples(v)) for k, v in data["envelopes"].items()},
                     "run": NoisySGD(**run),
                     "distances": tuple(data["distances"]),
@@ -171,7 +210,7 @@ def orders(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(sorted({float(value) for value in values}))
 
 
-def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Measured:
+def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:
     """The constants of one kind of gradient for every order, from one table of pairs.
 
     Args:
@@ -191,7 +230,7 @@ def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Measured
         best = int(np.argmax(ratios))
         constants.append(float(ratios[best]))
         errors.append(float(table.floors[kept][best] / differences[best]))
-    return Measured(tuple(constants), tuple(errors), int(len(kept) - np.count_nonzero(kept)))
+    return Constants(tuple(constants), tuple(errors), int(len(kept) - np.count_nonzero(kept)))
 
 
 def envelope_of(table: PairTable, kind: Kind, radius: float) -> Envelope:

@@ -7,7 +7,6 @@ whole.
 
 import hashlib
 import json
-import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,9 +16,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.files import write_whole
 from lastiterate.runtime.kinds import Kind, PairTable
 
-__all__ = ["Store", "write_whole"]
+__all__ = ["Store"]
 
 
 class Store:
@@ -63,15 +63,3 @@ class Store:
 
     def _path(self, init: int) -> Path:
         return self.folder / f"init-{init:04d}.npz"
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
