@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.numeric import interval as iv
-from lastiterate.numeric.enclose import Tape, UnsupportedError
+from lastiterate.numeric.enclose import Tape
 from lastiterate.numeric.interval import Interval
 from lastiterate.proofs_checks.admissible import Point, sign_at, truth_at
 

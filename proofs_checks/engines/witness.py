@@ -1,0 +1,225 @@
+"""Upper bounds on a divergence, attacked from below by exactly solvable runs, in both directions.
+
+A claimed bound below a certified lower bound is refuted. That none of the attacks succeeds is "not refuted",
+no more.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from zlib import crc32
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.admissible import NoPointError
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.proofs_checks.witnesses import WITNESSES, Assumed, Lower, Setting, Witness
+from lastiterate.proofs_checks.witnesses.settings import settings
+from lastiterate.symbolic import notation
+from lastiterate.symbolic.claim import Check, Engine, UpperBound
+
+__all__ = ["ASSUMED", "assumed_by", "decide"]
+
+UNBOUNDED = 900
+"""Settings without projection, for each check."""
+
+BOUNDED = 400
+"""Settings with a finite diameter, for each check."""
+
+TRIES = 40
+"""Draws for each setting that is wanted, before the assumptions are said to reject them all."""
+
+Evaluator = Callable[[Setting], float]
+
+ASSUMED: Mapping[str, Assumed] = {
+    "composition": Assumed.SENSITIVITY,
+    "output_perturbation": Assumed.CLIPPED,
+    "altschuler_talwar_b1": Assumed.CONVEX,
+    "affine_untested": Assumed.SMOOTH,
+    "chien_li_3_7": Assumed.HOLDER,
+}
+"""What a bound assumes, where its name does not end in the assumption."""
+
+_SYMBOLS = {
+    notation.T: "T",
+    notation.n: "n",
+    notation.eta: "eta",
+    notation.sigma: "sigma",
+    notation.K: "K",
+    notation.D: "D",
+    notation.L: "L",
+    notation.lam: "lam",
+    notation.m: "m",
+    notation.alpha: "alpha",
+}
+
+
+def assumed_by(bound: str) -> Assumed:
+    """What the named bound assumes of the losses.
+
+    Raises:
+        InputError: neither the table nor the end of the name tells.
+    """
+    if bound in ASSUMED:
+        return ASSUMED[bound]
+    for assumed in sorted(Assumed, key=len, reverse=True):
+        if bound.endswith(f"_{assumed.value}"):
+            return assumed
+    raise InputError(
+        f"bound needs a name that ends in one of {', '.join(Assumed)}, got bound={bound}; "
+        "or add it to the table of the witness engine."
+    )
+
+
+def _evaluators() -> Mapping[str, Evaluator]:
+    from lastiterate.numeric.theorems import EVALUATORS
+
+    return EVALUATORS
+
+
+def _witnesses(check: UpperBound, assumed: Assumed) -> list[Witness]:
+    unknown = [name for name in check.witnesses if name not in WITNESSES]
+    if unknown or not check.witnesses:
+        raise InputError(
+            f"witnesses needs names among {', '.join(WITNESSES)}, got witnesses={check.witnesses}; choose one."
+        )
+    chosen = [WITNESSES[name] for name in check.witnesses]
+    for witness in chosen:
+        if assumed not in witness.meets:
+            raise InputError(
+                f"The bound {check.bound} assumes {assumed.value}, got witness={witness.name}, which does not "
+                f"meet it; it meets {', '.join(sorted(witness.meets))}."
+            )
+    return chosen
+
+
+def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Callable[[Setting], list[float]]:
+    """Evaluate expressions at a setting, with s = 2 eta K / n and the Lipschitz constant c put in."""
+    definitions = {notation.s: notation.sensitivity()}
+    if assumed in (Assumed.SMOOTH, Assumed.CONVEX, Assumed.STRONGLY_CONVEX):
+        definitions[notation.c] = {
+            Assumed.SMOOTH: 1 + notation.eta * notation.L,
+            Assumed.CONVEX: sp.S.One,
+            Assumed.STRONGLY_CONVEX: 1 - notation.eta * notation.m,
+        }[assumed]
+    written = [sp.sympify(expression, strict=True).subs(definitions) for expression in expressions]
+    function = sp.lambdify(list(_SYMBOLS), written, modules="math")
+    return lambda setting: list(function(*(setting[key] for key in _SYMBOLS.values())))
+
+
+def _split_assumptions(
+    assumptions: tuple[Boolean, ...], assumed: Assumed
+) -> tuple[Callable[[Setting], bool], tuple[Boolean, ...]]:
+    """A test of a setting, and the assumptions that speak of something else than the setting."""
+    known = set(_SYMBOLS) | {notation.s}
+    if assumed in (Assumed.SMOOTH, Assumed.CONVEX, Assumed.STRONGLY_CONVEX):
+        known.add(notation.c)
+    usable = tuple(a for a in assumptions if a.free_symbols <= known)
+    evaluate = _on_floats(usable, assumed)
+    rest = tuple(a for a in assumptions if a not in usable)
+    return (lambda setting: all(evaluate(setting))), rest
+
+
+def _admissible(admits: Callable[[Setting], bool], seed: int, wanted: int, *, bounded: bool) -> Iterator[Setting]:
+    stream = islice(settings(seed, bounded=bounded), wanted * TRIES)
+    return islice((setting for setting in stream if admits(setting)), wanted)
+
+
+def _altered(check: UpperBound, assumed: Assumed) -> Callable[[Setting], Setting]:
+    """The setting that the evaluator sees."""
+    if not check.altered:
+        return lambda setting: setting
+    for symbol in check.altered:
+        if symbol not in _SYMBOLS:
+            raise InputError(
+                f"altered needs symbols among {', '.join(_SYMBOLS.values())}, got symbol={symbol}; use those."
+            )
+    names = [_SYMBOLS[symbol] for symbol in check.altered]
+    evaluate = _on_floats(tuple(check.altered.values()), assumed)
+    return lambda setting: {**setting, **dict(zip(names, map(float, evaluate(setting)), strict=True))}
+
+
+def _broken(value: float, lower: Lower) -> tuple[str, float] | None:
+    """The direction in which the claimed value is too small, with the certified divergence."""
+    for direction, certified in (
+        ("P || Q, P pushed up by the replaced sample", lower.forward),
+        ("Q || P, P pushed up by the replaced sample", lower.backward),
+    ):
+        if value < certified:
+            return direction, certified
+    return None
+
+
+def _refutation(check: UpperBound, setting: Setting, value: float, witness: Witness, lower: Lower) -> Outcome:
+    broken = _broken(value, lower)
+    direction, certified = broken if broken else ("", math.nan)
+    kind = ", as update maps" if witness.maps else ""
+    found = Counterexample(
+        at={key: repr(number) for key, number in setting.items()},
+        left=f"at least {certified!r}",
+        relation="<=",
+        right=repr(value),
+        note=f"D_alpha({direction.split(',')[0]}) of the witness {witness.name}{kind} ({witness.run}; "
+        f"{direction.split(', ')[1]}), and the bound {check.bound}",
+    )
+    return Outcome(check.name, Engine.WITNESS, Status.REFUTED, counterexample=found)
+
+
+def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Attack an `UpperBound` with its witnesses at random settings that meet the assumptions.
+
+    Raises:
+        NoPointError: no setting meets the assumptions, or none lets any witness speak.
+        InputError: the bound or a witness is unknown, or a witness does not meet what the bound assumes.
+        TypeError: the check is of another type.
+    """
+    if not isinstance(check, UpperBound):
+        raise TypeError(f"the witness engine decides UpperBound, got {type(check).__name__}")
+    evaluators = _evaluators()
+    if check.bound not in evaluators:
+        raise InputError(f"bound needs a name among {', '.join(evaluators)}, got bound={check.bound}; choose one.")
+    evaluate, assumed = evaluators[check.bound], assumed_by(check.bound)
+    chosen = _witnesses(check, assumed)
+    admits, unspoken = _split_assumptions(assumptions, assumed)
+    alter = _altered(check, assumed)
+    tried = attacks = 0
+    for bounded, wanted in ((False, UNBOUNDED), (True, BOUNDED)):
+        active = [witness for witness in chosen if witness.bounded is bounded]
+        if not active:
+            continue
+        for setting in _admissible(admits, crc32(check.bound.encode()), wanted, bounded=bounded):
+            found = [(witness, witness.lower(setting, assumed)) for witness in active]
+            spoken = [(witness, lower) for witness, lower in found if lower is not None]
+            value = _bound(evaluate, alter(setting)) if spoken else None
+            if value is None:
+                continue
+            tried += 1
+            for witness, lower in spoken:
+                attacks += 2
+                if _broken(value, lower) is None:
+                    continue
+                if unspoken:
+                    detail = f"too small at a setting, but {', '.join(map(str, unspoken))} could not be tested"
+                    return Outcome(check.name, Engine.WITNESS, Status.UNDECIDED, detail=detail)
+                return _refutation(check, setting, value, witness, lower)
+    if not attacks:
+        raise NoPointError(
+            f"no setting that meets {', '.join(map(str, assumptions))} lets a witness speak against {check.bound}."
+        )
+    detail = f"not below any witness at {tried} settings, both directions ({attacks} comparisons)"
+    return Outcome(check.name, Engine.WITNESS, Status.HELD, Grade.NOT_REFUTED, detail)
+
+
+def _bound(evaluate: Evaluator, setting: Setting) -> float | None:
+    """The claimed bound; None where an altered setting leaves the bound's domain. Not a number is an error."""
+    if setting["T"] < 1:
+        return None
+    try:
+        value = evaluate(setting)
+    except InputError:
+        return None
+    if math.isnan(value):
+        raise ArithmeticError(f"the bound is not a number at {dict(setting)}")
+    return value

@@ -1,0 +1,62 @@
+"""What a witness is: a run whose last-iterate law is known well enough to bound its divergence from below."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Assumed", "Lower", "Setting", "Witness"]
+
+Setting = Mapping[str, float]
+"""T, n, eta, sigma, K, D (may be inf), L, lam, m, alpha: see `lastiterate.symbolic.notation`."""
+
+
+class Assumed(StrEnum):
+    """What a privacy bound assumes of the losses, beyond gradients of norm at most K."""
+
+    SENSITIVITY = "sensitivity"
+    """Maps: |psi(x) - psi'(x)| <= s at every x, nothing else."""
+    CLIPPED = "clipped"
+    """Nothing: clipping alone."""
+    HOLDER = "holder"
+    """(L, lam)-Hoelder gradients of every sample."""
+    SMOOTH = "smooth"
+    """L-Lipschitz gradients of every sample."""
+    CONVEX = "convex"
+    """Convex, L-smooth and K-Lipschitz losses, eta <= 2/L."""
+    STRONGLY_CONVEX = "strongly_convex"
+    """m-strongly convex, L-smooth and K-Lipschitz losses."""
+
+
+@dataclass(frozen=True)
+class Lower:
+    """Certified lower bounds of the two divergences, rounded down.
+
+    P is the law of the last iterate on the data whose replaced sample pushes the iterate up, Q the law on the
+    data whose replaced sample pushes it down; ``forward`` is D_alpha(P || Q), ``backward`` D_alpha(Q || P).
+    """
+
+    forward: float
+    backward: float
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An exactly solvable pair of runs.
+
+    Attributes:
+        name: how claims refer to it.
+        run: the losses, in words.
+        meets: the assumptions under which it is admissible, for settings where `lower` gives an answer.
+        bounded: whether it needs a bounded domain; the others need D = inf.
+        maps: it is a pair of update maps with the expansion that the theorem uses, not of K-Lipschitz losses
+            (a quadratic is not Lipschitz on an unbounded domain): it tests the theorem's argument at the level
+            of maps, |psi(x) - psi'(y)| <= e(|x - y|).
+        lower: lower bounds at a setting under an assumption, None where it is not admissible there.
+    """
+
+    name: str
+    run: str
+    meets: frozenset[Assumed]
+    bounded: bool
+    maps: bool
+    lower: Callable[[Setting, Assumed], Lower | None]

@@ -1,0 +1,53 @@
+"""Random settings at which bounds and witnesses meet: scales log-uniform, corners often."""
+
+import random
+from collections.abc import Iterator
+from math import inf
+
+from lastiterate.proofs_checks.witnesses.record import Setting
+
+__all__ = ["settings"]
+
+
+def _scale(generator: random.Random, low: float, high: float) -> float:
+    """10 to a power drawn evenly between low and high."""
+    return 10.0 ** generator.uniform(low, high)
+
+
+def _often(generator: random.Random, corners: tuple[float, ...], otherwise: float, share: float = 0.3) -> float:
+    """One of the corners with the given chance, else the other value."""
+    return generator.choice(corners) if generator.random() < share else otherwise
+
+
+def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
+    """An endless, reproducible stream of settings.
+
+    The sensitivity of one step and the diameter are drawn in units of the noise, the curvatures in units of
+    1/eta, so that no regime is rare: T = 1, alpha near 1 and large, contraction near 1 and near 0, domains far
+    smaller and far larger than a step. Every smooth setting has eta <= 2/L in most draws, not in all.
+
+    Args:
+        seed: names the stream.
+        bounded: finite diameters (and shorter runs, whose laws are enclosed numerically) or D = inf.
+    """
+    generator = random.Random(seed)  # noqa: S311
+    while True:
+        longest = 1.9 if bounded else 3.1
+        steps = round(_scale(generator, 0, longest))
+        eta = _scale(generator, -2, 0.7)
+        sigma = _scale(generator, -1.5, 1)
+        size = round(_often(generator, (1, 2, 5, 10), _scale(generator, 0, 3)))
+        gap = sigma * _scale(generator, -2, 1)
+        curvature = _often(generator, (1e-6, 0.1, 1.0, 2.0), _scale(generator, -4, 0.5)) / eta
+        yield {
+            "T": float(_often(generator, (1, 2, 3), steps)),
+            "n": float(size),
+            "eta": eta,
+            "sigma": sigma,
+            "K": gap * size / (2 * eta),
+            "D": sigma * _scale(generator, -2.5, 1.7) if bounded else inf,
+            "L": curvature,
+            "lam": _often(generator, (1.0, 0.5), generator.uniform(0.05, 1.0)),
+            "m": min(curvature, 1 / eta) * _often(generator, (1.0, 1e-6), _scale(generator, -3, 0)),
+            "alpha": _often(generator, (1 + 1e-6, 1.01, 2.0, 500.0), 1 + _scale(generator, -2, 2)),
+        }
