@@ -250,10 +250,10 @@ class Sum(Modulus):
         object.__setattr__(self, "parts", parts)
 
     def value(self, z: Array) -> Array:
-        return np.add.reduce([part.value(z) for part in self.parts])
+        return np.asarray(np.add.reduce([part.value(z) for part in self.parts]))
 
     def slope(self, z: Array) -> Array:
-        return np.add.reduce([part.slope(z) for part in self.parts])
+        return np.asarray(np.add.reduce([part.slope(z) for part in self.parts]))
 
     def ball(self, z: arb) -> arb:
         total = arb(0)

@@ -15,7 +15,7 @@ from lastiterate.numeric.optimum import Optimum, optimum
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD, real
 
-__all__ = ["Bound", "Estimate", "Measured", "bound", "estimate"]
+__all__ = ["Bound", "Estimate", "Measured", "bound", "estimate", "rdp_epsilon"]
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,7 @@ class _Loss:
 
     def rdp(self, order: float) -> float:
         """Epsilon of (order, epsilon)-RDP, rounded up: order / 2 times the cost, for a real order > 1."""
-        with precision():
-            return upper(exact(_order(order)) * exact(self.cost) / 2)
+        return rdp_epsilon(self.cost, order)
 
     def dp(self, delta: float) -> float:
         """Epsilon of (epsilon, delta)-DP through the exact conversion of mu-GDP, rounded up."""
@@ -126,6 +125,16 @@ class Estimate(_Loss):
 
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {"conditional_on": self.conditional_on}
+
+
+def rdp_epsilon(cost: float, order: float) -> float:
+    """Order / 2 times the cost, rounded up: epsilon of (order, epsilon)-RDP from mu-GDP with mu^2 = cost.
+
+    Raises:
+        InputError: order is not a finite number above 1.
+    """
+    with precision():
+        return upper(exact(_order(order)) * exact(cost) / 2)
 
 
 def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
@@ -201,7 +210,7 @@ def _solve(
     if delta is not None:
         gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1) before the work
     found = optimum(ShiftProgram(run, assumption))
-    stated = (
+    stated: tuple[str, ...] = (
         assumption.statement,
         f"batches are full, per-sample gradients are clipped to norm {run.clip_norm:g}, one sample is replaced",
         "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",

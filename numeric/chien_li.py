@@ -47,7 +47,7 @@ def theorem_3_1(c: float, s: float, clip_drift: float, diameter: float, steps: i
     horizon = min(steps, LONGEST)
     if c != 1:
         horizon = min(horizon, max(1, int(300 / abs(np.log(c)))))  # c^-2w stays a float
-    powers = float(c) ** -np.arange(1, horizon + 1)
+    powers: Array = np.power(float(c), -np.arange(1.0, horizon + 1))
     V = np.concatenate([[0.0], np.cumsum(powers)])
     W = np.concatenate([[0.0], np.cumsum(powers**2)])
     for w in range(1, horizon + 1):

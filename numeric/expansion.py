@@ -110,7 +110,7 @@ class ModulusExpansion(Expansion):
     batch: int
 
     @cached_property
-    def sensitivity(self) -> arb:  # type: ignore[override]
+    def sensitivity(self) -> arb:
         return 2 * exact(self.step_size) * exact(self.clip_norm) / self.batch
 
     @cached_property
@@ -180,12 +180,12 @@ class LeastOf(Expansion):
         return all(part.smooth for part in self.parts)
 
     def value(self, z: Array) -> Array:
-        return np.minimum.reduce([part.value(z) for part in self.parts])
+        return np.asarray(np.minimum.reduce([part.value(z) for part in self.parts]))
 
     def slope(self, z: Array) -> Array:
         values = np.array([part.value(z) for part in self.parts])
         slopes = np.array([part.slope(z) for part in self.parts])
-        return np.where(values <= values.min(axis=0), slopes, np.inf).min(axis=0)
+        return np.asarray(np.where(values <= values.min(axis=0), slopes, np.inf).min(axis=0))
 
     def ball(self, z: arb) -> arb:
         least = self.parts[0].ball(z)

@@ -103,6 +103,16 @@ class ShiftProgram:
             arb(0),
         )
 
+    def last_step(self) -> arb:
+        """Cost of hiding the whole domain in the last step, enclosed: e(D)^2 / sigma^2; infinite without projection.
+
+        Not D^2 / sigma^2, the "output perturbation" of the papers: the noise comes after a gradient step.
+        """
+        t = self.steps - 1
+        if not isfinite(self.diameter):
+            return arb("inf")
+        return (self.expansion(t).ball(exact(self.diameter)) / exact(self.noise_at(t))) ** 2
+
     def composition_path(self) -> "Path":
         """The path on which every step hides its own sensitivity: from 0 it stays at 0.
 
@@ -129,7 +139,7 @@ class ShiftProgram:
             distances[t + 1] = min(step, self.diameter)
         return distances
 
-    def cost(self, path: "Path") -> arb:
+    def cost(self, path: "Path | GeometricPath") -> arb:
         """The cost of a path, enclosed from its own shifts, whatever they are.
 
         The state is run forward and rounded up; the last shift is replaced by what is left to hide, so

@@ -9,11 +9,59 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    pass
+    from lastiterate.numeric.assumptions import (
+        Assumption,
+        Clipped,
+        Convex,
+        Holder,
+        Minimum,
+        Smooth,
+        StronglyConvex,
+        Sum,
+        Tabulated,
+    )
+    from lastiterate.numeric.bound import Bound, Estimate, Measured, bound, estimate
+    from lastiterate.numeric.bracket import Bracket, bracket
+    from lastiterate.numeric.compare import compare
+    from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.program import ShiftProgram
+    from lastiterate.numeric.run import NoisySGD
 
-_HOME: dict[str, str] = {}
+__all__ = [
+    "Assumption",
+    "Bound",
+    "Bracket",
+    "Clipped",
+    "Convex",
+    "Estimate",
+    "Holder",
+    "InputError",
+    "Measured",
+    "Minimum",
+    "NoisySGD",
+    "ShiftProgram",
+    "Smooth",
+    "StronglyConvex",
+    "Sum",
+    "Tabulated",
+    "bound",
+    "bracket",
+    "compare",
+    "estimate",
+]
 
-__all__: list[str] = []
+_HOMES = {
+    "assumptions": (
+        "Assumption Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated"  # what is assumed
+    ),
+    "bound": "Bound Estimate Measured bound estimate",
+    "bracket": "Bracket bracket",
+    "compare": "compare",
+    "errors": "InputError",
+    "program": "ShiftProgram",
+    "run": "NoisySGD",
+}
+_HOME = {name: f"lastiterate.numeric.{module}" for module, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

@@ -45,7 +45,7 @@ class _LazyGroup(click.Group):
 @click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lastiterate")
 def cli() -> None:
-    """Machine-checked theory for private training when only the last iterate is released.
+    r"""Machine-checked theory for private training when only the last iterate is released.
 
     \b
     Examples:

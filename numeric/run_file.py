@@ -1,0 +1,121 @@
+"""Runs described in TOML files. Nothing in a file is executed; a key that is not known is refused."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from lastiterate.numeric.assumptions import (
+    Assumption,
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+    Sum,
+    Tabulated,
+)
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD, real
+
+__all__ = ["load_run", "parse_run"]
+
+_KINDS: Final[dict[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = {
+    "smooth": (Smooth, ("L",)),
+    "holder": (Holder, ("L", "lam")),
+    "clipped": (Clipped, ()),
+    "convex": (Convex, ("L",)),
+    "strongly_convex": (StronglyConvex, ("L", "m")),
+    "tabulated": (Tabulated, ("distances", "values")),
+    "sum": (Sum, ("parts",)),
+    "minimum": (Minimum, ("parts",)),
+}
+
+
+def load_run(path: Path) -> tuple[NoisySGD, Assumption]:
+    """Read a run and the assumption on its losses from a TOML file.
+
+    Raises:
+        InputError: the file cannot be read, is not TOML, lacks a value, or has a key or value that is not known.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"A run file needs to be readable text, got path={path}: {error}; check the path.") from error
+    return parse_run(text, str(path))
+
+
+def parse_run(text: str, origin: str = "run file") -> tuple[NoisySGD, Assumption]:
+    """As `load_run`, from text.
+
+    >>> run, assumption = parse_run('''
+    ... [run]
+    ... steps = 10
+    ... step_size = 0.1
+    ... noise_std = 1.0
+    ... clip_norm = 2.0
+    ... dataset_size = 5
+    ... [assumption]
+    ... kind = "smooth"
+    ... L = 1.0
+    ... ''')
+    >>> run.steps, assumption
+    (10, Smooth(L=1.0, lam=1.0))
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"A run file needs to be TOML, got path={origin}: {error}; mend that line.") from error
+    _known(data, ("run", "assumption"), origin)
+    tables = {name: _table(data, name, origin) for name in ("run", "assumption")}
+    names = [field.name for field in fields(NoisySGD)]
+    _known(tables["run"], names, f"[run] of {origin}")
+    for name in ("steps", "step_size", "noise_std", "clip_norm", "dataset_size"):
+        _required(tables["run"], name, f"[run] of {origin}")
+    return NoisySGD(**tables["run"]), _assumption(tables["assumption"], f"[assumption] of {origin}")
+
+
+def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
+    kind = _required(table, "kind", place)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        near = get_close_matches(str(kind), _KINDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "choose one of them."
+        raise InputError(f"kind in {place} needs to be one of {', '.join(_KINDS)}, got kind={kind!r}; {hint}")
+    make, names = _KINDS[kind]
+    _known(table, ("kind", *names), place)
+    values = {name: _required(table, name, place) for name in names}
+    for name, value in values.items():
+        if name in ("parts", "distances", "values") and not isinstance(value, list):
+            raise InputError(f"{name} in {place} needs a list, got {name}={value!r}; write {name} = [...].")
+    if "parts" in values:
+        parts = values["parts"]
+        if not all(isinstance(part, dict) for part in parts):
+            raise InputError(f"parts in {place} needs tables with a kind each, got parts={parts!r}; see the README.")
+        return make(*(_assumption(part, f"parts[{i}] in {place}") for i, part in enumerate(parts)))
+    if kind == "tabulated":
+        return make(**{n: tuple(real(f"{n}[{i}]", v, "a number") for i, v in enumerate(values[n])) for n in names})
+    return make(**values)
+
+
+def _table(data: Mapping[str, Any], name: str, origin: str) -> dict[str, Any]:
+    table = _required(data, name, origin)
+    if not isinstance(table, dict):
+        raise InputError(f"{name} in {origin} needs to be a table, got {name}={table!r}; write [{name}].")
+    return table
+
+
+def _required(table: Mapping[str, Any], name: str, place: str) -> Any:
+    if name not in table:
+        raise InputError(f"{place} needs {name}, got keys={', '.join(table) or 'none'}; add a line {name} = ...")
+    return table[name]
+
+
+def _known(table: Mapping[str, Any], names: tuple[str, ...] | list[str], place: str) -> None:
+    for key in table:
+        if key not in names:
+            near = get_close_matches(key, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(names)}."
+            raise InputError(f"{place} needs only keys that are known, got key={key!r}; {hint}")

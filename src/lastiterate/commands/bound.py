@@ -1,0 +1,55 @@
+"""``lastiterate bound``: a rigorous privacy bound for a run described in a TOML file."""
+
+import json
+from pathlib import Path
+
+import click
+
+_EXAMPLE = """\b
+A run file:
+  [run]
+  steps = 2000
+  step_size = 0.1
+  noise_std = 1.0      # added to the iterate, not to the gradient
+  clip_norm = 2.0
+  dataset_size = 5
+  diameter = 1.0       # leave out without projection
+\b
+  [assumption]
+  kind = "smooth"      # smooth holder clipped convex strongly_convex tabulated sum minimum
+  L = 1.0
+"""
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("run_file", type=click.Path(path_type=Path))
+@click.option("--order", type=float, help="order alpha > 1 of a Renyi bound")
+@click.option("--delta", type=float, help="delta of an (epsilon, delta) bound")
+@click.option("--json", "as_json", is_flag=True, help="print one JSON object")
+def command(run_file: Path, order: float | None, delta: float | None, as_json: bool) -> None:
+    """Bound the privacy loss of the last iterate of the run in RUN_FILE, rounded up."""
+    from lastiterate.numeric.bound import bound
+    from lastiterate.numeric.run_file import load_run
+
+    run, assumption = load_run(run_file)
+    found = bound(run, assumption, order=order, delta=delta)
+    if as_json:
+        click.echo(json.dumps(found.as_dict()))
+        return
+    click.echo(f"the last iterate is mu-GDP with mu = {_up(found.mu)}")
+    if order is not None:
+        click.echo(f"({order:g}, {_up(found.epsilon)})-RDP, whichever run is the numerator")
+    if delta is not None:
+        click.echo(f"({_up(found.epsilon)}, {delta:g})-DP")
+    start, stop = found.window
+    click.echo(f"by {found.route}: shifts over steps {start} to {stop}; claim {found.theorem}")
+    click.echo("assuming that")
+    for statement in found.assumptions:
+        click.echo(f"  - {statement}")
+
+
+def _up(value: float) -> str:
+    """Six digits, rounded up."""
+    from decimal import ROUND_CEILING, Context, Decimal
+
+    return str(Context(prec=6, rounding=ROUND_CEILING).create_decimal(Decimal(value)))
