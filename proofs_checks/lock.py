@@ -1,0 +1,134 @@
+"""The expected verdict of every claim, committed, and every way in which a run can drift from it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Verdict
+
+__all__ = ["Expected", "drifts", "load", "location", "save"]
+
+FILE = "verdicts.lock.json"
+_KEYS = {"verdict", "grade", "rejected"}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the lock file says of a claim: verdict, grade, and the number of mutants rejected."""
+
+    verdict: Verdict
+    grade: Grade | None
+    rejected: int
+
+    @classmethod
+    def of(cls, report: ClaimReport) -> "Expected":
+        """What a lock file would say of this report."""
+        return cls(report.verdict, report.grade, report.rejected)
+
+
+def location() -> Path:
+    """The packaged lock file."""
+    return Path(str(resources.files("lastiterate.proofs_checks") / FILE))
+
+
+def load(path: Path | None = None) -> dict[str, Expected]:
+    """The lock file's entries by claim key.
+
+    Raises:
+        InputError: the file is missing, is no JSON, or holds something that is not an entry.
+    """
+    path = path or location()
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"The lock file needs to be readable JSON, got path={path} ({error}); "
+            "restore it, or write it with `lastiterate check --update-lock`."
+        ) from None
+    if not isinstance(data, dict):
+        raise InputError(f"The lock file needs one entry for each claim, got path={path} without; restore it.")
+    return {key: _entry(key, entry) for key, entry in data.items()}
+
+
+def _entry(key: str, entry: object) -> Expected:
+    if not isinstance(entry, dict) or set(entry) != _KEYS:
+        got = sorted(entry) if isinstance(entry, dict) else entry
+        raise InputError(
+            f"An entry of the lock file needs exactly {', '.join(sorted(_KEYS))}, got {key}={got!r}; restore it."
+        )
+    rejected = entry["rejected"]
+    try:
+        verdict = Verdict(entry["verdict"])
+        grade = None if entry["grade"] is None else Grade(entry["grade"])
+        if isinstance(rejected, bool) or not isinstance(rejected, int) or rejected < 0:
+            raise ValueError(f"{rejected!r} is not a number of mutants")
+    except ValueError as error:
+        raise InputError(
+            f"An entry of the lock file needs a verdict, a grade and a count, got {key}={entry!r} ({error}); "
+            "restore it."
+        ) from None
+    return Expected(verdict, grade, rejected)
+
+
+def save(reports: Iterable[ClaimReport], path: Path | None = None) -> None:
+    """Write the lock file from reports, sorted by key, whole or not at all."""
+    path = path or location()
+    data = {
+        report.key: {"verdict": report.verdict, "grade": report.grade, "rejected": report.rejected}
+        for report in sorted(reports, key=lambda report: report.key)
+    }
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
+def drifts(
+    reports: Iterable[ClaimReport], expected: Mapping[str, Expected], *, complete: bool = True
+) -> tuple[str, ...]:
+    """One sentence for each way in which the reports differ from what is expected.
+
+    Args:
+        reports: what was decided.
+        expected: the lock file's entries.
+        complete: whether the reports are of the whole ledger, so that an entry without a report is a drift.
+    """
+    found: list[str] = []
+    seen: set[str] = set()
+    for report in reports:
+        seen.add(report.key)
+        if report.key not in expected:
+            found.append(f"{report.key} is new: {_words(Expected.of(report))}, and the lock file does not know it.")
+            continue
+        locked, here = expected[report.key], Expected.of(report)
+        if here.verdict is not locked.verdict:
+            found.append(f"{report.key} is {here.verdict}, the lock file says {locked.verdict}.")
+        elif here.grade is not locked.grade:
+            found.append(
+                f"{report.key} is {here.grade or 'without grade'}, "
+                f"the lock file says {locked.grade or 'without grade'}."
+            )
+        if here.rejected != locked.rejected:
+            found.append(
+                f"{report.key} rejects {here.rejected} of {len(report.mutants)} mutants, "
+                f"the lock file says {locked.rejected}."
+            )
+        found += [
+            f"{report.key} does not reject the mutant '{mutant.name}': {mutant.caught_by} says "
+            f"{mutant.outcome.status}{f' ({mutant.outcome.detail})' if mutant.outcome.detail else ''}."
+            for mutant in report.mutants
+            if not mutant.rejected
+        ]
+    if complete:
+        found += [
+            f"{key} is missing: the lock file says {_words(entry)}."
+            for key, entry in expected.items()
+            if key not in seen
+        ]
+    return tuple(found)
+
+
+def _words(entry: Expected) -> str:
+    return f"{entry.verdict}{f' ({entry.grade})' if entry.grade else ''}, {entry.rejected} mutants rejected"
