@@ -1,0 +1,103 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lastiterate.numeric.assumptions import Holder
+from lastiterate.numeric.bound import bound, estimate
+from lastiterate.numeric.drawing import Curve, Status
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.figures import SETTING
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.theorems import run_of
+from lastiterate.runtime.figures import ORDERS, figure_2a
+from lastiterate.runtime.kinds import Kind
+from lastiterate.runtime.record import Constants, Envelope, HolderEstimate
+
+RUN = NoisySGD(steps=200, step_size=0.1, noise_std=1e-3, clip_norm=1.0, dataset_size=150, diameter=1.0)
+
+
+def measurement(L: float = 0.5, distances: tuple[float, ...] = (0.9, 1.0)) -> HolderEstimate:
+    """A record as a measurement would make it, with the modulus L times the distance."""
+    constants = Constants((L,) * 4, (0.0,) * 4, 0)
+    envelope = Envelope(distances, tuple(L * r for r in distances))
+    return HolderEstimate(
+        workload="made up",
+        lambdas=ORDERS,
+        measured=dict.fromkeys(Kind, constants),
+        envelopes=dict.fromkeys(Kind, envelope),
+        run=RUN,
+        inits=1,
+        points=1,
+        radius=1.0,
+        draw="uniform",
+        pairs=7,
+        distances=(distances[0], distances[-1]),
+        dtype="float64",
+        device="cpu",
+        seed=0,
+    )
+
+
+@pytest.fixture(scope="module")
+def curves() -> dict[str, Curve]:
+    fine = measurement(distances=tuple(np.geomspace(1e-3, 1, 40).tolist()))
+    return {curve.name: curve for curve in figure_2a(measurement(), fine, count=9).curves}
+
+
+def test_everything_from_a_measurement_is_called_an_estimate(curves: dict[str, Curve]) -> None:
+    bounds = {name for name, curve in curves.items() if curve.status is Status.BOUND}
+    assert bounds == {"composition", "last_step_clipped"}
+    assert {curve.status for name, curve in curves.items() if name not in bounds} == {Status.ESTIMATE}
+
+
+def test_ours_is_never_above_theorem_3_7(curves: dict[str, Curve]) -> None:
+    for lam in ORDERS:
+        ours = np.array(curves[f"shift_holder lambda={lam:g}"].epsilon)
+        assert (ours <= np.array(curves[f"chien_li_3_7 lambda={lam:g}"].epsilon) * (1 + 1e-9)).all()
+        assert ours[-1] < curves["composition"].epsilon[-1] / 5
+
+
+def test_the_same_constant_at_a_lower_order_is_worse(curves: dict[str, Curve]) -> None:
+    last = [curves[f"shift_holder lambda={lam:g}"].epsilon[-1] for lam in ORDERS]
+    assert last == sorted(last, reverse=True)
+    assert last[0] > last[-1] * 1.05
+
+
+def test_a_fine_linear_table_is_near_the_smooth_curve_and_never_below(curves: dict[str, Curve]) -> None:
+    table, smooth = curves["shift_tabulated"].epsilon, curves["shift_holder lambda=1"].epsilon
+    assert all(t >= s * (1 - 1e-9) for t, s in zip(table, smooth, strict=True))
+    assert table[-1] <= 1.1 * smooth[-1]
+
+
+def test_a_measured_constant_is_refused_as_a_bound_and_says_what_it_is_conditional_on() -> None:
+    run = run_of({**SETTING, "T": 100})
+    found = measurement()
+    with pytest.raises(InputError, match="a measured constant gives an estimate"):
+        bound(run, found.holder(0.5), order=2)  # type: ignore[arg-type]
+    number = estimate(run, found.holder(0.5), order=2)
+    assert number.epsilon == bound(run, Holder(0.5, 0.5), order=2).epsilon
+    for words in ("the constant 0.5 of made up", "every possible sample", "7 sampled pairs", "lower estimate"):
+        assert words in number.conditional_on
+    assert type(number).__name__ == "Estimate"
+
+
+@pytest.mark.parametrize("kind", [Kind.BATCH, Kind.BATCH_CLIPPED])
+def test_no_privacy_number_comes_from_the_mean_over_a_batch(kind: Kind) -> None:
+    for carried in (lambda: measurement().holder(0.5, kind), lambda: measurement().modulus(kind)):
+        with pytest.raises(InputError, match=f"kind={kind}"):
+            carried()
+
+
+def test_join_is_the_larger_of_two_moduli() -> None:
+    left, right = Envelope((0.1, 1.0), (0.2, 0.5)), Envelope((0.5, 2.0), (0.4, 0.45))
+    joined = left.join(right)
+    assert joined == Envelope((0.1, 0.5, 1.0, 2.0), (0.2, 0.4, 0.5, 0.5))
+    assert joined.at(0.05) == 0.0
+    assert joined.tabulated().value(np.array([0.3, 0.7])).tolist() == [0.4, 0.5]
+
+
+def test_an_order_that_is_drawn_must_have_been_measured() -> None:
+    partial = replace(measurement(), lambdas=(0.5,))
+    with pytest.raises(InputError, match=r"lam=0\.25"):
+        figure_2a(partial, measurement(), count=3)
