@@ -48,7 +48,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
 
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
     >>> [(row.name, round(row.epsilon, 4)) for row in compare(run, Smooth(1), order=2)][-2:]
-    [('chien_li_3_1_smooth', 0.5463), ('bound', 0.4992)]
+    [('chien_li_3_7', 0.5463), ('bound', 0.4992)]
     """
     ours = bound(run, assumption, order=order)
     program = ShiftProgram(run, assumption)

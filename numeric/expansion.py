@@ -9,7 +9,7 @@ points between which it is concave.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from flint import arb
@@ -17,15 +17,43 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.balls import exact
 
-if TYPE_CHECKING:
-    from lastiterate.numeric.assumptions import Modulus
-
 __all__ = ["Affine", "Expansion", "LeastOf", "ModulusExpansion"]
 
 Array = NDArray[np.float64]
 
 ULPS = 64
 """Error of `Expansion.value` in units in the last place; numpy's vectorised pow is within 4."""
+
+
+class Omega(Protocol):
+    """What an expansion asks of a modulus of continuity; see `lastiterate.numeric.assumptions.Modulus`."""
+
+    def value(self, z: Array) -> Array:
+        """omega(z), elementwise."""
+        ...
+
+    def slope(self, z: Array) -> Array:
+        """The right derivative of omega, elementwise."""
+        ...
+
+    def ball(self, z: arb) -> arb:
+        """An enclosure of omega over the ball z."""
+        ...
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Points between which omega is concave."""
+        ...
+
+    @property
+    def concave(self) -> bool:
+        """Whether omega is concave on z >= 0."""
+        ...
+
+    @property
+    def linear(self) -> arb | None:
+        """L where omega(z) = L z for every z, else None."""
+        ...
 
 
 class Expansion(ABC):
@@ -104,7 +132,7 @@ class ModulusExpansion(Expansion):
     differs adds at most 2 eta K / b.
     """
 
-    modulus: "Modulus"
+    modulus: Omega
     step_size: float
     clip_norm: float
     batch: int
