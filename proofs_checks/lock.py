@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -73,16 +73,22 @@ def _entry(key: str, entry: object) -> Expected:
     return Expected(verdict, grade, rejected)
 
 
-def save(reports: Iterable[ClaimReport], path: Path | None = None) -> None:
-    """Write the lock file from reports, sorted by key, whole or not at all."""
+def save(entries: Mapping[str, Expected], path: Path | None = None) -> None:
+    """Write the lock file, sorted by key, whole or not at all.
+
+    Raises:
+        InputError: the file cannot be written, as in an installed package.
+    """
     path = path or location()
-    data = {
-        report.key: {"verdict": report.verdict, "grade": report.grade, "rejected": report.rejected}
-        for report in sorted(reports, key=lambda report: report.key)
-    }
+    data = {key: asdict(entries[key]) for key in sorted(entries)}
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    part.replace(path)
+    try:
+        part.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"The lock file needs to be writable, got path={path} ({error}); update it in a clone of the repository."
+        ) from None
 
 
 def drifts(

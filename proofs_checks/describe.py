@@ -1,0 +1,115 @@
+"""One claim with its evidence, as text for a reader."""
+
+from collections.abc import Iterator
+from textwrap import indent
+
+import sympy as sp
+from sympy.printing.pretty.pretty import PrettyPrinter
+from sympy.printing.pretty.stringpict import prettyForm
+
+from lastiterate.proofs_checks.admissible import free_symbols
+from lastiterate.proofs_checks.verdict import ClaimReport, Outcome
+from lastiterate.symbolic.claim import (
+    Check,
+    Claim,
+    Holds,
+    Identity,
+    Inequality,
+    Recursion,
+    Sampled,
+    UpperBound,
+    Value,
+)
+from lastiterate.symbolic.notation import MEANING, PREVIOUS
+
+__all__ = ["describe", "formula"]
+
+
+def _side_by_side(left: sp.Expr, relation: str, right: sp.Expr) -> str:
+    printer = PrettyPrinter({"use_unicode": True, "wrap_line": False})
+    form = printer._print(sp.sympify(left))
+    for part in (prettyForm(f" {relation} "), printer._print(sp.sympify(right))):
+        form = prettyForm(*form.right(part))
+    return "\n".join(line.rstrip() for line in str(form).splitlines())
+
+
+def _box(check: Holds | Sampled) -> str:
+    ends = (f"{symbol} in [{low}, {high}]" for symbol, (low, high) in check.box.items())
+    return "\non the box " + ", ".join(ends)
+
+
+def formula(check: Check) -> str:
+    """What a check says, as a formula of one or several lines."""
+    if isinstance(check, Identity):
+        return _side_by_side(check.left, "=", check.right)
+    if isinstance(check, Recursion):
+        u, index = sp.Function("u"), check.index
+        start = _side_by_side(u(check.start), "=", check.initial)
+        step = _side_by_side(u(index), "=", check.step.xreplace({PREVIOUS: u(index - 1)}))
+        return f"{start}\n{step}\nis solved by\n{_side_by_side(u(index), '=', check.closed_form)}"
+    if isinstance(check, Inequality):
+        given = "".join(f"\ngiven {premise}" for premise in check.given)
+        return _side_by_side(check.left, check.relation.value, check.right) + given
+    if isinstance(check, Holds | Sampled):
+        return _side_by_side(check.left, check.relation.value, check.right) + _box(check)
+    if isinstance(check, Value):
+        return f"{sp.pretty(check.expression, wrap_line=False)}\nis printed as {check.printed}"
+    if isinstance(check, UpperBound):
+        altered = "".join(f", {symbol} replaced by {value}" for symbol, value in check.altered.items())
+        attacked = ", ".join(check.witnesses)
+        return f"D_alpha of the last iterates, either first, <= {check.bound}{altered}\nattacked by {attacked}"
+    raise TypeError(f"no formula for a check of type {type(check).__name__}")
+
+
+def _outcome(outcome: Outcome) -> Iterator[str]:
+    grade = f" ({outcome.grade})" if outcome.grade else ""
+    yield f"{outcome.engine}: {outcome.status}{grade}{f'; {outcome.detail}' if outcome.detail else ''}"
+    point = outcome.counterexample
+    if point:
+        if point.at:
+            yield "  at " + ", ".join(f"{name} = {value}" for name, value in point.at.items())
+        yield f"  {point.left}  {point.relation}  {point.right}  fails"
+        if point.note:
+            yield f"  sides: {point.note}"
+
+
+def _symbols(claim: Claim) -> Iterator[str]:
+    parts: list[sp.Basic] = list(claim.assumptions)
+    for check in claim.checks:
+        parts += [value for value in vars(check).values() if isinstance(value, sp.Basic)]
+    for symbol in free_symbols(parts):
+        if symbol in MEANING and symbol != PREVIOUS:
+            meaning, unit = MEANING[symbol]
+            yield f"{symbol!s:8}{meaning}  [{unit}]"
+
+
+def describe(claim: Claim, report: ClaimReport) -> str:
+    """Title, source, verdict, assumptions, symbols with units, checks and mutants with their outcomes, remark."""
+    source = claim.source
+    equation = f", {source.equation}" if source.equation else ""
+    grade = f" ({report.grade})" if report.grade else ""
+    lines = [
+        claim.key,
+        f"  {claim.title}",
+        f"  {source.number}{equation}, line {source.line} of {source.file}; {claim.role}",
+        f"  verdict: {report.verdict}{grade}; {report.rejected} of {len(report.mutants)} mutants rejected",
+    ]
+    if claim.repairs:
+        lines.append(f"  repairs: {claim.repairs}")
+    if claim.assumptions:
+        lines += ["", "Assumptions", *(f"  {sp.pretty(a, wrap_line=False)}" for a in claim.assumptions)]
+    symbols = list(_symbols(claim))
+    if symbols:
+        lines += ["", "Symbols", *(f"  {line}" for line in symbols)]
+    for check, outcome in zip(claim.checks, report.outcomes, strict=True):
+        lines += ["", f"Check {check.name}", indent(formula(check), "    "), *(f"  {x}" for x in _outcome(outcome))]
+    if claim.misprint is not None and report.misprint is not None:
+        lines += ["", "As printed", indent(formula(claim.misprint), "    ")]
+        lines += [f"  {line}" for line in _outcome(report.misprint)]
+    for mutant, tried in zip(claim.mutants, report.mutants, strict=True):
+        state = "rejected" if tried.rejected else "NOT rejected"
+        lines += ["", f"Mutant {mutant.name}: {state}", indent(formula(mutant.check), "    ")]
+        lines += [f"  {line}" for line in _outcome(tried.outcome)]
+    if claim.remark:
+        lines += ["", "Remark", indent(claim.remark.strip(), "  ")]
+    return "\n".join(lines)

@@ -1,0 +1,86 @@
+"""Reports for three readers: a table for people, JSON for programs, JUnit for continuous integration."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from rich.table import Table
+
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
+
+__all__ = ["as_json", "as_junit", "summary", "table"]
+
+_COLOUR = {
+    Verdict.HOLDS: "green",
+    Verdict.REFUTED: "red",
+    Verdict.GAP: "yellow",
+    Verdict.TYPO: "cyan",
+    Verdict.UNDECIDED: "magenta",
+}
+
+
+def summary(reports: Sequence[ClaimReport]) -> str:
+    """One line that counts claims by verdict and mutants rejected.
+
+    >>> summary(())
+    '0 claims: 0 HOLDS, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
+    """
+    counts = Counter(report.verdict for report in reports)
+    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
+    rejected = sum(report.rejected for report in reports)
+    mutants = sum(len(report.mutants) for report in reports)
+    return f"{len(reports)} claims: {verdicts}; {rejected} of {mutants} mutants rejected"
+
+
+def table(reports: Sequence[ClaimReport]) -> Table:
+    """One row a claim: verdict, grade, engines, mutants rejected, seconds."""
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("claim", "verdict", "grade", "engines"):
+        grid.add_column(name, no_wrap=True)
+    grid.add_column("mutants", justify="right")
+    grid.add_column("time", justify="right")
+    for report in reports:
+        engines = dict.fromkeys(outcome.engine.value for outcome in report.outcomes)
+        grid.add_row(
+            report.key,
+            f"[{_COLOUR[report.verdict]}]{report.verdict}[/]",
+            report.grade.value if report.grade else "-",
+            ", ".join(engines),
+            f"{report.rejected}/{len(report.mutants)}",
+            f"{report.seconds:.1f} s",
+        )
+    return grid
+
+
+def as_json(reports: Sequence[ClaimReport], drifts: Sequence[str]) -> str:
+    """Every report with its evidence, the drifts, and the summary."""
+    data = {
+        "claims": [{**report.to_json(), "rejected": report.rejected} for report in reports],
+        "drifts": list(drifts),
+        "summary": summary(reports),
+    }
+    return json.dumps(data, indent=1, ensure_ascii=False)
+
+
+def as_junit(reports: Sequence[ClaimReport], drifts: Sequence[str]) -> str:
+    """A test case for each claim, failed where one of the drifts speaks of it, and one for missing claims."""
+    known = {report.key for report in reports}
+    rest = [drift for drift in drifts if drift.split(" ")[0] not in known]
+    suite = ET.Element("testsuite", name="lastiterate check", tests=str(len(reports) + bool(rest)))
+    failures = 0
+    for report in reports:
+        paper, _, name = report.key.partition("/")
+        case = ET.SubElement(suite, "testcase", classname=paper, name=name, time=f"{report.seconds:.3f}")
+        own = [drift for drift in drifts if drift.split(" ")[0] == report.key]
+        if own:
+            failures += 1
+            ET.SubElement(case, "failure", message=own[0]).text = "\n".join(own)
+        ET.SubElement(case, "system-out").text = f"{report.verdict} ({report.grade or 'no grade'})"
+    if rest:
+        failures += 1
+        case = ET.SubElement(suite, "testcase", classname="lock", name="missing claims")
+        ET.SubElement(case, "failure", message=rest[0]).text = "\n".join(rest)
+    suite.set("failures", str(failures))
+    ET.indent(suite)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(suite, encoding="unicode")

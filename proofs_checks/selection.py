@@ -1,0 +1,39 @@
+"""Choosing claims of the ledger by name, with a hint where the name is not known."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.symbolic.claim import Claim
+
+__all__ = ["papers", "select"]
+
+
+def papers(claims: Sequence[Claim]) -> tuple[str, ...]:
+    """The papers of the claims, in their order: what stands before the first slash of a key."""
+    return tuple(dict.fromkeys(claim.key.split("/")[0] for claim in claims))
+
+
+def _known(name: str, value: str, choices: Sequence[str]) -> None:
+    if value in choices:
+        return
+    near = get_close_matches(value, choices, n=1, cutoff=0.3)
+    hint = f"did you mean {near[0]}?" if near else "see `lastiterate list`."
+    raise InputError(f"{name} needs a name from the ledger, got {name}={value}; {hint}")
+
+
+def select(claims: Sequence[Claim], *, paper: str | None = None, keys: Sequence[str] = ()) -> tuple[Claim, ...]:
+    """The claims of a paper, or those with the given keys, or all, in the order of the ledger.
+
+    Raises:
+        InputError: there is no such paper or claim; the nearest name is suggested.
+    """
+    if paper is not None:
+        _known("paper", paper, papers(claims))
+    for key in keys:
+        _known("claim", key, [claim.key for claim in claims])
+    return tuple(
+        claim
+        for claim in claims
+        if (paper is None or claim.key.split("/")[0] == paper) and (not keys or claim.key in keys)
+    )

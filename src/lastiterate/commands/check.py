@@ -1,0 +1,53 @@
+"""``lastiterate check``: decide the claims and compare with the lock file."""
+
+import click
+from rich.console import Console
+
+from lastiterate.proofs_checks import lock, report
+from lastiterate.proofs_checks.cache import ReportCache, default_folder
+from lastiterate.proofs_checks.runner import run
+from lastiterate.proofs_checks.selection import select
+from lastiterate.symbolic.ledger import CLAIMS
+
+__all__ = ["command"]
+
+WIDTH = 110
+"""Columns of the table where the output is not a terminal."""
+
+
+@click.command(name="check")
+@click.option("--paper", metavar="ID", help="Only the claims of this paper.")
+@click.option("--claim", "keys", metavar="KEY", multiple=True, help="Only this claim; may be given again.")
+@click.option("--jobs", default=-1, show_default="all cores", help="Worker processes.")
+@click.option("--format", "style", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True)
+@click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
+@click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
+def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_cache: bool, update_lock: bool) -> int:
+    """Decide every claim of the ledger and compare with the lock file.
+
+    Exit status 0 when every verdict, grade and mutant is as the lock file says and every mutant is rejected.
+    """
+    if jobs == 0 or jobs < -1:
+        raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
+    claims = select(CLAIMS, paper=paper, keys=keys)
+    complete = len(claims) == len(CLAIMS)
+    expected = {} if update_lock and complete else lock.load()
+    cache = None if no_cache else ReportCache(default_folder())
+    reports = run(claims, jobs=jobs, cache=cache, progress=True)
+    if update_lock:
+        expected |= {entry.key: lock.Expected.of(entry) for entry in reports}
+        lock.save(expected)
+    found = lock.drifts(reports, expected, complete=complete)
+    if style == "json":
+        click.echo(report.as_json(reports, found))
+    elif style == "junit":
+        click.echo(report.as_junit(reports, found))
+    else:
+        console = Console()
+        if not console.is_terminal:
+            console = Console(width=WIDTH)
+        console.print(report.table(reports))
+        for drift in found:
+            click.echo(f"drift: {drift}")
+        click.echo(report.summary(reports))
+    return 1 if found else 0
