@@ -55,7 +55,7 @@ def loop(workload: Workload, module: torch.nn.Module, points: Tensor) -> Tensor:
 def _row(dtype: str) -> Row:
     workload = load_workload("builtin:iris-mlp")
     gradients = Gradients(workload, workload.initial(0), dtype=dtype)
-    start = gradients.flatten(workload.initial(0))
+    start = gradients.start
     generator = torch.Generator().manual_seed(0)
     points = start + 0.01 * torch.randn(_POINTS, len(start), generator=generator, dtype=start.dtype)
     module = workload.initial(0).to(start.dtype)

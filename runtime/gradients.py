@@ -48,11 +48,16 @@ class Gradients:
 
     Args:
         workload: network, loss and data.
-        module: the module whose shapes and buffers are used; the values of its parameters are not read.
-            All of them count as trained.
+        module: a module of the workload; its parameters are the point ``start``. Buffers and parameters
+            that ask for no gradient are frozen: they stay as they are at every point.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
         memory: bytes that one chunk may take, a budget kept to by an estimate of the working set.
+
+    Attributes:
+        start: the parameters of ``module`` as one point, shape (dimension,).
+        dimension: number of trained parameters.
+        samples: number of samples.
 
     Raises:
         InputError: unknown dtype or device, float64 on mps, or a budget below one point and one sample.
@@ -85,11 +90,12 @@ class Gradients:
         if self.device.type == "mps" and self.dtype is torch.float64:
             raise InputError(f"The mps device has no float64, got dtype={dtype} on device={device}; use float32.")
         self._module = module.to(device=self.device, dtype=self.dtype)
-        named = dict(self._module.named_parameters())
+        named = {name: p for name, p in self._module.named_parameters() if p.requires_grad}
         self._names: Sequence[str] = tuple(named)
         self._shapes = tuple(p.shape for p in named.values())
         self._sizes = [p.numel() for p in named.values()]
         self.dimension = sum(self._sizes)
+        self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
         self._loss = workload.loss
         self._inputs = self._placed(workload.inputs)
         self._targets = self._placed(workload.targets)
@@ -101,10 +107,6 @@ class Gradients:
                 f"One gradient needs {self._bytes_of_a_pair()} bytes of working memory, got memory={memory}; "
                 "raise the budget."
             )
-
-    def flatten(self, module: nn.Module) -> Tensor:
-        """The parameters of ``module`` as one point, shape (dimension,), on this device."""
-        return torch.cat([p.detach().reshape(-1).to(self.device, self.dtype) for p in module.parameters()])
 
     def at(self, points: Tensor, samples: slice = slice(None)) -> Leaves:
         """Gradient of every sample's loss at every point.

@@ -58,7 +58,7 @@ class Sampling:
     points: int = 100
     radius: float = 1.0
     draw: Draw = Draw.UNIFORM
-    dtype: str = "float32"
+    dtype: str = "float64"
     device: str = "cpu"
     memory: int = 256 * 2**20
     threads: int = 1
@@ -115,16 +115,16 @@ def _all_initialisations(
     folder: Path | None,
     on_step: Callable[[int, int], None] | None,
 ) -> PairTable:
-    module = workload.initial(_SEEDS * sampling.seed)
-    gradients = Gradients(workload, module, dtype=sampling.dtype, device=sampling.device, memory=sampling.memory)
-    store = Store(folder, _settings(workload, gradients, run, sampling)) if folder is not None else None
+    seed = _SEEDS * sampling.seed
+    store_settings = _settings(workload, _gradients(workload, sampling, seed), run, sampling)
+    store = Store(folder, store_settings) if folder is not None else None
     tables: list[PairTable] = []
     for init in range(sampling.inits):
         if on_step is not None:
             on_step(init, sampling.inits)
         table = store.load(init) if store is not None else None
         if table is None:
-            table = _one_initialisation(workload, gradients, run, sampling, init)
+            table = _one_initialisation(workload, run, sampling, init)
             if store is not None:
                 store.save(init, table)
         tables.append(table)
@@ -143,12 +143,21 @@ def _threads(number: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _one_initialisation(
-    workload: Workload, gradients: Gradients, run: NoisySGD, sampling: Sampling, init: int
-) -> PairTable:
+def _gradients(workload: Workload, sampling: Sampling, seed: int) -> Gradients:
+    """The gradients around one initialisation, with its buffers and frozen parameters."""
+    return Gradients(
+        workload,
+        workload.initial(seed),
+        dtype=sampling.dtype,
+        device=sampling.device,
+        memory=sampling.memory,
+    )
+
+
+def _one_initialisation(workload: Workload, run: NoisySGD, sampling: Sampling, init: int) -> PairTable:
     seed = _SEEDS * sampling.seed + init
-    start = gradients.flatten(workload.initial(seed))
-    trajectory = train(gradients, start, run, seed)
+    gradients = _gradients(workload, sampling, seed)
+    trajectory = train(gradients, gradients.start, run, seed)
     return measure_pairs(
         gradients,
         trajectory.points,
@@ -192,7 +201,7 @@ def _settings(workload: Workload, gradients: Gradients, run: NoisySGD, sampling:
     for values in (workload.inputs, workload.targets):
         digest.update(values.detach().cpu().contiguous().numpy().tobytes())
     with torch.no_grad():
-        start = gradients.flatten(workload.initial(_SEEDS * sampling.seed))
+        start = gradients.start
         mean = gradients.mean(start)
     fingerprint = [f"{float(v):.4e}" for v in (start.norm(), mean.norm(), (start * mean).sum())]
     kept = {key: value for key, value in asdict(sampling).items() if key not in ("inits", "memory", "threads")}

@@ -114,8 +114,10 @@ class HolderEstimate:
         """The measured constant for one of the orders asked for, in gradient / length^lambda.
 
         Raises:
-            InputError: ``lam`` is not among ``lambdas``.
+            InputError: ``lam`` is not among ``lambdas``, or there is no such kind.
         """
+        if kind not in self.measured:
+            raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
         if lam not in self.lambdas:
             raise InputError(
                 f"The order must be one that was measured ({', '.join(f'{x:g}' for x in self.lambdas)}), "
@@ -153,11 +155,12 @@ class HolderEstimate:
                 f"A privacy number needs the per-sample constants, got kind={kind}: the mean over this batch "
                 "says nothing of other data sets; use sample or sample_clipped."
             )
-        gradient = "clipped per-sample gradient" if kind is Kind.SAMPLE_CLIPPED else "per-sample gradient"
+        clipped = f"clipped (norm {self.run.clip_norm:g}) " if kind == Kind.SAMPLE_CLIPPED else ""
         return (
-            f"{what} of {self.workload} holding for the {gradient} of every possible sample at every two points "
-            f"of the domain; it is the largest over {self.pairs} sampled pairs {self.distances[0]:.3g} to "
-            f"{self.distances[1]:.3g} apart, hence a lower estimate"
+            f"{what} of {self.workload} holding for the {clipped}per-sample gradient of every possible sample at "
+            f"every two points of the domain; it is the largest over {self.pairs} sampled pairs "
+            f"{self.distances[0]:.3g} to {self.distances[1]:.3g} apart, a lower estimate of the constant in the "
+            "balls around the iterates"
         )
 
     def to_json(self) -> str:

@@ -74,7 +74,7 @@ class Workload:
 
         Raises:
             InputError: the module mixes samples or is random (batch norm, dropout): its per-sample gradient
-                is then no function of parameters and sample. Or it has no floating-point parameter.
+                is then no function of parameters and sample. Or it has no parameter to train.
         """
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -91,10 +91,10 @@ class Workload:
                     f"random, got {name or 'module'}={type(part).__name__}; replace batch norm by group norm "
                     "and remove dropout."
                 )
-        if not any(p.is_floating_point() for p in module.parameters()):
+        if not any(p.requires_grad for p in module.parameters()):
             raise InputError(
-                f"A workload needs a module with floating-point parameters, got none in workload={self.name}; "
-                "give a module that can be trained."
+                f"A workload needs a module with parameters to train, got none in workload={self.name}; "
+                "give one with requires_grad."
             )
         return module
 

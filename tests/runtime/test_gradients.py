@@ -6,7 +6,7 @@ import torch
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.gradients import Gradients, clip_factor, difference, flat, norm
-from lastiterate.runtime.workloads import load_workload
+from lastiterate.runtime.workloads import Workload, load_workload
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def iris() -> Gradients:
 
 
 def points_near(gradients: Gradients, count: int) -> torch.Tensor:
-    start = gradients.flatten(load_workload("builtin:iris-mlp").initial(0))
+    start = gradients.start
     generator = torch.Generator().manual_seed(1)
     return start + 0.1 * torch.randn(count, len(start), generator=generator, dtype=start.dtype)
 
@@ -85,3 +85,40 @@ def test_bad_options(options: dict[str, object], named: str) -> None:
     workload = load_workload("builtin:iris-mlp")
     with pytest.raises(InputError, match=named):
         Gradients(workload, workload.initial(0), **options)  # type: ignore[arg-type]
+
+
+def test_frozen_parameters_and_buffers_stay_as_they_are() -> None:
+    class Frozen(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.trained = torch.nn.Parameter(torch.tensor([2.0]))
+            self.frozen = torch.nn.Parameter(torch.tensor([3.0]), requires_grad=False)
+            self.register_buffer("factor", torch.tensor([5.0]))
+
+        def forward(self, rows: torch.Tensor) -> torch.Tensor:
+            return rows * self.trained * self.frozen * self.factor
+
+    rows = torch.tensor([[1.0], [2.0]])
+    workload = Workload("frozen", Frozen, lambda out, _target: out.sum(), rows, rows)
+    gradients = Gradients(workload, workload.initial(0))
+    assert gradients.start.tolist() == [2.0]
+    assert flat(gradients.at(gradients.start[None])).flatten().tolist() == [15.0, 30.0]
+
+
+def test_tied_parameters_count_once() -> None:
+    class Tied(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = torch.nn.Linear(1, 1, bias=False)
+            self.second = torch.nn.Linear(1, 1, bias=False)
+            self.second.weight = self.first.weight
+
+        def forward(self, rows: torch.Tensor) -> torch.Tensor:
+            return self.second(self.first(rows))
+
+    rows = torch.ones(1, 1)
+    workload = Workload("tied", Tied, lambda out, _target: out.sum(), rows, rows)
+    gradients = Gradients(workload, workload.initial(0))
+    assert gradients.dimension == 1
+    point = torch.tensor([[3.0]], dtype=torch.float64)
+    assert flat(gradients.at(point)).item() == 6.0

@@ -25,7 +25,7 @@ def table_of(
 ) -> PairTable:
     module = workload.initial(0)
     gradients = Gradients(workload, module, dtype=dtype, **options)
-    start = gradients.flatten(module)
+    start = gradients.start
     generator = stream(0, purpose=1)
     centers = torch.stack([start, 1.5 * start])
     return measure_pairs(
@@ -53,7 +53,7 @@ def test_the_cube_root_gradient_gives_two_to_the_two_thirds() -> None:
 def test_every_kind_equals_the_plain_formula() -> None:
     workload = known.quadratic([[1.0, 0.5], [8.0, 0.1], [0.2, 4.0]])
     table = table_of(workload, clip_norm=0.9)
-    start = Gradients(workload, workload.initial(0)).flatten(workload.initial(0)).numpy()
+    start = Gradients(workload, workload.initial(0)).start.numpy()
     generator = stream(0, purpose=1)
     rows = np.array([[1.0, 0.5], [8.0, 0.1], [0.2, 4.0]])
 

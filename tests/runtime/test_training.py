@@ -21,7 +21,7 @@ def started(scale: float = 2.0) -> tuple[Gradients, torch.Tensor]:
     workload = known.quadratic(CURVATURES, scale)
     module = workload.initial(3)
     gradients = Gradients(workload, module)
-    return gradients, gradients.flatten(module)
+    return gradients, gradients.start
 
 
 def test_every_step_is_the_update_written_out_by_hand() -> None:
@@ -70,7 +70,7 @@ def test_the_paper_run_trains_iris() -> None:
     module = workload.initial(0)
     gradients = Gradients(workload, module)
     run = paper_run(workload, steps=200)
-    points = train(gradients, gradients.flatten(module), run, seed=0).points
+    points = train(gradients, gradients.start, run, seed=0).points
 
     def loss_at(point: torch.Tensor) -> float:
         torch.nn.utils.vector_to_parameters(point, module.parameters())
@@ -93,4 +93,4 @@ def test_divergence_is_said() -> None:
     gradients = Gradients(workload, module)
     run = run_of(dataset_size=1, clip_norm=1e308, step_size=1e308, diameter=float("inf"))
     with pytest.raises(InputError, match="after step=1"):
-        train(gradients, gradients.flatten(module), run, seed=0)
+        train(gradients, gradients.start, run, seed=0)

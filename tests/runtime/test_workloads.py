@@ -100,7 +100,7 @@ def workload_of(module: object, inputs: torch.Tensor | None = None, targets: tor
     [
         (nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)), "1=BatchNorm1d"),
         (nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.1)), "1=Dropout"),
-        (nn.ReLU(), "floating-point parameters"),
+        (nn.ReLU(), "parameters to train"),
         (7, "got int"),
     ],
 )
