@@ -57,6 +57,11 @@ class Assumption(ABC):
         """
 
     @property
+    def expansive(self) -> bool:
+        """Whether every e(z) >= z + e(0): then distances never shrink by themselves."""
+        return True
+
+    @property
     @abstractmethod
     def statement(self) -> str:
         """The assumption in words, for the reader of a bound."""
@@ -288,6 +293,10 @@ class Minimum(Assumption):
         return LeastOf(tuple(part.expansion(run, t) for part in self.parts))
 
     @property
+    def expansive(self) -> bool:
+        return all(part.expansive for part in self.parts)
+
+    @property
     def statement(self) -> str:
         return "all of: " + "; ".join(part.statement for part in self.parts)
 
@@ -350,6 +359,10 @@ class StronglyConvex(Assumption):
         _step_limit(run, t, self.L, "strongly convex")
         eta = exact(run.step_size_at(t))
         return Affine((1 - eta * exact(self.m)).max(eta * exact(self.L) - 1), _sensitivity(run, t))
+
+    @property
+    def expansive(self) -> bool:
+        return False
 
     @property
     def statement(self) -> str:

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _DOWN = 1 - 2 * ULPS * float(np.finfo(float).eps)
+_UP = 1 + 2 * ULPS * float(np.finfo(float).eps)
 _LEVELS = 14
 
 
@@ -165,7 +166,8 @@ class _Sweep:
             return None
         z = np.array(states[::-1])
         ahead = np.array([self.program.expansion(start + i).value(z[i : i + 1])[0] for i in range(len(z) - 1)])
-        return Path(start, float(z[0]), np.maximum(ahead - z[1:], 0.0))
+        # Rounded up, so that run forward the path stays at or below its nodes: just above a knot e may jump.
+        return Path(start, float(z[0]), np.maximum(ahead * _UP - z[1:], 0.0))
 
     def backward(self, grids: list[_Grid]) -> list[Array]:
         """The cost-to-go at the nodes, rounded down, for t = 0..T-1, and at the start as the last entry."""

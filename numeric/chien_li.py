@@ -95,10 +95,6 @@ class Printed(Expansion):
     def sensitivity(self) -> arb:
         return exact(self.step)
 
-    @property
-    def expansive(self) -> bool:
-        return True
-
     def value(self, z: Array) -> Array:
         return z + self.weight * np.power(z, self.order) + self.step
 

@@ -69,9 +69,9 @@ class Expansion(ABC):
         return None
 
     @property
-    @abstractmethod
     def expansive(self) -> bool:
-        """Whether e(z) >= z + e(0) for every z: then, from z = 0, nothing beats composition."""
+        """Whether e(z) >= z + e(0) for every z; what is not affine here is a modulus, which is."""
+        return True
 
     @property
     def knots(self) -> tuple[float, ...]:
@@ -153,10 +153,6 @@ class ModulusExpansion(Expansion):
         return 1 + self.weight * slope, self.sensitivity
 
     @property
-    def expansive(self) -> bool:
-        return True
-
-    @property
     def knots(self) -> tuple[float, ...]:
         return self.modulus.knots
 
@@ -194,6 +190,16 @@ class LeastOf(Expansion):
         for part in self.parts[1:]:
             least = least.min(part.sensitivity)
         return least
+
+    def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
+        """That of the least part, where one part is certainly the least: all parts agree at 0."""
+        affine = [(part.affine_on(diameter), part) for part in self.parts]
+        known = [(line, part) for line, part in affine if line is not None]
+        if not known:
+            return None
+        (c, s), least = min(known, key=lambda pair: float(pair[0][0]))
+        below = (line[0] >= c if line is not None else c <= 1 and part.expansive for line, part in affine)
+        return (c, s) if all(part is least or ok for ok, (_, part) in zip(below, affine, strict=True)) else None
 
     @property
     def expansive(self) -> bool:

@@ -27,7 +27,7 @@ __all__ = ["Optimum", "optimum"]
 
 _TAIL = 64
 _LONGEST_TAIL = 4096
-_TOLERANCE = 1e-5
+_TOLERANCE = 5e-7
 _CELLS = 120
 
 
@@ -66,12 +66,12 @@ def _constant(program: ShiftProgram) -> list[Optimum]:
     noise = exact(program.noise_at(0))
     affine = expansion.affine_on(diameter)
     found: list[Optimum] = []
-    if isfinite(diameter):
-        cost = (expansion.ball(exact(diameter)) / noise) ** 2
-        found.append(
-            Optimum(cost, GeometricPath(steps - 1, diameter, upper(cost.sqrt() * noise), 1.0, 1), "one last step")
-        )
-    if affine is not None:
+    last = program.last_step()
+    if last.is_finite():
+        reach = diameter if program.assumption.expansive else float(program.tracked[steps - 1])
+        path = GeometricPath(steps - 1, reach, upper(last.sqrt() * noise), 1.0, 1)
+        found.append(Optimum(last, path, "one last step"))
+    if affine is not None and affine[0] > 0:  # where c = 0 the last step is all there is
         starts = [(0.0, window(*affine, arb(0), steps))]
         if isfinite(diameter):
             starts.append((diameter, best_window(*affine, diameter, steps)))
@@ -80,11 +80,11 @@ def _constant(program: ShiftProgram) -> list[Optimum]:
                 c = affine[0]
                 shifts = GeometricPath(steps - best.length, distance, float(best.lam / c), float(1 / c), best.length)
                 found.append(Optimum(best.cost / noise**2, shifts, "closed form"))
-    elif isfinite(diameter) and expansion.smooth:
+    elif isfinite(diameter) and expansion.smooth and program.assumption.expansive:
         shot = shoot(expansion, diameter, steps)
         stationary = Path(steps - len(shot.shifts), diameter, shot.shifts)
         found.append(Optimum(program.cost(stationary), stationary, "stationary shooting"))
-    elif isfinite(diameter):
+    elif isfinite(diameter) or not program.assumption.expansive:
         found += _tails(program)
     return found
 

@@ -64,8 +64,7 @@ class ShiftProgram:
     def tail(self, steps: int) -> "ShiftProgram":
         """The program of the last ``steps`` steps; every path of it is a path of this one."""
         skipped = self.steps - steps
-        initial = self.diameter if isfinite(self.diameter) else float(self.tracked[skipped])
-        return ShiftProgram(self.run, self.assumption, self.skipped + skipped, initial)
+        return ShiftProgram(self.run, self.assumption, self.skipped + skipped, float(self.tracked[skipped]))
 
     @cached_property
     def _known(self) -> dict[float, Expansion]:
@@ -104,14 +103,17 @@ class ShiftProgram:
         )
 
     def last_step(self) -> arb:
-        """Cost of hiding the whole domain in the last step, enclosed: e(D)^2 / sigma^2; infinite without projection.
+        """Cost of hiding all distance in the last step, enclosed: e(D)^2 / sigma^2, or infinite.
+
+        Where updates contract D may be the tracked distance.
 
         Not D^2 / sigma^2, the "output perturbation" of the papers: the noise comes after a gradient step.
         """
         t = self.steps - 1
-        if not isfinite(self.diameter):
+        reach = self.diameter if self.assumption.expansive else float(self.tracked[t])
+        if not isfinite(reach):
             return arb("inf")
-        return (self.expansion(t).ball(exact(self.diameter)) / exact(self.noise_at(t))) ** 2
+        return (self.expansion(t).ball(exact(reach)) / exact(self.noise_at(t))) ** 2
 
     def composition_path(self) -> "Path":
         """The path on which every step hides its own sensitivity: from 0 it stays at 0.
@@ -134,9 +136,12 @@ class ShiftProgram:
         up = 1 + 2 * ULPS * np.finfo(float).eps
         for t in range(self.steps):
             step = float(self.expansion(t).value(distances[t : t + 1])[0]) * up
-            if step >= self.diameter and self.constant:
-                break
+            if step >= self.diameter and (self.constant or self.assumption.expansive):
+                break  # once at the diameter, always there
             distances[t + 1] = min(step, self.diameter)
+            if self.constant and distances[t + 1] == distances[t]:
+                distances[t + 1 :] = distances[t]
+                break
         return distances
 
     def cost(self, path: "Path | GeometricPath") -> arb:
