@@ -9,7 +9,7 @@ Units: a *length* is measured in the norm of the parameters, a *gradient* in len
 
 from typing import Final
 
-from sympy import Expr, Symbol
+from sympy import Expr, Symbol, symbols
 
 # The run.
 T: Final = Symbol("T", integer=True, positive=True)
@@ -41,6 +41,33 @@ a: Final = Symbol("a", nonnegative=True)
 x: Final = Symbol("x", nonnegative=True)
 y: Final = Symbol("y", nonnegative=True)
 z: Final = Symbol("z", nonnegative=True)
+d: Final = Symbol("d", nonnegative=True)
+u: Final = Symbol("u", positive=True)
+v: Final = Symbol("v", positive=True)
+r: Final = Symbol("r", positive=True)
+theta: Final = Symbol("theta", positive=True)
+mu: Final = Symbol("mu", positive=True)
+epsilon: Final = Symbol("epsilon", nonnegative=True)
+
+# Two points of the real line with the gradients there, and a curvature between them; any sign.
+xi: Final = Symbol("xi", real=True)
+zeta: Final = Symbol("zeta", real=True)
+gamma: Final = Symbol("gamma", real=True)
+kappa: Final = Symbol("kappa", real=True)
+h: Final = Symbol("h", real=True)
+
+# Two points of any space by the inner products of x - y and of the difference of the gradients.
+P: Final = Symbol("P", nonnegative=True)
+Q: Final = Symbol("Q", real=True)
+R: Final = Symbol("R", nonnegative=True)
+
+# Weights of finite distributions.
+p: Final = Symbol("p", positive=True)
+q: Final = Symbol("q", positive=True)
+
+# Windows of three steps, written out.
+SHIFTS: Final = symbols("a_1:4", nonnegative=True)
+SHARES: Final = symbols("beta_1:4", positive=True)
 
 PREVIOUS: Final = Symbol("previous", nonnegative=True)
 """Stands for the value at index - 1 in the step of a `Recursion`."""
@@ -71,6 +98,26 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     x: ("a distance", "length"),
     y: ("a distance", "length"),
     z: ("a distance", "length"),
+    d: ("distance of two means", "length"),
+    u: ("a fraction; c^-w where a window is meant", "1"),
+    v: ("variance", "length^2"),
+    r: ("a positive number, named where it stands", "as there"),
+    theta: ("an angle, circular or hyperbolic", "1"),
+    mu: ("parameter of Gaussian differential privacy", "1"),
+    epsilon: ("privacy loss of (epsilon, delta)", "1"),
+    xi: ("a point of the real line", "length"),
+    zeta: ("a point of the real line", "length"),
+    gamma: ("gradient at xi", "gradient"),
+    kappa: ("gradient at zeta", "gradient"),
+    h: ("curvature: difference of gradients over difference of points", "gradient / length"),
+    P: ("|x - y|^2", "length^2"),
+    Q: ("<x - y, grad f(x) - grad f(y)>", "length gradient"),
+    R: ("|grad f(x) - grad f(y)|^2", "gradient^2"),
+    p: ("a weight", "1"),
+    q: ("a weight", "1"),
+    **{symbol: ("shift at a position of a window of three steps", "length") for symbol in SHIFTS},
+    **{symbol: ("share of the noise variance there", "1") for symbol in SHARES},
+    PREVIOUS: ("value of a recursion at index - 1", "as the recursion"),
 }
 """Each symbol with its meaning and its unit."""
 

@@ -1,1 +1,4 @@
-"""Chien & Li 2025, "Convergent privacy loss of Noisy-SGD without convexity and smoothness"."""
+"""Chien & Li 2025, "Convergent privacy loss of noisy-SGD without convexity and smoothness": the full-batch theory.
+
+One module a theorem, lemma or appendix, in the order of the paper. `paper` says where a line stands.
+"""

@@ -1,0 +1,74 @@
+"""Post-processing, on finite distributions: merging two atoms never raises the divergence.
+
+Statement    (p + q)^alpha (x + y)^(1 - alpha) <= p^alpha x^(1 - alpha) + q^alpha y^(1 - alpha).
+Assumptions  alpha > 1; weights p, q > 0 of the first law, x, y > 0 of the second.
+Derivation   With the ratios u = p/x and v = q/y it is Jensen's inequality for the convex t -> t^alpha.
+Source       Chien & Li 2025, Lemma 2.3. Every map of finite sets is a chain of such mergers.
+"""
+
+from sympy import Integer, Rational, diff
+
+from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.claim import (
+    Claim,
+    Engine,
+    Holds,
+    Identity,
+    Inequality,
+    Mutant,
+    Relation,
+    Sampled,
+)
+from lastiterate.symbolic.notation import alpha, p, q, r, u, v
+
+# Second law: weights r and v. First law: weights p and q.
+_merged = (p + q) ** alpha * (r + v) ** (1 - alpha)
+_apart = p**alpha * r ** (1 - alpha) + q**alpha * v ** (1 - alpha)
+_two = {alpha: Integer(2)}
+_box = {p: (Rational(1, 10), 3), q: (Rational(1, 10), 3), r: (Rational(1, 10), 3), v: (Rational(1, 10), 3)}
+_mean = q * u + (1 - q)
+_jensen_box = {u: (2, 3), q: (Rational(1, 4), Rational(3, 4)), alpha: (2, 3)}
+
+CLAIMS = (
+    Claim(
+        key="chien_li/lemma_2_3",
+        title="Merging two atoms does not raise the Renyi divergence",
+        source=at(60, "Lemma 2.3"),
+        assumptions=(alpha > 1,),
+        checks=(
+            Inequality(_merged.subs(_two), Relation.AT_MOST, _apart.subs(_two), name="alpha = 2"),
+            Identity(diff(u**alpha, u, 2), alpha * (alpha - 1) * u ** (alpha - 2), "t^alpha is convex"),
+            Holds(_mean**alpha, Relation.BELOW, q * u**alpha + 1 - q, _jensen_box, "Jensen, ratios apart"),
+            Sampled(_merged, Relation.AT_MOST, _apart, {**_box, alpha: (Rational(11, 10), 20)}, "real alpha"),
+        ),
+        mutants=(
+            Mutant(
+                "divergence grows",
+                Inequality(_apart.subs(_two), Relation.AT_MOST, _merged.subs(_two)),
+                Engine.INEQUALITY,
+            ),
+            Mutant(
+                "an atom forgotten",
+                Inequality(_merged.subs(_two), Relation.AT_MOST, (p**2 / r)),
+                Engine.INEQUALITY,
+            ),
+            Mutant(
+                "Jensen turned round",
+                Holds(q * u**alpha + 1 - q, Relation.AT_MOST, _mean**alpha, _jensen_box),
+                Engine.ENCLOSURE,
+            ),
+            Mutant("concave", Identity(diff(u**alpha, u, 2), alpha * u ** (alpha - 2)), Engine.IDENTITY),
+            Mutant(
+                "exponent 1 + alpha on the second law",
+                Sampled(
+                    _merged,
+                    Relation.AT_MOST,
+                    p**alpha * r ** (1 + alpha) + q**alpha * v ** (1 - alpha),
+                    {**_box, alpha: (Rational(11, 10), 20)},
+                ),
+                Engine.SAMPLING,
+            ),
+        ),
+        relation=Relation.AT_MOST,
+    ),
+)

@@ -1,0 +1,135 @@
+"""Lipschitz constant of the gradient update map psi(x) = x - eta clip(grad(x)).
+
+Statement    1 + eta L for L-smooth losses; 1 if also convex, K-Lipschitz, eta <= 2/L;
+             1 - eta m if also m-strongly convex, eta <= 1/L.
+Assumptions  eta > 0. Along the segment from y to x the gradient difference is H (x - y) with eigenvalues h
+             of the averaged Hessian in [-L, L], [0, L], [m, L]; P, Q, R are the inner products of x - y and
+             the gradient difference, for losses without second derivatives.
+Derivation   |1 - eta h| over the interval of h. Without Hessians: R <= L Q for convex losses, and the same
+             for f - m |x|^2 / 2, which is convex and (L - m)-smooth.
+Source       Chien & Li 2025, Lemma 3.4 and A.6, citing Hardt et al. 2016, Lemma 3.6.
+Remark       The strongly convex case holds up to eta = 2/(L + m), and with max(1 - eta m, eta L - 1) beyond:
+             Altschuler & Talwar's best step 2/(L + m) lies outside the lemma and inside ours. The two convex
+             cases need K-Lipschitz losses: with clipping they fail (see `section_5`).
+"""
+
+from sympy import Abs, Expr, Integer, Max, Min
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.claim import Claim, Engine, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.notation import K, L, P, Q, R, eta, gamma, h, kappa, m, xi, zeta
+
+_factor = Abs(1 - eta * h)
+_one = Integer(1)
+_any, _convex, _strong = (-L <= h, h <= L), (h >= 0, h <= L), (h >= m, h <= L)
+_square = P - 2 * eta * Q + eta**2 * R
+
+
+def _eigen(bound: Expr, *given: Boolean, name: str = "averaged Hessian") -> Inequality:
+    return Inequality(_factor, Relation.TIGHT, bound, given=given, name=name)
+
+
+def _clip(gradient: Expr) -> Expr:
+    return Max(-K, Min(K, gradient))
+
+
+def _clipped(bound: Expr) -> Inequality:
+    moved = Abs(xi - eta * _clip(gamma) - zeta + eta * _clip(kappa))
+    smooth = (Abs(gamma - kappa) <= L * Abs(xi - zeta),)
+    return Inequality(moved, Relation.AT_MOST, bound * Abs(xi - zeta), given=smooth, name="with clipping")
+
+
+_coco = (R <= L * Q, Q >= 0, eta * L <= 2)
+_strong_coco = (
+    R - 2 * m * Q + m**2 * P <= (L - m) * (Q - m * P),
+    Q >= m * P,
+    m <= L,
+)
+
+CLAIMS = (
+    Claim(
+        key="chien_li/lemma_3_4/smooth",
+        title="Smooth losses: the update is (1 + eta L)-Lipschitz, clipping included",
+        source=at(118, "Lemma 3.4", "(78)-(79)"),
+        checks=(_eigen(1 + eta * L, *_any), _clipped(1 + eta * L)),
+        mutants=(
+            Mutant("half of eta L", _eigen(1 + eta * L / 2, *_any), Engine.INEQUALITY),
+            Mutant("non-expansive", _eigen(_one, *_any), Engine.INEQUALITY),
+            Mutant("non-expansive with clipping", _clipped(_one), Engine.INEQUALITY),
+            Mutant("1 - eta L", _eigen(1 - eta * L, *_any), Engine.INEQUALITY),
+        ),
+        relation=Relation.TIGHT,
+    ),
+    Claim(
+        key="chien_li/lemma_3_4/convex",
+        title="Convex losses, eta <= 2/L: the update is 1-Lipschitz",
+        source=at(118, "Lemma 3.4"),
+        checks=(
+            _eigen(_one, *_convex, eta * L <= 2),
+            Inequality(_square, Relation.AT_MOST, P, given=_coco, name="by cocoercivity"),
+        ),
+        mutants=(
+            Mutant("eta up to 3/L", _eigen(_one, *_convex, eta * L <= 3), Engine.INEQUALITY),
+            Mutant("convexity forgotten", _eigen(_one, *_any, eta * L <= 2), Engine.INEQUALITY),
+            Mutant("contracting", _eigen(1 - eta * L / 2, *_convex, eta * L <= 2), Engine.INEQUALITY),
+            Mutant(
+                "cocoercive with 2 L",
+                Inequality(_square, Relation.AT_MOST, P, given=(R <= 2 * L * Q, Q >= 0, eta * L <= 2)),
+                Engine.INEQUALITY,
+            ),
+        ),
+        relation=Relation.TIGHT,
+    ),
+    Claim(
+        key="chien_li/lemma_3_4/strongly_convex",
+        title="Strongly convex losses, eta <= 1/L: the update is (1 - eta m)-Lipschitz",
+        source=at(118, "Lemma 3.4"),
+        checks=(
+            _eigen(1 - eta * m, *_strong, eta * L <= 1),
+            Inequality(
+                _square,
+                Relation.AT_MOST,
+                (1 - eta * m) ** 2 * P,
+                given=(*_strong_coco, eta * L <= 1),
+                name="by cocoercivity",
+            ),
+        ),
+        mutants=(
+            Mutant("eta up to 2/L", _eigen(1 - eta * m, *_strong, eta * L <= 2), Engine.INEQUALITY),
+            Mutant("1 - eta L", _eigen(1 - eta * L, *_strong, eta * L <= 1), Engine.INEQUALITY),
+            Mutant("twice the contraction", _eigen(1 - 2 * eta * m, *_strong, eta * L <= 1), Engine.INEQUALITY),
+            Mutant("only convex", _eigen(1 - eta * m, *_convex, eta * L <= 1), Engine.INEQUALITY),
+        ),
+        relation=Relation.TIGHT,
+    ),
+    Claim(
+        key="chien_li/lemma_3_4/longer_steps",
+        title="Strongly convex: 1 - eta m up to eta = 2/(L + m), max(1 - eta m, eta L - 1) beyond",
+        source=at(118, "Lemma 3.4"),
+        checks=(
+            _eigen(1 - eta * m, *_strong, eta * (L + m) <= 2, name="up to 2/(L + m)"),
+            _eigen(Max(1 - eta * m, eta * L - 1), *_strong, name="any step"),
+            Inequality(
+                _square,
+                Relation.AT_MOST,
+                (1 - eta * m) ** 2 * P,
+                given=(*_strong_coco, eta * (L + m) <= 2),
+                name="by cocoercivity",
+            ),
+        ),
+        mutants=(
+            Mutant(
+                "1 - eta m beyond 2/(L + m)",
+                _eigen(1 - eta * m, *_strong, eta * (L + m) <= 3, eta * L <= 2),
+                Engine.INEQUALITY,
+            ),
+            Mutant("min for max", _eigen(Min(1 - eta * m, eta * L - 1), *_strong), Engine.INEQUALITY),
+            Mutant(
+                "m and L exchanged", _eigen(Max(1 - eta * L, eta * m - 1), *_strong, eta * L <= 2), Engine.INEQUALITY
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+    ),
+)

@@ -1,0 +1,121 @@
+"""The shift program for an affine expansion e(z) = c z + s, in closed form.
+
+State z, started at Delta; w steps z -> c z + s - a_j with z >= 0 throughout and z = 0 at the end; cost the
+sum of a_j^2, in units of the noise variance. Position j runs from 1 to w. The sums V and W come in two
+forms: written out (for numbers and for small windows) and as geometric sums (c not 1).
+
+Source: Chien & Li 2025, (3), (11), (12); derived in `chien_li.theorem_3_1_direct` and its neighbours.
+"""
+
+from collections.abc import Sequence
+
+from sympy import Expr, Integer, Rational, log
+
+__all__ = [
+    "best_shares",
+    "best_window",
+    "best_window_cost",
+    "cost",
+    "direct_cost",
+    "feasibility",
+    "forward",
+    "split_cost",
+    "sums",
+    "v_sum",
+    "w_sum",
+    "window_cost",
+]
+
+
+def sums(c: Expr, w: int) -> tuple[Expr, Expr]:
+    """(V, W) of a window of w steps, written out: the sums of c^-j and of c^-2j for j = 1..w."""
+    return sum((c**-j for j in range(1, w + 1)), Integer(0)), sum((c ** (-2 * j) for j in range(1, w + 1)), Integer(0))
+
+
+def v_sum(c: Expr, w: Expr) -> Expr:
+    """V as a geometric sum; c is not 1."""
+    return (1 - c**-w) / (c - 1)
+
+
+def w_sum(c: Expr, w: Expr) -> Expr:
+    """W as a geometric sum; c is not 1."""
+    return (1 - c ** (-2 * w)) / (c**2 - 1)
+
+
+def cost(s: Expr, start: Expr, v: Expr, w: Expr) -> Expr:
+    """(s V + Delta)^2 / W, the least cost where it is feasible (see `feasibility`); a length squared."""
+    return (s * v + start) ** 2 / w
+
+
+def direct_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
+    """The cost for a window of w steps, sums written out.
+
+    >>> direct_cost(Integer(1), Rational(1, 10), Integer(1), 4)
+    49/100
+    """
+    return cost(s, start, *sums(c, w))
+
+
+def window_cost(c: Expr, s: Expr, start: Expr, u: Expr) -> Expr:
+    """The cost as a function of u = c^-w, c not 1: a window of any real length."""
+    return cost(s, start, (1 - u) / (c - 1), (1 - u**2) / (c**2 - 1))
+
+
+def best_window(c: Expr, s: Expr, start: Expr) -> Expr:
+    """The real length of the cheapest window, c not 1; needs start (1 - c) < s.
+
+    Source: the zero of d(cost)/du at u = s / (s + start (c - 1)).
+    """
+    return log(1 + start * (c - 1) / s) / log(c)
+
+
+def best_window_cost(c: Expr, s: Expr, start: Expr) -> Expr:
+    """The cost at `best_window`: no window of whole length costs less. At c = 1 it is 4 s Delta.
+
+    >>> best_window_cost(Rational(11, 10), Rational(2, 25), Integer(1))
+    273/500
+    """
+    return (c + 1) * start * (2 * s + (c - 1) * start)
+
+
+def feasibility(c: Expr, s: Expr, start: Expr, w: Expr) -> Expr:
+    """Nonnegative exactly where the unconstrained optimum keeps z >= 0; always so for c <= 1.
+
+    For c > 1 the last shift must cover one step's sensitivity; so must every share of (3), beta_t <= 1.
+    """
+    return start * (c**2 - 1) - s * (c**w - 1) * (1 - c ** (1 - w))
+
+
+def forward(c: Expr, s: Expr, start: Expr, shifts: Sequence[Expr]) -> Expr:
+    """z after the shifts: z -> c z + s - a, from ``start``."""
+    z = start
+    for a in shifts:
+        z = c * z + s - a
+    return z
+
+
+def best_shares(c: Expr, s: Expr, start: Expr, w: int) -> tuple[Expr, ...]:
+    """beta_1..beta_w of (3) where beta <= 1 is slack: s c^j / level, level = (s V + Delta) / W."""
+    v, squares = sums(c, w)
+    level = (s * v + start) / squares
+    return tuple(s * c**j / level for j in range(1, w + 1))
+
+
+def split_cost(c: Rational, s: Rational, start: Rational, w: int) -> Rational:
+    """The sum in (3) at its best beta, exact: water is filled up to s + a_j = max(s, level c^-j).
+
+    Takes numbers. The first k positions (c < 1) or the last (c > 1) have beta = 1 and no shift; k is the
+    least for which the others are slack.
+
+    >>> split_cost(Rational(9, 10), Rational(2, 25), Integer(1), 20).evalf(4)
+    0.1549
+    """
+    positions = list(range(1, w + 1))
+    while True:
+        v = sum((c**-j for j in positions), Integer(0))
+        squares = sum((c ** (-2 * j) for j in positions), Integer(0))
+        level = (s * v + start) / squares
+        tight = 0 if c < 1 else -1
+        if level * c ** -positions[tight] >= s or len(positions) == 1:
+            return (w - len(positions)) * s**2 + (s * v + start) ** 2 / squares
+        del positions[tight]
