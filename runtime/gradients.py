@@ -23,7 +23,7 @@ DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 Leaves = tuple[Tensor, ...]
 """One tensor a parameter, each of shape (points, samples, *parameter)."""
 
-_COPIES_OF_GRADIENT: Final = 6
+_COPIES_OF_GRADIENT: Final = 8
 _COPIES_OF_ACTIVATION: Final = 4
 
 

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -107,3 +109,12 @@ def test_the_clipped_constant_names_its_clip_norm_and_unknown_kinds_are_refused(
     assert "clipped (norm 1) per-sample gradient" in measurement().holder(1.0, Kind.SAMPLE_CLIPPED).conditional_on
     with pytest.raises(InputError, match="kind=layer"):
         measurement().constant(1.0, "layer")  # type: ignore[arg-type]
+
+
+def test_a_measurement_is_read_and_drawn_without_torch() -> None:
+    code = (
+        "import sys, lastiterate.runtime.figures, lastiterate.runtime.record, lastiterate.commands.estimate;"
+        "sys.exit(', '.join({'torch', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
