@@ -68,8 +68,7 @@ def _constant(program: ShiftProgram) -> list[Optimum]:
     found: list[Optimum] = []
     last = program.last_step()
     if last.is_finite():
-        reach = diameter if program.assumption.expansive else float(program.tracked[steps - 1])
-        path = GeometricPath(steps - 1, reach, upper(last.sqrt() * noise), 1.0, 1)
+        path = GeometricPath(steps - 1, program.reach(steps - 1), upper(last.sqrt() * noise), 1.0, 1)
         found.append(Optimum(last, path, "one last step"))
     if affine is not None and affine[0] > 0:  # where c = 0 the last step is all there is
         starts = [(0.0, window(*affine, arb(0), steps))]
@@ -96,7 +95,7 @@ def _varying(program: ShiftProgram) -> list[Optimum]:
         return _tails(program)
     c = np.array([float(step[0]) for step in affine if step is not None])
     s = np.array([float(step[1]) for step in affine if step is not None])
-    path = taut_string(c, s, np.array([program.noise_at(t) for t in steps]), program.diameter)
+    path = taut_string(c, s, np.array([program.noise_at(t) for t in steps]), program.tracked[:-1])
     return [Optimum(program.cost(path), path, "taut string")]
 
 

@@ -105,15 +105,28 @@ class ShiftProgram:
     def last_step(self) -> arb:
         """Cost of hiding all distance in the last step, enclosed: e(D)^2 / sigma^2, or infinite.
 
-        Where updates contract D may be the tracked distance.
-
         Not D^2 / sigma^2, the "output perturbation" of the papers: the noise comes after a gradient step.
         """
         t = self.steps - 1
-        reach = self.diameter if self.assumption.expansive else float(self.tracked[t])
+        reach = self.reach(t)
         if not isfinite(reach):
             return arb("inf")
         return (self.expansion(t).ball(exact(reach)) / exact(self.noise_at(t))) ** 2
+
+    def reach(self, t: int) -> float:
+        """A distance, rounded up, that holds for free at time t: D, or less where updates contract.
+
+        Constant contractions: min(D, s (1 - c^t) / (1 - c)), Chien & Li 2025, Theorem 3.1, in O(1).
+        """
+        if self.assumption.expansive:
+            return self.diameter
+        affine = self.expansion(0).affine_on(self.diameter) if self.constant and not self.initial else None
+        if affine is None:
+            return float(self.tracked[t])
+        with precision():
+            c, s = affine
+            steps = arb(t) if (c - 1).contains(0) else (1 - c**t) / (1 - c)
+            return min(self.diameter, upper(s * steps))
 
     def composition_path(self) -> "Path":
         """The path on which every step hides its own sensitivity: from 0 it stays at 0.
