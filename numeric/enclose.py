@@ -181,9 +181,15 @@ def _number(expression: sp.Expr) -> arb:
     if isinstance(expression, sp.Float):
         sign, mantissa, exponent, _ = expression._mpf_
         return arb(fmpz(-int(mantissa) if sign else int(mantissa))) * arb(2) ** int(exponent)
-    known = {sp.pi: arb.pi, sp.E: arb.const_e, sp.EulerGamma: arb.const_euler, sp.oo: lambda: arb("inf")}
+    known: dict[sp.Expr, Callable[[], arb]] = {
+        sp.pi: arb.pi,
+        sp.E: arb.const_e,
+        sp.EulerGamma: arb.const_euler,
+        sp.oo: lambda: arb("inf"),
+    }
     if expression in known:
-        return known[expression]()
+        constant: arb = known[expression]()
+        return constant
     if expression is sp.S.NegativeInfinity:
         return -arb("inf")
     raise UnsupportedError(f"no enclosure of the number {expression}")
@@ -365,9 +371,9 @@ def enclose(expression: sp.Expr, values: Mapping[sp.Symbol, arb]) -> arb:
     True
     """
     whole = {
-        symbol: sp.Integer(int(ball.unique_fmpz()))
+        symbol: sp.Integer(int(number))
         for symbol, ball in values.items()
-        if symbol.is_integer and ball.is_exact() and ball.is_integer()
+        if symbol.is_integer and ball.is_exact() and (number := ball.unique_fmpz()) is not None
     }
     replaced = expression.xreplace(whole) if expression.has(sp.Sum, sp.Product) else expression
     rest = tuple(symbol for symbol in values if symbol in replaced.free_symbols)

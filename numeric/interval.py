@@ -113,8 +113,9 @@ def power(base: Interval, exponent: Interval) -> Interval:
     real only there.
     """
     low, high = base
-    if exponent[0] == exponent[1] and exponent[0].is_integer():
-        return integer_power(base, int(exponent[0].unique_fmpz()))
+    whole = exponent[0].unique_fmpz() if exponent[0] == exponent[1] else None
+    if whole is not None and exponent[0].is_integer():
+        return integer_power(base, int(whole))
     if not high >= 0 or not low.is_finite():
         return WHOLE
     if not low > 0:

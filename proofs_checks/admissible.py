@@ -98,8 +98,11 @@ def sign_at(expression: sp.Expr, point: Point) -> int | None:
 def _is_zero(value: sp.Expr) -> bool:
     if value.is_zero is not None:
         return bool(value.is_zero)
+    roots = [power.exp.q for power in value.atoms(sp.Pow) if power.exp.is_Rational]
+    if value.count_ops() > 80 or max(roots, default=1) > 12:
+        return bool(sp.powsimp(sp.expand(value)) == 0)
     if value.is_algebraic:
-        return sp.minimal_polynomial(value) == sp.Symbol("x") if value.count_ops() < 60 else False
+        return bool(sp.minimal_polynomial(value) == sp.Symbol("x"))
     return bool(sp.simplify(value) == 0)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Verdict
 
-__all__ = ["Expected", "drifts", "load", "location", "save"]
+__all__ = ["Expected", "drifts", "location", "read_lock", "write_lock"]
 
 FILE = "verdicts.lock.json"
 _KEYS = {"verdict", "grade", "rejected"}
@@ -34,7 +34,7 @@ def location() -> Path:
     return Path(str(resources.files("lastiterate.proofs_checks") / FILE))
 
 
-def load(path: Path | None = None) -> dict[str, Expected]:
+def read_lock(path: Path | None = None) -> dict[str, Expected]:
     """The lock file's entries by claim key.
 
     Raises:
@@ -73,7 +73,7 @@ def _entry(key: str, entry: object) -> Expected:
     return Expected(verdict, grade, rejected)
 
 
-def save(entries: Mapping[str, Expected], path: Path | None = None) -> None:
+def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:
     """Write the lock file, sorted by key, whole or not at all.
 
     Raises:

@@ -75,9 +75,12 @@ def _vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, 
 
 
 def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Expr:
-    """Piecewise expressions with every case settled that the assumptions imply or exclude."""
-    if not expression.has(sp.Piecewise):
+    """Min, Max, Abs and Piecewise with every case settled that the assumptions imply or exclude."""
+    if not expression.has(sp.Piecewise, sp.Min, sp.Max, sp.Abs):
         return expression
+    expression = expression.replace(
+        lambda part: isinstance(part, sp.Min | sp.Max | sp.Abs), lambda part: part.rewrite(sp.Piecewise)
+    )
     settled: dict[sp.Basic, Boolean] = {}
     for piecewise in expression.atoms(sp.Piecewise):
         for _, condition in piecewise.args:

@@ -1,6 +1,7 @@
 """Sympy expressions and conditions as z3 terms over the reals."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import sympy as sp
@@ -70,7 +71,7 @@ class Terms:
         if isinstance(condition, And):
             return z3.And(*(self.condition(part) for part in condition.args))
         if isinstance(condition, Or):
-            return z3.Or(*(self._total(lambda p=part: self.condition(p)) for part in condition.args))
+            return z3.Or(*(self._total(partial(self.condition, part)) for part in condition.args))
         if isinstance(condition, Not):
             return z3.Not(self._total(lambda: self.condition(condition.args[0])))
         relation = self._relations.get(type(condition))

@@ -11,7 +11,7 @@ __all__ = ["settings"]
 
 def _scale(generator: random.Random, low: float, high: float) -> float:
     """10 to a power drawn evenly between low and high."""
-    return 10.0 ** generator.uniform(low, high)
+    return float(10.0 ** generator.uniform(low, high))
 
 
 def _often(generator: random.Random, corners: tuple[float, ...], otherwise: float, share: float = 0.3) -> float:

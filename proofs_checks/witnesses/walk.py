@@ -82,7 +82,8 @@ def upper_tail(
         for _ in range(steps - 2):
             weight = weight @ kernel
     tail = ndtr((mean(states)[None, :] - thresholds[:, None]) / sigma) * (1 + TAIL) + LEAST
-    return (tail @ weight) * (1 + SUMS * (steps + 1))
+    bounds: Array = (tail @ weight) * (1 + SUMS * (steps + 1))
+    return bounds
 
 
 def two_point_divergence(alpha: float, p_rest: Array, q: Array) -> Array:
@@ -96,7 +97,8 @@ def two_point_divergence(alpha: float, p_rest: Array, q: Array) -> Array:
     first = alpha * np.log1p(-p_rest) - (alpha - 1) * np.log(q)
     second = alpha * np.log(p_rest) - (alpha - 1) * np.log1p(-q)
     size = np.abs(first) + np.abs(second) + alpha
-    return (np.logaddexp(first, second) - 1e-13 * size) / (alpha - 1)
+    found: Array = (np.logaddexp(first, second) - 1e-13 * size) / (alpha - 1)
+    return found
 
 
 def walk_divergence(

@@ -31,12 +31,12 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
     claims = select(CLAIMS, paper=paper, keys=keys)
     complete = len(claims) == len(CLAIMS)
-    expected = {} if update_lock and complete else lock.load()
+    expected = {} if update_lock and complete else lock.read_lock()
     cache = None if no_cache else ReportCache(default_folder())
     reports = run(claims, jobs=jobs, cache=cache, progress=True)
     if update_lock:
         expected |= {entry.key: lock.Expected.of(entry) for entry in reports}
-        lock.save(expected)
+        lock.write_lock(expected)
     found = lock.drifts(reports, expected, complete=complete)
     if style == "json":
         click.echo(report.as_json(reports, found))
