@@ -37,12 +37,15 @@ def theorem_3_1(c: float, s: float, clip_drift: float, diameter: float, steps: i
     """The value of (3) without its factor alpha / (2 sigma^2), minimised over tau and beta; a squared length.
 
     Args:
-        c: Lipschitz constant of the update map, above 0.
+        c: Lipschitz constant of the update map; at 0 (up to rounding) one update forgets the past, and the last
+            step alone counts.
         s: sensitivity of one step, 2 eta K / n, a length.
         clip_drift: 2 eta K, a length.
         diameter: D, a length, may be inf.
         steps: T.
     """
+    if c <= 0:
+        return s**2 * _UP
     best = steps * s**2  # tau = 0: Delta = 0, beta = 1
     horizon = min(steps, LONGEST)
     if c != 1:
