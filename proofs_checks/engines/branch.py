@@ -71,7 +71,7 @@ def prove(
     *,
     strict: bool = False,
     budget: int = 8000,
-    ladder: int = 3,
+    ladder: int | None = None,
 ) -> Answer:
     """Show ``gap >= 0`` (``> 0`` if strict) at every point of the box where the conditions hold.
 
@@ -82,12 +82,13 @@ def prove(
         conditions: premises that may cut the box; their symbols are among ``symbols``.
         strict: ask for a positive gap.
         budget: most boxes to look at in the last try; the first gets a quarter.
-        ladder: how often a derivative may itself be shown to keep its sign.
+        ladder: how often a derivative may itself be shown to keep its sign; more often in fewer dimensions.
 
     Raises:
         UnsupportedError: the gap cannot be enclosed.
     """
     problem = _Problem(gap, strict, tuple(symbols), conditions, box, budget)
+    ladder = max(2, 5 - len(box)) if ladder is None else ladder
     witness = _search(problem)
     if witness is not None:
         return Answer(held=False, witness=witness)
@@ -316,7 +317,7 @@ def _reduce(problem: _Problem, ladder: int) -> Answer | None:
             open_zero = gap == 0 and problem.strict and _excluded(problem, face)
             if gap is sp.nan or (gap == 0 and not (closed_zero or open_zero)):
                 continue
-            signed, less = direction * slope, problem.budget // 16
+            signed, less = direction * slope, max(problem.budget // 16, 300)
             shown = prove(signed, problem.symbols, problem.root, budget=less, ladder=ladder - 1)
             if shown.held and open_zero:
                 shown = prove(
