@@ -142,7 +142,7 @@ class _Sweep:
                 here.nodes,
                 self.image(t, here.nodes),
                 there,
-                here.kept if t else here.kept[:0],
+                here.kept,
                 bend,
                 float(self.weight[t]),
             )

@@ -27,6 +27,7 @@ __all__ = ["Optimum", "optimum"]
 
 _TAIL = 64
 _LONGEST_TAIL = 4096
+_LONGEST_WHOLE = 256
 _TOLERANCE = 5e-7
 _CELLS = 120
 
@@ -89,20 +90,31 @@ def _constant(program: ShiftProgram) -> list[Optimum]:
 
 
 def _varying(program: ShiftProgram) -> list[Optimum]:
-    steps = range(program.steps)
-    affine = [program.expansion(t).affine_on(program.diameter) for t in steps]
-    if any(step is None for step in affine):
-        return _tails(program)
-    c = np.array([float(step[0]) for step in affine if step is not None])
-    s = np.array([float(step[1]) for step in affine if step is not None])
-    path = taut_string(c, s, np.array([program.noise_at(t) for t in steps]), program.tracked[:-1])
-    return [Optimum(program.cost(path), path, "taut string")]
+    # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
+    lines = [program.expansion(t).affine_on(0.0) for t in range(program.steps)]
+    found: list[Optimum] = []
+    if all(line is not None for line in lines):
+        c = np.array([float(line[0]) for line in lines if line is not None])
+        s = np.array([float(line[1]) for line in lines if line is not None])
+        noise = np.array([program.noise_at(t) for t in range(program.steps)])
+        path = taut_string(c, s, noise, program.tracked[:-1])
+        found.append(Optimum(program.cost(path), path, "taut string"))
+    if all(program.expansion(t).affine_on(program.diameter) is not None for t in range(program.steps)):
+        return found
+    return found + _tails(program)
 
 
 def _tails(program: ShiftProgram) -> list[Optimum]:
-    """Value iteration on the last steps, twice as many each time until that no longer pays."""
+    """Value iteration on the last steps, twice as many each time until that no longer pays.
+
+    Without projection the distance at a late start grows with the run, so that only the whole run is worth it.
+    """
     found: list[Optimum] = []
     length, known = min(_TAIL, program.steps), None
+    if not isfinite(program.diameter):
+        if program.steps > _LONGEST_WHOLE:
+            return found
+        length = program.steps
     while True:
         best = bracket(program.tail(length), known, tolerance=_TOLERANCE, cells=_CELLS)
         path = Path(best.path.start + program.steps - length, best.path.distance, best.path.shifts)

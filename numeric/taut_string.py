@@ -14,7 +14,6 @@ touches every point, and this is composition.
 
 from bisect import bisect_left
 from itertools import pairwise
-from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,36 +27,34 @@ Array = NDArray[np.float64]
 _HUGE = 1e100
 
 
-def taut_string(c: Array, s: Array, noise: Array, diameter: float) -> Path:
+def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
     """The cheapest path over all starts; in floats, so certify its cost with `ShiftProgram.cost`.
 
     Args:
         c: (T,) contraction or expansion of each step.
         s: (T,) sensitivity of each step, lengths.
         noise: (T,) standard deviation of each step's noise, lengths.
-        diameter: D, a length; inf if there is none.
+        tracked: (T,) the distance that is there for free at each time, min(D, D_t), lengths.
     """
     string = _String()
     growth, best, start = 1.0, np.inf, 0
     held: list[tuple[float, float]] = []
     horizon = len(c)
     for t in reversed(range(horizon)):
+        before = string.x
         string.extend((noise[t] * growth) ** 2, growth * s[t])
+        if string.x == before:
+            break  # earlier steps no longer count in floats
         growth *= c[t]
-        if isfinite(diameter) or t == 0:
-            distance = diameter if isfinite(diameter) else 0.0
-            for begin in {distance, 0.0} if t == 0 else {distance}:
-                energy, anchor = string.energy_to(growth * begin)
-                if energy < best:
-                    best, start = energy, t
-                    held = [*string.vertices[: anchor + 1], (string.x, string.h + growth * begin)]
-                    origin = begin
+        distance = float(tracked[t])
+        energy, anchor = string.energy_to(growth * distance)
+        if energy < best:
+            best, start = energy, t
+            held = [*string.vertices[: anchor + 1], (string.x, string.h + growth * distance)]
         string.fix()
-        if growth > _HUGE or growth < 1 / _HUGE:
+        if not 1 / _HUGE < growth < _HUGE:
             break
-    if not held:
-        return Path(0, 0.0, s.copy())
-    return Path(start, origin, _shifts(held, c[start:], noise[start:]))
+    return Path(start, float(tracked[start]), _shifts(held, c[start:], noise[start:]))
 
 
 def _shifts(vertices: list[tuple[float, float]], c: Array, noise: Array) -> Array:

@@ -44,7 +44,7 @@ def least(
     Returns:
         (M,) lower bounds, rounding included, inf where no cell is kept; and (M,) the node nearest the minimum.
     """
-    cells = np.flatnonzero(kept)
+    cells = np.flatnonzero(kept & np.isfinite(value[1:]))  # value falls: infinite at the end is infinite throughout
     if not len(cells):
         return np.full(len(target), np.inf), np.zeros(len(target), dtype=np.int64)
     f0, f1 = value[cells, None], value[cells + 1, None]
