@@ -51,12 +51,14 @@ def least(
     e0, e1 = image[cells, None], image[cells + 1, None]
     h = (node[cells + 1] - node[cells])[:, None]
     y = target[None, :]
-    slope = (e1 - e0) / h
+    # Two nodes may round to one float: there the cell is its lower right corner, (f1, e0).
+    f0, width = np.where(h > 0, f0, f1), np.where(h > 0, h, 1.0)
+    slope = np.where(h > 0, (e1 - e0) / width, 0.0)
     curve = bend + weight * slope**2
-    tilt = (f1 - f0) / h - bend * h + 2 * weight * slope * (e0 - y)
+    tilt = (f1 - f0) / width - bend * h + 2 * weight * slope * (e0 - y)
     part = np.clip(-tilt / (2 * curve), 0.0, h)
     residual = np.maximum(e0 - y + slope * part, 0.0)
-    chord = f0 + (f1 - f0) * (part / h)
+    chord = f0 + (f1 - f0) * (part / width)
     sag = bend * part * (h - part)
     cost = weight * residual**2
     # Each sum above is of a few terms of known size; 16 units in the last place of each cover them.
