@@ -5,6 +5,10 @@ exact value over a box, and a reverse sweep an enclosure of every partial deriva
 way for one evaluation.
 """
 
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -324,7 +328,7 @@ def _written_out(expression: sp.Sum | sp.Product) -> sp.Expr:
     """A sum or product with whole limits as its terms."""
     body, *limits = expression.args
     terms = [body]
-    for index, low, high in limits:
+    for index, low, high in (limit.args for limit in limits):
         if not (low.is_Integer and high.is_Integer):
             raise UnsupportedError(f"{expression} needs whole limits to be enclosed")
         if (high - low + 1) * len(terms) > MAX_TERMS:

@@ -4,6 +4,10 @@ Assumptions are used as they stand in the claim: a point is admissible only when
 certainly true there, and each symbol keeps what its declaration says (integer, positive, nonnegative).
 """
 
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,9 @@
 """One claim with its evidence, as text for a reader."""
 
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
 from collections.abc import Iterator
 from textwrap import indent
 

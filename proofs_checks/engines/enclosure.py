@@ -1,5 +1,9 @@
 """Transcendental inequalities on a box and printed values, by ball arithmetic."""
 
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
 from decimal import Decimal, InvalidOperation
 from itertools import product
 
@@ -15,6 +19,7 @@ from lastiterate.proofs_checks.admissible import (
     as_text,
     enclosures,
     free_symbols,
+    points,
     side,
     truth_at,
 )
@@ -61,6 +66,10 @@ def _holds(check: Holds, assumptions: tuple[Boolean, ...]) -> Outcome:
     outside = [a for a in assumptions if a.free_symbols & box.keys() and not a.free_symbols <= box.keys()]
     whole = [s for s, (low, high) in box.items() if s.is_integer or low == high]
     real = tuple(s for s in box if s not in whole)
+    if inside:
+        bounds = [bound for s, (low, high) in box.items() for bound in (sp.Ge(s, low), sp.Le(s, high))]
+        conditions = (*inside, *(bound for bound in bounds if bound is not sp.true))
+        next(points(tuple(box), conditions, 1, tries=20_000))
     edges: Edges = tuple(_edge(box[s]) for s in real)
     columns = [
         [sp.Integer(i) for i in range(int(sp.ceiling(box[s][0])), int(sp.floor(box[s][1])) + 1)]

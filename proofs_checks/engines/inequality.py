@@ -5,6 +5,10 @@ again, exactly, at an admissible point before the check is called refuted. Effor
 resource units, so the answer does not depend on how busy the machine is.
 """
 
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
 import z3
 from sympy.logic.boolalg import Boolean
 

@@ -1,5 +1,9 @@
 """Sympy expressions and conditions as z3 terms over the reals."""
 
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
@@ -12,7 +16,7 @@ from lastiterate.numeric.enclose import UnsupportedError
 
 __all__ = ["Terms", "algebraic", "ask", "entails"]
 
-EFFORT = 6_000_000
+EFFORT = 3_000_000
 """z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
 
 
