@@ -54,8 +54,8 @@ def expand(run: NoisySGD, assumption: Assumption, t: int, z: mpf) -> mpf:
             return z + own
         case StronglyConvex(L=L, m=m):
             return max(abs(1 - eta * mpf(m)), abs(1 - eta * mpf(L))) * z + own
-    shared = min(eta * (b - 1) / b * omega(assumption, z) + own, 2 * eta * K)
-    return z + shared
+    steepest = omega(assumption, z)
+    return z + (2 * eta * K if mp.isinf(steepest) else min(eta * (b - 1) / b * steepest + own, 2 * eta * K))
 
 
 def tracked(run: NoisySGD, assumption: Assumption, t: int) -> mpf:
@@ -67,7 +67,9 @@ def tracked(run: NoisySGD, assumption: Assumption, t: int) -> mpf:
 
 
 def exact_shifts(run: NoisySGD, assumption: Assumption, path: Path | GeometricPath, route: str) -> list[mpf]:
-    """The shifts of a path: the floats themselves, or lam c^-j where the path is a closed form."""
+    """The shifts of a path: the floats themselves, or what they stand for where the route is exact."""
+    if route == "composition":
+        return [expand(run, assumption, t, mpf(0)) for t in range(run.steps)]
     if route != "closed form":
         return [mpf(a) for a in path.shifts.tolist()]
     s = expand(run, assumption, 0, mpf(0))
