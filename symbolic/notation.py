@@ -115,8 +115,8 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     R: ("|grad f(x) - grad f(y)|^2", "gradient^2"),
     p: ("a weight", "1"),
     q: ("a weight", "1"),
-    **{symbol: ("shift at a position of a window of three steps", "length") for symbol in SHIFTS},
-    **{symbol: ("share of the noise variance there", "1") for symbol in SHARES},
+    **dict.fromkeys(SHIFTS, ("shift at a position of a window of three steps", "length")),
+    **dict.fromkeys(SHARES, ("share of the noise variance there", "1")),
     PREVIOUS: ("value of a recursion at index - 1", "as the recursion"),
 }
 """Each symbol with its meaning and its unit."""

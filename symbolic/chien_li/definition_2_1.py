@@ -48,7 +48,7 @@ CLAIMS = (
     ),
     Claim(
         key="chien_li/definition_2_1/unequal",
-        title="Gaussians of variances r (numerator) and v: the exponent has height alpha d^2 / (2 (alpha v + (1 - alpha) r))",
+        title="Unequal variances r (numerator law) and v: alpha d^2 / (2 (alpha v + (1 - alpha) r)), and the widths",
         source=at(54, "Definition 2.1"),
         assumptions=(alpha > 1, alpha * v + (1 - alpha) * r > 0),
         checks=(

@@ -22,7 +22,7 @@ from lastiterate.symbolic.notation import K, L, P, Q, R, eta, gamma, h, kappa, m
 
 _factor = Abs(1 - eta * h)
 _one = Integer(1)
-_any, _convex, _strong = (-L <= h, h <= L), (h >= 0, h <= L), (h >= m, h <= L)
+_any, _convex, _strong = (h >= -L, h <= L), (h >= 0, h <= L), (h >= m, h <= L)
 _square = P - 2 * eta * Q + eta**2 * R
 
 
@@ -43,7 +43,7 @@ def _clipped(bound: Expr) -> Inequality:
 _coco = (R <= L * Q, Q >= 0, eta * L <= 2)
 _strong_coco = (
     R - 2 * m * Q + m**2 * P <= (L - m) * (Q - m * P),
-    Q >= m * P,
+    m * P <= Q,
     m <= L,
 )
 

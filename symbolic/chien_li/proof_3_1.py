@@ -1,0 +1,342 @@
+"""The steps of the proof of Theorem 3.1, (8)-(12).
+
+Statement    Split the noise, condition on the part that hides the change of the data, unroll the shifts of the
+             rest, and choose the shifts by Cauchy-Schwarz.
+Assumptions  as Theorem 3.1; windows of three steps are written out, positions j = 1, 2, 3.
+Derivation   (8) splits N(0, sigma^2) into shares beta and 1 - beta; (10) composes; (11) unrolls
+             z -> (z + a) / c backwards; (12) is Cauchy-Schwarz with weights 1 - beta_j.
+Source       Chien & Li 2025, section 3.1 and A.4.
+Remark       One step does not follow: conditioning on Z = Z' changes the law of W', see `conditioning`. The
+             theorem survives by another proof (`theorem_3_1_direct`), which splits no noise.
+"""
+
+from sympy import Abs, Expr, Integer, Rational, exp
+
+from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.claim import (
+    Claim,
+    Engine,
+    Identity,
+    Inequality,
+    Mutant,
+    Recursion,
+    Relation,
+    Role,
+    Value,
+)
+from lastiterate.symbolic.gaussian import cumulative, renyi, tail
+from lastiterate.symbolic.notation import (
+    PREVIOUS,
+    SHARES,
+    SHIFTS,
+    Delta,
+    K,
+    a,
+    alpha,
+    beta,
+    c,
+    eta,
+    gamma,
+    kappa,
+    n,
+    r,
+    s,
+    sigma,
+    v,
+    w,
+    x,
+    xi,
+    zeta,
+)
+from lastiterate.symbolic.shift_program import v_sum
+
+_one, _zero = Integer(1), Integer(0)
+_s = 2 * eta * K / n
+
+
+def _tilted_tail(z: Expr) -> Expr:
+    """P(W'_1 > 1 given Z'_1 = z) where W'_1 is N(0, 1) and Z'_1 given W'_1 is N(-clip(W'_1, 1), 1)."""
+    above = exp(-((z + 1) ** 2) / 2) * tail(_one)
+    below = exp(-((z - 1) ** 2) / 2) * tail(_one)
+    root = 2 ** Rational(1, 2)
+    between = exp(-(z**2) / 4) / root * (cumulative(root * (1 + z / 2)) - cumulative(root * (z / 2 - 1)))
+    return above / (above + between + below)
+
+
+# Unclipped: W'_1 is N(0, v) and Z'_1 given W'_1 is N(-r W'_1, v); its law given Z'_1 = xi is Gaussian.
+_tilted_mean = -r * xi / (1 + r**2)
+_tilted_variance = v / (1 + r**2)
+
+
+def _tilted(mean: Expr, variance: Expr) -> Identity:
+    """The product of the two densities in zeta = W'_1 is a Gaussian around the mean times a constant."""
+    product = -(zeta**2) / (2 * v) - (xi + r * zeta) ** 2 / (2 * v)
+    constant = -(xi**2) / (2 * v * (1 + r**2))
+    return Identity(product, -((zeta - mean) ** 2) / (2 * variance) + constant, "law of W'_1 given Z'_1 = xi")
+
+
+def _unrolled(shifts: tuple[Expr, ...]) -> Expr:
+    """The shift at tau that is left of none at T: A -> (A + a) / c, backwards."""
+    total: Expr = _zero
+    for shift in reversed(shifts):
+        total = (total + shift) / c
+    return total
+
+
+def _weighted(power: int = 1, sign: int = -1) -> Expr:
+    return sum((c ** (sign * power * j) * shift for j, shift in enumerate(SHIFTS, 1)), _zero)
+
+
+_price = sum((shift**2 / (1 - share) for shift, share in zip(SHIFTS, SHARES, strict=True)), _zero)
+_budget = sum(((1 - share) * c ** (-2 * j) for j, share in enumerate(SHARES, 1)), _zero)
+_slack_shares = tuple(share < 1 for share in SHARES)
+_pairs = ((0, 1), (0, 2), (1, 2))
+
+
+def _lagrange(sign: int) -> Expr:
+    """The sum of squares by which Cauchy-Schwarz fails to be an equality."""
+    total: Expr = _zero
+    for i, k in _pairs:
+        (a1, b1), (a2, b2) = (SHIFTS[i], SHARES[i]), (SHIFTS[k], SHARES[k])
+        ratio = a1 * (1 - b2) * c ** -(k + 1) + sign * a2 * (1 - b1) * c ** -(i + 1)
+        total += ratio**2 / ((1 - b1) * (1 - b2))
+    return total
+
+
+_optimal = {
+    shift: Delta / _budget * (1 - share) * c**-j for j, (shift, share) in enumerate(zip(SHIFTS, SHARES, strict=True), 1)
+}
+_flat = {shift: Delta / 3 * c**j for j, shift in enumerate(SHIFTS, 1)}
+
+CLAIMS = (
+    Claim(
+        key="chien_li/proof_3_1/sensitivity",
+        title="(33)-(36), (75): the two update maps differ by at most 2 eta K / n, which prices one step",
+        source=at(525, "A.4", "(75)"),
+        checks=(
+            Inequality(
+                Abs(eta / n * (gamma - kappa)),
+                Relation.TIGHT,
+                _s,
+                given=(Abs(gamma) <= K, Abs(kappa) <= K),
+                name="two clipped gradients",
+            ),
+            Inequality(
+                x**2 / (2 * beta * sigma**2),
+                Relation.AT_MOST,
+                s**2 / (2 * beta * sigma**2),
+                given=(x <= s, beta > 0),
+                name="one step, divided by alpha",
+            ),
+        ),
+        mutants=(
+            Mutant(
+                "factor two dropped",
+                Inequality(
+                    Abs(eta / n * (gamma - kappa)),
+                    Relation.AT_MOST,
+                    eta * K / n,
+                    given=(Abs(gamma) <= K, Abs(kappa) <= K),
+                ),
+                Engine.INEQUALITY,
+            ),
+            Mutant(
+                "one gradient not clipped",
+                Inequality(Abs(eta / n * (gamma - kappa)), Relation.AT_MOST, _s, given=(Abs(gamma) <= K,)),
+                Engine.INEQUALITY,
+            ),
+            Mutant(
+                "beta multiplied",
+                Inequality(
+                    x**2 / (2 * beta * sigma**2),
+                    Relation.AT_MOST,
+                    beta * s**2 / (2 * sigma**2),
+                    given=(x <= s, beta > 0, beta < 1),
+                ),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="chien_li/proof_3_1/noise_split",
+        title="(8): Y + Z' around psi(W') has the law of the noise around psi'(W')",
+        source=at(131, "Section 3.1", "(8)"),
+        checks=(
+            Identity((1 - beta) * sigma**2 + beta * sigma**2, sigma**2, "variances add"),
+            Identity(xi + (zeta - xi), zeta, "means add"),
+        ),
+        mutants=(
+            Mutant(
+                "standard deviations add",
+                Identity(((1 - beta) * sigma) ** 2 + (beta * sigma) ** 2, sigma**2),
+                Engine.IDENTITY,
+            ),
+            Mutant("mean of the wrong sign", Identity(xi - (zeta - xi), zeta), Engine.IDENTITY),
+        ),
+        role=Role.STEP,
+    ),
+    Claim(
+        key="chien_li/proof_3_1/conditioning",
+        title="Given Z = Z' the two processes have the same updates and noise, so W'_1 keeps the law of W_1",
+        source=at(133, "Section 3.1", "below (8); (10)"),
+        checks=(
+            Identity(_tilted_tail(xi), tail(_one), "P(W'_1 > 1 given Z'_1 = xi) is that of W_1, clipped gradients"),
+            Identity(_tilted_mean, _zero, "mean of W'_1 given Z'_1 = xi, unclipped"),
+        ),
+        mutants=(
+            Mutant("variance not tilted", Identity(_tilted_variance, v), Engine.IDENTITY),
+            Mutant("tilted the other way", Identity(_tilted_tail(-xi), tail(_one)), Engine.IDENTITY),
+            Mutant("law doubled", Identity(_tilted_tail(xi), 2 * tail(_one)), Engine.IDENTITY),
+        ),
+        role=Role.STEP,
+        remark=(
+            "The mean of Z'_t is psi'(W'_t) - psi(W'_t), a function of W'_t, so conditioning on Z'_t = z also says "
+            "something of W'_t: its law is tilted, and the second term of (10) is not that of two runs with one "
+            "update and independent noise. With T = 2, equal starts and noise shares N(0, 1), the proof has "
+            "divergence 0 there, while two Gaussian runs have more than 1 at order 2. Theorem 3.1 holds all the "
+            "same: shift the two different maps directly, without splitting the noise (theorem_3_1_direct)."
+        ),
+    ),
+    Claim(
+        key="chien_li/proof_3_1/conditioning_numbers",
+        title="What conditioning does at T = 2: the tilted law, and a divergence where the proof has 0",
+        source=at(138, "Section 3.1", "(10)"),
+        checks=(
+            _tilted(_tilted_mean, _tilted_variance),
+            Value(_tilted_tail(Integer(-2)), "0.4231", "P(W'_1 > 1 given Z'_1 = -2), clipped at 1"),
+            Value(tail(_one), "0.1587", "P(W_1 > 1)"),
+            Value(
+                renyi((_zero, Integer(2)), (_one, Rational(3, 2)), Integer(2)),
+                "1.0589",
+                "D_2(W_2 || W'_2) given Z_1 = Z'_1 = -2, unclipped with r = v = 1",
+            ),
+            Value(
+                renyi((_one, Rational(3, 2)), (_zero, Integer(2)), Integer(2)),
+                "0.4323",
+                "D_2(W'_2 || W_2), the other direction",
+            ),
+        ),
+        mutants=(
+            Mutant("no tilt", _tilted(_zero, v), Engine.IDENTITY),
+            Mutant("variance kept", _tilted(_tilted_mean, v), Engine.IDENTITY),
+            Mutant("untilted probability", Value(_tilted_tail(Integer(-2)), "0.1587"), Engine.ENCLOSURE),
+            Mutant(
+                "divergence zero",
+                Value(renyi((_zero, Integer(2)), (_one, Rational(3, 2)), Integer(2)), "0.0000"),
+                Engine.ENCLOSURE,
+            ),
+        ),
+        role=Role.OURS,
+    ),
+    Claim(
+        key="chien_li/proof_3_1/unrolled",
+        title="(11): the shifts a_t add to sum c^-(t - tau + 1) a_t at tau",
+        source=at(142, "Section 3.1", "above (11)"),
+        checks=(
+            Identity(_unrolled(SHIFTS), _weighted(), "three steps"),
+            Recursion(w, a / c, (PREVIOUS + a) / c, a * v_sum(c, w), start=1, name="equal shifts, any window"),
+        ),
+        mutants=(
+            Mutant("c and 1/c exchanged", Identity(_unrolled(SHIFTS), _weighted(sign=1)), Engine.IDENTITY),
+            Mutant("first shift not scaled", Identity(_unrolled(SHIFTS), c * _weighted()), Engine.IDENTITY),
+            Mutant("order reversed", Identity(_unrolled(SHIFTS[::-1]), _weighted()), Engine.IDENTITY),
+            Mutant(
+                "wrong base case",
+                Recursion(w, a / c, (PREVIOUS + a) / c, a / (c - 1), start=1),
+                Engine.IDENTITY,
+            ),
+        ),
+        role=Role.STEP,
+    ),
+    Claim(
+        key="chien_li/proof_3_1/price",
+        title="The unrolled price is the sum of alpha a_t^2 / (2 (1 - beta_t) sigma^2) from t = tau",
+        source=at(142, "Section 3.1", "above (11)"),
+        checks=(
+            Identity(
+                sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
+                alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
+                "from t = tau = 0, beta = 0",
+            ),
+        ),
+        misprint=Identity(
+            sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
+            alpha * (SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
+            name="from t = 1, as printed",
+        ),
+        mutants=(
+            Mutant(
+                "last step free",
+                Identity(
+                    sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
+                    alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2) / (2 * sigma**2),
+                ),
+                Engine.IDENTITY,
+            ),
+        ),
+        role=Role.STEP,
+        remark=(
+            "The last line above (11) sums the prices from t = 1, while the shift is summed from t = tau. Read so, "
+            "the first shift would be free at tau = 0, and steps before tau would be charged for tau > 1. The sum "
+            "starts at tau, as it does in (11)."
+        ),
+    ),
+    Claim(
+        key="chien_li/proof_3_1/cauchy_schwarz",
+        title="(12): price times sum (1 - beta_j) c^-2j is at least (sum a_j c^-j)^2, equal at a_j ~ (1 - beta_j) c^-j",
+        source=at(153, "Section 3.1", "(12)"),
+        assumptions=_slack_shares,
+        checks=(
+            Identity(_price * _budget - _weighted() ** 2, _lagrange(-1), "the gap is a sum of squares"),
+            Identity((_price * _budget - _weighted() ** 2).subs(_optimal), _zero, "equality case"),
+            Inequality(_zero, Relation.AT_MOST, _lagrange(-1), name="squares over positive numbers"),
+        ),
+        mutants=(
+            Mutant(
+                "sum in the squares",
+                Identity(_price * _budget - _weighted() ** 2, _lagrange(1)),
+                Engine.IDENTITY,
+            ),
+            Mutant(
+                "equality at shifts that bring equal parts",
+                Identity((_price * _budget - _weighted() ** 2).subs(_flat), _zero),
+                Engine.IDENTITY,
+            ),
+            Mutant(
+                "c^-j for c^-2j",
+                Identity(
+                    _price * sum(((1 - b) * c**-j for j, b in enumerate(SHARES, 1)), _zero) - _weighted() ** 2,
+                    _lagrange(-1),
+                ),
+                Engine.IDENTITY,
+            ),
+        ),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="chien_li/proof_3_1/reduction",
+        title="(11) to (3): the best shifts cost Delta^2 / sum (1 - beta_j) c^-2j and meet the constraint",
+        source=at(155, "Section 3.1", "below (12)"),
+        assumptions=_slack_shares,
+        checks=(
+            Identity(_price.subs(_optimal), Delta**2 / _budget, "price of the best shifts"),
+            Identity(_weighted().subs(_optimal), Delta, "they cover Delta"),
+        ),
+        mutants=(
+            Mutant("Delta not squared", Identity(_price.subs(_optimal), Delta / _budget), Engine.IDENTITY),
+            Mutant("constraint with c^j", Identity(_weighted(sign=1).subs(_optimal), Delta), Engine.IDENTITY),
+            Mutant(
+                "c^-j in the budget",
+                Identity(
+                    _price.subs(_optimal),
+                    Delta**2 / sum(((1 - b) * c**-j for j, b in enumerate(SHARES, 1)), _zero),
+                ),
+                Engine.IDENTITY,
+            ),
+        ),
+        role=Role.STEP,
+    ),
+)
