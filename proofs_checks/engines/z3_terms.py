@@ -16,7 +16,7 @@ from lastiterate.numeric.enclose import UnsupportedError
 
 __all__ = ["Terms", "algebraic", "ask", "entails"]
 
-EFFORT = 3_000_000
+EFFORT = 1_000_000
 """z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
 
 

@@ -1,0 +1,222 @@
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+import sympy as sp
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks import cache, lock, report, runner
+from lastiterate.proofs_checks.cache import ENVIRONMENT, ReportCache, default_folder
+from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.describe import describe
+from lastiterate.proofs_checks.lock import Expected, drifts, read_lock, write_lock
+from lastiterate.proofs_checks.runner import run
+from lastiterate.proofs_checks.selection import papers, select
+from lastiterate.proofs_checks.verdict import Grade, Verdict
+from lastiterate.symbolic.claim import Engine, Identity, Inequality, Mutant, Recursion, Relation, UpperBound
+from lastiterate.symbolic.notation import PREVIOUS, alpha, c, s, t, x, y
+
+TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
+FALSE = Identity((x + y) ** 2, x**2 + y**2)
+MUTANT = Mutant("no cross term", FALSE, Engine.IDENTITY)
+
+
+@pytest.fixture
+def claims(make_claim):
+    return tuple(make_claim(key=f"toy/{name}", checks=(TRUE,), mutants=(MUTANT,)) for name in ("a", "b", "c"))
+
+
+@pytest.fixture
+def store(tmp_path):
+    return ReportCache(tmp_path / "reports")
+
+
+def test_workers_and_one_process_agree(claims, make_claim, store):
+    bound = make_claim(key="toy/bound", checks=(UpperBound("composition", ("linear",)),), assumptions=(alpha > 1,))
+    alone = run([*claims, bound], jobs=1)
+    together = run([*claims, bound], jobs=2, cache=store)
+    assert [r.key for r in together] == ["toy/a", "toy/b", "toy/c", "toy/bound"]
+    assert [(r.verdict, r.grade, r.rejected) for r in alone] == [(r.verdict, r.grade, r.rejected) for r in together]
+
+
+def test_the_cache_answers_the_second_time(claims, store, monkeypatch):
+    first = run(claims, jobs=1, cache=store)
+    monkeypatch.setattr(runner, "decide", lambda claim: pytest.fail(f"{claim.key} was decided again"))
+    assert run(claims, jobs=1, cache=store) == first
+
+
+def test_the_address_follows_the_content(make_claim, store, monkeypatch):
+    claim = make_claim(checks=(TRUE,))
+    before = store.address(claim)
+    assert store.address(make_claim(checks=(TRUE,))) == before
+    assert store.address(make_claim(checks=(FALSE,))) != before
+    assert store.address(make_claim(checks=(TRUE,), assumptions=(x > 0,))) != before
+    monkeypatch.setattr(cache, "_foundation", lambda: "another engine")
+    assert store.address(claim) != before
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", "cut", "flip", "other"])
+def test_a_broken_entry_is_dropped_and_decided_again(claims, store, damage):
+    (kept, *_) = run(claims[:1], jobs=1, cache=store)
+    path = store.address(claims[0])
+    text = path.read_text()
+    if damage == "cut":
+        damaged = text[: len(text) // 2]
+    elif damage == "flip":
+        damaged = text.replace('"HOLDS"', '"REFUTED"')
+    elif damage == "other":
+        other = run(claims[1:2], jobs=1, cache=store)
+        assert other
+        damaged = store.address(claims[1]).read_text()
+    else:
+        damaged = damage
+    assert damaged != text
+    path.write_text(damaged)
+    assert store.read(claims[0]) is None
+    assert not path.exists()
+    (again,) = run(claims[:1], jobs=1, cache=store)
+    assert again.verdict is kept.verdict
+    assert store.read(claims[0]) == again
+
+
+def test_an_interrupted_run_goes_on(claims, store, monkeypatch):
+    decided = []
+
+    def interrupted(claim):
+        if len(decided) == 2:
+            raise KeyboardInterrupt
+        decided.append(claim.key)
+        return decide(claim)
+
+    monkeypatch.setattr(runner, "decide", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(claims, jobs=1, cache=store)
+    assert decided == ["toy/a", "toy/b"]
+    decided.clear()
+    assert len(run(claims, jobs=1, cache=store)) == 3
+    assert decided == ["toy/c"]
+    assert not list(store.folder.glob("*.part"))
+
+
+def test_the_environment_names_the_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
+    assert default_folder() == tmp_path
+    monkeypatch.delenv(ENVIRONMENT)
+    assert default_folder() != tmp_path
+
+
+def _expected(reports):
+    return {entry.key: Expected.of(entry) for entry in reports}
+
+
+def test_lock_and_reports_agree(claims, tmp_path):
+    reports = run(claims, jobs=1)
+    path = tmp_path / "lock.json"
+    write_lock(_expected(reports), path)
+    assert drifts(reports, read_lock(path)) == ()
+
+
+def test_every_drift_is_a_sentence(claims):
+    reports = run(claims, jobs=1)
+    expected = _expected(reports)
+    expected["toy/a"] = Expected(Verdict.REFUTED, None, 1)
+    expected["toy/b"] = Expected(Verdict.HOLDS, Grade.SAMPLED, 1)
+    expected["toy/gone"] = Expected(Verdict.HOLDS, Grade.PROVED, 2)
+    del expected["toy/c"]
+    found = drifts(reports, expected)
+    assert found == (
+        "toy/a is HOLDS, the lock file says REFUTED.",
+        "toy/b is proved, the lock file says sampled.",
+        "toy/c is new: HOLDS (proved), 1 mutants rejected, and the lock file does not know it.",
+        "toy/gone is missing: the lock file says HOLDS (proved), 2 mutants rejected.",
+    )
+    assert "toy/gone" not in " ".join(drifts(reports, expected, complete=False))
+
+
+def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_claim):
+    harmless = Mutant("harmless", TRUE, Engine.IDENTITY)
+    reports = run([make_claim(checks=(TRUE,), mutants=(harmless,))], jobs=1)
+    (sentence,) = drifts(reports, _expected(reports))
+    assert "does not reject the mutant 'harmless'" in sentence
+    (more, _) = drifts(reports, {"toy/claim": Expected(Verdict.HOLDS, Grade.PROVED, 1)})
+    assert more == "toy/claim rejects 0 of 1 mutants, the lock file says 1."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"toy/a": 1}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved"}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "rejected": 1, "more": 2}}',
+        '{"toy/a": {"verdict": "MAYBE", "grade": "proved", "rejected": 1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "sure", "rejected": 1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "rejected": -1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "rejected": true}}',
+    ],
+)
+def test_a_bad_lock_file_is_bad_input(tmp_path, text):
+    path = tmp_path / "lock.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match="restore"):
+        read_lock(path)
+
+
+def test_a_missing_lock_file_is_bad_input(tmp_path):
+    with pytest.raises(InputError, match="--update-lock"):
+        read_lock(tmp_path / "none.json")
+
+
+def test_selection(claims):
+    assert papers(claims) == ("toy",)
+    assert select(claims, keys=("toy/c", "toy/a")) == (claims[0], claims[2])
+    assert select(claims, paper="toy") == claims
+    with pytest.raises(InputError, match=r"claim=toy/aa; did you mean toy/a\?"):
+        select(claims, keys=("toy/aa",))
+    with pytest.raises(InputError, match=r"did you mean toy\?"):
+        select(claims, paper="toys")
+
+
+def test_three_formats(claims):
+    reports = run(claims, jobs=1)
+    sentences = ("toy/a is HOLDS, the lock file says REFUTED.", "toy/gone is missing: nothing.")
+    data = json.loads(report.as_json(reports, sentences))
+    assert [entry["key"] for entry in data["claims"]] == ["toy/a", "toy/b", "toy/c"]
+    assert data["drifts"] == list(sentences)
+    suite = ET.fromstring(report.as_junit(reports, sentences))  # noqa: S314
+    assert suite.get("failures") == "2"
+    assert len(suite.findall("testcase")) == 4
+    line = report.summary(reports)
+    assert line == "3 claims: 3 HOLDS, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 3 of 3 mutants rejected"
+    assert report.table(reports).row_count == 3
+
+
+def test_describe_shows_everything(make_claim):
+    recursion = Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c))
+    claim = make_claim(
+        checks=(recursion, Inequality(x, Relation.AT_MOST, y, given=(x < y,))),
+        mutants=(MUTANT,),
+        assumptions=(c < 1,),
+        remark="as far as it goes",
+    )
+    text = describe(claim, decide(claim))
+    for part in (
+        "toy/claim",
+        "Lemma 1, line 1 of toy.txt",
+        "verdict: HOLDS (proved); 1 of 1 mutants rejected",
+        "c < 1",
+        "sensitivity of one step",
+        "u(t) = c⋅u(t - 1) + s",
+        "x <= y",
+        "given x < y",
+        "Mutant no cross term: rejected",
+        "at x = ",
+        "as far as it goes",
+    ):
+        assert part in text, text
+
+
+def test_the_packaged_lock_is_readable():
+    assert lock.location().exists()
+    assert read_lock()
