@@ -93,20 +93,21 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.relation not in _NEGATION:
         raise UnsupportedError(f"the inequality engine cannot decide the relation {check.relation}")
     premises = (*algebraic(assumptions), *check.given)
+    everything = (*assumptions, *check.given)
     answer, point = _question(check, premises, whole=False)
     if answer == z3.unsat:
         return _proved(check, premises)
-    symbols = free_symbols(check.left, check.right, premises)
-    if point and _fails(check, premises, point):
+    symbols = free_symbols(check.left, check.right, everything)
+    if point and _fails(check, everything, point):
         return _refuted(check, point)
     if any(symbol.is_integer for symbol in symbols):
         answer, point = _question(check, premises, whole=True)
         if answer == z3.unsat:
             return _proved(check, premises)
-        if point and _fails(check, premises, point):
+        if point and _fails(check, everything, point):
             return _refuted(check, point)
-    for candidate in points(symbols, premises, SPOTS):
-        if _fails(check, premises, candidate):
+    for candidate in points(symbols, everything, SPOTS):
+        if _fails(check, everything, candidate):
             return _refuted(check, candidate)
     detail = "z3 gives up, and no admissible sample breaks it"
     if answer == z3.sat:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import product
 from math import inf
 
 from lastiterate.proofs_checks.witnesses.record import Setting
@@ -19,8 +20,16 @@ def _often(generator: random.Random, corners: tuple[float, ...], otherwise: floa
     return generator.choice(corners) if generator.random() < share else otherwise
 
 
+def _round(*, bounded: bool) -> Iterator[Setting]:
+    """Settings in round numbers, tried first: a counterexample that a reader can check by hand."""
+    lengths, diameters = ((1, 2, 10, 100), (0.01, 1.0, 10.0)) if bounded else ((1, 2, 10, 1000), (inf,))
+    for steps, diameter, clip, order in product(lengths, diameters, (1.0, 10.0), (1.0, 0.5)):
+        run = {"T": float(steps), "n": 5.0, "eta": 0.1, "sigma": 1.0, "K": clip, "D": diameter}
+        yield {**run, "L": 1.0, "lam": order, "m": 0.5, "alpha": 2.0}
+
+
 def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
-    """An endless, reproducible stream of settings.
+    """An endless, reproducible stream of settings, a few in round numbers first.
 
     The sensitivity of one step and the diameter are drawn in units of the noise, the curvatures in units of
     1/eta, so that no regime is rare: T = 1, alpha near 1 and large, contraction near 1 and near 0, domains far
@@ -30,6 +39,7 @@ def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
         seed: names the stream.
         bounded: finite diameters (and shorter runs, whose laws are enclosed numerically) or D = inf.
     """
+    yield from _round(bounded=bounded)
     generator = random.Random(seed)  # noqa: S311
     while True:
         longest = 1.9 if bounded else 3.1

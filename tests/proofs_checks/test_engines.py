@@ -172,3 +172,9 @@ def test_every_check_type_has_an_engine():
     from lastiterate.symbolic.claim import Check
 
     assert set(ENGINE_OF) == set(get_args(Check))
+
+
+def test_an_assumption_that_z3_cannot_read_still_guards_a_refutation():
+    """Without exp(x) < 2 there are counterexamples from x = 1 on."""
+    outcome = decide_check(Inequality(x**2, AT_MOST, x), (sp.exp(x) < 2,))
+    assert outcome.status is Status.UNDECIDED
