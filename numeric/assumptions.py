@@ -62,6 +62,11 @@ class Assumption(ABC):
         return True
 
     @property
+    def claim(self) -> str:
+        """Key of the ledger's claim that bounds the divergence under this assumption."""
+        return "chien_li/theorem_3_1/gdp/one_step"
+
+    @property
     @abstractmethod
     def statement(self) -> str:
         """The assumption in words, for the reader of a bound."""
@@ -142,6 +147,10 @@ class Holder(Modulus):
         return exact(self.L) if self.lam == 1 or self.L == 0 else None
 
     @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_7/sharper"
+
+    @property
     def statement(self) -> str:
         return f"every per-sample gradient is ({self.L:g}, {self.lam:g})-Hoelder continuous on the domain"
 
@@ -151,6 +160,10 @@ class Smooth(Holder):
     """Gradients are L-Lipschitz: omega(z) = L z."""
 
     lam: float = 1.0
+
+    @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_1/direct/smooth"
 
     @property
     def statement(self) -> str:
@@ -169,6 +182,10 @@ class Clipped(Modulus):
 
     def ball(self, z: arb) -> arb:
         return arb(0) if z == 0 else arb(inf)
+
+    @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_1/direct/clipped"
 
     @property
     def statement(self) -> str:
@@ -331,6 +348,10 @@ class Convex(Assumption):
         return Affine(arb(1), _sensitivity(run, t))
 
     @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_1/direct/convex"
+
+    @property
     def statement(self) -> str:
         return (
             f"every per-sample loss is convex, {self.L:g}-smooth, and Lipschitz with the clip norm as its "
@@ -363,6 +384,10 @@ class StronglyConvex(Assumption):
     @property
     def expansive(self) -> bool:
         return False
+
+    @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_1/direct/strongly_convex"
 
     @property
     def statement(self) -> str:

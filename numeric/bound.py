@@ -39,6 +39,7 @@ class _Loss:
     cost: float
     order: float | None
     delta: float | None
+    theorem: str
     assumptions: tuple[str, ...]
     _optimum: Optimum = field(repr=False, compare=False)
 
@@ -77,11 +78,6 @@ class _Loss:
         return self._optimum.route
 
     @property
-    def theorem(self) -> str:
-        """The claim of the ledger behind the number."""
-        return "chien_li/theorem_3_7/direct_shifts"
-
-    @property
     def window(self) -> tuple[int, int]:
         """(tau, T): the steps over which shifts are spent."""
         return self._optimum.path.start, self.run.steps
@@ -113,7 +109,8 @@ class Bound(_Loss):
 
     ``cost`` is the sum of a_t^2 / sigma_t^2 over a feasible path of the shift program: the last iterates of
     two runs on data sets that differ in one sample are mu-GDP with mu^2 = cost, and (alpha, alpha cost / 2)-RDP
-    for every alpha > 1, whichever of the two laws is the numerator.
+    for every alpha > 1, whichever of the two laws is the numerator. ``theorem`` is the key of the ledger's claim
+    behind the number.
     """
 
 
@@ -197,7 +194,7 @@ def _order(order: float) -> float:
 
 def _solve(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
-) -> tuple[NoisySGD, float, float | None, float | None, tuple[str, ...], Optimum]:
+) -> tuple[NoisySGD, float, float | None, float | None, str, tuple[str, ...], Optimum]:
     if not isinstance(assumption, Assumption):
         raise InputError(
             f"assumption needs one of lastiterate.numeric.assumptions, got assumption={assumption!r}; "
@@ -217,7 +214,7 @@ def _solve(
     )
     if isfinite(run.diameter):
         stated += (f"every iterate is projected to a convex domain of diameter {run.diameter:g}",)
-    return run, _up(found.cost), order, delta, stated, found
+    return run, _up(found.cost), order, delta, assumption.claim, stated, found
 
 
 def _up(cost: arb) -> float:

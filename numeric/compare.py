@@ -55,8 +55,8 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
     with precision():
         trivial = {"composition": upper(program.composition()), "last_step": upper(program.last_step())}
     rows = [
-        Row(name, title, f"chien_li/theorem_3_1/{name}", rdp_epsilon(trivial[name], order), usable=True)
-        for name, title in (("composition", "composition of all steps"), ("last_step", "one last step from the domain"))
+        Row(name, title, claim, rdp_epsilon(trivial[name], order), usable=True)
+        for name, title, claim in _TRIVIAL
         if isfinite(trivial[name])
     ]
     if run.constant:
@@ -69,9 +69,14 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
     return (*rows, Row("bound", f"ours, by {ours.route}", ours.theorem, ours.epsilon, usable=True))
 
 
+_TRIVIAL = (
+    ("composition", "composition of all steps", "chien_li/theorem_3_1/composition"),
+    ("last_step", "one last step from the domain", "chien_li/remarks_3_1/last_step"),
+)
+
 _PRINTED = (
-    ("output_perturbation", "output perturbation, as printed", "chien_li/a_15/output_perturbation", False),
-    ("altschuler_talwar_b1", "Altschuler & Talwar 2022, (B.1)", "", True),
+    ("output_perturbation", "output perturbation, as printed", "chien_li/remarks_3_1/output_perturbation", False),
+    ("altschuler_talwar_b1", "Altschuler & Talwar 2022, (B.1)", "chien_li/remarks_3_1/below_altschuler_talwar", True),
     ("chien_li_3_1_smooth", "Chien & Li 2025, Theorem 3.1, smooth", "chien_li/theorem_3_1/smooth", True),
     ("chien_li_3_1_convex", "Chien & Li 2025, Theorem 3.1, convex", "chien_li/theorem_3_1/convex", True),
     (
