@@ -30,7 +30,19 @@ ENVIRONMENT: Final = "LASTITERATE_CACHE_DIR"
 
 _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy")
 _PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
-_UNRELATED = frozenset({"cache.py", "runner.py", "lock.py", "figures.py", "drawing.py", "ledger.py"})
+_UNRELATED = frozenset(
+    {
+        "cache.py",
+        "runner.py",
+        "lock.py",
+        "report.py",
+        "describe.py",
+        "selection.py",
+        "figures.py",
+        "drawing.py",
+        "ledger.py",
+    }
+)
 """Files whose change cannot change a verdict."""
 
 

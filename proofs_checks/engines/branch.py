@@ -14,7 +14,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import sqrt
+from math import inf, isnan, sqrt
 
 import sympy as sp
 from flint import arb, ctx, fmpq
@@ -30,7 +30,7 @@ __all__ = ["Answer", "Edges", "prove"]
 Edges = tuple[tuple[fmpq, fmpq], ...]
 """A box: exact (low, high) for each symbol."""
 
-SAMPLES = 48
+SAMPLES = 64
 """Points of the first box tried before it is split."""
 
 BITS = (64, 160)
@@ -200,11 +200,36 @@ def _share(edge: tuple[fmpq, fmpq], share: fmpq, *, even: bool) -> fmpq:
 
 
 def _search(problem: _Problem) -> Point | None:
+    """A failing point among the candidates, or by descent along the axes from the lowest of them."""
+    lowest: tuple[float, tuple[fmpq, ...]] = (inf, ())
     for corner in _candidates(problem):
         point = _breaks(problem, corner)
         if point is not None:
             return point
+        lowest = min(lowest, (_height(problem, corner), corner))
+    share = fmpq(1, 8)
+    while lowest[1] and share > fmpq(1, 2000):
+        height, corner = lowest
+        for index, (low, high) in enumerate(problem.root):
+            for step in (share, -share):
+                moved = min(max(corner[index] + step * (high - low), low), high)
+                near = (*corner[:index], moved, *corner[index + 1 :])
+                point = _breaks(problem, near)
+                if point is not None:
+                    return point
+                lowest = min(lowest, (_height(problem, near), near))
+        if lowest[0] >= height:
+            share /= 2
     return None
+
+
+def _height(problem: _Problem, corner: Sequence[fmpq]) -> float:
+    """The gap at a point where the conditions hold, as a float; infinite elsewhere."""
+    box = [_interval((value, value)) for value in corner]
+    if not all(_status(condition, problem.symbols, box) for condition in problem.conditions):
+        return inf
+    value = float(_tape(problem.gap, problem.symbols).value(box)[0])
+    return inf if isnan(value) else value
 
 
 def _branch(problem: _Problem) -> Answer:
