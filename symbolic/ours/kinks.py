@@ -1,0 +1,36 @@
+"""Where a cheapest path can rest: not on a concave kink, possibly on a convex one.
+
+Statement    Let e have left slope c and right slope r at z_t > 0, a > 0 the shift after z_t and x the one before. If
+             c > r (the clip cap) the cost falls to one side, so no cheapest path passes through the kink itself.
+Assumptions  a > 0; e'(z-) = c, e'(z+) = r.
+Derivation   As a function of z_t the cost has left slope 2 (a c - x) and right slope 2 (a r - x); a minimum needs
+             a c <= x <= a r.
+Source       ours; DESIGN section 2 says that paths may rest on the kink of the clip cap, which this contradicts.
+Remark       At a convex kink (a tabulated modulus) a whole interval of slopes a c <= x <= a r is stationary.
+             That is why `numeric.optimum` shoots only where e is concave.
+"""
+
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.claim import Claim, Engine, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.notation import a, c, r, x
+
+
+def _falls(*given: Boolean) -> Inequality:
+    return Inequality(x, Relation.BELOW, a * c, given=(a > 0, x <= a * r, *given), name="the left slope is positive")
+
+
+CLAIMS = (
+    Claim(
+        key="ours/kinks/concave",
+        title="No cheapest path rests on a concave kink: if the cost does not fall to the right, it falls to the left",
+        source=Source("DESIGN.md", 68, "Section 2", "trap"),
+        checks=(_falls(c > r),),
+        mutants=(
+            Mutant("a convex kink", _falls(c < r), Engine.INEQUALITY),
+            Mutant("no kink", _falls(c >= r), Engine.INEQUALITY),
+        ),
+        role=Role.OURS,
+        relation=Relation.BELOW,
+    ),
+)
