@@ -46,7 +46,7 @@ def count(name: str, value: Any) -> int:
 
 
 def _schedule(name: str, value: Any, steps: int) -> Schedule:
-    if isinstance(value, str) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
+    if isinstance(value, str | Real) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
         return positive(name, value)
     entries = tuple(positive(f"{name}[{t}]", entry) for t, entry in enumerate(value))
     if len(entries) != steps:

@@ -81,9 +81,7 @@ def exact_shifts(run: NoisySGD, assumption: Assumption, path: Path | GeometricPa
     return [lam * c**-j for j in range(1, w + 1)]
 
 
-def states(
-    run: NoisySGD, assumption: Assumption, path: Path | GeometricPath, shifts: Sequence[mpf]
-) -> list[mpf]:
+def states(run: NoisySGD, assumption: Assumption, path: Path | GeometricPath, shifts: Sequence[mpf]) -> list[mpf]:
     """e_t(z_t) - a_t along the path, before it is cut at 0; one more entry than shifts."""
     rows = [mpf(path.distance)]
     for t, shift in enumerate(shifts, start=path.start):

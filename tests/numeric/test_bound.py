@@ -53,7 +53,7 @@ def _is_feasible(run: NoisySGD, assumption: Assumption, found: object, told: Bou
     assert all(a >= 0 for a in shifts)
     line = states(run, assumption, path, shifts)
     if route in ("closed form", "composition"):  # z >= 0 is a condition of the closed form
-        assert all(z >= -mpf(10) ** -14 * (mpf(path.distance) + shifts[0]) for z in line)
+        assert all(z >= -(mpf(10) ** -14) * (mpf(path.distance) + shifts[0]) for z in line)
         assert line[-1] <= mpf(10) ** -12 * (mpf(path.distance) + shifts[0])
 
 

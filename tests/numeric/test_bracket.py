@@ -81,9 +81,7 @@ def _brute_force(program: ShiftProgram, rng: np.random.Generator) -> float:
 
         def spent(z: np.ndarray, start: int = start, top: float = top) -> float:
             line = np.concatenate([[top], np.maximum(z, 0.0), [0.0]])
-            ahead = np.array(
-                [program.expansion(start + i).value(line[i : i + 1])[0] for i in range(len(line) - 1)]
-            )
+            ahead = np.array([program.expansion(start + i).value(line[i : i + 1])[0] for i in range(len(line) - 1)])
             return float(np.sum((np.maximum(ahead - line[1:], 0.0) / noise[start:]) ** 2))
 
         if free == 0:
@@ -93,9 +91,7 @@ def _brute_force(program: ShiftProgram, rng: np.random.Generator) -> float:
         scale = spent(np.zeros(free))
         for _ in range(6):
             first = highs * np.sort(rng.uniform(0, 1, free))[::-1]
-            found = minimize(
-                lambda z, spent=spent, scale=scale: spent(z) / scale, first, method="SLSQP", bounds=bounds
-            )
+            found = minimize(lambda z, spent=spent, scale=scale: spent(z) / scale, first, method="SLSQP", bounds=bounds)
             best = min(best, spent(np.clip(found.x, 0, highs)))
     return best
 

@@ -1,0 +1,125 @@
+"""Assumptions: bad constants, step sizes outside their range, and what a table means."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+
+from lastiterate.numeric.assumptions import (
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+    Sum,
+    Tabulated,
+)
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.program import ShiftProgram
+from lastiterate.numeric.run import NoisySGD
+
+_RUN = NoisySGD(steps=30, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Smooth(-1), "L=-1"),
+        (lambda: Smooth(nan), "L=nan"),
+        (lambda: Smooth(inf), "L=inf"),
+        (lambda: Smooth("1"), "L='1'"),
+        (lambda: Holder(1, 0), "lam=0"),
+        (lambda: Holder(1, -0.5), "lam=-0.5"),
+        (lambda: Holder(1, 1.1), "lam=1.1"),
+        (lambda: Holder(1, nan), "lam=nan"),
+        (lambda: Holder(1, "half"), "lam='half'"),
+        (lambda: Holder(-1, 0.5), "L=-1"),
+        (lambda: Convex(-1), "L=-1"),
+        (lambda: Convex(None), "L=None"),
+        (lambda: StronglyConvex(1, 0), "m=0"),
+        (lambda: StronglyConvex(1, -1), "m=-1"),
+        (lambda: StronglyConvex(1, 2), "m=2"),
+        (lambda: StronglyConvex(nan, 1), "L=nan"),
+        (lambda: Tabulated((), ()), "len(distances)=0"),
+        (lambda: Tabulated((1.0,), (1.0, 2.0)), "len(values)=2"),
+        (lambda: Tabulated((1.0, 1.0), (1.0, 2.0)), "distances[1]=1"),
+        (lambda: Tabulated((1.0, 2.0), (2.0, 1.0)), "values[1]=1"),
+        (lambda: Tabulated((0.0,), (1.0,)), "distances[0]=0"),
+        (lambda: Tabulated((1.0,), (-1.0,)), "values[0]=-1"),
+        (lambda: Tabulated((1.0,), (nan,)), "values[0]=nan"),
+    ],
+)
+def test_bad_constants_are_one_sentence(make: object, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make()  # type: ignore[operator]
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [Sum, Minimum])
+@pytest.mark.parametrize("parts", [(), ("smooth",), (1.0, 2.0)])
+def test_combinations_need_parts(make: type, parts: tuple[object, ...]) -> None:
+    with pytest.raises(InputError):
+        make(*parts)
+
+
+def test_a_sum_is_of_moduli() -> None:
+    with pytest.raises(InputError):
+        Sum(Smooth(1), Convex(1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("assumption", [Convex(20.5), StronglyConvex(20.5, 1)])
+def test_the_step_size_must_suit_the_assumption(assumption: Convex | StronglyConvex) -> None:
+    with pytest.raises(InputError, match=r"step_size=0\.1") as caught:
+        bound(_RUN, assumption)
+    assert "2/L" in str(caught.value)
+
+
+def test_one_bad_step_of_a_schedule_is_enough() -> None:
+    schedule = (0.1,) * 29 + (0.3,)
+    run = NoisySGD(steps=30, step_size=schedule, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
+    with pytest.raises(InputError, match=r"step_size=0\.3"):
+        bound(run, Convex(10))
+
+
+def test_the_limit_itself_is_allowed() -> None:
+    run = NoisySGD(steps=30, step_size=0.125, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
+    assert bound(run, Convex(16)).cost == bound(run, Convex(1)).cost
+
+
+def test_a_table_is_its_monotone_completion() -> None:
+    table = Tabulated((0.25, 0.5), (1.0, 3.0))
+    at = np.array([0.0, 0.1, 0.25, 0.2500001, 0.5, 0.51])
+    assert table.value(at).tolist() == [0.0, 1.0, 1.0, 3.0, 3.0, inf]
+    drift = ShiftProgram(_RUN, table).expansion(0).value(at) - at - 0.08
+    np.testing.assert_allclose(drift, 0.08 * np.array([0, 1, 1, 3, 3, 4]), atol=1e-15)  # the cap is 2 K = 4
+
+
+def test_strong_convexity_beyond_one_over_l() -> None:
+    # |1 - eta h| over curvatures h in [m, L] is largest at an end.
+    for L in (5.0, 10.0, 15.0, 19.9):
+        line = ShiftProgram(_RUN, StronglyConvex(L, 2.0)).expansion(0).affine_on(1.0)
+        assert line is not None
+        assert float(line[0]) == pytest.approx(max(0.8, 0.1 * L - 1), rel=1e-15)
+
+
+def test_the_same_thing_said_in_other_words() -> None:
+    wanted = bound(_RUN, Smooth(1.0)).cost
+    for same in (Holder(1.0, 1.0), Sum(Smooth(0.5), Smooth(0.5)), Minimum(Smooth(1.0), Clipped())):
+        assert bound(_RUN, same).cost == pytest.approx(wanted, rel=1e-9)
+    assert bound(_RUN, Minimum(Smooth(1.0), Convex(1.0))).cost == bound(_RUN, Convex(1.0)).cost
+
+
+@pytest.mark.parametrize(
+    "assumption",
+    [
+        *(Smooth(1), Holder(1, 0.5), Clipped(), Convex(1), StronglyConvex(1, 0.5)),
+        *(Tabulated((1.0,), (1.0,)), Sum(Smooth(1), Holder(1, 0.5)), Minimum(Smooth(1), Clipped())),
+    ],
+    ids=lambda assumption: type(assumption).__name__,
+)
+def test_every_assumption_states_itself(assumption: Smooth) -> None:
+    assert assumption.statement in bound(_RUN, assumption).assumptions
+    assert not assumption.statement.endswith(".")
