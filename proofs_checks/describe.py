@@ -31,8 +31,8 @@ __all__ = ["describe", "formula"]
 
 def _side_by_side(left: sp.Expr, relation: str, right: sp.Expr) -> str:
     printer = PrettyPrinter({"use_unicode": True, "wrap_line": False})
-    form = printer._print(sp.sympify(left))
-    for part in (prettyForm(f" {relation} "), printer._print(sp.sympify(right))):
+    form = printer._print(sp.sympify(left, strict=True))
+    for part in (prettyForm(f" {relation} "), printer._print(sp.sympify(right, strict=True))):
         form = prettyForm(*form.right(part))
     return "\n".join(line.rstrip() for line in str(form).splitlines())
 

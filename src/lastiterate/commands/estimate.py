@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,12 +87,10 @@ def measured(
     Raises:
         InputError: torch is missing, or anything that cannot be measured.
     """
-    try:
-        import torch  # noqa: F401
-    except ImportError:
+    if find_spec("torch") is None:
         raise InputError(
             "Measuring a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
-        ) from None
+        )
     from platformdirs import user_cache_path
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
