@@ -63,10 +63,11 @@ class Figure:
 
     Attributes:
         title: one line above the axes.
-        note: one or two lines below them: the setting, and what the reader must know.
+        note: up to four lines below them: the setting, and what the reader must know.
         curves: drawn in this order.
         order: the Rényi order of every curve.
-        top: upper end of the epsilon axis; curves that leave it are named where they do.
+        top: upper end of the epsilon axis; curves that leave it are named where they do, and those above it
+            altogether are named with their last value.
     """
 
     title: str
@@ -94,7 +95,7 @@ def draw(figure: Figure) -> "Canvas":
 
     canvas = Canvas(figsize=(9.6, 5.4))
     FigureCanvasAgg(canvas)
-    axes = canvas.add_axes((0.075, 0.19, 0.60, 0.73))
+    axes = canvas.add_axes((0.075, 0.21, 0.60, 0.71))
     axes.set_xscale("log")
     axes.set_xlim(1, max(curve.steps[-1] for curve in figure.curves))
     axes.set_ylim(0, figure.top)
@@ -109,7 +110,7 @@ def draw(figure: Figure) -> "Canvas":
             solid_capstyle="round",
         )  # fmt: skip
     _name(axes, figure)
-    canvas.text(0.015, 0.02, figure.note, fontsize=7.5, color="#444444", va="bottom", ha="left")
+    canvas.text(0.015, 0.015, figure.note.strip(), fontsize=7.5, color="#444444", va="bottom", ha="left")
     return canvas
 
 
@@ -137,20 +138,23 @@ def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
 
 
 def _name(axes: "Axes", figure: Figure) -> None:
-    """Write each label at the right edge, or above the axes where its curve leaves them."""
-    inside = [curve for curve in figure.curves if curve.epsilon[-1] <= figure.top]
-    ends = [curve.epsilon[-1] / figure.top for curve in inside]
+    """Write each label at the right edge, or inside where its curve leaves the axes."""
+    beside = [curve for curve in figure.curves if curve.epsilon[-1] <= figure.top or curve.epsilon[0] > figure.top]
+    ends = [min(curve.epsilon[-1] / figure.top, 1.0) for curve in beside]
     style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction", "annotation_clip": False}
-    for curve, end, place in zip(inside, ends, _spread(ends), strict=True):
+    for curve, end, place in zip(beside, ends, _spread(ends), strict=True):
+        ink = curve.ink or curve.color
+        above = curve.epsilon[-1] > figure.top
+        leader = {"arrowstyle": "-", "color": ink, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
         axes.annotate(
-            curve.label, xy=(1.005, end), xytext=(1.05, place), color=curve.ink or curve.color, fontsize=8, va="center",
-            arrowprops={"arrowstyle": "-", "color": curve.color, "linewidth": 0.6, "shrinkA": 2, "shrinkB": 0},
-            **style,
+            f"{curve.label}: {curve.epsilon[-1]:.3g} ↑" if above else curve.label,
+            xy=(1.005, end), xytext=(1.06, place), color=ink, fontsize=8, va="center",
+            arrowprops=None if above else leader, **style,
         )  # fmt: skip
     for curve in figure.curves:
-        if curve.epsilon[-1] > figure.top:
+        if curve not in beside:
             leaves = next(t for t, e in zip(curve.steps, curve.epsilon, strict=True) if e > figure.top)
-            axes.text(leaves / 1.15, 0.985 * figure.top, curve.label, color=curve.color, fontsize=8,
+            axes.text(leaves / 1.25, 0.985 * figure.top, curve.label, color=curve.color, fontsize=8,
                       ha="right", va="top")  # fmt: skip
 
 

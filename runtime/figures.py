@@ -18,7 +18,7 @@ ORDERS: Final[tuple[float, ...]] = (0.25, 0.5, 0.75, 1.0)
 _SHADES: Final = ("#882255", "#D55E00", "#B8860B", "#0072B2")
 
 
-def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 1000, count: int = 40) -> Figure:
+def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 1000, count: int = 90) -> Figure:
     """Privacy loss for several Hölder orders with measured constants, and for the measured modulus.
 
     The constants are per sample, as Theorem 3.7 assumes, from points drawn uniformly in the ball, as in
@@ -39,35 +39,39 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
         _evaluated("composition", "composition", steps, {}, COLORS["black"], ":", Status.BOUND),
         _evaluated("last_step_clipped", "one last step, clipping alone", steps, {}, COLORS["grey"], "-.", Status.BOUND),
     ]
+    ours = []
     for lam, shade in zip(ORDERS, _SHADES, strict=True):
         constant = uniform.constant(lam)
         known = {"L": constant, "lam": lam}
         words = f"$\\lambda$ = {lam:g}, $L$ = {constant:.3f}"
-        curves += [
-            _evaluated("chien_li_3_7", f"{words}: Theorem 3.7", steps, known, paler(shade), "-", Status.ESTIMATE, 4.0),
-            _estimated(f"shift_holder lambda={lam:g}", f"{words}: ours", steps, uniform.holder(lam), shade),
-        ]
+        curves.append(
+            _evaluated(
+                "chien_li_3_7", f"{words}: Theorem 3.7", steps, known, paler(shade), "-", Status.ESTIMATE, 4.0, shade
+            )
+        )
+        ours.append(_estimated(f"shift_holder lambda={lam:g}", f"{words}: ours", steps, uniform.holder(lam), shade))
     joined = uniform.envelopes[Kind.SAMPLE].join(logarithmic.envelopes[Kind.SAMPLE])
     modulus = Measured(joined.tabulated(), uniform.modulus().conditional_on)
-    curves.append(_estimated("shift_tabulated", "measured modulus: ours", steps, modulus, COLORS["green"], line="-"))
+    ours.append(_estimated("shift_tabulated", "measured modulus: ours", steps, modulus, COLORS["green"], line="-"))
     note = (
         f"Estimates, not bounds: the constants are the largest over {uniform.pairs} sampled pairs of "
         f"{uniform.workload} (the modulus: {uniform.pairs + logarithmic.pairs}), hence lower estimates.\n"
         f"Every uniformly drawn point lies {uniform.distances[0]:.3f} to {uniform.distances[1]:.3f} from its "
-        "center, so all orders have nearly the same constant. ReLU gradients jump: no finite constant is true.\n"
+        "center, so all orders have nearly the same constant.\n"
         "Setting of Figure 1: full batches, η = 0.1, K = 2, n = 5, D = 1, noise 1 (Chien & Li 2025, A.13)."
+        f"\n{uniform.remark}"
     )
     title = "Figure 2 (a): Hölder gradients with constants measured on Iris (estimates)"
-    return Figure(title, note, tuple(curves), order=SETTING["alpha"], top=0.8)
+    return Figure(title, note, (*curves, *ours), order=SETTING["alpha"], top=0.6)
 
 
 def _evaluated(
     name: str, label: str, steps: Sequence[int], known: dict[str, float], color: str, line: str, status: Status,
-    width: float = 1.6,
+    width: float = 1.6, ink: str = "",
 ) -> Curve:  # fmt: skip
     values = tuple(EVALUATORS[name]({**SETTING, **known, "T": T}) for T in steps)
     full = f"{name} lambda={known['lam']:g}" if known else name
-    return Curve(full, label, tuple(steps), values, status, color, line, width)
+    return Curve(full, label, tuple(steps), values, status, color, line, width, ink)
 
 
 def _estimated(name: str, label: str, steps: Sequence[int], measured: Measured, color: str, line: str = "--") -> Curve:

@@ -134,10 +134,7 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
     features = (features - features.mean(axis=0)) / features.std(axis=0)
     remark = ""
     if activation is nn.ReLU:
-        remark = (
-            "ReLU gradients jump, so they are Hölder continuous of no order; "
-            "the constants describe the sampled distances only."
-        )
+        remark = "ReLU gradients jump, so no finite constant is true: these describe the sampled distances only."
     return Workload(
         name=name,
         module=lambda: nn.Sequential(nn.Linear(4, 64), activation(), nn.Linear(64, 3)),

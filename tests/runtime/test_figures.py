@@ -7,7 +7,7 @@ import pytest
 
 from lastiterate.numeric.assumptions import Holder
 from lastiterate.numeric.bound import bound, estimate
-from lastiterate.numeric.drawing import Curve, Status
+from lastiterate.numeric.drawing import Curve, Status, draw
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.figures import SETTING
 from lastiterate.numeric.run import NoisySGD
@@ -109,6 +109,26 @@ def test_the_clipped_constant_names_its_clip_norm_and_unknown_kinds_are_refused(
     assert "clipped (norm 1) per-sample gradient" in measurement().holder(1.0, Kind.SAMPLE_CLIPPED).conditional_on
     with pytest.raises(InputError, match="kind=layer"):
         measurement().constant(1.0, "layer")  # type: ignore[arg-type]
+
+
+def test_every_curve_is_named_and_no_text_leaves_the_picture() -> None:
+    uniform = replace(measurement(), workload="builtin:iris-mlp", pairs=402000, remark="x" * 95)
+    figure = figure_2a(uniform, measurement(), count=4)
+    canvas = draw(figure)
+    canvas.canvas.draw()  # places the label of the axis
+    axes = canvas.axes[0]
+    texts = [text.get_text() for text in axes.texts]
+    assert len(texts) == len(figure.curves)
+    assert "one last step, clipping alone: 1.96 ↑" in texts
+    renderer = canvas.canvas.get_renderer()  # type: ignore[attr-defined]
+    for box in (
+        text.get_window_extent(renderer) for text in [*axes.texts, *canvas.texts, axes.title, axes.xaxis.label]
+    ):
+        assert box.x0 >= 0
+        assert box.x1 <= canvas.bbox.x1
+        assert box.y0 >= 0
+    note, label = canvas.texts[0].get_window_extent(renderer), axes.xaxis.label.get_window_extent(renderer)
+    assert note.y1 < label.y0
 
 
 def test_a_measurement_is_read_and_drawn_without_torch() -> None:
