@@ -1,26 +1,31 @@
-"""What is assumed of the losses, and the expansion of one update that follows from it.
+"""What may be assumed of the losses, all in one place.
 
-A `Modulus` bounds the change of every per-sample gradient: |g(x) - g(y)| <= omega(|x - y|). `Convex` and
+A `Modulus` bounds the change of every per-sample gradient (see `lastiterate.numeric.moduli`). `Convex` and
 `StronglyConvex` bound the update map directly; they need losses that are K-Lipschitz, so that clipping never
 acts (a clipped convex gradient step need not contract).
 
-Source: DESIGN section 2, first table; Chien & Li 2025, Definition 2.5 and Lemma 3.4.
+Source: DESIGN section 2, first table; Chien & Li 2025, Lemma 3.4.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import inf, isfinite
 
-import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from lastiterate.numeric.balls import exact
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.expansion import Affine, Expansion, LeastOf, ModulusExpansion
-from lastiterate.numeric.run import NoisySGD, positive, real
+from lastiterate.numeric.expansion import Affine, Expansion, LeastOf
+from lastiterate.numeric.moduli import (
+    Assumption,
+    Clipped,
+    Holder,
+    Modulus,
+    Smooth,
+    Sum,
+    Tabulated,
+    constant,
+    parts_of,
+)
+from lastiterate.numeric.run import NoisySGD, positive
 
 __all__ = [
     "Assumption",
@@ -34,288 +39,6 @@ __all__ = [
     "Sum",
     "Tabulated",
 ]
-
-Array = NDArray[np.float64]
-
-
-def _constant(name: str, value: object) -> float:
-    number = real(name, value, "a number of at least 0")
-    if number < 0 or not isfinite(number):
-        raise InputError(f"{name} needs a finite number of at least 0, got {name}={number:g}; give the constant.")
-    return number
-
-
-class Assumption(ABC):
-    """Something the losses are assumed to satisfy on the domain."""
-
-    @abstractmethod
-    def expansion(self, run: NoisySGD, t: int) -> Expansion:
-        """The expansion of the update from iterate t to t + 1.
-
-        Raises:
-            InputError: the run's step size is outside what the assumption allows.
-        """
-
-    @property
-    def expansive(self) -> bool:
-        """Whether every e(z) >= z + e(0): then distances never shrink by themselves."""
-        return True
-
-    @property
-    def claim(self) -> str:
-        """Key of the ledger's claim that bounds the divergence under this assumption."""
-        return "chien_li/theorem_3_1/gdp/one_step"
-
-    @property
-    @abstractmethod
-    def statement(self) -> str:
-        """The assumption in words, for the reader of a bound."""
-
-
-class Modulus(Assumption):
-    """A modulus of continuity of every per-sample gradient, over distances inside the domain."""
-
-    @abstractmethod
-    def value(self, z: Array) -> Array:
-        """omega(z), elementwise: nondecreasing, omega(0) = 0; infinite where nothing is known."""
-
-    @abstractmethod
-    def slope(self, z: Array) -> Array:
-        """The right derivative of omega, elementwise."""
-
-    @abstractmethod
-    def ball(self, z: arb) -> arb:
-        """An enclosure of omega over the ball z; not finite where omega is infinite."""
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        """Points between which omega is concave."""
-        return ()
-
-    @property
-    def concave(self) -> bool:
-        """Whether omega is concave on z >= 0."""
-        return True
-
-    @property
-    def linear(self) -> arb | None:
-        """L where omega(z) = L z for every z, else None."""
-        return None
-
-    def expansion(self, run: NoisySGD, t: int) -> Expansion:
-        return ModulusExpansion(self, run.step_size_at(t), run.clip_norm, run.batch)
-
-
-@dataclass(frozen=True)
-class Holder(Modulus):
-    """Gradients are (L, lambda)-Hoelder: omega(z) = L z^lambda, 0 < lambda <= 1.
-
-    L is in gradient / length^lambda. Source: Chien & Li 2025, Definition 2.5.
-
-    >>> float(Holder(2.0, 0.5).value(np.array(4.0)))
-    4.0
-    """
-
-    L: float
-    lam: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "L", _constant("L", self.L))
-        lam = real("lam", self.lam, "a number in (0, 1]")
-        if not 0 < lam <= 1:
-            raise InputError(f"lam needs a Hoelder order in (0, 1], got lam={lam:g}; use 1 for smooth losses.")
-        object.__setattr__(self, "lam", lam)
-
-    def value(self, z: Array) -> Array:
-        return self.L * np.power(z, self.lam)
-
-    def slope(self, z: Array) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            steep = self.L * self.lam * np.power(z, self.lam - 1)
-        return np.where(np.isnan(steep), 0.0, steep)
-
-    def ball(self, z: arb) -> arb:
-        if self.lam == 1:
-            return exact(self.L) * z
-        if z > 0:
-            return exact(self.L) * z ** exact(self.lam)
-        top = z.upper()
-        return exact(self.L) * arb(0).union(top ** exact(self.lam)) if top > 0 else arb(0)
-
-    @property
-    def linear(self) -> arb | None:
-        return exact(self.L) if self.lam == 1 or self.L == 0 else None
-
-    @property
-    def claim(self) -> str:
-        return "chien_li/theorem_3_7/sharper"
-
-    @property
-    def statement(self) -> str:
-        return f"every per-sample gradient is ({self.L:g}, {self.lam:g})-Hoelder continuous on the domain"
-
-
-@dataclass(frozen=True)
-class Smooth(Holder):
-    """Gradients are L-Lipschitz: omega(z) = L z."""
-
-    lam: float = 1.0
-
-    @property
-    def claim(self) -> str:
-        return "chien_li/theorem_3_1/direct/smooth"
-
-    @property
-    def statement(self) -> str:
-        return f"every per-sample loss is {self.L:g}-smooth on the domain"
-
-
-@dataclass(frozen=True)
-class Clipped(Modulus):
-    """Nothing but clipping: two clipped gradients differ by at most 2 K."""
-
-    def value(self, z: Array) -> Array:
-        return np.where(z > 0, inf, 0.0)
-
-    def slope(self, z: Array) -> Array:
-        return np.where(z > 0, 0.0, inf)
-
-    def ball(self, z: arb) -> arb:
-        return arb(0) if z == 0 else arb(inf)
-
-    @property
-    def claim(self) -> str:
-        return "chien_li/theorem_3_1/direct/clipped"
-
-    @property
-    def statement(self) -> str:
-        return "per-sample gradients are clipped; nothing else is assumed of the losses"
-
-
-@dataclass(frozen=True)
-class Tabulated(Modulus):
-    """omega known at some distances: omega(z) = values[i] for distances[i-1] < z <= distances[i].
-
-    The step function is what follows from monotonicity alone; past the last distance only clipping is used.
-    ``distances`` (lengths, increasing) and ``values`` (gradients, nondecreasing) have the same shape (k,).
-    """
-
-    distances: tuple[float, ...]
-    values: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        distances = tuple(positive(f"distances[{i}]", float(r)) for i, r in enumerate(self.distances))
-        values = tuple(_constant(f"values[{i}]", float(v)) for i, v in enumerate(self.values))
-        if not distances or len(distances) != len(values):
-            raise InputError(
-                "Tabulated needs as many values as distances, at least one, got "
-                f"len(distances)={len(distances)}, len(values)={len(values)}; give pairs."
-            )
-        for name, row, strict in (("distances", distances, True), ("values", values, False)):
-            for i, (before, after) in enumerate(pairwise(row), start=1):
-                if after < before or (strict and after == before):
-                    raise InputError(
-                        f"{name} needs to be {'increasing' if strict else 'nondecreasing'}, got "
-                        f"{name}[{i}]={after:g} after {before:g}; sort the table and take running maxima."
-                    )
-        object.__setattr__(self, "distances", distances)
-        object.__setattr__(self, "values", values)
-
-    def value(self, z: Array) -> Array:
-        place = np.searchsorted(self.distances, z, side="left")
-        return np.where(z > 0, np.append(self.values, inf)[place], 0.0)
-
-    def slope(self, z: Array) -> Array:
-        return np.zeros_like(z)
-
-    def ball(self, z: arb) -> arb:
-        if z == 0:
-            return arb(0)
-        first = next((i for i, r in enumerate(self.distances) if not z > exact(r)), None)
-        last = next((i for i, r in enumerate(self.distances) if z <= exact(r)), None)
-        if first is None or last is None:
-            return arb(inf)
-        low = exact(self.values[first]) if z > 0 else arb(0)
-        return low.union(exact(self.values[last]))
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        return self.distances
-
-    @property
-    def concave(self) -> bool:
-        return False
-
-    @property
-    def statement(self) -> str:
-        return f"per-sample gradients have the tabulated modulus of continuity ({len(self.distances)} distances)"
-
-
-def _parts(name: str, parts: Sequence[object], kind: type) -> None:
-    if not parts:
-        raise InputError(f"{name} needs at least one part, got parts=(); name the assumptions that hold.")
-    for part in parts:
-        if not isinstance(part, kind):
-            raise InputError(
-                f"{name} needs parts of type {kind.__name__}, got part={part!r}; see lastiterate.numeric.assumptions."
-            )
-
-
-@dataclass(frozen=True, init=False)
-class Sum(Modulus):
-    """The loss is a sum, and omega the sum of the parts' moduli."""
-
-    parts: tuple[Modulus, ...]
-
-    def __init__(self, *parts: Modulus) -> None:
-        _parts("Sum", parts, Modulus)
-        object.__setattr__(self, "parts", parts)
-
-    def value(self, z: Array) -> Array:
-        return np.asarray(np.add.reduce([part.value(z) for part in self.parts]))
-
-    def slope(self, z: Array) -> Array:
-        return np.asarray(np.add.reduce([part.slope(z) for part in self.parts]))
-
-    def ball(self, z: arb) -> arb:
-        total = arb(0)
-        for part in self.parts:
-            total += part.ball(z)
-        return total
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
-
-    @property
-    def concave(self) -> bool:
-        return all(part.concave for part in self.parts)
-
-    @property
-    def statement(self) -> str:
-        return "the loss is a sum of parts, of which " + "; ".join(part.statement for part in self.parts)
-
-
-@dataclass(frozen=True, init=False)
-class Minimum(Assumption):
-    """All parts hold at once, and each update expands by the least of them."""
-
-    parts: tuple[Assumption, ...]
-
-    def __init__(self, *parts: Assumption) -> None:
-        _parts("Minimum", parts, Assumption)
-        object.__setattr__(self, "parts", parts)
-
-    def expansion(self, run: NoisySGD, t: int) -> Expansion:
-        return LeastOf(tuple(part.expansion(run, t) for part in self.parts))
-
-    @property
-    def expansive(self) -> bool:
-        return all(part.expansive for part in self.parts)
-
-    @property
-    def statement(self) -> str:
-        return "all of: " + "; ".join(part.statement for part in self.parts)
 
 
 def _sensitivity(run: NoisySGD, t: int) -> arb:
@@ -341,7 +64,7 @@ class Convex(Assumption):
     L: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "L", _constant("L", self.L))
+        object.__setattr__(self, "L", constant("L", self.L))
 
     def expansion(self, run: NoisySGD, t: int) -> Expansion:
         _step_limit(run, t, self.L, "convex")
@@ -371,7 +94,7 @@ class StronglyConvex(Assumption):
     m: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "L", _constant("L", self.L))
+        object.__setattr__(self, "L", constant("L", self.L))
         object.__setattr__(self, "m", positive("m", self.m))
         if self.m > self.L:
             raise InputError(f"m needs to be at most L={self.L:g}, got m={self.m:g}; strong convexity is below L.")
@@ -395,3 +118,25 @@ class StronglyConvex(Assumption):
             f"every per-sample loss is {self.m:g}-strongly convex, {self.L:g}-smooth, and Lipschitz with the "
             "clip norm as its constant (clipping never acts)"
         )
+
+
+@dataclass(frozen=True, init=False)
+class Minimum(Assumption):
+    """All parts hold at once, and each update expands by the least of them."""
+
+    parts: tuple[Assumption, ...]
+
+    def __init__(self, *parts: Assumption) -> None:
+        parts_of("Minimum", parts, Assumption)
+        object.__setattr__(self, "parts", parts)
+
+    def expansion(self, run: NoisySGD, t: int) -> Expansion:
+        return LeastOf(tuple(part.expansion(run, t) for part in self.parts))
+
+    @property
+    def expansive(self) -> bool:
+        return all(part.expansive for part in self.parts)
+
+    @property
+    def statement(self) -> str:
+        return "all of: " + "; ".join(part.statement for part in self.parts)
