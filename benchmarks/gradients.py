@@ -1,37 +1,17 @@
 """Batched per-sample gradients against a plain loop of autograd calls, on the CPU, in one run."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from time import perf_counter
-
 import torch
 from torch import Tensor
 
+from benchmarks.table import Row, median_time
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.workloads import Workload, load_workload
 
 _POINTS = 20
-_REPEATS = 3
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table of results: two times in one run and the ratio that is asked for."""
-
-    name: str
-    baseline: str
-    baseline_seconds: float
-    seconds: float
-    wanted_ratio: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times faster than the baseline."""
-        return self.baseline_seconds / self.seconds
 
 
 def measure() -> list[Row]:
-    """Per-sample gradients of the Iris network at 20 points and 150 samples, best of three, one thread."""
+    """Per-sample gradients of the Iris network at 20 points and 150 samples, medians, one thread."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -59,17 +39,7 @@ def _row(dtype: str) -> Row:
     generator = torch.Generator().manual_seed(0)
     points = start + 0.01 * torch.randn(_POINTS, len(start), generator=generator, dtype=start.dtype)
     module = workload.initial(0).to(start.dtype)
-    slow, expected = _best(lambda: loop(workload, module, points))
-    fast, found = _best(lambda: flat(gradients.at(points)))
+    slow, expected = median_time(lambda: loop(workload, module, points), repeats=3)
+    fast, found = median_time(lambda: flat(gradients.at(points)))
     torch.testing.assert_close(found, expected)
     return Row(f"per-sample gradients, {dtype}", "loop of autograd calls", slow, fast, wanted_ratio=5.0)
-
-
-def _best(work: Callable[[], Tensor]) -> tuple[float, Tensor]:
-    """Least time of a few calls, and the result."""
-    times = []
-    for _ in range(_REPEATS):
-        start = perf_counter()
-        result = work()
-        times.append(perf_counter() - start)
-    return min(times), result
