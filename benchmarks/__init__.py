@@ -1,0 +1,1 @@
+"""Ratios against baselines, each measured in one run: ``python -m benchmarks`` writes RESULTS.md."""
