@@ -1,0 +1,121 @@
+"""Open problems: a uniform improvement over composition, and clipped convex losses.
+
+Statement    "There is no improvement before some burn-in period compared to the standard composition theorem", and
+             the conjecture that a clipped gradient update of a convex smooth loss is 1-Lipschitz.
+Assumptions  c < 1 for the first; for the second f(x) = (x_1^2 + x_2^2 / 10) / 2, L = 1, eta <= 2, at a point whose
+             gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
+Derivation   At T = 2 the window of one step costs s^2 (1 + c)^2. The derivative of the clipped gradient is
+             K / |gradient| times the Hessian followed by the projection across the gradient, and not monotone.
+Source       Chien & Li 2025, section 5, lines 234 and 242.
+Remark       On unbounded domains without strong convexity linear losses attain composition at every T, so there no
+             uniform improvement exists (`theorem_3_1/direct/composition_forced`). For c < 1 it exists from T = 2.
+"""
+
+from sympy import Expr, Integer, Rational
+
+from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.notation import c, s, u, x, xi, zeta
+
+_window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
+_composition = 2 * s**2
+_weak = Rational(1, 10)
+
+
+def _square_after(second: Expr, moved: Expr) -> Expr:
+    """|v - u moved f|^2 for v = (xi, zeta), f = (1, -1)/sqrt(2) across the gradient; moved = sqrt(2) <f, H v>."""
+    return (xi - u * moved / 2) ** 2 + (second + u * moved / 2) ** 2
+
+
+_clipped = _square_after(zeta, xi - _weak * zeta)
+_before = xi**2 + zeta**2
+
+CLAIMS = (
+    Claim(
+        key="chien_li/section_5/no_early_gain",
+        title="The results give no improvement over composition before a burn-in: c < 1, T = 2, (3) is not below 2 s^2",
+        source=at(242, "Section 5", "Uniform strict improvement"),
+        assumptions=(c > 0, c < 1),
+        checks=(Inequality(_composition, Relation.AT_MOST, _window, name="T = 2, tau = 1"),),
+        mutants=(
+            Mutant("twice composition", Inequality(2 * _composition, Relation.AT_MOST, _window), Engine.INEQUALITY),
+            Mutant("never an improvement", Inequality(_composition, Relation.AT_MOST, _window / 2), Engine.INEQUALITY),
+        ),
+        relation=Relation.AT_MOST,
+        remark=(
+            "At T = 2 the window of one step costs s^2 (1 + c)^2, below composition as soon as c < sqrt(2) - 1. So (3) "
+            "itself improves at once for strong contraction. For c >= 1 the sentence is true while T s <= D, and "
+            "direct shifts are strictly below composition for every c < 1 and T >= 2."
+        ),
+    ),
+    Claim(
+        key="chien_li/section_5/early_gain",
+        title="(3) is below composition at T = 2 exactly for c < sqrt(2) - 1; for c = 1 not while T s <= D",
+        source=at(242, "Section 5", "Uniform strict improvement"),
+        checks=(
+            Inequality(_window, Relation.BELOW, _composition, given=((1 + c) ** 2 < 2,), name="if"),
+            Inequality((1 + c) ** 2, Relation.BELOW, Integer(2), given=(_window < _composition,), name="only if"),
+            Inequality(
+                s**2 * x,
+                Relation.AT_MOST,
+                (s * x) ** 2 / (x - u),
+                given=(x > u,),
+                name="c = 1: T = x, tau = u, start s tau",
+            ),
+        ),
+        mutants=(
+            Mutant(
+                "for every c < 1", Inequality(_window, Relation.BELOW, _composition, given=(c < 1,)), Engine.INEQUALITY
+            ),
+            Mutant(
+                "c = 1 improves",
+                Inequality((s * x) ** 2 / (x - u), Relation.AT_MOST, s**2 * x, given=(x > u,)),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.OURS,
+        repairs="chien_li/section_5/no_early_gain",
+    ),
+    Claim(
+        key="chien_li/section_5/clipped_convex",
+        title="The clipped gradient update of a convex smooth loss is 1-Lipschitz for eta <= 2/L",
+        source=at(234, "Section 5", "Gradient clipping"),
+        assumptions=(u <= 2,),
+        checks=(Inequality(_clipped, Relation.AT_MOST, _before, name="a small step (xi, zeta) past the clip"),),
+        mutants=(
+            Mutant("it contracts", Inequality(_clipped, Relation.AT_MOST, _before / 2), Engine.INEQUALITY),
+            Mutant(
+                "for small steps",
+                Inequality(_clipped, Relation.AT_MOST, _before, given=(u <= Rational(1, 100),)),
+                Engine.INEQUALITY,
+            ),
+        ),
+        relation=Relation.AT_MOST,
+        remark=(
+            "The paper conjectures this, possibly under additional assumptions. Without them it is false in two "
+            "dimensions: where a gradient is clipped, its derivative is the Hessian projected across it, which is not "
+            "monotone unless the gradient is an eigenvector. For f(x) = (x_1^2 + x_2^2/10)/2 some steps expand, however "
+            "small eta. In one dimension, and for Hessians c I, the clipped update is 1-Lipschitz."
+        ),
+    ),
+    Claim(
+        key="chien_li/section_5/clipped_isotropic",
+        title="With an isotropic Hessian the clipped update is 1-Lipschitz, but no longer contracts",
+        source=at(234, "Section 5", "Gradient clipping"),
+        assumptions=(u <= 2,),
+        checks=(
+            Inequality(_square_after(zeta, xi - zeta), Relation.TIGHT, _before, name="1-Lipschitz"),
+            Identity(_square_after(zeta, xi - zeta).subs(zeta, xi), _before.subs(zeta, xi), "along the gradient"),
+        ),
+        mutants=(
+            Mutant(
+                "contracting by 1 - u / 100",
+                Inequality(_square_after(zeta, xi - zeta), Relation.AT_MOST, (1 - u / 100) * _before),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+        repairs="chien_li/section_5/clipped_convex",
+    ),
+)
