@@ -79,15 +79,10 @@ def enclosures(expression: sp.Expr, point: Point) -> Iterator[arb]:
 def sign_at(expression: sp.Expr, point: Point) -> int | None:
     """The certified sign of the expression at an exact point; None where it cannot be told.
 
-    Zero is certified by exact arithmetic only.
+    Balls decide first. Zero is certified by exact arithmetic only.
     """
-    value = at(expression, point)
-    if value.is_Rational:
-        return int(sp.sign(value))
-    if value.has(sp.nan, sp.zoo) or value.is_real is False:
-        return None
     try:
-        for ball in enclosures(value, {}):
+        for ball in enclosures(expression, point):
             if ball > 0:
                 return 1
             if ball < 0:
@@ -95,8 +90,25 @@ def sign_at(expression: sp.Expr, point: Point) -> int | None:
             if ball.rad() < 1e-60:
                 break
     except UnsupportedError:
+        pass
+    if not _short_powers(expression, point):
+        return None
+    value = at(expression, point)
+    if value.is_Rational:
+        return int(sp.sign(value))
+    if value.has(sp.nan, sp.zoo) or value.is_real is False:
         return None
     return 0 if _is_zero(value) else None
+
+
+def _short_powers(expression: sp.Expr, point: Point) -> bool:
+    """Whether exact substitution stays small: Sympy would spell out 2^(123456/7891) digit by digit."""
+    for power in expression.atoms(sp.Pow, sp.exp):
+        if power.exp.free_symbols <= point.keys():
+            exponent = power.exp.xreplace(point)
+            if exponent.is_Rational and (exponent.q > 12 or abs(exponent.p) > 400):
+                return False
+    return True
 
 
 def _is_zero(value: sp.Expr) -> bool:
@@ -112,10 +124,11 @@ def _is_zero(value: sp.Expr) -> bool:
 
 def side(expression: sp.Expr, point: Point) -> str:
     """The value of one side at a point: exact where it is rational and short, else a ball."""
-    value = at(expression, point)
-    if value.is_Rational and len(str(value)) < 40:
-        return str(value)
-    balls = list(enclosures(value, {}))
+    if _short_powers(expression, point):
+        value = at(expression, point)
+        if value.is_Rational and len(str(value)) < 40:
+            return str(value)
+    balls = list(enclosures(expression, point))
     return balls[1].str(20)
 
 

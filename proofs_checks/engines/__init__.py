@@ -4,6 +4,10 @@ The table says which engine decides which type of check. An engine that raises h
 outcome is an error, and an error never passes.
 """
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
 from typing import Final, Protocol, cast
@@ -25,6 +29,10 @@ from lastiterate.symbolic.claim import (
 )
 
 __all__ = ["ENGINE_OF", "Decider", "decide_check"]
+
+
+SECONDS: Final = 60
+"""A check that takes longer is in error. No claim of the ledger comes near; it keeps a bad one from hanging."""
 
 
 class Decider(Protocol):
@@ -52,10 +60,30 @@ def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     engine, check = ENGINE_OF[type(check)], _as_expressions(check)
     module = cast("Decider", import_module(f"lastiterate.proofs_checks.engines.{engine.value}"))
     try:
-        return module.decide(check, assumptions)
+        with _limited(SECONDS):
+            return module.decide(check, assumptions)
     except Exception as error:
         detail = f"{type(error).__name__}: {error}"
         return Outcome(check.name, engine, Status.ERROR, detail=detail)
+
+
+@contextmanager
+def _limited(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError inside the block after this time, where the platform and the thread allow it."""
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:  # noqa: ARG001
+        raise TimeoutError(f"the engine had not answered after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _as_expressions(check: Check) -> Check:

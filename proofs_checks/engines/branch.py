@@ -133,6 +133,17 @@ def _split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
     return (low + high) / 2
 
 
+def _short_point(edge: tuple[fmpq, fmpq]) -> fmpq:
+    """A number with a short name near the middle, for a counterexample that reads well."""
+    middle = _rational(_split_point(edge))
+    for limit in (2, 10, 100, 1000):
+        short = middle.limit_denominator(limit)
+        exact = fmpq(int(short.p), int(short.q))
+        if edge[0] < exact < edge[1]:
+            return exact
+    return _split_point(edge)
+
+
 @lru_cache(maxsize=4096)
 def _tape(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Tape:
     return Tape(expression, symbols)
@@ -187,7 +198,7 @@ def _breaks(problem: _Problem, corner: Sequence[fmpq]) -> Point | None:
 def _candidates(problem: _Problem) -> Iterator[tuple[fmpq, ...]]:
     """Middle, some corners, and random points of the first box."""
     box, pick = problem.root, problem.generator
-    yield tuple(_split_point(edge) for edge in box)
+    yield tuple(_short_point(edge) for edge in box)
     for index in range(min(2 ** len(box), 32)):
         yield tuple(edge[(index >> k) & 1] for k, edge in enumerate(box))
     for _ in range(SAMPLES):
