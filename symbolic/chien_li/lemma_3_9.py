@@ -178,9 +178,9 @@ CLAIMS = (
         mutants=(
             Mutant("convex", Inequality(_zero, Relation.BELOW, L * lam * (lam - 1)), Engine.INEQUALITY),
             Mutant(
-                "superadditive",
-                Holds(1 + u**lam, Relation.AT_MOST, (1 + u) ** lam, {**_pair, lam: (Rational(1, 20), Rational(9, 10))}),
-                Engine.ENCLOSURE,
+                "superadditive, lambda = 1/2",
+                Inequality(1 + sqrt(u), Relation.AT_MOST, sqrt(1 + u)),
+                Engine.INEQUALITY,
             ),
             Mutant("h(z) >= z", Inequality(z, Relation.AT_MOST, _h), Engine.INEQUALITY),
         ),

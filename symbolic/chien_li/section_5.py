@@ -94,8 +94,8 @@ CLAIMS = (
         remark=(
             "The paper conjectures this, possibly under additional assumptions. Without them it is false in two "
             "dimensions: where a gradient is clipped, its derivative is the Hessian projected across it, which is not "
-            "monotone unless the gradient is an eigenvector. For f(x) = (x_1^2 + x_2^2/10)/2 some steps expand, however "
-            "small eta. In one dimension, and for Hessians c I, the clipped update is 1-Lipschitz."
+            "monotone unless the gradient is an eigenvector. For f(x) = (x_1^2 + x_2^2/10)/2 some steps expand at "
+            "any eta. In one dimension, and for Hessians c I, the clipped update is 1-Lipschitz."
         ),
     ),
     Claim(

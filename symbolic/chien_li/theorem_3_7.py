@@ -1,7 +1,8 @@
 """Privacy of noisy gradient descent with Hoelder continuous gradients, full batches.
 
 Statement    epsilon = alpha / (2 sigma^2) times the minimum over tau, beta, a of
-             sum s^2 / beta_t + a_t^2 / (1 - beta_t), A_tau >= D_tau, A_T = 0, A_{t-1} = h(A_t + a_{t-1}), D_t = min(g(D_{t-1}) + s, D_{t-1} + 2 eta K, D).
+             sum s^2 / beta_t + a_t^2 / (1 - beta_t), with A_tau >= D_tau, A_T = 0, A_{t-1} = h(A_t + a_{t-1}),
+             D_t = min(g(D_{t-1}) + s, D_{t-1} + 2 eta K, D).
 Assumptions  gradients (L, lambda)-Hoelder, 0 < lambda <= 1, clipped at K; g(x) = x + eta L x^lambda, h its inverse;
              alpha > 1; full batches.
 Derivation   As Theorem 3.1 with Lemma 3.8 for Lemma 3.3; the same step below (10) does not follow, and the same

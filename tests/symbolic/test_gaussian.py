@@ -1,0 +1,48 @@
+"""Closed forms for Gaussians against numerical integration."""
+
+import mpmath
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sympy import Integer, Rational
+
+from lastiterate.symbolic.gaussian import cumulative, delta_of_gdp, renyi, tail
+
+small = st.integers(1, 30).map(lambda k: Rational(k, 10))
+
+
+def density(x, mean, variance):
+    return mpmath.npdf(x, float(mean), mpmath.sqrt(float(variance)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(gap=small, v1=small, v2=small, order=st.sampled_from([Rational(3, 2), Integer(2), Integer(4)]))
+def test_renyi_is_the_integral(gap, v1, v2, order):
+    assume(order * v2 + (1 - order) * v1 > Rational(1, 10))
+    a = float(order)
+
+    def integrand(x):
+        return density(x, gap, v1) ** a * density(x, 0, v2) ** (1 - a)
+
+    value = mpmath.log(mpmath.quad(integrand, mpmath.linspace(-90, 90, 91))) / (a - 1)
+    assert float(renyi((gap, v1), (Integer(0), v2), order)) == pytest.approx(float(value), rel=1e-6, abs=1e-9)
+
+
+def test_renyi_has_a_direction():
+    narrow, wide = (Integer(0), Integer(1)), (Integer(0), Integer(2))
+    assert renyi(narrow, wide, Integer(2)) != renyi(wide, narrow, Rational(3, 2))
+    assert renyi(narrow, wide, Integer(2)).evalf() < renyi(wide, narrow, Rational(3, 2)).evalf()
+
+
+@settings(max_examples=30, deadline=None)
+@given(epsilon=small, mu=small)
+def test_delta_is_the_hockey_stick_integral(epsilon, mu):
+    e, m = float(epsilon), float(mu)
+    start = m / 2 + e / m
+    value = mpmath.quad(lambda x: density(x, m, 1) - mpmath.exp(e) * density(x, 0, 1), [start, start + 4, start + 40])
+    assert float(delta_of_gdp(epsilon, mu)) == pytest.approx(float(value), rel=1e-6, abs=1e-12)
+
+
+def test_tails():
+    assert (tail(Integer(1)) + cumulative(Integer(1))).evalf(30) == pytest.approx(1, abs=1e-25)
+    assert float(tail(Integer(0))) == 0.5
