@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from sympy import Expr, Ge, Integer, Piecewise, Rational, acos, acosh, asinh, cos, cosh, sinh, sqrt
+from sympy import Expr, Ge, Integer, Piecewise, Rational, acos, acosh, asinh, cos, cosh, false, sinh, sqrt, true
 
 __all__ = ["INVERSES", "expansion", "g", "inverse", "slope"]
 
@@ -50,9 +50,21 @@ def _third(z: Expr, L: Expr) -> Expr:
 
 def _two_thirds(z: Expr, L: Expr) -> Expr:
     ratio = 27 * z / (2 * L**3) - 1
-    far = (2 * cosh(acosh(ratio) / 3) - 1) * L / 3
-    near = (2 * cos(acos(ratio) / 3) - 1) * L / 3
-    return Piecewise((far**3, Ge(ratio, 1)), (near**3, True))
+    large = Ge(ratio, 1)
+    # Each branch is complex where the other one holds, so a known region is settled at once.
+    if large == true:
+        return _cosh_root(ratio, L) ** 3
+    if large == false:
+        return _cos_root(ratio, L) ** 3
+    return Piecewise((_cosh_root(ratio, L) ** 3, large), (_cos_root(ratio, L) ** 3, True))
+
+
+def _cosh_root(ratio: Expr, L: Expr) -> Expr:
+    return (2 * cosh(acosh(ratio) / 3) - 1) * L / 3
+
+
+def _cos_root(ratio: Expr, L: Expr) -> Expr:
+    return (2 * cos(acos(ratio) / 3) - 1) * L / 3
 
 
 def _quarter(z: Expr, L: Expr) -> Expr:
