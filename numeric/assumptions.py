@@ -41,7 +41,9 @@ __all__ = [
 ]
 
 
-def _sensitivity(run: NoisySGD, t: int) -> arb:
+def _sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
+    if not differs:
+        return arb(0)
     return 2 * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
 
 
@@ -66,9 +68,9 @@ class Convex(Assumption):
     def __post_init__(self) -> None:
         object.__setattr__(self, "L", constant("L", self.L))
 
-    def expansion(self, run: NoisySGD, t: int) -> Expansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         _step_limit(run, t, self.L, "convex")
-        return Affine(arb(1), _sensitivity(run, t))
+        return Affine(arb(1), _sensitivity(run, t, differs=differs))
 
     @property
     def claim(self) -> str:
@@ -99,10 +101,10 @@ class StronglyConvex(Assumption):
         if self.m > self.L:
             raise InputError(f"m needs to be at most L={self.L:g}, got m={self.m:g}; strong convexity is below L.")
 
-    def expansion(self, run: NoisySGD, t: int) -> Expansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         _step_limit(run, t, self.L, "strongly convex")
         eta = exact(run.step_size_at(t))
-        return Affine((1 - eta * exact(self.m)).max(eta * exact(self.L) - 1), _sensitivity(run, t))
+        return Affine((1 - eta * exact(self.m)).max(eta * exact(self.L) - 1), _sensitivity(run, t, differs=differs))
 
     @property
     def expansive(self) -> bool:
@@ -130,8 +132,8 @@ class Minimum(Assumption):
         parts_of("Minimum", parts, Assumption)
         object.__setattr__(self, "parts", parts)
 
-    def expansion(self, run: NoisySGD, t: int) -> Expansion:
-        return LeastOf(tuple(part.expansion(run, t) for part in self.parts))
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        return LeastOf(tuple(part.expansion(run, t, differs=differs) for part in self.parts))
 
     @property
     def expansive(self) -> bool:

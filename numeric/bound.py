@@ -11,8 +11,7 @@ from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.gaussian import gdp_epsilon
-from lastiterate.numeric.optimum import Optimum, optimum
-from lastiterate.numeric.program import ShiftProgram
+from lastiterate.numeric.optimum import Optimum, worst_position
 from lastiterate.numeric.run import NoisySGD, real
 
 __all__ = ["Bound", "Estimate", "Measured", "bound", "estimate", "rdp_epsilon"]
@@ -40,6 +39,7 @@ class _Loss:
     order: float | None
     delta: float | None
     theorem: str
+    position: int
     assumptions: tuple[str, ...]
     _optimum: Optimum = field(repr=False, compare=False)
 
@@ -99,6 +99,7 @@ class _Loss:
             "window": list(self.window),
             "route": self.route,
             "theorem": self.theorem,
+            "position": self.position,
             "assumptions": list(self.assumptions),
         }
 
@@ -110,7 +111,7 @@ class Bound(_Loss):
     ``cost`` is the sum of a_t^2 / sigma_t^2 over a feasible path of the shift program: the last iterates of
     two runs on data sets that differ in one sample are mu-GDP with mu^2 = cost, and (alpha, alpha cost / 2)-RDP
     for every alpha > 1, whichever of the two laws is the numerator. ``theorem`` is the key of the ledger's claim
-    behind the number.
+    behind the number, ``position`` the batch of an epoch (from 0) in which a differing sample costs most.
     """
 
 
@@ -135,7 +136,7 @@ def rdp_epsilon(cost: float, order: float) -> float:
 
 
 def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
-    """Bound the privacy loss of the last iterate of a full-batch run.
+    """Bound the privacy loss of the last iterate of a run whose batches are fixed in advance.
 
     Args:
         run: the run.
@@ -194,7 +195,7 @@ def _order(order: float) -> float:
 
 def _solve(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
-) -> tuple[NoisySGD, float, float | None, float | None, str, tuple[str, ...], Optimum]:
+) -> tuple[NoisySGD, float, float | None, float | None, str, int, tuple[str, ...], Optimum]:
     if not isinstance(assumption, Assumption):
         raise InputError(
             f"assumption needs one of lastiterate.numeric.assumptions, got assumption={assumption!r}; "
@@ -206,15 +207,19 @@ def _solve(
         order = _order(order)
     if delta is not None:
         gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1) before the work
-    found = optimum(ShiftProgram(run, assumption))
+    program, found = worst_position(run, assumption)
     stated: tuple[str, ...] = (
         assumption.statement,
-        f"batches are full, per-sample gradients are clipped to norm {run.clip_norm:g}, one sample is replaced",
+        f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ by replacing one sample",
+        "batches are full"
+        if run.batches == 1
+        else f"the {run.batches} batches are fixed in advance and come in the same order in every epoch",
         "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
     )
     if isfinite(run.diameter):
         stated += (f"every iterate is projected to a convex domain of diameter {run.diameter:g}",)
-    return run, _up(found.cost), order, delta, assumption.claim, stated, found
+    claim = assumption.claim if run.batches == 1 else "ours/cyclic/last_step"
+    return run, _up(found.cost), order, delta, claim, program.position, stated, found
 
 
 def _up(cost: arb) -> float:

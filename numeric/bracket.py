@@ -38,7 +38,7 @@ class Bracket:
     @property
     def gap(self) -> float:
         """Relative width, (upper - lower) / upper."""
-        return (self.upper - self.lower) / self.upper
+        return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
     """Composition, one last step, the papers' theorems that apply, and ours, at one order.
 
     Args:
-        run: a full-batch run; the papers' theorems are shown where step size and noise are constant.
+        run: the run; the papers' theorems are shown for full batches with constant step size and noise.
         assumption: what is assumed of the losses.
         order: alpha > 1.
 
@@ -51,7 +51,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
     [('chien_li_3_7', 0.5463), ('bound', 0.4992)]
     """
     ours = bound(run, assumption, order=order)
-    program = ShiftProgram(run, assumption)
+    program = ShiftProgram(run, assumption, ours.position)
     with precision():
         trivial = {"composition": upper(program.composition()), "last_step": upper(program.last_step())}
     rows = [
@@ -59,7 +59,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
         for name, title, claim in _TRIVIAL
         if isfinite(trivial[name])
     ]
-    if run.constant:
+    if program.constant:
         setting = _setting(run, assumption, order)
         rows += [
             Row(name, title, claim, EVALUATORS[name](setting), usable)

@@ -126,24 +126,29 @@ class Affine(Expansion):
 
 @dataclass(frozen=True)
 class ModulusExpansion(Expansion):
-    """e(z) = z + eta (b - 1)/b min(omega(z), 2 K) + 2 eta K / b.
+    """e(z) = z + eta (b - 1)/b min(omega(z), 2 K) + 2 eta K / b, or z + eta min(omega(z), 2 K).
 
     The samples that both runs share drift apart by their modulus, capped by the clip norm; the one that
-    differs adds at most 2 eta K / b.
+    differs, where it is in the batch, adds at most 2 eta K / b.
     """
 
     modulus: Omega
     step_size: float
     clip_norm: float
     batch: int
+    differs: bool = True
 
     @cached_property
     def sensitivity(self) -> arb:
+        if not self.differs:
+            return arb(0)
         return 2 * exact(self.step_size) * exact(self.clip_norm) / self.batch
 
     @cached_property
     def weight(self) -> arb:
-        """eta (b - 1)/b."""
+        """Step size times the share of the samples that both runs have in the batch."""
+        if not self.differs:
+            return exact(self.step_size)
         return exact(self.step_size) * (self.batch - 1) / self.batch
 
     def affine_on(self, diameter: float) -> tuple[arb, arb] | None:

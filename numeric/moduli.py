@@ -38,8 +38,13 @@ class Assumption(ABC):
     """Something the losses are assumed to satisfy on the domain."""
 
     @abstractmethod
-    def expansion(self, run: NoisySGD, t: int) -> Expansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         """The expansion of the update from iterate t to t + 1.
+
+        Args:
+            run: the run.
+            t: the step.
+            differs: whether the sample that the data sets differ in is in the batch.
 
         Raises:
             InputError: the run's step size is outside what the assumption allows.
@@ -91,8 +96,8 @@ class Modulus(Assumption):
         """L where omega(z) = L z for every z, else None."""
         return None
 
-    def expansion(self, run: NoisySGD, t: int) -> Expansion:
-        return ModulusExpansion(self, run.step_size_at(t), run.clip_norm, run.batch)
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        return ModulusExpansion(self, run.step_size_at(t), run.clip_norm, run.batch, differs)
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,15 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.affine import best_window, window
+from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.bracket import bracket
 from lastiterate.numeric.program import GeometricPath, Path, ShiftProgram
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shooting import shoot
 from lastiterate.numeric.taut_string import taut_string
 
-__all__ = ["Optimum", "optimum"]
+__all__ = ["Optimum", "optimum", "worst_position"]
 
 _TAIL = 64
 _LONGEST_TAIL = 4096
@@ -54,6 +56,20 @@ def optimum(program: ShiftProgram) -> Optimum:
     return found
 
 
+def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
+    """The batch of an epoch in which a differing sample costs most, and what it costs.
+
+    Where step size and noise are constant it is the batch of the last step: what hides a sample met k steps
+    before the end hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step).
+    With schedules every position is tried.
+    """
+    positions = range(run.batches)
+    if run.constant:
+        positions = positions[(run.steps - 1) % run.batches :][:1]
+    found = [(program, optimum(program)) for program in (ShiftProgram(run, assumption, p) for p in positions)]
+    return max(found, key=lambda pair: upper(pair[1].cost))
+
+
 def _composition(program: ShiftProgram) -> Optimum:
     cost = program.composition()
     if program.constant:
@@ -80,6 +96,8 @@ def _constant(program: ShiftProgram) -> list[Optimum]:
                 c = affine[0]
                 shifts = GeometricPath(steps - best.length, distance, float(best.lam / c), float(1 / c), best.length)
                 found.append(Optimum(best.cost / noise**2, shifts, "closed form"))
+    elif program.assumption.expansive and steps * float(expansion.sensitivity) <= 4 * diameter:
+        pass  # where e(z) >= z + s, w steps from D cost (D + w s)^2 / w >= 4 D s or more: composition is no worse
     elif isfinite(diameter) and expansion.smooth and program.assumption.expansive:
         shot = shoot(expansion, diameter, steps)
         stationary = Path(steps - len(shot.shifts), diameter, shot.shifts)

@@ -12,7 +12,7 @@ Source: Chien & Li 2025, Theorems 3.1 and 3.7, without their noise splitting; th
 interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien_li/*/ours).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 
@@ -37,14 +37,16 @@ class ShiftProgram:
     """The program of one run under one assumption, or of its last steps.
 
     Attributes:
-        run: the full-batch run.
+        run: the run; its batches are fixed in advance.
         assumption: what is assumed of its losses.
+        position: which batch of an epoch holds the sample that differs, from 0; 0 for full batches.
         skipped: steps at the beginning that are left out; the distance after them is ``initial``.
         initial: distance that is there for free at the first step that is kept, a length.
     """
 
     run: NoisySGD
     assumption: Assumption
+    position: int = 0
     skipped: int = 0
     initial: float = 0.0
 
@@ -64,11 +66,15 @@ class ShiftProgram:
     def tail(self, steps: int) -> "ShiftProgram":
         """The program of the last ``steps`` steps; every path of it is a path of this one."""
         skipped = self.steps - steps
-        return ShiftProgram(self.run, self.assumption, self.skipped + skipped, float(self.tracked[skipped]))
+        return replace(self, skipped=self.skipped + skipped, initial=float(self.tracked[skipped]))
 
     @cached_property
-    def _known(self) -> dict[float, Expansion]:
+    def _known(self) -> dict[tuple[float, bool], Expansion]:
         return {}
+
+    def differs(self, t: int) -> bool:
+        """Whether the batch of step t holds the sample that differs."""
+        return (t + self.skipped) % self.run.batches == self.position
 
     def expansion(self, t: int) -> Expansion:
         """e_t.
@@ -76,31 +82,35 @@ class ShiftProgram:
         Raises:
             InputError: the assumption does not allow the step size of step t.
         """
-        eta = self.run.step_size_at(t + self.skipped)
-        if eta not in self._known:
+        key = (self.run.step_size_at(t + self.skipped), self.differs(t))
+        if key not in self._known:
             if len(self._known) > _KNOWN:
                 self._known.clear()
             with precision():
-                self._known[eta] = self.assumption.expansion(self.run, t + self.skipped)
-        return self._known[eta]
+                self._known[key] = self.assumption.expansion(self.run, t + self.skipped, differs=key[1])
+        return self._known[key]
 
     def noise_at(self, t: int) -> float:
         """sigma_t, a length."""
         return self.run.noise_std_at(t + self.skipped)
 
     @property
+    def encounters(self) -> range:
+        """The steps whose batch holds the sample that differs."""
+        batches = self.run.batches
+        return range((self.position - self.skipped) % batches, self.steps, batches)
+
+    @property
     def constant(self) -> bool:
         """Whether every step is the same."""
-        return self.run.constant
+        return self.run.constant and self.run.batches == 1
 
     def composition(self) -> arb:
         """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""
-        if self.constant:
-            return self.steps * (self.expansion(0).sensitivity / exact(self.noise_at(0))) ** 2
-        return sum(
-            ((self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2 for t in range(self.steps)),
-            arb(0),
-        )
+        total, hits = arb(0), self.encounters
+        for t in hits[:1] if self.run.constant else hits:
+            total += (self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2
+        return total * len(hits) if self.run.constant else total
 
     def last_step(self) -> arb:
         """Cost of hiding all distance in the last step, enclosed: e(D)^2 / sigma^2, or infinite.
@@ -133,10 +143,10 @@ class ShiftProgram:
 
         Shifts are rounded up: where e is steep at 0 a remainder of 1e-17 would grow into a real distance.
         """
-        if self.constant:
-            return Path(0, self.initial, np.full(self.steps, upper(self.expansion(0).sensitivity)))
-        shifts = [upper(self.expansion(t).sensitivity) for t in range(self.steps)]
-        return Path(0, self.initial, np.array(shifts))
+        shifts = np.zeros(self.steps)
+        for t in self.encounters:
+            shifts[t] = upper(self.expansion(t).sensitivity)
+        return Path(0, self.initial, shifts)
 
     @cached_property
     def tracked(self) -> Array:

@@ -13,7 +13,7 @@ __all__ = ["NoisySGD", "Schedule"]
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 
-_SAMPLING = ("full",)
+_SAMPLING = ("full", "cyclic")
 
 
 def real(name: str, value: Any, need: str) -> float:
@@ -72,7 +72,8 @@ class NoisySGD:
         clip_norm: bound K on the norm of every per-sample gradient.
         dataset_size: number n of samples.
         batch_size: samples in an update; None for all of them.
-        sampling: how batches are drawn; "full" is supported.
+        sampling: "full" batches, or "cyclic": dataset_size / batch_size fixed batches in the same order in
+            every epoch.
         diameter: greatest distance of two points of the domain (not its radius), a length; inf for no
             projection.
         adjacency: "replace": two data sets differ in one sample.
@@ -116,10 +117,15 @@ class NoisySGD:
                 f"sampling needs to be one of {', '.join(_SAMPLING)}, got sampling={self.sampling!r}; "
                 "other batch schemes are not accounted for yet."
             )
-        if self.batch != self.dataset_size:
+        if self.sampling == "full" and self.batch != self.dataset_size:
             raise InputError(
                 f"sampling='full' needs batch_size equal to dataset_size={self.dataset_size}, got "
-                f"batch_size={self.batch_size}; leave batch_size out."
+                f"batch_size={self.batch_size}; leave batch_size out, or use sampling='cyclic'."
+            )
+        if self.dataset_size % self.batch:
+            raise InputError(
+                f"sampling='cyclic' needs a batch_size that divides dataset_size={self.dataset_size}, got "
+                f"batch_size={self.batch_size}; drop the samples that are left over."
             )
         if self.adjacency != "replace":
             raise InputError(
@@ -144,6 +150,11 @@ class NoisySGD:
     def batch(self) -> int:
         """The number of samples in an update."""
         return self.dataset_size if self.batch_size is None else self.batch_size
+
+    @property
+    def batches(self) -> int:
+        """The number of batches in an epoch; 1 for full batches."""
+        return self.dataset_size // self.batch
 
     @property
     def constant(self) -> bool:

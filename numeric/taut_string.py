@@ -13,6 +13,7 @@ touches every point, and this is composition.
 """
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -36,25 +37,35 @@ def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
         noise: (T,) standard deviation of each step's noise, lengths.
         tracked: (T,) the distance that is there for free at each time, min(D, D_t), lengths.
     """
-    string = _String()
-    growth, best, start = 1.0, np.inf, 0
-    held: list[tuple[float, float]] = []
-    horizon = len(c)
-    for t in reversed(range(horizon)):
-        before = string.x
-        string.extend((noise[t] * growth) ** 2, growth * s[t])
-        if string.x == before:
-            break  # earlier steps no longer count in floats
-        growth *= c[t]
-        distance = float(tracked[t])
-        energy, anchor = string.energy_to(growth * distance)
+    best, start = np.inf, len(c) - 1
+    for t, string, growth in _backwards(c, s, noise):
+        energy, _ = string.energy_to(growth * float(tracked[t]))
         if energy < best:
             best, start = energy, t
-            held = [*string.vertices[: anchor + 1], (string.x, string.h + growth * distance)]
-        string.fix()
-        if not 1 / _HUGE < growth < _HUGE:
+        if string.energy_to(0.0)[0] >= best:
+            break  # even from 0 an earlier start costs more, and from further away still more
+    for t, string, growth in _backwards(c, s, noise):
+        if t == start:
+            height = growth * float(tracked[t])
+            _, anchor = string.energy_to(height)
+            held = [*string.vertices[: anchor + 1], (string.x, string.h + height)]
             break
     return Path(start, float(tracked[start]), _shifts(held, c[start:], noise[start:]))
+
+
+def _backwards(c: Array, s: Array, noise: Array) -> Iterator[tuple[int, "_String", float]]:
+    """For t = T - 1, ..., 0 the string with its end at t, and P_t; until earlier steps no longer count in floats."""
+    string, growth = _String(), 1.0
+    for t in reversed(range(len(c))):
+        before = string.x
+        string.extend((noise[t] * growth) ** 2, growth * s[t])
+        growth *= c[t]
+        if string.x == before:
+            return
+        yield t, string, growth
+        string.fix()
+        if not 1 / _HUGE < growth < _HUGE:
+            return
 
 
 def _shifts(vertices: list[tuple[float, float]], c: Array, noise: Array) -> Array:

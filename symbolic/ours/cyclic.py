@@ -1,0 +1,79 @@
+"""Fixed batches in the same order in every epoch: which sample is worst, and the strongly convex value.
+
+Statement    With constant step size and noise no sample costs more than one in the batch of the last step. For
+             c-Lipschitz updates, l batches and E epochs that one costs, in units of s^2, at most
+             1 + c^(2l-2) (1 - c^2) / (1 - c^l)^2 (1 - c^(l(E-1))) / (1 + c^(l(E-1))).
+Assumptions  e(z) = c z + s where the batch holds the sample, e(0) = 0 and e nondecreasing where it does not.
+Derivation   Shift in time: a path for the sample of the last step, started k steps later, is a path for a sample met
+             k steps earlier, with no more to hide at any time; then z stays at 0 for k steps. The value: the last
+             encounter hides itself, the E - 1 before it share one straight string (`taut_string`) over l (E - 1) steps.
+Source       ours; the value is that of Bok, Su & Altschuler 2024 for NoisyCGD, in the notation p = c^l, q = c^(l(E-1)).
+"""
+
+from sympy import Expr, Integer
+
+from lastiterate.symbolic.claim import (
+    Claim,
+    Engine,
+    Identity,
+    Inequality,
+    Mutant,
+    Recursion,
+    Relation,
+    Role,
+    Source,
+)
+from lastiterate.symbolic.holder import expansion
+from lastiterate.symbolic.notation import PREVIOUS, L, a, c, lam, p, q, s, w, x, z
+
+_SOURCE = Source("DESIGN.md", 47, "Section 2", "when it is not in the batch")
+_zero = Integer(0)
+_budget = p / c * (1 - q) / (1 - p)
+_noise = (1 - q**2) / (1 - c**2)
+_value = p**2 / c**2 * (1 - c**2) / (1 - p) ** 2 * (1 - q) / (1 + q)
+
+
+def _drift(closed: Expr) -> Recursion:
+    """Sum over w encounters, the latest l - 1 steps before the end, of what is left of each: c^-1 (p + ... + p^w)."""
+    return Recursion(w, _zero, PREVIOUS + p**w / c, closed, name="sum over the encounters")
+
+
+CLAIMS = (
+    Claim(
+        key="ours/cyclic/last_step",
+        title="A path for a sample met at the last step serves one met earlier: less to hide, then z stays at 0",
+        source=_SOURCE,
+        assumptions=(c > 0, z <= x),
+        checks=(
+            Inequality(c * z + s - a, Relation.AT_MOST, c * x + s - a, name="a smaller state stays smaller"),
+            Identity(expansion(_zero, L, lam, _zero), _zero, "without the sample z = 0 stays at 0"),
+        ),
+        mutants=(
+            Mutant(
+                "a larger state stays smaller",
+                Inequality(c * x + s - a, Relation.AT_MOST, c * z + s - a),
+                Engine.INEQUALITY,
+            ),
+            Mutant("with the sample too", Identity(expansion(_zero, L, lam, s), _zero), Engine.IDENTITY),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="ours/cyclic/strongly_convex",
+        title="The E - 1 earlier encounters of the worst sample cost Bok, Su & Altschuler's value, one straight string",
+        source=_SOURCE,
+        assumptions=(c > 0, c < 1, p > 0, p < 1, q > 0, q < 1),
+        checks=(
+            _drift(p / c * (1 - p**w) / (1 - p)),
+            Recursion(w, _zero, PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="width"),
+            Identity(_budget**2 / _noise, _value, "squared drift over width"),
+        ),
+        mutants=(
+            Mutant("wrong base case", _drift(p / c * (1 - p ** (w + 1)) / (1 - p)), Engine.IDENTITY),
+            Mutant("latest encounter not contracted", _drift((1 - p**w) / (1 - p)), Engine.IDENTITY),
+            Mutant("width with c for c^2", Identity(_budget**2 * (1 - c) / (1 - q), _value), Engine.IDENTITY),
+        ),
+        role=Role.OURS,
+    ),
+)
