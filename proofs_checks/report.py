@@ -36,10 +36,11 @@ def summary(reports: Sequence[ClaimReport]) -> str:
 def table(reports: Sequence[ClaimReport]) -> Table:
     """One row a claim: verdict, grade, engines, mutants rejected, seconds."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("claim", "verdict", "grade", "engines"):
-        grid.add_column(name, no_wrap=True)
-    grid.add_column("mutants", justify="right")
-    grid.add_column("time", justify="right")
+    longest = max((len(report.key) for report in reports), default=0)
+    for name, width in (("claim", longest), ("verdict", 9), ("grade", 11), ("engines", 8)):
+        grid.add_column(name, no_wrap=True, min_width=width)
+    grid.add_column("mutants", justify="right", no_wrap=True, min_width=7)
+    grid.add_column("time", justify="right", no_wrap=True, min_width=6)
     for report in reports:
         engines = dict.fromkeys(outcome.engine.value for outcome in report.outcomes)
         grid.add_row(
