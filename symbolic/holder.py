@@ -80,7 +80,7 @@ def _three_quarters(z: Expr, L: Expr) -> Expr:
     return (2 / (a + sqrt(2 * L / (z * a) - square))) ** 4
 
 
-INVERSES: Final[Mapping[Rational, Callable[[Expr, Expr], Expr]]] = MappingProxyType(
+INVERSES: Final[Mapping[Expr, Callable[[Expr, Expr], Expr]]] = MappingProxyType(
     {
         Integer(1): _smooth,
         Rational(1, 2): _half,
@@ -93,7 +93,7 @@ INVERSES: Final[Mapping[Rational, Callable[[Expr, Expr], Expr]]] = MappingProxyT
 """lambda -> (z, L) -> h(z)."""
 
 
-def inverse(z: Expr, L: Expr, lam: Rational) -> Expr:
+def inverse(z: Expr, L: Expr, lam: Expr) -> Expr:
     """h(z), the solution x >= 0 of x + L x^lambda = z, for L > 0 and z > 0 (z = 0 gives 0).
 
     Raises:

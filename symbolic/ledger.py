@@ -37,7 +37,7 @@ from lastiterate.symbolic.chien_li import (
     theorem_3_7,
 )
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.ours import kinks, taut_string, value_iteration
+from lastiterate.symbolic.ours import cyclic, kinks, taut_string, value_iteration
 
 __all__ = ["CLAIMS", "MODULES"]
 
@@ -69,6 +69,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     taut_string,
     value_iteration,
     kinks,
+    cyclic,
 )
 """One module a theorem, lemma, remark or appendix."""
 

@@ -9,7 +9,7 @@ Source: Chien & Li 2025, (3), (11), (12); derived in `chien_li.theorem_3_1_direc
 
 from collections.abc import Sequence
 
-from sympy import Expr, Integer, Rational, log
+from sympy import Expr, Integer, log
 
 __all__ = [
     "best_shares",
@@ -50,6 +50,7 @@ def cost(s: Expr, start: Expr, v: Expr, w: Expr) -> Expr:
 def direct_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
     """The cost for a window of w steps, sums written out.
 
+    >>> from sympy import Rational
     >>> direct_cost(Integer(1), Rational(1, 10), Integer(1), 4)
     49/100
     """
@@ -72,6 +73,7 @@ def best_window(c: Expr, s: Expr, start: Expr) -> Expr:
 def best_window_cost(c: Expr, s: Expr, start: Expr) -> Expr:
     """The cost at `best_window`: no window of whole length costs less. At c = 1 it is 4 s Delta.
 
+    >>> from sympy import Rational
     >>> best_window_cost(Rational(11, 10), Rational(2, 25), Integer(1))
     273/500
     """
@@ -101,12 +103,13 @@ def best_shares(c: Expr, s: Expr, start: Expr, w: int) -> tuple[Expr, ...]:
     return tuple(s * c**j / level for j in range(1, w + 1))
 
 
-def split_cost(c: Rational, s: Rational, start: Rational, w: int) -> Rational:
+def split_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
     """The sum in (3) at its best beta, exact: water is filled up to s + a_j = max(s, level c^-j).
 
-    Takes numbers. The first k positions (c < 1) or the last (c > 1) have beta = 1 and no shift; k is the
+    Takes rational numbers. The first k positions (c < 1) or the last (c > 1) have beta = 1 and no shift; k is the
     least for which the others are slack.
 
+    >>> from sympy import Rational
     >>> split_cost(Rational(9, 10), Rational(2, 25), Integer(1), 20).evalf(4)
     0.1549
     """

@@ -29,7 +29,7 @@ from lastiterate.symbolic.shift_program import best_window_cost, direct_cost, sp
 
 _s, _one = Rational(2, 25), Integer(1)
 _smooth, _convex, _strong = Rational(11, 10), _one, Rational(9, 10)
-_sharp = 1 + Rational(1, 10) * Rational(4, 5)
+_sharp = _one + Rational(1, 10) * Rational(4, 5)
 _clip = Rational(2, 5)
 _small = Rational(1, 10) + _s  # eta L + s at L = 1
 

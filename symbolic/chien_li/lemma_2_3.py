@@ -6,7 +6,7 @@ Derivation   With the ratios u = p/x and v = q/y it is Jensen's inequality for t
 Source       Chien & Li 2025, Lemma 2.3. Every map of finite sets is a chain of such mergers.
 """
 
-from sympy import Integer, Rational, diff
+from sympy import Rational, diff
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import (
@@ -24,7 +24,6 @@ from lastiterate.symbolic.notation import alpha, p, q, r, u, v
 # Second law: weights r and v. First law: weights p and q.
 _merged = (p + q) ** alpha * (r + v) ** (1 - alpha)
 _apart = p**alpha * r ** (1 - alpha) + q**alpha * v ** (1 - alpha)
-_two = {alpha: Integer(2)}
 _box = {p: (Rational(1, 10), 3), q: (Rational(1, 10), 3), r: (Rational(1, 10), 3), v: (Rational(1, 10), 3)}
 _mean = q * u + (1 - q)
 _jensen_box = {u: (2, 3), q: (Rational(1, 4), Rational(3, 4)), alpha: (2, 3)}
@@ -36,7 +35,7 @@ CLAIMS = (
         source=at(60, "Lemma 2.3"),
         assumptions=(alpha > 1,),
         checks=(
-            Inequality(_merged.subs(_two), Relation.AT_MOST, _apart.subs(_two), name="alpha = 2"),
+            Inequality(_merged.subs(alpha, 2), Relation.AT_MOST, _apart.subs(alpha, 2), name="alpha = 2"),
             Identity(diff(u**alpha, u, 2), alpha * (alpha - 1) * u ** (alpha - 2), "t^alpha is convex"),
             Holds(_mean**alpha, Relation.BELOW, q * u**alpha + 1 - q, _jensen_box, "Jensen, ratios apart"),
             Sampled(_merged, Relation.AT_MOST, _apart, {**_box, alpha: (Rational(11, 10), 20)}, "real alpha"),
@@ -44,12 +43,12 @@ CLAIMS = (
         mutants=(
             Mutant(
                 "divergence grows",
-                Inequality(_apart.subs(_two), Relation.AT_MOST, _merged.subs(_two)),
+                Inequality(_apart.subs(alpha, 2), Relation.AT_MOST, _merged.subs(alpha, 2)),
                 Engine.INEQUALITY,
             ),
             Mutant(
                 "an atom forgotten",
-                Inequality(_merged.subs(_two), Relation.AT_MOST, (p**2 / r)),
+                Inequality(_merged.subs(alpha, 2), Relation.AT_MOST, (p**2 / r)),
                 Engine.INEQUALITY,
             ),
             Mutant(

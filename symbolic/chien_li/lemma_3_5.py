@@ -90,6 +90,7 @@ CLAIMS = (
             ),
         ),
         relation=Relation.AT_MOST,
+        repairs="chien_li/lemma_3_5/randomness",
     ),
     Claim(
         key="chien_li/lemma_3_5/projection",

@@ -49,7 +49,7 @@ def _at_root(root: Expr, degree: int, power: int, size: Expr, value: Expr, name:
     return Identity(root**degree + size * root**power, value, name)
 
 
-def _closed(order: Rational, size: Expr | int = L) -> Sampled:
+def _closed(order: Expr, size: Expr = L) -> Sampled:
     box = {z: (Rational(1, 20), 6), L: (Rational(1, 10), 3)}
     return Sampled(g(inverse(z, size, order), L, order), Relation.EQUAL, z, box, f"as written, lambda = {order}")
 

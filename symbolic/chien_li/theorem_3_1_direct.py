@@ -12,7 +12,7 @@ Remark       For e(z) = c z + s the optimum is (s V + Delta)^2 / W, but only whe
              claims 21 s^2 for c = 1.1, Delta = 0, T = 1000, where linear losses have 1000 s^2.
 """
 
-from sympy import Expr, Integer, Rational
+from sympy import Expr, Integer, Rational, expand, together
 
 from lastiterate.symbolic.chien_li.paper import (
     CLIPPED_RUNS,
@@ -66,7 +66,7 @@ _optimal = tuple(_level * c**-j for j in (1, 2, 3))
 
 def _state(steps: int) -> Expr:
     """z after the first steps of the optimal path, times W c^7 > 0: a polynomial."""
-    return (forward(c, s, Delta, _optimal[:steps]) * _W * c**7).together().expand()
+    return expand(together(forward(c, s, Delta, _optimal[:steps]) * _W * c**7))
 
 
 def _gap(level: Expr) -> Identity:
@@ -230,6 +230,7 @@ CLAIMS = (
             ),
         ),
         role=Role.OURS,
+        repairs="chien_li/theorem_3_1/direct/untested",
     ),
     Claim(
         key="chien_li/theorem_3_1/direct/untested",

@@ -82,6 +82,11 @@ def test_remarks_stand_where_something_is_wrong_and_repairs_point_there(claim):
         assert 2 <= len(re.findall(r"[.?!](?:\s|$)", claim.remark)) <= 5
 
 
+def test_what_is_wrong_has_a_repair_beside_it():
+    wrong = {claim.key for claim in CLAIMS if claim.remark and not claim.misprint}
+    assert wrong == {claim.repairs for claim in CLAIMS if claim.repairs}
+
+
 @each_claim
 def test_symbols_are_in_the_table_of_notation(claim):
     bases: list[Basic] = list(claim.assumptions)
