@@ -37,8 +37,9 @@ def table(reports: Sequence[ClaimReport]) -> Table:
     """One row a claim: verdict, grade, engines, mutants rejected, seconds."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     longest = max((len(report.key) for report in reports), default=0)
-    for name, width in (("claim", longest), ("verdict", 9), ("grade", 11), ("engines", 8)):
+    for name, width in (("claim", longest), ("verdict", 9), ("grade", 11)):
         grid.add_column(name, no_wrap=True, min_width=width)
+    grid.add_column("engines")
     grid.add_column("mutants", justify="right", no_wrap=True, min_width=7)
     grid.add_column("time", justify="right", no_wrap=True, min_width=6)
     for report in reports:

@@ -26,10 +26,10 @@ from lastiterate.symbolic.claim import Check, Engine, UpperBound
 
 __all__ = ["ASSUMED", "assumed_by", "decide"]
 
-UNBOUNDED = 900
+UNBOUNDED = 600
 """Settings without projection, for each check."""
 
-BOUNDED = 400
+BOUNDED = 300
 """Settings with a finite diameter, for each check."""
 
 TRIES = 40

@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks import cache, lock, report, runner
+from lastiterate.proofs_checks import cache, report, runner
 from lastiterate.proofs_checks.cache import ENVIRONMENT, ReportCache, default_folder
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
@@ -215,8 +215,3 @@ def test_describe_shows_everything(make_claim):
         "as far as it goes",
     ):
         assert part in text, text
-
-
-def test_the_packaged_lock_is_readable():
-    assert lock.location().exists()
-    assert read_lock()

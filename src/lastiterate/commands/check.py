@@ -11,7 +11,7 @@ from lastiterate.symbolic.ledger import CLAIMS
 
 __all__ = ["command"]
 
-WIDTH = 110
+WIDTH = 130
 """Columns of the table where the output is not a terminal."""
 
 

@@ -1,0 +1,134 @@
+"""The commands check, list and show, on a toy ledger and on the real one."""
+
+import json
+
+import pytest
+
+from lastiterate.__main__ import main
+from lastiterate.commands import check, show
+from lastiterate.commands import list as list_command
+from lastiterate.proofs_checks import lock
+from lastiterate.proofs_checks.cache import ENVIRONMENT
+from lastiterate.symbolic.claim import Engine, Identity, Mutant
+from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic.notation import x, y
+
+TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
+FALSE = Identity((x + y) ** 2, x**2 + y**2)
+
+
+@pytest.fixture
+def ledger(make_claim, monkeypatch, tmp_path):
+    """A ledger of two claims with its own lock file and cache; gives a function that replaces the ledger."""
+    path = tmp_path / "lock.json"
+    monkeypatch.setattr(lock, "location", lambda: path)
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "reports"))
+
+    def use(*claims):
+        for module in (check, list_command, show):
+            monkeypatch.setattr(module, "CLAIMS", claims)
+
+    mutants = (Mutant("no cross term", FALSE, Engine.IDENTITY),)
+    use(
+        make_claim(key="toy/square", checks=(TRUE,), mutants=mutants),
+        make_claim(key="toy/wrong", checks=(FALSE,)),
+    )
+    assert status("check", "--update-lock", "--jobs", "1") == 0
+    return use
+
+
+def status(*arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(list(arguments))
+    return caught.value.code
+
+
+@pytest.mark.usefixtures("ledger")
+def test_agreement_is_status_0_and_the_last_line_counts(capsys):
+    assert status("check", "--jobs", "1") == 0
+    lines = capsys.readouterr().out.rstrip().splitlines()
+    assert lines[-1] == "2 claims: 1 HOLDS, 1 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 1 of 1 mutants rejected"
+
+
+def test_a_planted_error_is_status_1_and_says_which_and_how(ledger, make_claim, capsys):
+    ledger(make_claim(key="toy/square", checks=(FALSE,)), make_claim(key="toy/wrong", checks=(FALSE,)))
+    assert status("check", "--jobs", "1") == 1
+    out = capsys.readouterr().out
+    assert "drift: toy/square is REFUTED, the lock file says HOLDS." in out
+    assert "drift: toy/square rejects 0 of 0 mutants, the lock file says 1." in out
+
+
+def test_a_claim_taken_away_or_added_is_status_1(ledger, make_claim, capsys):
+    ledger(make_claim(key="toy/wrong", checks=(FALSE,)), make_claim(key="toy/new", checks=(TRUE,)))
+    assert status("check", "--jobs", "1") == 1
+    out = capsys.readouterr().out
+    assert "toy/square is missing" in out
+    assert "toy/new is new" in out
+
+
+@pytest.mark.usefixtures("ledger")
+def test_one_claim_alone(capsys):
+    assert status("check", "--claim", "toy/wrong", "--no-cache") == 0
+    assert capsys.readouterr().out.rstrip().splitlines()[-1].startswith("1 claims:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("check", "--claim", "toy/sqare"), "did you mean toy/square?"),
+        (("check", "--paper", "tou"), "did you mean toy?"),
+        (("show", "toy/rong"), "did you mean toy/wrong?"),
+        (("list", "--paper", "zzz"), "lastiterate list"),
+        (("check", "--jobs", "0"), "jobs"),
+        (("check", "--format", "xml"), "junit"),
+    ],
+)
+@pytest.mark.usefixtures("ledger")
+def test_bad_input_is_one_sentence_and_status_2(capsys, arguments, hint):
+    assert status(*arguments) == 2
+    captured = capsys.readouterr()
+    assert hint in captured.err
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("ledger")
+def test_a_corrupt_lock_file_is_status_2(capsys):
+    lock.location().write_text("{")
+    assert status("check", "--jobs", "1") == 2
+    assert "lock file" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("ledger")
+def test_json_and_junit(capsys):
+    assert status("check", "--format", "json", "--jobs", "1") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert {entry["key"]: entry["verdict"] for entry in data["claims"]} == {
+        "toy/square": "HOLDS",
+        "toy/wrong": "REFUTED",
+    }
+    assert data["claims"][1]["outcomes"][0]["counterexample"]["at"]
+    assert status("check", "--format", "junit", "--jobs", "1") == 0
+    assert capsys.readouterr().out.startswith("<?xml")
+
+
+@pytest.mark.usefixtures("ledger")
+def test_list_and_show(capsys):
+    assert status("list") == 0
+    assert capsys.readouterr().out.split()[0] == "toy/square"
+    assert status("show", "toy/wrong") == 0
+    shown = capsys.readouterr().out
+    assert "verdict: REFUTED" in shown
+    assert "at x = " in shown
+
+
+def test_the_real_ledger_is_locked_claim_by_claim():
+    expected = lock.read_lock()
+    assert set(expected) == {claim.key for claim in CLAIMS}
+    for claim in CLAIMS:
+        assert expected[claim.key].rejected == len(claim.mutants), claim.key
+
+
+def test_one_real_claim(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
+    assert status("check", "--claim", CLAIMS[0].key, "--jobs", "1") == 0
+    assert "1 claims: 1 HOLDS" in capsys.readouterr().out
