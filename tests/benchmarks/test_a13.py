@@ -28,7 +28,7 @@ class _AsPrinted(Assumption):
     L: float
     lam: float
 
-    def expansion(self, run: NoisySGD, t: int) -> Expansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:  # noqa: ARG002
         eta = run.step_size_at(t)
         s = 2 * eta * run.clip_norm / run.dataset_size
         if self.lam == 1:
