@@ -151,7 +151,7 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
         InputError: the assumption does not fit the run, an argument is out of range, or the assumption rests
             on a measurement (see `estimate`).
 
-    Source: DESIGN section 2; claims chien_li/theorem_3_1/ours and chien_li/theorem_3_7/ours.
+    Source: DESIGN section 2; claims chien_li/theorem_3_1/direct/* and chien_li/theorem_3_7/sharper.
 
     >>> from lastiterate.numeric.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)

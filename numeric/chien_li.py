@@ -5,7 +5,7 @@ Theorem 3.1, (3): for a window that starts at tau, w = T - tau,
     sum s^2 / beta_t + Delta^2 / sum (1 - beta_t) c^-2(t - tau + 1),   0 <= beta_t <= 1,
 
 is least at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-j a_j = Delta, and its value is
-sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/optimal_beta). Theorem 3.7 in the same way is the program of
+sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Theorem 3.7 in the same way is the program of
 direct shifts for e(z) = z + eta L z^lambda + s.
 
 These numbers are what the paper claims; whether they hold is the ledger's business. They are rounded up by more than
@@ -46,6 +46,8 @@ def theorem_3_1(c: float, s: float, clip_drift: float, diameter: float, steps: i
     """
     if c <= 0:
         return s**2 * _UP
+    if c == 0:
+        return s**2 * _UP  # the last step alone, beta -> 1
     best = steps * s**2  # tau = 0: Delta = 0, beta = 1
     horizon = min(steps, LONGEST)
     if c != 1:

@@ -9,7 +9,7 @@ forward-tracked distance. *Every* feasible path proves that the last iterates ar
 hence (alpha, alpha / 2 cost)-RDP for every alpha > 1, of either law from the other.
 
 Source: Chien & Li 2025, Theorems 3.1 and 3.7, without their noise splitting; the GDP form is the shifted
-interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien_li/*/ours).
+interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien_li/theorem_3_1/direct/* and gdp/*).
 """
 
 from dataclasses import dataclass, replace
