@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
+from time import monotonic
 from typing import Final, Protocol, cast
 
 from sympy import Integer
@@ -78,12 +79,15 @@ def _limited(seconds: int) -> Iterator[None]:
         raise TimeoutError(f"the engine had not answered after {seconds} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    started = monotonic()
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if left:  # the caller's own timer goes on
+            signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - started), 1e-3), interval)
 
 
 def _as_expressions(check: Check) -> Check:

@@ -9,7 +9,9 @@ from lastiterate.commands import check, show
 from lastiterate.commands import list as list_command
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ENVIRONMENT
-from lastiterate.symbolic.claim import Engine, Identity, Mutant
+from lastiterate.proofs_checks.engines import witness
+from lastiterate.proofs_checks.witnesses import WITNESSES
+from lastiterate.symbolic.claim import Engine, Identity, Mutant, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.notation import x, y
 
@@ -132,3 +134,13 @@ def test_one_real_claim(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
     assert status("check", "--claim", CLAIMS[0].key, "--jobs", "1") == 0
     assert "1 claims: 1 HOLDS" in capsys.readouterr().out
+
+
+def test_the_bounds_of_the_ledger_meet_ten_thousand_settings():
+    """Counted as tried at most; assumptions thin out a few hundredths."""
+    bounds = [check for claim in CLAIMS for check in claim.checks if isinstance(check, UpperBound)]
+    settings = 0
+    for bound in bounds:
+        kinds = {WITNESSES[name].bounded for name in bound.witnesses}
+        settings += witness.BOUNDED * (True in kinds) + witness.UNBOUNDED * (False in kinds)
+    assert settings >= 11_000

@@ -178,3 +178,16 @@ def test_an_assumption_that_z3_cannot_read_still_guards_a_refutation():
     """Without exp(x) < 2 there are counterexamples from x = 1 on."""
     outcome = decide_check(Inequality(x**2, AT_MOST, x), (sp.exp(x) < 2,))
     assert outcome.status is Status.UNDECIDED
+
+
+def test_a_hanging_engine_is_an_error(monkeypatch):
+    import time
+
+    from lastiterate.proofs_checks import engines
+    from lastiterate.proofs_checks.engines import identity
+
+    monkeypatch.setattr(engines, "SECONDS", 1)
+    monkeypatch.setattr(identity, "decide", lambda *_: time.sleep(30))
+    outcome = decide_check(Identity(x, x), ())
+    assert outcome.status is Status.ERROR
+    assert "after 1 s" in outcome.detail
