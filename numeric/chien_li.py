@@ -46,8 +46,6 @@ def theorem_3_1(c: float, s: float, clip_drift: float, diameter: float, steps: i
     """
     if c <= 0:
         return s**2 * _UP
-    if c == 0:
-        return s**2 * _UP  # the last step alone, beta -> 1
     best = steps * s**2  # tau = 0: Delta = 0, beta = 1
     horizon = min(steps, LONGEST)
     if c != 1:
