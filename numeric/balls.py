@@ -5,11 +5,12 @@ A ball (python-flint's ``arb``) encloses the exact value; these helpers leave it
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import inf, nextafter
+from decimal import ROUND_CEILING, Context, Decimal
+from math import inf, isfinite, nextafter
 
 from flint import arb, ctx
 
-__all__ = ["exact", "lower", "precision", "upper"]
+__all__ = ["exact", "lower", "precision", "printed_up", "upper"]
 
 PRECISION = 192
 """Working precision in bits: wide enough that a closed form with c within 1e-16 of 1 keeps 20 digits."""
@@ -45,6 +46,17 @@ def upper(ball: arb) -> float:
     while not arb(nearest) >= end:
         nearest = nextafter(nearest, inf)
     return nearest
+
+
+def printed_up(value: float, digits: int = 6) -> str:
+    """The number in at most ``digits`` significant digits, rounded up: what is printed is still an upper bound.
+
+    >>> printed_up(0.49920005502756654)
+    '0.499201'
+    """
+    if not isfinite(value):
+        return str(value)
+    return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value)).normalize():g}"
 
 
 def lower(ball: arb) -> float:

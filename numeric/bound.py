@@ -8,7 +8,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.balls import exact, precision, printed_up, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.optimum import Optimum, worst_position
@@ -77,6 +77,15 @@ class _Loss:
         """How the path was found."""
         return self._optimum.route
 
+    def __str__(self) -> str:
+        """The numbers, each rounded up to six digits."""
+        text = f"mu-GDP with mu = {printed_up(self.mu)}"
+        if self.order is not None:
+            text += f", ({self.order:g}, {printed_up(self.epsilon)})-RDP"
+        if self.delta is not None:
+            text += f", ({printed_up(self.epsilon)}, {self.delta:g})-DP"
+        return text
+
     @property
     def window(self) -> tuple[int, int]:
         """(tau, T): the steps over which shifts are spent."""
@@ -120,6 +129,10 @@ class Estimate(_Loss):
     """The same numbers from *measured* constants: no bound, but what would be one if the measurement were true."""
 
     conditional_on: str = ""
+
+    def __str__(self) -> str:
+        """The numbers, said to be an estimate, and on what they are conditional."""
+        return f"an estimate, not a bound: {super().__str__()}, conditional on {self.conditional_on}"
 
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {"conditional_on": self.conditional_on}

@@ -36,20 +36,9 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
     if as_json:
         click.echo(json.dumps(found.as_dict()))
         return
-    click.echo(f"the last iterate is mu-GDP with mu = {_up(found.mu)}")
-    if order is not None:
-        click.echo(f"({order:g}, {_up(found.epsilon)})-RDP, whichever run is the numerator")
-    if delta is not None:
-        click.echo(f"({_up(found.epsilon)}, {delta:g})-DP")
+    click.echo(f"the last iterate is {found}, whichever run is the numerator")
     start, stop = found.window
     click.echo(f"by {found.route}: shifts over steps {start} to {stop}; claim {found.theorem}")
     click.echo("assuming that")
     for statement in found.assumptions:
         click.echo(f"  - {statement}")
-
-
-def _up(value: float) -> str:
-    """Six digits, rounded up."""
-    from decimal import ROUND_CEILING, Context, Decimal
-
-    return str(Context(prec=6, rounding=ROUND_CEILING).create_decimal(Decimal(value)))

@@ -26,8 +26,10 @@ def command(run_file: Path, order: float, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from lastiterate.numeric.balls import printed_up
+
     table = Table("theorem", "epsilon", "verdict", "a bound", title=f"Renyi epsilon at order {order:g}")
     for row in rows:
         usable = "yes" if row.usable else "no"
-        table.add_row(row.title, f"{row.epsilon:.6g}", verdicts.get(row.claim, "not in the ledger"), usable)
+        table.add_row(row.title, printed_up(row.epsilon), verdicts.get(row.claim, "not in the ledger"), usable)
     Console().print(table)
