@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from lastiterate.numeric.bound import Bound, Estimate, Measured, bound, estimate
     from lastiterate.numeric.bracket import Bracket, bracket
+    from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.program import ShiftProgram
@@ -46,6 +47,7 @@ __all__ = [
     "Tabulated",
     "bound",
     "bracket",
+    "calibrate",
     "compare",
     "estimate",
 ]
@@ -56,6 +58,7 @@ _HOMES = {
     ),
     "bound": "Bound Estimate Measured bound estimate",
     "bracket": "Bracket bracket",
+    "calibrate": "calibrate",
     "compare": "compare",
     "errors": "InputError",
     "program": "ShiftProgram",

@@ -16,6 +16,7 @@ _COMMANDS = {
     "list": "list the claims of the ledger",
     "show": "show one claim: statement, assumptions, checks, mutants, verdict",
     "bound": "bound the privacy loss of a run described in a TOML file",
+    "calibrate": "find the noise, steps or diameter that meet a privacy target",
     "compare": "put every applicable theorem side by side for a run",
     "estimate": "measure the Hoelder constants of a network",
     "figure": "draw a figure of a paper, with the CSV behind it",

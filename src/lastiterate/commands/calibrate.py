@@ -1,0 +1,28 @@
+"""``lastiterate calibrate``: the least noise, most steps or widest domain that meets a privacy target."""
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("run_file", type=click.Path(path_type=Path))
+@click.option("--epsilon", type=float, required=True, help="the target")
+@click.option("--order", type=float, help="order alpha > 1 of a Renyi target")
+@click.option("--delta", type=float, help="delta of an (epsilon, delta) target")
+@click.option("--vary", default="noise_std", show_default=True, help="noise_std, steps or diameter")
+@click.option("--json", "as_json", is_flag=True, help="print one JSON object")
+def command(run_file: Path, epsilon: float, order: float | None, delta: float | None, vary: str, as_json: bool) -> None:
+    """Change one number of the run in RUN_FILE until it just meets the target, on the safe side."""
+    from lastiterate.numeric.calibrate import calibrate
+    from lastiterate.numeric.run_file import load_run
+
+    run, assumption = load_run(run_file)
+    found = calibrate(run, assumption, epsilon=epsilon, order=order, delta=delta, vary=vary)
+    value = getattr(found.run, vary)
+    if as_json:
+        click.echo(json.dumps({vary: value} | found.as_dict()))
+    else:
+        click.echo(f"{vary} = {value!r}")
+        click.echo(f"the last iterate is {found}, whichever run is the numerator")

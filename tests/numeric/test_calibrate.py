@@ -1,0 +1,86 @@
+"""Calibration lands on the safe side, and close."""
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.calibrate import calibrate
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+
+_RUN = NoisySGD(2000, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
+_ASSUMPTIONS: list[Assumption] = [Smooth(1.0), Convex(1.0), StronglyConvex(1.0, 0.5), Holder(1.0, 0.5), Clipped()]
+
+
+@given(
+    st.sampled_from(_ASSUMPTIONS),
+    st.floats(0.01, 20.0),
+    st.sampled_from([{"order": 2.0}, {"order": 1.5}, {"delta": 1e-5}]),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_least_noise(assumption: Assumption, epsilon: float, target: dict[str, float]) -> None:
+    found = calibrate(_RUN, assumption, epsilon=epsilon, **target)
+    assert found.epsilon <= epsilon
+    assert found == bound(found.run, assumption, **target)
+    less = replace(found.run, noise_std=found.run.noise_std * (1 - 1e-6))
+    assert bound(less, assumption, **target).epsilon > epsilon
+
+
+def test_the_noise_does_not_depend_on_the_start() -> None:
+    far = replace(_RUN, noise_std=1e-9)
+    near = calibrate(_RUN, Smooth(1.0), epsilon=1.0, order=2.0).run.noise_std
+    assert calibrate(far, Smooth(1.0), epsilon=1.0, order=2.0).run.noise_std == pytest.approx(near, rel=3e-9)
+
+
+def test_a_schedule_of_noise_is_scaled() -> None:
+    run = replace(_RUN, steps=3, noise_std=(1.0, 2.0, 4.0))
+    found = calibrate(run, Convex(1.0), epsilon=0.001, order=2.0).run.noise_std
+    assert isinstance(found, tuple)
+    assert (found[1] / found[0], found[2] / found[0]) == pytest.approx((2.0, 4.0))
+
+
+def test_the_most_steps() -> None:
+    found = calibrate(_RUN, Smooth(1.0), epsilon=0.3, order=2.0, vary="steps")
+    assert found.epsilon <= 0.3
+    assert bound(replace(_RUN, steps=found.run.steps + 1), Smooth(1.0), order=2.0).epsilon > 0.3
+
+
+def test_the_widest_domain() -> None:
+    found = calibrate(_RUN, Convex(1.0), epsilon=0.3, order=2.0, vary="diameter")
+    assert found.epsilon <= 0.3
+    wider = replace(_RUN, diameter=found.run.diameter * (1 + 1e-6))
+    assert bound(wider, Convex(1.0), order=2.0).epsilon > 0.3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ({"epsilon": -1.0, "order": 2.0}, "epsilon=-1"),
+        ({"epsilon": float("nan"), "order": 2.0}, "epsilon=nan"),
+        ({"epsilon": 1.0}, "order=None, delta=None"),
+        ({"epsilon": 1.0, "order": 2.0, "delta": 1e-5}, "order=2.0"),
+        ({"epsilon": 1.0, "order": 2.0, "vary": "step_size"}, "vary='step_size'"),
+        ({"epsilon": 1.0, "order": 2.0, "vary": "steps"}, "converged"),
+        ({"epsilon": 1e-9, "order": 2.0, "vary": "steps"}, "after one step"),
+        ({"epsilon": 1e-9, "order": 2.0, "vary": "diameter"}, "within reach of diameter"),
+    ],
+)
+def test_bad_targets(arguments: dict[str, object], part: str) -> None:
+    with pytest.raises(InputError, match=part):
+        calibrate(_RUN, Smooth(1.0), **arguments)
+
+
+def test_a_domain_that_does_not_matter() -> None:
+    run = replace(_RUN, steps=1, diameter=inf)
+    with pytest.raises(InputError, match="without projection"):
+        calibrate(run, Smooth(1.0), epsilon=1.0, order=2.0, vary="diameter")
+
+
+def test_steps_need_no_schedule() -> None:
+    with pytest.raises(InputError, match="schedule"):
+        calibrate(replace(_RUN, steps=2, noise_std=(1.0, 2.0)), Smooth(1.0), epsilon=1.0, order=2.0, vary="steps")
