@@ -1,6 +1,6 @@
 """A rigorous privacy bound for a described run, and the estimate that a measured constant gives."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from math import isfinite
 
 import numpy as np
@@ -13,8 +13,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.optimum import Optimum, worst_position
 from lastiterate.numeric.run import NoisySGD, real
+from lastiterate.numeric.sampled import sampled_dp, sampled_loss
 
-__all__ = ["Bound", "Estimate", "Measured", "bound", "estimate", "rdp_epsilon"]
+__all__ = ["Bound", "Estimate", "Measured", "RenyiBound", "bound", "estimate", "gaussian_bound", "rdp_epsilon"]
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,45 @@ class Bound(_Loss):
 
 
 @dataclass(frozen=True)
+class RenyiBound:
+    """A rigorous upper bound for random batches, which is of Renyi type and belongs to one order.
+
+    Attributes:
+        run: the run.
+        epsilon: of (order, epsilon)-RDP, or of (epsilon, delta)-DP where delta is not None; rounded up, and of
+            either law from the other.
+        order: alpha > 1; with a delta, the order whose conversion is best.
+        delta: in (0, 1), or None.
+        route: "composition", "window of shifts" or "worst batches".
+        window: (tau, T), the steps that are paid for.
+        share: share of the noise variance that hides the change of the data.
+        theorem: key of the ledger's claim behind the number.
+        assumptions: what it rests on.
+    """
+
+    run: NoisySGD
+    epsilon: float
+    order: float
+    delta: float | None
+    route: str
+    window: tuple[int, int]
+    share: float
+    theorem: str
+    assumptions: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """The number, rounded up to six digits."""
+        if self.delta is None:
+            return f"({self.order:g}, {printed_up(self.epsilon)})-RDP"
+        return f"({printed_up(self.epsilon)}, {self.delta:g})-DP"
+
+    def as_dict(self) -> dict[str, object]:
+        """The number and what it rests on, ready for JSON."""
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "run"}
+        return {"kind": "bound"} | kept | {"window": list(self.window), "assumptions": list(self.assumptions)}
+
+
+@dataclass(frozen=True)
 class Estimate(_Loss):
     """The same numbers from *measured* constants: no bound, but what would be one if the measurement were true."""
 
@@ -148,8 +188,27 @@ def rdp_epsilon(cost: float, order: float) -> float:
         return upper(exact(_order(order)) * exact(cost) / 2)
 
 
-def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
-    """Bound the privacy loss of the last iterate of a run whose batches are fixed in advance.
+def gaussian_bound(
+    run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
+) -> Bound:
+    """As `bound`, for a run whose batches are fixed in advance.
+
+    Raises:
+        InputError: as `bound`, or the batches are random.
+    """
+    order, delta = _target(assumption, order, delta)
+    if run.sampling == "without_replacement":
+        raise InputError(
+            f"A Gaussian bound needs batches that are fixed in advance, got sampling={run.sampling!r}; "
+            "use sampling='full' or 'cyclic', or call bound."
+        )
+    return Bound(*_solve(run, assumption, order, delta))
+
+
+def bound(
+    run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
+) -> Bound | RenyiBound:
+    """Bound the privacy loss of the last iterate of a run.
 
     Args:
         run: the run.
@@ -158,11 +217,11 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
         delta: in (0, 1) for `Bound.epsilon` in the sense of (epsilon, delta)-DP. At most one of the two.
 
     Returns:
-        A rigorous upper bound.
+        A rigorous upper bound: a `Bound` where the batches are fixed in advance, a `RenyiBound` where they are random.
 
     Raises:
-        InputError: the assumption does not fit the run, an argument is out of range, or the assumption rests
-            on a measurement (see `estimate`).
+        InputError: the assumption does not fit the run, an argument is out of range (random batches need an order
+            or a delta), or the assumption rests on a measurement (see `estimate`).
 
     Source: DESIGN section 2; claims chien_li/theorem_3_1/direct/* and chien_li/theorem_3_7/sharper.
 
@@ -176,7 +235,21 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
             "bound needs an assumption that is proved or assumed, got assumption=Measured(...); "
             "a measured constant gives an estimate: call estimate(run, measured, ...)."
         )
-    return Bound(*_solve(run, assumption, order, delta))
+    if run.sampling != "without_replacement":
+        return gaussian_bound(run, assumption, order=order, delta=delta)
+    order, delta = _target(assumption, order, delta)
+    if run.batch == run.dataset_size:
+        return replace(bound(replace(run, sampling="full"), assumption, order=order, delta=delta), run=run)
+    if order is not None:
+        found = sampled_loss(run, assumption, order)
+        epsilon = found.epsilon
+    elif delta is not None:
+        epsilon, order, found = sampled_dp(run, assumption, delta)
+    else:
+        raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
+    claim = "ours/sampled/step"
+    stated = _stated(run, assumption)
+    return RenyiBound(run, epsilon, order, delta, found.route, found.window, found.share, claim, stated)
 
 
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
@@ -196,6 +269,12 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
             f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
             "for an assumption that is proved or assumed call bound(run, assumption, ...)."
         )
+    if run.sampling == "without_replacement":
+        raise InputError(
+            f"estimate needs batches that are fixed in advance, got sampling={run.sampling!r}; "
+            "describe the run with sampling='full' or 'cyclic'."
+        )
+    order, delta = _target(measured.assumption, order, delta)
     return Estimate(*_solve(run, measured.assumption, order, delta), conditional_on=measured.conditional_on)
 
 
@@ -206,9 +285,8 @@ def _order(order: float) -> float:
     return number
 
 
-def _solve(
-    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
-) -> tuple[NoisySGD, float, float | None, float | None, str, int, tuple[str, ...], Optimum]:
+def _target(assumption: Assumption, order: float | None, delta: float | None) -> tuple[float | None, float | None]:
+    """The order and the delta, checked before the work."""
     if not isinstance(assumption, Assumption):
         raise InputError(
             f"assumption needs one of lastiterate.numeric.assumptions, got assumption={assumption!r}; "
@@ -216,23 +294,35 @@ def _solve(
         )
     if order is not None and delta is not None:
         raise InputError(f"bound needs an order or a delta, got order={order} and delta={delta}; leave one out.")
-    if order is not None:
-        order = _order(order)
     if delta is not None:
-        gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1) before the work
+        gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
+    return (None if order is None else _order(order)), delta
+
+
+def _solve(
+    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
+) -> tuple[NoisySGD, float, float | None, float | None, str, int, tuple[str, ...], Optimum]:
     program, found = worst_position(run, assumption)
-    stated: tuple[str, ...] = (
+    claim = assumption.claim if run.sampling == "full" else "ours/cyclic/last_step"
+    return run, _up(found.cost), order, delta, claim, program.position, _stated(run, assumption), found
+
+
+def _stated(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
+    """What a number for the run rests on, in words."""
+    batches = {
+        "full": "batches are full",
+        "cyclic": f"the {run.batches} batches are fixed in advance and come in the same order in every epoch",
+        "without_replacement": f"each batch is {run.batch} of the {run.dataset_size} samples, drawn independently",
+    }
+    stated = (
         assumption.statement,
         f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ by replacing one sample",
-        "batches are full"
-        if run.batches == 1
-        else f"the {run.batches} batches are fixed in advance and come in the same order in every epoch",
+        batches[run.sampling],
         "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
     )
     if isfinite(run.diameter):
-        stated += (f"every iterate is projected to a convex domain of diameter {run.diameter:g}",)
-    claim = assumption.claim if run.batches == 1 else "ours/cyclic/last_step"
-    return run, _up(found.cost), order, delta, claim, program.position, stated, found
+        return (*stated, f"every iterate is projected to a convex domain of diameter {run.diameter:g}")
+    return stated
 
 
 def _up(cost: arb) -> float:

@@ -10,7 +10,7 @@ from math import isfinite, sqrt
 from typing import Final
 
 from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.bound import Bound, RenyiBound, bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, positive
 
@@ -29,7 +29,7 @@ def calibrate(
     order: float | None = None,
     delta: float | None = None,
     vary: str = "noise_std",
-) -> Bound:
+) -> Bound | RenyiBound:
     """Change one number of the run until its privacy loss is at most epsilon, and hardly less.
 
     Args:
@@ -59,18 +59,18 @@ def calibrate(
     if vary not in VARIED:
         raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; choose one of them.")
 
-    def found(changed: NoisySGD) -> Bound | None:
+    def found(changed: NoisySGD) -> Bound | RenyiBound | None:
         here = bound(changed, assumption, order=order, delta=delta)
         return here if here.epsilon <= epsilon else None
 
     return VARIED[vary](run, found, epsilon)
 
 
-_Met = Callable[[NoisySGD], Bound | None]
+_Met = Callable[[NoisySGD], Bound | RenyiBound | None]
 """The bound of a run that meets the target, None for one that does not."""
 
 
-def _noise(run: NoisySGD, met: _Met, epsilon: float) -> Bound:
+def _noise(run: NoisySGD, met: _Met, epsilon: float) -> Bound | RenyiBound:
     def scaled(factor: float) -> NoisySGD:
         noise = run.noise_std
         return replace(run, noise_std=tuple(factor * v for v in noise) if isinstance(noise, tuple) else factor * noise)
@@ -78,7 +78,7 @@ def _noise(run: NoisySGD, met: _Met, epsilon: float) -> Bound:
     return _bisect(lambda x: met(scaled(1 / x)), "noise_std", epsilon)
 
 
-def _diameter(run: NoisySGD, met: _Met, epsilon: float) -> Bound:
+def _diameter(run: NoisySGD, met: _Met, epsilon: float) -> Bound | RenyiBound:
     start = run.diameter if isfinite(run.diameter) else 1.0
     unprojected = met(replace(run, diameter=float("inf")))
     if unprojected is not None:
@@ -89,7 +89,7 @@ def _diameter(run: NoisySGD, met: _Met, epsilon: float) -> Bound:
     return _bisect(lambda x: met(replace(run, diameter=start * x)), "diameter", epsilon)
 
 
-def _bisect(met: Callable[[float], Bound | None], name: str, epsilon: float) -> Bound:
+def _bisect(met: Callable[[float], Bound | RenyiBound | None], name: str, epsilon: float) -> Bound | RenyiBound:
     """The largest factor that meets the target, from a factor of 1 both ways."""
     low, best = 1.0, met(1.0)
     while best is None and low > 1 / _FAR:
@@ -110,7 +110,7 @@ def _bisect(met: Callable[[float], Bound | None], name: str, epsilon: float) -> 
     return best
 
 
-def _steps(run: NoisySGD, met: _Met, epsilon: float) -> Bound:
+def _steps(run: NoisySGD, met: _Met, epsilon: float) -> Bound | RenyiBound:
     if not run.constant:
         raise InputError("vary='steps' needs a constant step_size and noise_std, got a schedule; vary the noise.")
     low, best = 1, met(replace(run, steps=1))
@@ -134,7 +134,7 @@ def _steps(run: NoisySGD, met: _Met, epsilon: float) -> Bound:
     return best
 
 
-VARIED: Final[dict[str, Callable[[NoisySGD, _Met, float], Bound]]] = {
+VARIED: Final[dict[str, Callable[[NoisySGD, _Met, float], Bound | RenyiBound]]] = {
     "noise_std": _noise,
     "steps": _steps,
     "diameter": _diameter,

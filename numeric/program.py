@@ -12,6 +12,7 @@ Source: Chien & Li 2025, Theorems 3.1 and 3.7, without their noise splitting; th
 interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien_li/theorem_3_1/direct/* and gdp/*).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
@@ -25,7 +26,7 @@ from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.expansion import ULPS, Expansion
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["GeometricPath", "Path", "ShiftProgram"]
+__all__ = ["GeometricPath", "Path", "ShiftProgram", "run_forward"]
 
 Array = NDArray[np.float64]
 
@@ -73,7 +74,9 @@ class ShiftProgram:
         return {}
 
     def differs(self, t: int) -> bool:
-        """Whether the batch of step t holds the sample that differs."""
+        """Whether the batch of step t holds the sample that differs; where batches are random, that it may."""
+        if self.run.sampling == "without_replacement":
+            return True
         return (t + self.skipped) % self.run.batches == self.position
 
     def expansion(self, t: int) -> Expansion:
@@ -97,13 +100,13 @@ class ShiftProgram:
     @property
     def encounters(self) -> range:
         """The steps whose batch holds the sample that differs."""
-        batches = self.run.batches
+        batches = 1 if self.run.sampling == "without_replacement" else self.run.batches
         return range((self.position - self.skipped) % batches, self.steps, batches)
 
     @property
     def constant(self) -> bool:
         """Whether every step is the same."""
-        return self.run.constant and self.run.batches == 1
+        return self.run.constant and self.run.sampling != "cyclic"
 
     def composition(self) -> arb:
         """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""
@@ -184,14 +187,33 @@ class ShiftProgram:
         known = self.tracked[path.start] if path.start else self.initial
         if path.distance < min(known, self.diameter):
             raise ValueError(f"a path needs to start at the tracked distance, got distance={path.distance}")
-        with precision():
-            z, total = exact(path.distance), arb(0)
-            for t, shift in enumerate(path.shifts[:-1].tolist(), start=path.start):
-                left = (self.expansion(t).ball(z) - exact(shift)).upper()
-                z = left if left > 0 else arb(0)
-                total += (exact(shift) / exact(self.noise_at(t))) ** 2
-            last = self.expansion(self.steps - 1).ball(z)
-            return total + (last / exact(self.noise_at(self.steps - 1))) ** 2
+        return run_forward(
+            lambda t: self.expansion(path.start + t),
+            lambda t: self.noise_at(path.start + t),
+            path.distance,
+            path.shifts,
+        )
+
+
+def run_forward(
+    expansion: Callable[[int], Expansion], noise: Callable[[int], float], distance: float, shifts: Array
+) -> arb:
+    """Enclose the cost of shifts that start at a distance, with the last one replaced by what is left to hide.
+
+    Args:
+        expansion: e of the step at each place of ``shifts``.
+        noise: standard deviation there, a length.
+        distance: distance to hide before the first step, a length.
+        shifts: shape (w,), lengths; w >= 1.
+    """
+    with precision():
+        z, total = exact(distance), arb(0)
+        for t, shift in enumerate(shifts[:-1].tolist()):
+            left = (expansion(t).ball(z) - exact(shift)).upper()
+            z = left if left > 0 else arb(0)
+            total += (exact(shift) / exact(noise(t))) ** 2
+        last = len(shifts) - 1
+        return total + (expansion(last).ball(z) / exact(noise(last))) ** 2
 
 
 @dataclass(frozen=True, eq=False)

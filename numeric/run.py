@@ -13,7 +13,7 @@ __all__ = ["NoisySGD", "Schedule"]
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 
-_SAMPLING = ("full", "cyclic")
+_SAMPLING = ("full", "cyclic", "without_replacement")
 
 
 def real(name: str, value: Any, need: str) -> float:
@@ -72,8 +72,8 @@ class NoisySGD:
         clip_norm: bound K on the norm of every per-sample gradient.
         dataset_size: number n of samples.
         batch_size: samples in an update; None for all of them.
-        sampling: "full" batches, or "cyclic": dataset_size / batch_size fixed batches in the same order in
-            every epoch.
+        sampling: "full" batches; "cyclic", dataset_size / batch_size fixed batches in the same order in every
+            epoch; or "without_replacement", an independent batch of exactly batch_size samples in every step.
         diameter: greatest distance of two points of the domain (not its radius), a length; inf for no
             projection.
         adjacency: "replace": two data sets differ in one sample.
@@ -122,7 +122,7 @@ class NoisySGD:
                 f"sampling='full' needs batch_size equal to dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_size}; leave batch_size out, or use sampling='cyclic'."
             )
-        if self.dataset_size % self.batch:
+        if self.sampling == "cyclic" and self.dataset_size % self.batch:
             raise InputError(
                 f"sampling='cyclic' needs a batch_size that divides dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_size}; drop the samples that are left over."

@@ -36,13 +36,14 @@ class Shot:
     cost: float
 
 
-def shoot(expansion: Expansion, diameter: float, steps: int) -> Shot:
+def shoot(expansion: Expansion, diameter: float, steps: int, toll: float = 0.0) -> Shot:
     """Search the stationary paths from the diameter to 0; shifts and cost in lengths (noise 1).
 
     Args:
         expansion: e, the same at every step.
         diameter: D, finite.
         steps: the longest window allowed.
+        toll: added to the cost for every step of the window, a squared length.
 
     Returns:
         The cheapest feasible path found. Its cost is a float estimate; certify it with `ShiftProgram.cost`.
@@ -52,11 +53,11 @@ def shoot(expansion: Expansion, diameter: float, steps: int) -> Shot:
     # Below e(D) - D a first shift lets the distance grow past D, above e(D) there is nothing to hide.
     u = np.concatenate([np.geomspace(1e-12, 1e-2, 128, endpoint=False), np.linspace(1e-2, 1.0, _COARSE)])
     low, high = top - diameter, top
-    value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon)
+    value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon, toll)
     # Neighbouring lengths differ little near the optimum and each has a dip of its own: look again, closely.
     centre = int(value.argmin())
     u = np.linspace(u[max(centre - 4, 0)], u[min(centre + 4, len(u) - 1)], _COARSE)
-    value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon)
+    value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon, toll)
     inner = np.concatenate([[np.inf], value, [np.inf]])
     dips = np.flatnonzero((inner[1:-1] <= inner[:-2]) & (inner[1:-1] <= inner[2:]))
     dips = dips[np.argsort(value[dips])][:_BASINS]
@@ -64,26 +65,28 @@ def shoot(expansion: Expansion, diameter: float, steps: int) -> Shot:
     weights = np.linspace(0.0, 1.0, _FINE)
     while np.any(right - left > 1e-14 * right):
         grid = left[:, None] + (right - left)[:, None] * weights
-        value, _ = _fire(expansion, diameter, (low + (high - low) * grid).ravel(), horizon)
+        value, _ = _fire(expansion, diameter, (low + (high - low) * grid).ravel(), horizon, toll)
         rows = np.arange(len(grid))
         least = value.reshape(grid.shape).argmin(axis=1)
         left, right = grid[rows, np.maximum(least - 1, 0)], grid[rows, np.minimum(least + 1, _FINE - 1)]
     middle = low + (high - low) * np.append((left + right) / 2, 1.0)
-    value, length = _fire(expansion, diameter, middle, horizon)
+    value, length = _fire(expansion, diameter, middle, horizon, toll)
     best = int(value.argmin())
     return _trace(expansion, diameter, float(middle[best]), int(length[best]))
 
 
-def _fire(expansion: Expansion, diameter: float, first: Array, horizon: int) -> tuple[Array, NDArray[np.int64]]:
+def _fire(
+    expansion: Expansion, diameter: float, first: Array, horizon: int, toll: float
+) -> tuple[Array, NDArray[np.int64]]:
     """Value and length of the shots with these first shifts, all at once."""
     z, a = np.full_like(first, diameter), first.copy()
     spent = np.zeros_like(first)
     ahead = expansion.value(z)
-    value, length = ahead**2, np.ones(len(first), dtype=np.int64)
+    value, length = ahead**2 + toll, np.ones(len(first), dtype=np.int64)
     alive = np.arange(len(first))
     cheapest = float(value.min())
     for step in range(2, horizon + 1):
-        spent = spent + a**2
+        spent = spent + a**2 + toll
         z = ahead - a
         keep = (z > 0) & (z <= diameter) & (spent < cheapest)
         if not keep.all():
@@ -91,7 +94,7 @@ def _fire(expansion: Expansion, diameter: float, first: Array, horizon: int) -> 
         if not len(alive):
             break
         ahead = expansion.value(z)
-        ended = spent + ahead**2
+        ended = spent + ahead**2 + toll
         better = ended < value[alive]
         value[alive[better]], length[alive[better]] = ended[better], step
         cheapest = min(cheapest, float(ended.min()))

@@ -12,7 +12,7 @@ from typing import Final
 from lastiterate.numeric.affine import untested
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.balls import exact, precision, upper
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import gaussian_bound
 from lastiterate.numeric.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
@@ -100,7 +100,7 @@ def _chien_li_3_7(setting: Setting) -> float:
 
 
 def _shift(assumption: Callable[[Setting], Assumption]) -> Callable[[Setting], float]:
-    return lambda setting: bound(run_of(setting), assumption(setting)).rdp(setting["alpha"])
+    return lambda setting: gaussian_bound(run_of(setting), assumption(setting)).rdp(setting["alpha"])
 
 
 _ASSUMPTIONS: Final[dict[str, Callable[[Setting], Assumption]]] = {

@@ -37,7 +37,7 @@ from lastiterate.symbolic.chien_li import (
     theorem_3_7,
 )
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.ours import cyclic, kinks, taut_string, value_iteration
+from lastiterate.symbolic.ours import cyclic, kinks, sampled, taut_string, value_iteration
 
 __all__ = ["CLAIMS", "MODULES"]
 
@@ -70,6 +70,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     value_iteration,
     kinks,
     cyclic,
+    sampled,
 )
 """One module a theorem, lemma, remark or appendix."""
 

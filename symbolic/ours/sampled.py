@@ -1,0 +1,109 @@
+"""One step on a batch drawn without replacement, and the window of shifts behind it.
+
+Statement    epsilon(alpha) <= w S(beta) + alpha / (2 (1 - beta) sigma^2) sum a_t^2, z' = e(z) - a_t, e(0) = 0, where
+             S(beta) bounds D_alpha of (1-q) N(x) + q N(y) and (1-q) N(x) + q N(y') in both directions, at noise
+             variance beta sigma^2, |x - y|, |x - y'|, |y - y'| <= 2 eta K / b, q = b / n.
+Assumptions  alpha > 1, 0 < q < 1, 0 < beta < 1; batches independent and of fixed size; one sample is replaced.
+Derivation   Reveal a batch without i*, uniform, and swap one of its elements for i* with probability q: a uniform
+             batch (`law`). What is revealed is the same for both runs. The mixture's profile is q times that of two
+             Gaussians at 1 + (t - 1)/q (`profile`). The noise is split, variances add (`step`); the reduction with two
+             maps carries the distance, Lemma 3.2 pays for the shift. No law is conditioned on the future.
+Source       ours; it repairs Chien & Li 2025, Theorem 3.12. The profile is Balle, Barthe & Gaboardi 2018, Theorem 2.
+"""
+
+from sympy import Expr, Integer
+
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.notation import a, alpha, b, beta, gamma, kappa, n, q, r, sigma, u, v, x, xi
+
+_SOURCE = Source("DESIGN.md", 73, "Section 2", "random batches")
+_one = Integer(1)
+
+# r is the number of batches of b samples out of the n - 1 others; there are r n / (n - b) out of all n.
+_uniform = (n - b) / (n * r)
+
+
+def _without(rate: Expr) -> Identity:
+    return Identity((1 - rate) / r, _uniform, "a batch without i*")
+
+
+def _with(rate: Expr) -> Identity:
+    """n - b batches become this one by a swap, each revealed with chance 1/r, the element chosen with chance 1/b."""
+    return Identity(rate * (n - b) / (r * b), _uniform, "a batch with i*")
+
+
+# Densities gamma at x (shared), kappa at y, xi at y'; the level is t = 1 + q u, and 1 + u in units of q.
+_level, _tau = 1 + q * u, 1 + u
+
+
+def _profile(share: Expr) -> Identity:
+    left = (1 - q) * gamma + q * kappa - _level * ((1 - q) * gamma + q * xi)
+    return Identity(left, q * (kappa - _tau * ((1 - share) * gamma + share * xi)), "P - t P'")
+
+
+CLAIMS = (
+    Claim(
+        key="ours/sampled/law",
+        title="Reveal a batch without i*, swap with probability b/n: a batch drawn without replacement",
+        source=_SOURCE,
+        assumptions=(n > b,),
+        checks=(_without(b / n), _with(b / n)),
+        mutants=(
+            Mutant("rate 1/n", _without(1 / n), Engine.IDENTITY),
+            Mutant("rate b/(n - 1), without", _without(b / (n - 1)), Engine.IDENTITY),
+            Mutant("rate b/(n - 1), with", _with(b / (n - 1)), Engine.IDENTITY),
+        ),
+        role=Role.OURS,
+    ),
+    Claim(
+        key="ours/sampled/profile",
+        title="P - t P' = q (N(y) - tau ((1 - share) N(x) + share N(y'))), tau = 1 + (t - 1)/q, share = t/tau",
+        source=_SOURCE,
+        assumptions=(q > 0, q < 1),
+        checks=(
+            _profile(_level / _tau),
+            Inequality(_level / _tau, Relation.AT_MOST, _one, name="a share, at most one"),
+        ),
+        mutants=(
+            Mutant("share 1/tau", _profile(1 / _tau), Engine.IDENTITY),
+            Mutant("all at y'", _profile(_one), Engine.IDENTITY),
+            Mutant(
+                "at most q",
+                Inequality(_level / _tau, Relation.AT_MOST, q),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.OURS,
+    ),
+    Claim(
+        key="ours/sampled/step",
+        title="One step with split noise: the price of the change of the data, and that of a shift, at variance shares",
+        source=_SOURCE,
+        assumptions=(alpha > 1, beta < 1, beta > 0),
+        checks=(
+            Identity(beta * sigma**2 + (1 - beta) * sigma**2, sigma**2, "variances add to the noise of the step"),
+            Identity(
+                alpha * a**2 / (2 * (1 - beta) * sigma**2) * (1 - beta),
+                alpha * a**2 / (2 * sigma**2),
+                "price of a shift at the share 1 - beta",
+            ),
+            Inequality(v + x - a, Relation.AT_MOST, v + r - a, given=(x <= r,), name="one coin: order is kept"),
+        ),
+        mutants=(
+            Mutant(
+                "standard deviations split",
+                Identity((beta * sigma) ** 2 + ((1 - beta) * sigma) ** 2, sigma**2),
+                Engine.IDENTITY,
+            ),
+            Mutant(
+                "shift priced at beta",
+                Identity(alpha * a**2 / (2 * beta * sigma**2) * (1 - beta), alpha * a**2 / (2 * sigma**2)),
+                Engine.IDENTITY,
+            ),
+            Mutant(
+                "order reversed", Inequality(v + r - a, Relation.AT_MOST, v + x - a, given=(x <= r,)), Engine.INEQUALITY
+            ),
+        ),
+        role=Role.OURS,
+    ),
+)

@@ -1,0 +1,148 @@
+"""Batches drawn without replacement."""
+
+from dataclasses import replace
+from math import comb, exp, inf, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+
+from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.bound import Measured, RenyiBound, bound, estimate, gaussian_bound
+from lastiterate.numeric.calibrate import calibrate
+from lastiterate.numeric.compare import compare
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.sampled import sampled_routes
+
+_RUN = NoisySGD(
+    1, step_size=1.0, noise_std=1.0, clip_norm=1.0, dataset_size=10, batch_size=1, sampling="without_replacement"
+)
+
+
+def _linear_losses(run: NoisySGD, order: float, other: float) -> tuple[float, float]:
+    """D_alpha(P || Q), D_alpha(Q || P) by the trapezoid rule: gradient -K against ``other`` K, all others zero.
+
+    The last iterate without projection is a mixture over the number of steps that met the sample.
+    """
+    steps, q = run.steps, run.batch / run.dataset_size
+    move = run.step_size_at(0) * run.clip_norm / run.batch
+    width = run.noise_std_at(0) * sqrt(steps)
+    met = np.arange(steps + 1)
+    weights = np.log([comb(steps, k) * q**k * (1 - q) ** (steps - k) for k in met])
+    reach = steps * move * (order + 2) + 12 * width
+    x, h = np.linspace(-reach, reach, 40_001, retstep=True)
+
+    def log_density(sign: float) -> np.ndarray:
+        z = (x[:, None] - sign * move * met) / width
+        return logsumexp(weights - z**2 / 2, axis=1) - log(width * sqrt(2 * np.pi))
+
+    p, q_law = log_density(1.0), log_density(-other)
+
+    def renyi(a: np.ndarray, b: np.ndarray) -> float:
+        return float(logsumexp(order * a + (1 - order) * b) + log(h)) / (order - 1)
+
+    return renyi(p, q_law), renyi(q_law, p)
+
+
+def test_the_setting_that_refutes_theorem_3_12() -> None:
+    found = bound(_RUN, Smooth(1.0), order=20.0)
+    assert isinstance(found, RenyiBound)
+    assert 37.576226 <= found.epsilon <= 37.5763
+    assert max(_linear_losses(_RUN, 20.0, 1.0)) == pytest.approx(7.6815868, abs=1e-6)
+    assert max(_linear_losses(_RUN, 20.0, 0.0)) == pytest.approx(7.5762263, abs=1e-6)
+
+
+@given(
+    st.integers(1, 4),
+    st.integers(1, 6),
+    st.floats(0.3, 4.0),
+    st.floats(1.1, 12.0),
+    st.sampled_from([0.0, 1.0]),
+)
+@settings(max_examples=25, deadline=None)
+def test_no_route_is_below_linear_losses(steps: int, batch: int, noise: float, order: float, other: float) -> None:
+    run = replace(_RUN, steps=steps, batch_size=batch, noise_std=noise)
+    lower = max(_linear_losses(run, order, other))
+    for assumption in (Convex(1.0), Clipped()):
+        for one in sampled_routes(run, assumption, order):
+            assert one.epsilon >= lower * (1 - 1e-9) - 1e-12
+
+
+def test_the_whole_data_set_is_a_full_batch() -> None:
+    run = NoisySGD(50, 0.1, 1.0, 2.0, dataset_size=5, batch_size=5, sampling="without_replacement", diameter=1.0)
+    full = replace(run, sampling="full")
+    assert bound(run, Smooth(1.0), order=2.0).epsilon == bound(full, Smooth(1.0), order=2.0).epsilon
+
+
+_LONG = replace(_RUN, step_size=0.1, noise_std=0.1, dataset_size=100, batch_size=5, diameter=1.0)
+
+
+@pytest.mark.parametrize("assumption", [Convex(1.0), StronglyConvex(1.0, 1.0), Smooth(0.5), Holder(0.5, 0.5)])
+def test_the_loss_converges(assumption: object) -> None:
+    losses = [bound(replace(_LONG, steps=T), assumption, order=2.0).epsilon for T in (10, 10**5, 10**7)]
+    assert losses[0] < losses[1] == pytest.approx(losses[2], rel=1e-2)
+    assert losses[1] <= min(one.epsilon for one in sampled_routes(replace(_LONG, steps=10**5), assumption, 2.0))
+
+
+def test_amplification_pays() -> None:
+    run = replace(_LONG, steps=10**5)
+    found = bound(run, Convex(1.0), order=2.0)
+    routes = {one.route: one.epsilon for one in sampled_routes(run, Convex(1.0), 2.0)}
+    assert found.route == "window of shifts"
+    assert found.epsilon < 0.1 * routes["worst batches"]
+    assert found.epsilon < 0.1 * routes["composition"]
+
+
+@given(st.integers(1, 30), st.integers(1, 50), st.floats(1.2, 6.0))
+@settings(max_examples=4, deadline=None)
+def test_monotone(steps: int, batch: int, order: float) -> None:
+    run = replace(_LONG, steps=steps, batch_size=batch)
+    here = bound(run, Convex(1.0), order=order).epsilon
+    assert bound(replace(run, steps=steps + 1), Convex(1.0), order=order).epsilon >= here * (1 - 1e-12)
+    assert bound(replace(run, noise_std=0.11), Convex(1.0), order=order).epsilon <= here * (1 + 1e-3)
+
+
+def test_epsilon_delta_is_a_valid_conversion() -> None:
+    run, delta = replace(_LONG, steps=200), 1e-5
+    found = bound(run, Convex(1.0), delta=delta)
+    assert isinstance(found, RenyiBound)
+    renyi = bound(run, Convex(1.0), order=found.order).epsilon
+    a = found.order
+    assert found.epsilon == pytest.approx(renyi + log((a - 1) / a) - (log(delta) + log(a)) / (a - 1), rel=1e-9)
+    assert str(found).endswith("1e-05)-DP")
+
+
+def test_schedules_compose() -> None:
+    run = replace(_LONG, steps=3, noise_std=(0.1, 0.2, 0.4), diameter=inf)
+    alone = [bound(replace(_LONG, noise_std=s, diameter=inf), Convex(1.0), order=2.0).epsilon for s in (0.1, 0.2, 0.4)]
+    assert bound(run, Convex(1.0), order=2.0).epsilon == pytest.approx(sum(alone), rel=1e-12)
+
+
+def test_small_q_is_the_known_order_of_magnitude() -> None:
+    """For small q one step costs about q^2 (e^(d^2) - 1) at order 2, and never less."""
+    run = replace(_RUN, dataset_size=10_000, noise_std=1.0)
+    found = bound(run, Convex(1.0), order=2.0).epsilon
+    assert found >= 1e-8 * (exp(4.0) - 1) * (1 - 1e-4)
+
+
+def test_calibrate_and_compare_take_random_batches() -> None:
+    run = replace(_LONG, steps=50)
+    found = calibrate(run, Convex(1.0), epsilon=0.01, order=2.0)
+    assert found.epsilon <= 0.01
+    rows = compare(run, Convex(1.0), order=2.0)
+    assert rows[-1].epsilon == min(row.epsilon for row in rows)
+    assert {row.claim for row in rows} == {"ours/sampled/step"}
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(InputError, match="order=None, delta=None"):
+        bound(_RUN, Convex(1.0))
+    with pytest.raises(InputError, match="sampling='without_replacement'"):
+        gaussian_bound(_RUN, Convex(1.0))
+    with pytest.raises(InputError, match="sampling='without_replacement'"):
+        estimate(_RUN, Measured(Smooth(1.0), "a measurement"), order=2.0)
+    with pytest.raises(InputError, match="batch_size=11"):
+        replace(_RUN, batch_size=11)
