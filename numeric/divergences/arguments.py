@@ -37,11 +37,12 @@ def spread(name: str, value: Any) -> float:
     return number
 
 
-def ratio(noise: float, shift: float) -> None:
-    """Whether the noise is comparable with the shift, so that squares of their ratio are floats."""
-    if not 1 / _SPREAD <= shift / noise <= _SPREAD:
+def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
+    """Whether the noise is comparable with the shift: quadrature resolves so many widths, floats squares of 10^-50."""
+    if not 1 / _SPREAD <= shift / noise <= 1.0001 * widest:
         raise InputError(
-            f"noise needs to be within a factor 1e50 of the shift, got noise={noise:g}; shift={shift:g} is far away."
+            f"noise needs to lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; "
+            "with less noise take the whole batch, `renyi_gaussian`."
         )
 
 

@@ -9,8 +9,8 @@ Middle       `acb.integral` of f. It needs log A and log B analytic where it ask
 Tails        t^alpha is convex, hence A^alpha <= sum_i p_i exp(alpha (a_i x - a_i^2/2)). One component alone bounds B
              from below and 1 - alpha < 0, hence for every k f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i
              - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k), whose tail beyond X is the same sum with erfc((X -
-             alpha a_i + (alpha - 1) c_k) / sqrt 2) / 2 in place of phi. To the right the largest c_k is taken, to the
-             left the smallest. The tail is added as a ball [0, bound].
+             alpha a_i + (alpha - 1) c_k) / sqrt 2) / 2 in place of phi. The least over k is
+             taken and added as a ball [0, bound].
 """
 
 from dataclasses import dataclass
@@ -158,25 +158,30 @@ def _leading(law: Components, x: acb, analytic: bool) -> tuple[arb, arb, acb]:
 
 
 def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, side: int) -> arb:
-    weight, mean = denominator[-1 if side > 0 else 0]
-    total = arb(0)  # squares are written as products: ** of a ball around 0 is not finite
-    for p, a in numerator:
-        reach = side * (end - alpha * a + (alpha - 1) * mean) / arb(2).sqrt()
-        total += p * (alpha * (alpha - 1) * (a - mean) * (a - mean) / 2).exp() * reach.erfc() / 2
-    return weight ** (1 - alpha) * total
+    """The least of the bounds of the module docstring, over the component of the denominator that is kept."""
+    bounds = []
+    for weight, mean in denominator:
+        total = arb(0)  # squares are written as products: ** of a ball around 0 is not finite
+        for p, a in numerator:
+            reach = side * (end - alpha * a + (alpha - 1) * mean) / arb(2).sqrt()
+            total += p * (alpha * (alpha - 1) * (a - mean) * (a - mean) / 2).exp() * reach.erfc() / 2
+        bounds.append((weight ** (1 - alpha) * total).upper())
+    return min(bounds)
 
 
 def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, side: int) -> float:
     """Where the tail on this side falls below 2^-bits; the moment is at least 1. Any answer is valid."""
-    weight, mean = denominator[-1 if side > 0 else 0]
-    ends = []
-    for p, a in numerator:
-        excess = (alpha * (alpha - 1) * (a - mean) * (a - mean) / 2 + (1 - alpha) * weight.log() + p.log()).mid()
-        centre = alpha * a - (alpha - 1) * mean
-        known = _peak(numerator, denominator, float(alpha.mid()), float(centre.mid()) - 1, float(centre.mid()) + 1)
-        depth = max(float(excess) - max(known, 0.0) + bits * log(2), 2.0)
-        ends.append(side * float(centre.mid()) + sqrt(2 * depth))
-    return side * max(ends)
+    nearest = []
+    for weight, mean in denominator:
+        ends = []
+        for p, a in numerator:
+            excess = (alpha * (alpha - 1) * (a - mean) * (a - mean) / 2 + (1 - alpha) * weight.log() + p.log()).mid()
+            centre = float((alpha * a - (alpha - 1) * mean).mid())
+            known = _peak(numerator, denominator, float(alpha.mid()), centre - 1, centre + 1)
+            depth = max(float(excess) - max(known, 0.0) + bits * log(2), 2.0)
+            ends.append(side * centre + sqrt(2 * depth))
+        nearest.append(max(ends))
+    return side * min(nearest)
 
 
 def _peak(numerator: Components, denominator: Components, alpha: float, left: float, right: float) -> float:

@@ -230,8 +230,8 @@ def _step(m: float, depth: float, penalty: float) -> tuple[float, float]:
     best = int(steps.argmax())
     mantissa, exponent = frexp(m * float(steps[best]))
     mh = ldexp(int(mantissa * 2**30), exponent - 30)
-    rho = 2 * np.exp(log_kappa[best]) / np.expm1(2 * pi * float(w[best]) * m / mh)
-    return mh, 1.001 * float(rho)
+    rho = 2 * np.exp(float(log_kappa[best]) - 2 * pi * float(w[best]) * m / mh)  # the exponent is far below 0
+    return mh, 1.001 * float(rho) + 1e-300
 
 
 def _stationary(q: float, m: float, alpha: float) -> float:

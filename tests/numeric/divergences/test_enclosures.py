@@ -196,6 +196,16 @@ def test_replacement_step_lies_between_a_witness_and_the_whole_batch(q: float, n
     assert bound.relative_radius <= 1e-10
 
 
+def test_replacement_step_at_a_high_order_is_tight() -> None:
+    """Where one power dominates, the proved bound and the conjectured one agree."""
+    for q, alpha in ((0.1, 20), (0.1, 255.5), (1e-3, 256), (1e-12, 255.0)):
+        proved, conjectured = replacement_step(q, 1.0, alpha=alpha, shift=2.0), s_up(q, 1.0, alpha=alpha, shift=2.0)
+        assert proved.upper >= conjectured.lower
+        assert proved.middle == pytest.approx(conjectured.middle, rel=1e-12)
+    near_one = replacement_step(0.1, 1.0, alpha=1.1, shift=2.0).lower / s_up(0.1, 1.0, alpha=1.1, shift=2.0).upper
+    assert 1.3 < near_one < 1.5  # the price of the proof is largest near order 1
+
+
 def test_replacement_step_against_a_plain_sum() -> None:
     q, alpha, g = 0.05, 3.3, 1.5
     y = (np.arange(200_000) + 0.5) * (60 / 200_000)
