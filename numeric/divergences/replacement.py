@@ -44,7 +44,8 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
         q: chance that the differing sample is in the batch, in (0, 1]; exactly this float, so round it up.
         noise: standard deviation of the noise.
         alpha: the order, any real number above 1.
-        shift: greatest distance d = 2 r of two outcomes of the step without its noise, in the unit of ``noise``.
+        shift: greatest distance d = 2 r of two outcomes of the step without its noise, in the unit of ``noise``; at
+            most ten times the noise.
 
     Returns:
         An enclosure of the bound itself, not of the divergence, which may be smaller.
@@ -57,7 +58,7 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
     True
     """
     q, s, d, alpha = sampling(q), spread("noise", noise), spread("shift", shift), order(alpha)
-    ratio(s, d, widest=50)
+    ratio(s, d, widest=10)  # the quadrature takes up to seconds at 10 and minutes at 20, near order 1
 
     def value(bits: int) -> arb:
         power, distance = exact(alpha), exact(d) / exact(s)

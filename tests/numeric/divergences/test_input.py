@@ -53,6 +53,11 @@ def test_noise_far_from_shift(function: Callable[..., object]) -> None:
         function(0.1, 1e-30, alpha=2, shift=1e30)
 
 
+def test_little_noise_without_replacement() -> None:
+    with pytest.raises(InputError, match=r"between 0.1 and 1e50 times the shift 2, got noise=0.1;"):
+        replacement_step(0.1, 0.1, alpha=2, shift=2.0)
+
+
 @pytest.mark.parametrize("function", [s_up_orders, s_down_orders])
 def test_many_orders(function: Callable[..., object]) -> None:
     for q, noise, alphas, name in [(0.0, 1.0, [2.0], "q"), (0.1, 0.0, [2.0], "noise"), (0.1, 1.0, [2.0, 1.0], "alpha")]:
