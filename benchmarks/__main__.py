@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import bounds, ledger
+from benchmarks import bounds, divergences, ledger
 from benchmarks.table import Limit, Row, limits, ratios
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
-_PACKAGES = ("lastiterate", "numpy", "scipy", "python-flint", "sympy", "z3-solver", "torch")
+_PACKAGES = ("lastiterate", "numpy", "scipy", "python-flint", "sympy", "z3-solver", "torch", "dp-accounting")
 
 
 def main() -> None:
@@ -23,10 +23,12 @@ def main() -> None:
         print("gradients: skipped, torch is not installed")
     else:
         rows += gradients.measure()
+    rows += divergences.speed()
     kept: list[tuple[str, Sequence[Limit]]] = [
         ("Growth with the number of steps", bounds.growth()),
         ("Memory", bounds.memory()),
         ("The certified bracket", bounds.brackets()),
+        ("Divergences", divergences.accuracy()),
         ("The ledger", ledger.check()),
     ]
     parts = ["# Benchmarks", _head(load), "## Against baselines", ratios(rows)]

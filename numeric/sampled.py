@@ -41,6 +41,8 @@ __all__ = ["Sampled", "sampled_dp", "sampled_loss", "sampled_routes"]
 _SHARES = 9
 _ROUNDS = 2
 _WINDOWS = 200_000
+_LITTLE_NOISE = 9.0
+"""Moves of more noise than this leave nothing to gain by sampling, and `replacement_step` stops at 10."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,11 @@ def _moved(run: NoisySGD, t: int) -> float:
 
 @lru_cache(maxsize=65536)
 def _price(q: float, noise: float, order: float, moved: float) -> float:
-    return replacement_step(q, noise, alpha=order, shift=moved).upper
+    """Bound on one step between mixtures, rounded up: never above that of the whole batch, which is Gaussian."""
+    whole = upper(exact(order) * exact(moved) ** 2 / (2 * exact(noise) ** 2))
+    if moved > _LITTLE_NOISE * noise:
+        return whole
+    return min(replacement_step(q, noise, alpha=order, shift=moved).upper, whole)
 
 
 def _composition(run: NoisySGD, order: float) -> Sampled:
