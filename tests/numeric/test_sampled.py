@@ -100,10 +100,8 @@ def test_amplification_pays() -> None:
 @settings(max_examples=4, deadline=None)
 def test_monotone(steps: int, batch: int, order: float) -> None:
     run = replace(_LONG, steps=steps, batch_size=batch)
-    here = bound(run, Convex(1.0), order=order).epsilon
-    assert bound(replace(run, steps=steps + 1), Convex(1.0), order=order).epsilon >= here * (
-        1 - 1e-3
-    )  # shares are searched on a grid
+    here = bound(run, Convex(1.0), order=order).epsilon  # the share of the noise is searched on a grid
+    assert bound(replace(run, steps=steps + 1), Convex(1.0), order=order).epsilon >= here * (1 - 1e-3)
     assert bound(replace(run, noise_std=0.11), Convex(1.0), order=order).epsilon <= here * (1 + 1e-3)
 
 
