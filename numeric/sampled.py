@@ -24,7 +24,6 @@ from math import isfinite, nextafter, sqrt
 
 import numpy as np
 from flint import arb
-from scipy.optimize import minimize_scalar
 
 from lastiterate.numeric.affine import untested
 from lastiterate.numeric.assumptions import Assumption
@@ -95,6 +94,8 @@ def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> tuple[flo
         assumption: as there.
         delta: in (0, 1).
     """
+    from scipy.optimize import minimize_scalar  # a slow import that fixed batches do not need
+
     tried: dict[float, tuple[float, float, Sampled]] = {}
 
     def at(position: float) -> float:
