@@ -179,6 +179,6 @@ def _sensitivity(sensitivity: float) -> float:
     sensitivity = real("sensitivity", sensitivity, "a number that is at least 0")
     if not 0 <= sensitivity < inf:
         raise InputError(
-            f"sensitivity needs a finite number that is at least 0, got sensitivity={sensitivity:g}; clip the gradients."
+            f"sensitivity needs a finite number that is at least 0, got sensitivity={sensitivity:g}; clip gradients."
         )
     return sensitivity

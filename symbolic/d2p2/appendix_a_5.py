@@ -51,7 +51,7 @@ CLAIMS = (
     ),
     Claim(
         key="d2p2/appendix_a_5/constant",
-        title="C_2 = n epsilon / (p^2.5 K ln K sqrt(ln(1/delta))) meets a constant C_2 of Theorem 1 (n = p = 1, chi = 1)",
+        title="C_2 = n epsilon / (p^2.5 K ln K sqrt(ln(1/delta))) is at least a constant (n = p = chi = 1)",
         source=at(465, "A.5"),
         assumptions=_assumed,
         checks=(
@@ -78,8 +78,10 @@ CLAIMS = (
         role=Role.STEP,
         relation=Relation.AT_MOST,
         remark=(
-            "Theorem 1 asks for a constant C_2, and A.5 puts in one that depends on n, epsilon, p, K and delta. It tends "
-            "to 0 with K, so the noise put in is below that of Theorem 1 for all large K, and (24) is for a run that is "
+            "Theorem 1 asks for a constant C_2, and A.5 puts in one that depends on n, epsilon, p, K and delta. "
+            "It tends "
+            "to 0 with K, so the noise put in is below that of Theorem 1 for all large K, and (24) is for a run "
+            "that is "
             "not covered. With C_2 fixed the privacy error grows like sqrt(K) ln K / epsilon^2."
         ),
     ),

@@ -53,7 +53,8 @@ CLAIMS = (
             ),
         ),
         remark=(
-            "The projection error of (36) is printed as p^2 sigma_A^2. The term it comes from carries L, which the chosen "
+            "The projection error of (36) is printed as p^2 sigma_A^2. The term it comes from carries L, which "
+            "the chosen "
             "C_2 cancels in the privacy error only. It should be L p^2 sigma_A^2."
         ),
     ),

@@ -48,7 +48,8 @@ CLAIMS = (
         relation=Relation.AT_MOST,
         remark=(
             "(2) has noise p^1.5 nu^2 with no d. From the minimum of L |x|^2 / 2 two steps with eta = 1/(2L) have the "
-            "excess d p nu^2 / (32 L), which exceeds (2) at p = 1, d = 8, nu = 30. The projected-back noise A e has the "
+            "excess d p nu^2 / (32 L), which exceeds (2) at p = 1, d = 8, nu = 30. The projected-back noise A e "
+            "has the "
             "mean square d p sigma_A^2 nu^2: the second term needs at least d sqrt(p) for p^1.5."
         ),
     ),
@@ -69,7 +70,8 @@ CLAIMS = (
         mutants=(Mutant("d^2", Identity(_noise_true, dim**2 * sigma_A**2 * nu**2), Engine.IDENTITY),),
         role=Role.STEP,
         remark=(
-            "A^T A is p x p, each diagonal entry a sum of d squares, so its mean is d sigma_A^2 I; p sigma_A^2 I is the "
+            "A^T A is p x p, each diagonal entry a sum of d squares, so its mean is d sigma_A^2 I; p sigma_A^2 I "
+            "is the "
             "mean of A A^T. The paper takes p for d, and E|A e|^2 comes out too small by d/p. The right value is "
             "d p sigma_A^2 nu^2."
         ),
@@ -95,7 +97,8 @@ CLAIMS = (
         role=Role.STEP,
         relation=Relation.AT_MOST,
         remark=(
-            "The two factors are the same vector, not independent ones, so the mean of the product is no product of means. "
+            "The two factors are the same vector, not independent ones, so the mean of the product is no product "
+            "of means. "
             "E|a|^4 is d (d + 2) sigma_A^4, more than d^2 sigma_A^4; at d = p = 1 the paper has 1 for E A^4 = 3. "
             "With 3 d^2 for d^2 the step holds."
         ),
@@ -118,7 +121,7 @@ CLAIMS = (
     ),
     Claim(
         key="d2p2/theorem_2/projection_power",
-        title="(17) and (30): (1/sqrt(p))^2 p^2 d^2 sigma_A^4 is p^1.5 d^2 sigma_A^4 at most, and p d^2 sigma_A^4 exactly",
+        title="(17), (30): (1/sqrt(p))^2 p^2 d^2 sigma_A^4 is p d^2 sigma_A^4, at most p^1.5 d^2 sigma_A^4",
         source=at(429, "A.4", "(17); A.6 (30)"),
         checks=(
             Identity(ell**2 * dim**2 * sigma_A**4 / _root**2, ell * dim**2 * sigma_A**4, "(30)"),
@@ -181,8 +184,10 @@ CLAIMS = (
         ),
         role=Role.STEP,
         remark=(
-            "The proof replaces the mean of the normalised gradients by the normalised mean. For gradients 5, -1, -1 the "
-            "mean is 1 and the mean of the normalised ones is negative for small stab, so the run moves uphill. The two "
+            "The proof replaces the mean of the normalised gradients by the normalised mean. For gradients 5, "
+            "-1, -1 the "
+            "mean is 1 and the mean of the normalised ones is negative for small stab, so the run moves uphill. "
+            "The two "
             "agree where all per-sample gradients are equal."
         ),
     ),
