@@ -96,7 +96,7 @@ CLAIMS = (
         assumptions=(alpha > 1,),
         checks=(
             Identity(renyi(*_pair, alpha), alpha * xi**2 / (2 * v), "two Gaussians, A fixed"),
-            Identity(renyi(*_pair, alpha), renyi(*_pair[::-1], alpha), "either law as the numerator"),
+            Identity(renyi(*_pair, alpha), renyi(_pair[1], _pair[0], alpha), "either law as the numerator"),
             Identity(2 * (1 - u) * diff(_moment, u), _moment, "M(u) = E exp(u Z^2/2): by parts 2 (1 - u) M' = M"),
             Identity(_moment.subs(u, 0), _one, "M(0) = 1"),
             Identity((alpha - 1) * renyi(*_pair, alpha), alpha * (alpha - 1) / v * xi**2 / 2, "u is the load"),

@@ -29,9 +29,15 @@ def _bound(step: Expr) -> Expr:
     return noise + step * ell * dim**2 * (1 + stab) / 2
 
 
-_at_start = {ell: 1, dim: 8, stab: Rational(1, 100), nu: 30, L: 1}
+_at_start: dict[Expr, Expr] = {
+    ell: Integer(1),
+    dim: Integer(8),
+    stab: Rational(1, 100),
+    nu: Integer(30),
+    L: Integer(1),
+}
 _risk = L * dim * ell * eta**2 * nu**2 / 8  # f of -eta A e / 2 in the mean
-_gap = (_risk - _bound(eta)).subs(eta, 1 / (2 * L)).subs(_at_start)
+_gap = (_risk - _bound(eta)).subs(eta, 1 / (2 * L)).subs(list(_at_start.items()))
 
 
 def _noise_term(moment: Expr) -> Expr:
