@@ -65,6 +65,15 @@ R: Final = Symbol("R", nonnegative=True)
 p: Final = Symbol("p", positive=True)
 q: Final = Symbol("q", positive=True)
 
+# D2P2-SGD: its order eta is alpha here, its step size alpha is eta, its K steps are T, its batch B is b.
+ell: Final = Symbol("ell", integer=True, positive=True)
+dim: Final = Symbol("dim", integer=True, positive=True)
+sigma_A: Final = Symbol("sigma_A", positive=True)  # noqa: N816
+nu: Final = Symbol("nu", positive=True)
+stab: Final = Symbol("stab", nonnegative=True)
+C_2: Final = Symbol("C_2", positive=True)
+chi: Final = Symbol("chi", positive=True)
+
 # Windows of three steps, written out.
 SHIFTS: Final = symbols("a_1:4", nonnegative=True)
 SHARES: Final = symbols("beta_1:4", positive=True)
@@ -115,6 +124,13 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     R: ("|grad f(x) - grad f(y)|^2", "gradient^2"),
     p: ("a weight", "1"),
     q: ("a weight", "1"),
+    ell: ("dimension after the random projection (p of D2P2-SGD)", "1"),
+    dim: ("dimension of the parameters (d of D2P2-SGD)", "1"),
+    sigma_A: ("standard deviation of the entries of the projection", "1"),
+    nu: ("standard deviation of the noise added after the projection (sigma_epsilon of D2P2-SGD)", "1"),
+    stab: ("stability constant of normalised clipping (gamma of D2P2-SGD)", "gradient"),
+    C_2: ("a constant that a theorem says exists", "1"),
+    chi: ("log(1/delta)", "1"),
     **dict.fromkeys(SHIFTS, ("shift at a position of a window of three steps", "length")),
     **dict.fromkeys(SHARES, ("share of the noise variance there", "1")),
     PREVIOUS: ("value of a recursion at index - 1", "as the recursion"),

@@ -1,0 +1,113 @@
+"""What privacy and dimensions do to the convex bound: exponents by substitution, and a constant that is none.
+
+Statement    With eta = p^1.5/(d^2 sqrt(K)) and C_2 = n epsilon/(p^2.5 K ln K sqrt(ln(1/delta))) the three terms are
+             1/sqrt(K) times D d^2/(p^2 sigma_A^2), sqrt(p ln(1/delta))/(d^2 n epsilon) and p^2.5 sigma_A^2.
+Assumptions  B = 1; chi = ln(1/delta); theta stands for ln K.
+Derivation   Substitution into (23).
+Source       D2P2-SGD, A.5, (23)-(24).
+Remark       C_2 falls with K here, while Theorem 1 needs one constant: nu^2 then grows like K, not like K^2.
+"""
+
+from sympy import Expr, Rational, sqrt
+
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.notation import C_2, D, T, chi, dim, ell, epsilon, eta, n, nu, sigma_A, theta
+
+_step = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
+_constant = n * epsilon / (ell ** Rational(5, 2) * T * theta * sqrt(chi))
+_variance = _constant * T**2 * chi / (n**2 * epsilon**2)
+
+
+def _at(term: Expr) -> Expr:
+    return term.subs({eta: _step, nu: sqrt(_variance)})
+
+
+_start = D / (eta * T * sigma_A**2 * sqrt(ell))
+_noise = eta * ell ** Rational(3, 2) * theta * nu**2 / T
+_projection = eta * ell * dim**2 * sigma_A**2
+_assumed = (epsilon > 0,)
+
+CLAIMS = (
+    Claim(
+        key="d2p2/appendix_a_5",
+        title="(24): the three terms of (23) after the substitution",
+        source=at(467, "A.5", "(24)"),
+        assumptions=_assumed,
+        checks=(
+            Identity(_at(_start), D * dim**2 / (ell**2 * sigma_A**2) / sqrt(T), "initialisation"),
+            Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy"),
+            Identity(_at(_projection), ell ** Rational(5, 2) * sigma_A**2 / sqrt(T), "projection"),
+        ),
+        mutants=(
+            Mutant("d for d^2", Identity(_at(_start), D * dim / (ell**2 * sigma_A**2) / sqrt(T)), Engine.IDENTITY),
+            Mutant(
+                "p for sqrt(p)",
+                Identity(_at(_noise), ell * sqrt(chi) / (dim**2 * n * epsilon) / sqrt(T)),
+                Engine.IDENTITY,
+            ),
+            Mutant("p^2", Identity(_at(_projection), ell**2 * sigma_A**2 / sqrt(T)), Engine.IDENTITY),
+        ),
+    ),
+    Claim(
+        key="d2p2/appendix_a_5/constant",
+        title="C_2 = n epsilon / (p^2.5 K ln K sqrt(ln(1/delta))) is at least a constant (n = p = chi = 1)",
+        source=at(465, "A.5"),
+        assumptions=_assumed,
+        checks=(
+            Inequality(
+                C_2,
+                Relation.AT_MOST,
+                _constant.subs({n: 1, ell: 1, chi: 1}),
+                given=(epsilon <= 1, theta >= 1),
+                name="noise at least that of Theorem 1",
+            ),
+        ),
+        mutants=(
+            Mutant(
+                "K^2",
+                Inequality(
+                    C_2,
+                    Relation.AT_MOST,
+                    _constant.subs({n: 1, ell: 1, chi: 1}) / T,
+                    given=(epsilon <= 1, theta >= 1),
+                ),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+        remark=(
+            "Theorem 1 asks for a constant C_2, and A.5 puts in one that depends on n, epsilon, p, K and delta. "
+            "It tends "
+            "to 0 with K, so the noise put in is below that of Theorem 1 for all large K, and (24) is for a run "
+            "that is "
+            "not covered. With C_2 fixed the privacy error grows like sqrt(K) ln K / epsilon^2."
+        ),
+    ),
+    Claim(
+        key="d2p2/appendix_a_5/constant_fixed",
+        title="With C_2 fixed the privacy error is C_2 p^3 ln K sqrt(K) ln(1/delta) / (d^2 n^2 epsilon^2)",
+        source=at(465, "A.5"),
+        assumptions=_assumed,
+        checks=(
+            Identity(
+                _noise.subs({eta: _step, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
+                C_2 * ell**3 * theta * sqrt(T) * chi / (dim**2 * n**2 * epsilon**2),
+                "substituted",
+            ),
+        ),
+        mutants=(
+            Mutant(
+                "falls with K",
+                Identity(
+                    _noise.subs({eta: _step, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
+                    C_2 * ell**3 * theta * chi / (dim**2 * n**2 * epsilon**2) / sqrt(T),
+                ),
+                Engine.IDENTITY,
+            ),
+        ),
+        role=Role.OURS,
+        repairs="d2p2/appendix_a_5/constant",
+    ),
+)

@@ -1,0 +1,100 @@
+"""The non-convex counterpart of A.5: a factor L and a gamma over sqrt(B) go astray; the numbers of A.9.2.
+
+Statement    The terms of (35) after the substitution are those of (36), with projection error p^2 sigma_A^2 and
+             clipping bias (sigma + stab)/sqrt(B); C_1 >= 314 at B = 1024, K = 40, n = 60000 and 73257.
+Assumptions  B = 1 but in the clipping bias; chi = ln(1/delta); theta stands for ln K.
+Derivation   Substitution into (35).
+Source       D2P2-SGD, A.8, (35)-(36); A.9.2.
+"""
+
+from sympy import Expr, Integer, Rational, sqrt
+
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Value
+from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.notation import L, T, b, chi, dim, ell, epsilon, eta, n, nu, sigma, sigma_A, stab, theta
+
+_step = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
+_variance = T * sqrt(chi) / (ell ** Rational(5, 2) * theta * n * epsilon * L)
+
+
+def _at(term: Expr) -> Expr:
+    return term.subs({eta: _step, nu: sqrt(_variance)})
+
+
+_noise = eta * ell ** Rational(3, 2) * theta * L * nu**2 / T
+_projection = L * eta * sqrt(ell) * dim**2 * sigma_A**2
+_bias = sigma / sqrt(b) + stab
+
+
+def _range(size: int) -> Expr:
+    """1000 B^2 K / n^2."""
+    return Integer(1000 * 1024**2 * 40) / Integer(size) ** 2
+
+
+CLAIMS = (
+    Claim(
+        key="d2p2/appendix_a_8",
+        title="(36): the privacy and projection terms of (35) after the substitution",
+        source=at(564, "A.8", "(36)"),
+        assumptions=(epsilon > 0, L > 0),
+        checks=(
+            Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy"),
+            Identity(_at(_projection), L * ell**2 * sigma_A**2 / sqrt(T), "projection, with L"),
+        ),
+        misprint=Identity(_at(_projection), ell**2 * sigma_A**2 / sqrt(T), name="projection as printed, without L"),
+        mutants=(
+            Mutant(
+                "p for sqrt(p)",
+                Identity(_at(_noise), ell * sqrt(chi) / (dim**2 * n * epsilon) / sqrt(T)),
+                Engine.IDENTITY,
+            ),
+            Mutant(
+                "p^2.5", Identity(_at(_projection), L * ell ** Rational(5, 2) * sigma_A**2 / sqrt(T)), Engine.IDENTITY
+            ),
+        ),
+        remark=(
+            "The projection error of (36) is printed as p^2 sigma_A^2. The term it comes from carries L, which "
+            "the chosen "
+            "C_2 cancels in the privacy error only. It should be L p^2 sigma_A^2."
+        ),
+    ),
+    Claim(
+        key="d2p2/appendix_a_8/clipping_bias",
+        title="(36): the clipping bias sigma/sqrt(B) + stab of (35) is at most (sigma + stab)/sqrt(B)",
+        source=at(564, "A.8", "(36)"),
+        checks=(Inequality(_bias, Relation.AT_MOST, (sigma + stab) / sqrt(b), name="any B"),),
+        mutants=(Mutant("over B", Inequality(_bias, Relation.AT_MOST, (sigma + stab) / b), Engine.INEQUALITY),),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+        remark=(
+            "(36) divides the stability constant by sqrt(B), (35) and Theorem 3 do not. A larger batch does not shrink "
+            "that part of the bias. What follows is at most sigma + stab."
+        ),
+    ),
+    Claim(
+        key="d2p2/appendix_a_8/clipping_bias_rightly",
+        title="sigma/sqrt(B) + stab <= sigma + stab",
+        source=at(564, "A.8", "(36)"),
+        checks=(Inequality(_bias, Relation.TIGHT, sigma + stab, name="any B"),),
+        mutants=(Mutant("sigma alone", Inequality(_bias, Relation.AT_MOST, sigma), Engine.INEQUALITY),),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+        repairs="d2p2/appendix_a_8/clipping_bias",
+    ),
+    Claim(
+        key="d2p2/appendix_a_8/a_9_2",
+        title="A.9.2: B = 1024, K = 40: B^2 K / n^2 is 0.01165 and 0.00782, so C_1 = 314 allows epsilon 3.66 and 2.45",
+        source=at(585, "A.9.2"),
+        checks=(
+            Value(_range(60000), "11.65", "n = 60000, in 1/1000"),
+            Value(_range(73257), "7.82", "n = 73257, in 1/1000"),
+            Value(314 * _range(60000) / 1000, "3.66", "epsilon allowed"),
+            Value(314 * _range(73257) / 1000, "2.45", "epsilon allowed"),
+        ),
+        mutants=(
+            Mutant("B for B^2", Value(_range(60000) / 1024, "11.65"), Engine.ENCLOSURE),
+            Mutant("n swapped", Value(_range(60000), "7.82"), Engine.ENCLOSURE),
+        ),
+        role=Role.OURS,
+    ),
+)

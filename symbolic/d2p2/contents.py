@@ -1,0 +1,27 @@
+"""The modules of the paper, in its order."""
+
+from types import ModuleType
+from typing import Final
+
+from lastiterate.symbolic.d2p2 import (
+    appendix_a_5,
+    appendix_a_8,
+    corollary_1,
+    lemma_4,
+    lemma_5,
+    theorem_1,
+    theorem_2,
+)
+
+__all__ = ["MODULES"]
+
+MODULES: Final[tuple[ModuleType, ...]] = (
+    theorem_1,
+    lemma_4,
+    lemma_5,
+    theorem_2,
+    corollary_1,
+    appendix_a_5,
+    appendix_a_8,
+)
+"""One module a theorem, lemma, corollary or appendix."""
