@@ -37,6 +37,7 @@ from lastiterate.symbolic.chien_li import (
     theorem_3_7,
 )
 from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.liang import contents as liang_contents
 from lastiterate.symbolic.ours import cyclic, kinks, taut_string, value_iteration
 
 __all__ = ["CLAIMS", "MODULES"]
@@ -66,6 +67,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     appendix_a_13,
     appendix_a_14,
     appendix_a_15,
+    *liang_contents.MODULES,
     taut_string,
     value_iteration,
     kinks,

@@ -65,6 +65,15 @@ R: Final = Symbol("R", nonnegative=True)
 p: Final = Symbol("p", positive=True)
 q: Final = Symbol("q", positive=True)
 
+# Liang et al.: noise and spread of gradients, and what their rates are made of.
+sigma_dp: Final = Symbol("sigma_DP", positive=True)
+sigma_sgd: Final = Symbol("sigma_SGD", positive=True)
+dim: Final = Symbol("dim", integer=True, positive=True)
+ell: Final = Symbol("ell", positive=True)
+g: Final = Symbol("g", nonnegative=True)
+G: Final = Symbol("G", nonnegative=True)
+rho: Final = Symbol("rho", positive=True)
+
 # Windows of three steps, written out.
 SHIFTS: Final = symbols("a_1:4", nonnegative=True)
 SHARES: Final = symbols("beta_1:4", positive=True)
@@ -115,6 +124,13 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     R: ("|grad f(x) - grad f(y)|^2", "gradient^2"),
     p: ("a weight", "1"),
     q: ("a weight", "1"),
+    sigma_dp: ("standard deviation of the noise added to the gradient, sigma / eta", "gradient"),
+    sigma_sgd: ("root mean square distance of a sample's gradient from the mean", "gradient"),
+    dim: ("number of parameters", "1"),
+    ell: ("log(1/delta)", "1"),
+    g: ("norm of the gradient of the population risk", "gradient"),
+    G: ("square root of the optimality gap", "(gradient length)^(1/2)"),
+    rho: ("(L/m)^(1/4), at least 1", "1"),
     **dict.fromkeys(SHIFTS, ("shift at a position of a window of three steps", "length")),
     **dict.fromkeys(SHARES, ("share of the noise variance there", "1")),
     PREVIOUS: ("value of a recursion at index - 1", "as the recursion"),
