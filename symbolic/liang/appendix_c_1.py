@@ -32,8 +32,6 @@ def _square(given: tuple[Boolean, ...], bound: Expr, name: str) -> Inequality:
     return Inequality(eta * K**2, Relation.AT_MOST, bound, (g <= G, *given), name)
 
 
-_bias = Min(u, v)
-
 CLAIMS = (
     Claim(
         key="liang/appendix_c_1/clipping_factor",
@@ -76,13 +74,13 @@ CLAIMS = (
         key="liang/appendix_c_1/markov",
         title="(61), (62): probability 1/25 sqrt(m/L) of a far sample leaves -22/25",
         source=at(578, "C.1", "(62)"),
-        assumptions=(rho >= 1, p <= rho**-2 / 25),
+        assumptions=(p <= x, 25 * x <= 1),
         checks=(
             Inequality(_q(24, 25), Relation.TIGHT, 1 - p, name="(61)"),
-            Inequality(_q(-13, 12) * (1 - p) + 4 * rho**2 * p, Relation.AT_MOST, _q(-22, 25), name="(62), L = 1/2"),
+            Inequality(_q(-13, 12) * (1 - p) + 4 * x, Relation.AT_MOST, _q(-22, 25), name="(62), x = p sqrt(L/m)"),
         ),
         mutants=(
-            wrong("-23/25", Inequality(_q(-13, 12) * (1 - p) + 4 * rho**2 * p, Relation.AT_MOST, _q(-23, 25))),
+            wrong("-23/25", Inequality(_q(-13, 12) * (1 - p) + 4 * x, Relation.AT_MOST, _q(-23, 25))),
             wrong("49/50", Inequality(_q(49, 50), Relation.AT_MOST, 1 - p)),
         ),
         role=Role.STEP,
@@ -113,7 +111,8 @@ CLAIMS = (
         role=Role.STEP,
         relation=Relation.AT_MOST,
         remark=(
-            "(69) uses (63) in case 2.1, but (63) was derived from K <= 10 sigma_SGD rho^2 and g >= 35 sigma_SGD rho^3, "
+            "(69) uses (63) in case 2.1, but (63) was derived from K <= 10 sigma_SGD rho^2 and g >= 35 "
+            "sigma_SGD rho^3, "
             "which are case 1.1. From g > K/2 and eta <= 9/(20 L) only 9/5 follows for 2/5, and -3/5 + 9/5 is no "
             "decrease at all. With eta <= 1/(10 L) the step and -1/5 hold."
         ),
@@ -166,7 +165,8 @@ CLAIMS = (
         role=Role.STEP,
         relation=Relation.AT_MOST,
         remark=(
-            "(72) prints 4 sigma_SGD^2/C for a probability, which has the unit of a gradient and is exceeded for C < 1. "
+            "(72) prints 4 sigma_SGD^2/C for a probability, which has the unit of a gradient and is "
+            "exceeded for C < 1. "
             "Markov's inequality gives 4 sigma_SGD^2/C^2, and (73) uses that."
         ),
     ),
@@ -236,7 +236,8 @@ CLAIMS = (
         role=Role.STEP,
         relation=Relation.AT_MOST,
         remark=(
-            "(74) bounds the square of a mean of b vectors by 1/b^2 times the sum of their squares, which fails for any "
+            "(74) bounds the square of a mean of b vectors by 1/b^2 times the sum of their squares, "
+            "which fails for any "
             "b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b, not the squared mean. "
             "The last line of (74) needs the clipping bias beside 2 eta^2 sigma_SGD^2/b."
         ),
@@ -294,7 +295,8 @@ CLAIMS = (
         relation=Relation.UP_TO_CONSTANT,
         remark=(
             "Case 1 proves the first of the two terms and case 2 the second; (79) claims the smaller one throughout. "
-            "In case 1 near K = 10 sigma_SGD sqrt(L/m) the second is smaller by sqrt(10) L/m, which no constant covers. "
+            "In case 1 near K = 10 sigma_SGD sqrt(L/m) the second is smaller by sqrt(10) L/m, which no "
+            "constant covers. "
             "What is proved is the first for K <= 10 sigma_SGD sqrt(L/m) and the second above, so the larger always."
         ),
     ),
@@ -306,7 +308,13 @@ CLAIMS = (
         checks=(
             Inequality(sigma_sgd**3 / K, Relation.AT_MOST, rho**6 * sigma_sgd**2, (_edge <= K,), "case 2"),
             Inequality(rho**6 * sigma_sgd**2, Relation.TIGHT, 10 * rho**8 * sigma_sgd**3 / K, (_edge >= K,), "case 1"),
-            Inequality(_bias, Relation.AT_MOST, u, name="the minimum is below both"),
+            Inequality(
+                r * sigma_sgd**3 / K,
+                Relation.BELOW,
+                rho**6 * sigma_sgd**2,
+                (rho >= r, r > 1, sigma_sgd <= K),
+                "no r serves (79): K = sigma_SGD is case 1",
+            ),
         ),
         mutants=(
             wrong(

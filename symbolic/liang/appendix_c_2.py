@@ -16,8 +16,8 @@ from lastiterate.symbolic.notation import K, L, b, dim, ell, epsilon, eta, n, r,
 _third = Rational(1, 3)
 _steps = v / (eta * K * u)
 _X = u**2 / v**2
-_small_K = u / v
-_large_K = sigma_sgd ** (4 * _third) * v**_third / u**_third
+_small_clip = u / v
+_large_clip = sigma_sgd ** (4 * _third) * v**_third / u**_third
 _large_eta = b / (L * sigma_sgd ** (2 * _third)) * _X**_third
 _positive = (L > 0, epsilon > 0)
 
@@ -34,7 +34,8 @@ def _names(expression: Expr) -> Expr:
 CLAIMS = (
     Claim(
         key="liang/appendix_c_2/conversion",
-        title="(83): alpha = 1 + 2 ell/epsilon at RDP epsilon/2 is (epsilon, delta)-DP, and alpha/(eps/2) <= 8 ell/eps^2",
+        title="(83): alpha = 1 + 2 ell/epsilon at RDP epsilon/2 is (epsilon, delta)-DP, and "
+        "alpha/(eps/2) <= 8 ell/eps^2",
         source=at(678, "C.2", "above (83)"),
         assumptions=(epsilon > 0,),
         checks=(
@@ -82,12 +83,12 @@ CLAIMS = (
         source=at(706, "C.2", "(88)"),
         assumptions=_positive,
         checks=(
-            Identity(_small_K * u / v, _X, "(87)"),
-            Identity(_names(_at(_steps, _small_K, b / L)), epsilon**2 * n**2 / (b * dim * ell), "(88)"),
+            Identity(_small_clip * u / v, _X, "(87)"),
+            Identity(_names(_at(_steps, _small_clip, b / L)), epsilon**2 * n**2 / (b * dim * ell), "(88)"),
         ),
         mutants=(
-            wrong("L kept", Identity(_names(_at(_steps, _small_K, b / L)), epsilon**2 * n**2 * L / (b * dim * ell))),
-            wrong("K squared", Identity(_small_K**2 * u / v, _X)),
+            wrong("L kept", Identity(_names(_at(_steps, _small_clip, b / L)), epsilon**2 * n**2 * L / (b * dim * ell))),
+            wrong("K squared", Identity(_small_clip**2 * u / v, _X)),
         ),
         role=Role.STEP,
     ),
@@ -101,18 +102,21 @@ CLAIMS = (
         role=Role.STEP,
         relation=Relation.AT_MOST,
         remark=(
-            "C.2 sets eta = Theta(b/L) after a bound that needs eta <= 1/(9 L). A constant r that serves all batch sizes "
+            "C.2 sets eta = Theta(b/L) after a bound that needs eta <= 1/(9 L). A constant r that serves "
+            "all batch sizes "
             "would have to be at most 1/(9 b); r = 1/9 fails already at b = 2. "
             "With eta = 1/(9 L) the trade-off stands, since eta L sigma^2/b only falls, at b times the steps of (88)."
         ),
     ),
     Claim(
         key="liang/appendix_c_2/step_size_repaired",
-        title="eta = 1/(9 L) meets the precondition, keeps the sampling term below that of b/L, and takes 9 b times the steps",
+        title="eta = 1/(9 L) meets the precondition, keeps the sampling term below that of b/L, and "
+        "takes 9 b times the steps",
         source=at(698, "C.2", "below (86)"),
         assumptions=(L > 0,),
         checks=(
             Inequality(sigma_sgd**2 / (9 * b), Relation.AT_MOST, sigma_sgd**2, name="eta L sigma^2/b"),
+            Inequality(1 / (9 * L), Relation.BELOW, r * b / L, (9 * r * b > 1,), "no r serves every b"),
             Identity(_steps.subs(eta, 1 / (9 * L)), 9 * b * _steps.subs(eta, b / L), "steps"),
         ),
         mutants=(
@@ -128,24 +132,26 @@ CLAIMS = (
         source=at(714, "C.2", "(90)"),
         assumptions=_positive,
         checks=(
-            Identity(diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, 2**_third * _large_K), Integer(0), "g'(K) = 0"),
-            Identity(_large_K * u / v, sigma_sgd ** (4 * _third) * _X**_third, "(90), first term"),
-            Identity(sigma_sgd**4 / _large_K**2, sigma_sgd ** (4 * _third) * _X**_third, "(90), second term"),
+            Identity(diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, 2**_third * _large_clip), "
+            "Integer(0), "g'(K) = 0"),
+            Identity(_large_clip * u / v, sigma_sgd ** (4 * _third) * _X**_third, "(90), first term"),
+            Identity(sigma_sgd**4 / _large_clip**2, sigma_sgd ** (4 * _third) * _X**_third, "(90), second term"),
             Identity(_large_eta * L * sigma_sgd**2 / b, sigma_sgd ** (4 * _third) * _X**_third, "(91)"),
             Identity(
-                _at(_steps, _large_K, _large_eta),
+                _at(_steps, _large_clip, _large_eta),
                 v ** (4 * _third) * L / (b * u ** (4 * _third) * sigma_sgd ** (2 * _third)),
                 "(92)",
             ),
         ),
         mutants=(
             wrong(
-                "K itself stationary", Identity(diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, _large_K), Integer(0))
+                "K itself stationary", Identity(diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, "
+                "_large_clip), Integer(0))
             ),
             wrong(
                 "power 2/3 of u",
                 Identity(
-                    _at(_steps, _large_K, _large_eta),
+                    _at(_steps, _large_clip, _large_eta),
                     v ** (4 * _third) * L / (b * u ** (2 * _third) * sigma_sgd ** (2 * _third)),
                 ),
             ),

@@ -16,17 +16,17 @@ from lastiterate.symbolic.notation import D, K, L, b, dim, ell, epsilon, eta, m,
 _half = Rational(1, 2)
 _steps = v * D / (eta * K * u)
 _domain = (1 + eta * L) ** 2 * n**2 * D**2 / (eta**2 * K**2)
-_small_K, _small_eta = D * L * u / v, b * L ** Rational(3, 2) / m ** Rational(5, 2)
-_small_T = _steps.subs(eta, _small_eta).subs(K, _small_K)
+_small_clip, _small_eta = D * L * u / v, b * L ** Rational(3, 2) / m ** Rational(5, 2)
+_small_count = _steps.subs(eta, _small_eta).subs(K, _small_clip)
 _bias = sigma_sgd**3 / (m * K)
-_best_K = sigma_sgd ** Rational(3, 2) * sqrt(v / (m * D * u))
-_printed_K = _best_K / L ** Rational(1, 4)
+_best_clip = sigma_sgd ** Rational(3, 2) * sqrt(v / (m * D * u))
+_printed_clip = _best_clip / L ** Rational(1, 4)
 _X = u**2 * L / v**2
 _printed_rate = sigma_sgd ** Rational(3, 2) * sqrt(D / m) * _X ** Rational(1, 4)
 _rate = sigma_sgd ** Rational(3, 2) * sqrt(D / m) * sqrt(u / v)
 _printed_eta = b * sqrt(D / (m * sigma_sgd)) * _X ** Rational(1, 3)
 _eta = b * sqrt(D / (m * sigma_sgd)) * sqrt(u / v)
-_printed_T = v ** Rational(7, 6) * m * D / (b * (u**2 * L) ** Rational(2, 3) * sigma_sgd)
+_printed_count = v ** Rational(7, 6) * m * D / (b * (u**2 * L) ** Rational(2, 3) * sigma_sgd)
 _late_eta = D * sqrt(b) * u / (epsilon * sigma_sgd)
 _positive = (L > 0, epsilon > 0)
 
@@ -53,18 +53,20 @@ CLAIMS = (
         source=at(770, "C.3", "(100)"),
         assumptions=_positive,
         checks=(
-            Identity(_small_T, v**2 * m ** Rational(5, 2) / (b * L ** Rational(5, 2) * u**2), "K and eta put in"),
-            Identity(_small_K * D * u / v, D**2 * L * u**2 / v**2, "(99)"),
+            Identity(_small_count, v**2 * m ** Rational(5, 2) / (b * L ** Rational(5, 2) * u**2), "K and eta put in"),
+            Identity(_small_clip * D * u / v, D**2 * L * u**2 / v**2, "(99)"),
         ),
         misprint=Identity(
-            _small_T.subs({u: sqrt(dim * ell), v: epsilon * n}),
+            _small_count.subs({u: sqrt(dim * ell), v: epsilon * n}),
             epsilon**2 * n**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * ell),
             "as printed",
         ),
-        mutants=(wrong("L^(3/2)", Identity(_small_T, v**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * u**2))),),
+        mutants=(wrong("L^(3/2)", Identity(_small_count, v**2 * m ** Rational(5, 2) / (b * L ** "
+        "Rational(3, 2) * u**2))),),
         role=Role.STEP,
         remark=(
-            "(100) prints T = Theta(epsilon^2 n^2 mu^(5/2)/(b L^(3/2) log(1/delta))). The K and eta chosen above it give "
+            "(100) prints T = Theta(epsilon^2 n^2 mu^(5/2)/(b L^(3/2) log(1/delta))). The K and eta "
+            "chosen above it give "
             "L^(5/2) for L^(3/2) and d log(1/delta) for log(1/delta). The number of steps so loses its dimension d."
         ),
     ),
@@ -83,7 +85,8 @@ CLAIMS = (
         relation=Relation.AT_MOST,
         remark=(
             "C.3 sets eta = Theta(b L^(3/2)/mu^(5/2)), so eta L = r b (L/mu)^(5/2), where Theorem 3.10 needs at most "
-            "9/20. No constant r serves all condition numbers and batch sizes. With eta = 9/(20 L) the rate (99) stands, "
+            "9/20. No constant r serves all condition numbers and batch sizes. With eta = 9/(20 L) the "
+            "rate (99) stands, "
             "with more steps."
         ),
     ),
@@ -92,7 +95,7 @@ CLAIMS = (
         title="With eta = 9/(20 L) the sampling term stays below the bias term of case 1.1",
         source=at(764, "C.3", "case (1.1)"),
         assumptions=(rho >= 1,),
-        checks=(
+        checks=(Inequality(Rational(9, 20), Relation.BELOW, r * b * rho**10, (r * b > 1,), "no r serves every b"),
             Inequality(
                 9 * sigma_sgd**2 / (20 * b),
                 Relation.AT_MOST,
@@ -111,7 +114,8 @@ CLAIMS = (
     ),
     Claim(
         key="liang/appendix_c_3/large_noise",
-        title="(101), (19): the K of case 1.2 gives sigma^(3/2) D^(1/2)/m^(1/2) [dim L ell/(epsilon n)^2]^(1/4), up to r",
+        title="(101), (19): the K of case 1.2 gives sigma^(3/2) D^(1/2)/m^(1/2) [dim L ell/(epsilon "
+        "n)^2]^(1/4), up to r",
         source=at(776, "C.3", "(101)"),
         assumptions=_positive,
         checks=(
@@ -121,7 +125,8 @@ CLAIMS = (
         relation=Relation.UP_TO_CONSTANT,
         remark=(
             "The K of case 1.2 and the second rate of (19) carry an L^(1/4) that balancing C D sqrt(d log)/(epsilon n) "
-            "with sigma^3/(mu C) does not produce; with it the two terms differ by sqrt(L), a quantity with a unit. So the "
+            "with sigma^3/(mu C) does not produce; with it the two terms differ by sqrt(L), a quantity "
+            "with a unit. So the "
             "rate holds only where L is not small in the units chosen. Without L in K and in the rate it holds."
         ),
     ),
@@ -131,15 +136,16 @@ CLAIMS = (
         source=at(774, "C.3", "case (1.2)"),
         assumptions=_positive,
         checks=(
-            Identity(diff(K * D * u / v + _bias, K).subs(K, _best_K), Integer(0), "stationary"),
-            Identity(_best_K * D * u / v, _rate, "first term"),
-            Identity(_bias.subs(K, _best_K), _rate, "second term"),
-            Identity(_printed_K * D * u / v, _rate / L ** Rational(1, 4), "with the printed K, first term"),
-            Identity(_bias.subs(K, _printed_K), _printed_rate, "and second term"),
+            Identity(diff(K * D * u / v + _bias, K).subs(K, _best_clip), Integer(0), "stationary"),
+            Inequality(r * rho, Relation.BELOW, 1 / rho + rho, (r * rho**2 <= 1,), "no r serves (101), rho = L^(1/4)"),
+            Identity(_best_clip * D * u / v, _rate, "first term"),
+            Identity(_bias.subs(K, _best_clip), _rate, "second term"),
+            Identity(_printed_clip * D * u / v, _rate / L ** Rational(1, 4), "with the printed K, first term"),
+            Identity(_bias.subs(K, _printed_clip), _printed_rate, "and second term"),
         ),
         mutants=(
-            wrong("the printed K", Identity(diff(K * D * u / v + _bias, K).subs(K, _printed_K), Integer(0))),
-            wrong("the printed rate", Identity(_best_K * D * u / v, _printed_rate)),
+            wrong("the printed K", Identity(diff(K * D * u / v + _bias, K).subs(K, _printed_clip), Integer(0))),
+            wrong("the printed rate", Identity(_best_clip * D * u / v, _printed_rate)),
         ),
         role=Role.OURS,
         repairs="liang/appendix_c_3/large_noise",
@@ -154,7 +160,8 @@ CLAIMS = (
         mutants=(wrong("b lost", Identity(_eta * sigma_sgd**2 / b**2, _rate)),),
         role=Role.STEP,
         remark=(
-            "The step size of case 1.2 has [d L log(1/delta)/(epsilon n)^2]^(1/3), copied from (91), where the sampling "
+            "The step size of case 1.2 has [d L log(1/delta)/(epsilon n)^2]^(1/3), copied from (91), "
+            "where the sampling "
             "term eta sigma^2/b meets the rate (101) with the power 1/4. With 1/3 the sampling term exceeds the rate "
             "wherever that bracket is above 1."
         ),
@@ -166,24 +173,25 @@ CLAIMS = (
         assumptions=_positive,
         checks=(
             Identity(
-                _steps.subs(eta, _printed_eta).subs(K, _printed_K),
+                _steps.subs(eta, _printed_eta).subs(K, _printed_clip),
                 v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 12) * sigma_sgd),
                 "K and eta put in",
             ),
         ),
-        misprint=Identity(_steps.subs(eta, _printed_eta).subs(K, _printed_K), _printed_T, "as printed"),
+        misprint=Identity(_steps.subs(eta, _printed_eta).subs(K, _printed_clip), _printed_count, "as printed"),
         mutants=(
             wrong(
                 "L^(1/4)",
                 Identity(
-                    _steps.subs(eta, _printed_eta).subs(K, _printed_K),
+                    _steps.subs(eta, _printed_eta).subs(K, _printed_clip),
                     v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 4) * sigma_sgd),
                 ),
             ),
         ),
         role=Role.STEP,
         remark=(
-            "(102) prints [d L log(1/delta)]^(2/3) in the denominator of T, copied from (92). Putting in the printed K and "
+            "(102) prints [d L log(1/delta)]^(2/3) in the denominator of T, copied from (92). Putting in "
+            "the printed K and "
             "eta gives (d log(1/delta))^(7/12) L^(1/12). The powers of epsilon n, mu, D, b and sigma agree."
         ),
     ),
@@ -231,7 +239,8 @@ CLAIMS = (
         ),
         mutants=(wrong("b for sqrt(b)", Identity(_late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / (b * epsilon))),),
         remark=(
-            "(104) and (105) have epsilon under the root with b, the text's (19) has it outside. The step size gives the "
+            "(104) and (105) have epsilon under the root with b, the text's (19) has it outside. The "
+            "step size gives the "
             "form of (19). The two agree only at epsilon = 1."
         ),
     ),

@@ -37,14 +37,16 @@ CLAIMS = (
         relation=Relation.AT_MOST,
         remark=(
             "The naive bound puts a squared length over sigma_DP^2, the variance of the noise on the gradient; the "
-            "noise on theta has eta^2 sigma_DP^2. One step with slopes +-K, b = n = 1, alpha = 2 shows 1.5 by the sign of "
+            "noise on theta has eta^2 sigma_DP^2. One step with slopes +-K, b = n = 1, alpha = 2 shows "
+            "1.5 by the sign of "
             "theta_1 where the formula says at most 0.05 for D <= 0.1 and eta <= 0.01. What is true is "
             "alpha (2 D + 2 eta K)^2/(2 eta^2 sigma_DP^2), with D the radius."
         ),
     ),
     Claim(
         key="liang/appendix_e_1/last_step",
-        title="One last step from anywhere in the ball, gradients clipped to K, full batches or not: 2 D + 2 eta K apart",
+        title="One last step from anywhere in the ball, gradients clipped to K, full batches or not: 2 D "
+        "+ 2 eta K apart",
         source=at(829, "E.1", ""),
         checks=(
             Inequality(

@@ -225,7 +225,8 @@ CLAIMS = (
     ),
     Claim(
         key="liang/lemma_3_2/strengthened",
-        title="(40): 2 alpha q^2 / s^2 at q = b/n, s = b sqrt(beta) sigma_DP/(2 K) is 8 alpha K^2/(beta n^2 sigma_DP^2)",
+        title="(40): 2 alpha q^2 / s^2 at q = b/n, s = b sqrt(beta) sigma_DP/(2 K) is 8 alpha K^2/(beta "
+        "n^2 sigma_DP^2)",
         source=at(458, "Lemma B.1", "(40)"),
         checks=(
             Identity(2 * alpha * _q**2 / (b * sqrt(beta) * sigma_dp / (2 * K)) ** 2, _strong, "Lemma A.13 put in"),

@@ -43,7 +43,10 @@ CLAIMS = (
         key="liang/theorem_3_3/ratio",
         title="At alpha = 4 log n the truth over the rate alpha/n is at least n/16, without limit",
         source=at(199, "Theorem 3.3", "(11)"),
-        checks=(Inequality(n * _rate / 16, Relation.AT_MOST, _last_term, (z >= 1,), "log n >= 1"),),
+        checks=(
+            Inequality(n * _rate / 16, Relation.AT_MOST, _last_term, (z >= 1,), "log n >= 1"),
+            Inequality(r * _rate, Relation.BELOW, n * _rate / 16, (n > 16 * r,), "no r serves"),
+        ),
         mutants=(
             wrong("n/4", Inequality(n * _rate / 4, Relation.AT_MOST, _last_term, (z >= 1,))),
             wrong("every n", Inequality(n * _rate / 16, Relation.AT_MOST, _last_term, (4 * z > 1,))),
@@ -53,7 +56,8 @@ CLAIMS = (
     ),
     Claim(
         key="liang/theorem_3_3/forward",
-        title="(46): no shifts, T steps at the price of (10): the forward order costs 2 alpha K^2 T/(beta n b sigma_DP^2)",
+        title="(46): no shifts, T steps at the price of (10): the forward order costs 2 alpha K^2 "
+        "T/(beta n b sigma_DP^2)",
         source=at(490, "Theorem B.2", "(46)"),
         checks=(Recursion(T, Integer(0), PREVIOUS + _step, _step * T, name="composition from t = 0"),),
         assumptions=(beta > 0, beta < 1),

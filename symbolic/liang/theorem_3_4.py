@@ -81,7 +81,7 @@ CLAIMS = (
             Identity(_B / _A, _length / 4, "B / A"),
             Identity(_A, 2 * _rate, "A is twice the rate"),
             Inequality(
-                Min(T, (1 + y) ** 2), Relation.TIGHT, 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A"
+                Min(T, (1 + y) ** 2), Relation.AT_MOST, 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A"
             ),
             Inequality(Min(T, 1 + 4 * y**2), Relation.AT_MOST, 4 * Min(T, (1 + y) ** 2), name="and at least a quarter"),
         ),
@@ -125,6 +125,7 @@ CLAIMS = (
         checks=(
             Inequality(Min(T * x**2, (x + y) ** 2), Relation.AT_MOST, 2 * Min(T * x**2, x**2 + y**2), name="T >= 1"),
             Inequality((x + y) ** 2, Relation.TIGHT, 2 * (x**2 + y**2), name="equal at A = B"),
+            Inequality(r * y**2, Relation.BELOW, x**2, (x > 0, (r + 1) * y <= x), "below A, so no r serves (55)"),
         ),
         mutants=(wrong("constant 3/2", Inequality((x + y) ** 2, Relation.AT_MOST, Rational(3, 2) * (x**2 + y**2))),),
         role=Role.OURS,
@@ -220,6 +221,7 @@ CLAIMS = (
         checks=(
             Identity(_B / (4 * _A * b / n), _length * n / b / 16, "B over 8 alpha K^2/(n^2 sigma_DP^2)"),
             Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 2 * Min(T, 1 + 16 * y**2), name="at most twice"),
+            Inequality(r * y**2, Relation.BELOW, Integer(1), ((r + 1) * y <= 1,), "no r serves (48)"),
         ),
         mutants=(
             wrong("n b for n^2", Identity(_B / (4 * _A * b / n), _length / 16)),
@@ -265,6 +267,7 @@ CLAIMS = (
             Inequality(
                 Min(T * x**2 / 2, 2 * y**2), Relation.AT_MOST, 4 * Min(T * x**2, (x + y) ** 2), name="in this order"
             ),
+            Inequality(2 * r * y**2, Relation.BELOW, x**2, (x > 0, (r + 2) * y <= x), "no r serves the other"),
         ),
         mutants=(
             wrong(
@@ -280,7 +283,8 @@ CLAIMS = (
         key="liang/theorem_3_4/step_only",
         title="One step costs at least what the sign of theta_1 shows: 0.52 at alpha = 2, slopes +-K/2, for any D",
         source=at(205, "Theorem 3.4", "(12)"),
-        checks=(Holds(Rational(52, 100), Relation.BELOW, _sign, {}, "D_2 of the two coins"),),
+        checks=(Inequality(2 * r * z**2, Relation.BELOW, Rational(52, 100), (r * z**2 <= Rational(1, "
+        "4),), "no r serves (12)"),Holds(Rational(52, 100), Relation.BELOW, _sign, {}, "D_2 of the two coins"),),
         mutants=(Mutant("above 0.53", Holds(Rational(53, 100), Relation.BELOW, _sign, {}), Engine.ENCLOSURE),),
         role=Role.OURS,
         relation=Relation.BELOW,

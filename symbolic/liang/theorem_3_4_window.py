@@ -91,6 +91,7 @@ CLAIMS = (
         source=at(209, "Remark 3.5"),
         checks=(
             Inequality(4 * s * Delta, Relation.TIGHT, _flat, name="least over the window"),
+            Inequality(4 * s * Delta, Relation.BELOW, r * Delta**2, (r * Delta > 4 * s,), "no r serves Remark 3.5"),
             Identity(_flat.subs(Delta, s * w), 4 * s * (s * w), "attained at Delta = s w"),
             Inequality(
                 _flat,
