@@ -132,8 +132,9 @@ CLAIMS = (
         source=at(714, "C.2", "(90)"),
         assumptions=_positive,
         checks=(
-            Identity(diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, 2**_third * _large_clip), "
-            "Integer(0), "g'(K) = 0"),
+            Identity(
+                diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, 2**_third * _large_clip), Integer(0), "g'(K) = 0"
+            ),
             Identity(_large_clip * u / v, sigma_sgd ** (4 * _third) * _X**_third, "(90), first term"),
             Identity(sigma_sgd**4 / _large_clip**2, sigma_sgd ** (4 * _third) * _X**_third, "(90), second term"),
             Identity(_large_eta * L * sigma_sgd**2 / b, sigma_sgd ** (4 * _third) * _X**_third, "(91)"),
@@ -145,8 +146,8 @@ CLAIMS = (
         ),
         mutants=(
             wrong(
-                "K itself stationary", Identity(diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, "
-                "_large_clip), Integer(0))
+                "K itself stationary",
+                Identity(diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, _large_clip), Integer(0)),
             ),
             wrong(
                 "power 2/3 of u",

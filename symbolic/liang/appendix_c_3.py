@@ -61,8 +61,9 @@ CLAIMS = (
             epsilon**2 * n**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * ell),
             "as printed",
         ),
-        mutants=(wrong("L^(3/2)", Identity(_small_count, v**2 * m ** Rational(5, 2) / (b * L ** "
-        "Rational(3, 2) * u**2))),),
+        mutants=(
+            wrong("L^(3/2)", Identity(_small_count, v**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * u**2))),
+        ),
         role=Role.STEP,
         remark=(
             "(100) prints T = Theta(epsilon^2 n^2 mu^(5/2)/(b L^(3/2) log(1/delta))). The K and eta "
@@ -95,7 +96,8 @@ CLAIMS = (
         title="With eta = 9/(20 L) the sampling term stays below the bias term of case 1.1",
         source=at(764, "C.3", "case (1.1)"),
         assumptions=(rho >= 1,),
-        checks=(Inequality(Rational(9, 20), Relation.BELOW, r * b * rho**10, (r * b > 1,), "no r serves every b"),
+        checks=(
+            Inequality(Rational(9, 20), Relation.BELOW, r * b * rho**10, (r * b > 1,), "no r serves every b"),
             Inequality(
                 9 * sigma_sgd**2 / (20 * b),
                 Relation.AT_MOST,

@@ -283,8 +283,12 @@ CLAIMS = (
         key="liang/theorem_3_4/step_only",
         title="One step costs at least what the sign of theta_1 shows: 0.52 at alpha = 2, slopes +-K/2, for any D",
         source=at(205, "Theorem 3.4", "(12)"),
-        checks=(Inequality(2 * r * z**2, Relation.BELOW, Rational(52, 100), (r * z**2 <= Rational(1, "
-        "4),), "no r serves (12)"),Holds(Rational(52, 100), Relation.BELOW, _sign, {}, "D_2 of the two coins"),),
+        checks=(
+            Inequality(
+                2 * r * z**2, Relation.BELOW, Rational(52, 100), (r * z**2 <= Rational(1, 4),), "no r serves (12)"
+            ),
+            Holds(Rational(52, 100), Relation.BELOW, _sign, {}, "D_2 of the two coins"),
+        ),
         mutants=(Mutant("above 0.53", Holds(Rational(53, 100), Relation.BELOW, _sign, {}), Engine.ENCLOSURE),),
         role=Role.OURS,
         relation=Relation.BELOW,
