@@ -20,6 +20,8 @@ _far = 35 * sigma_sgd * rho**3
 _near = 5 * sigma_sgd * rho
 _edge = 10 * sigma_sgd * rho**2
 _case_1 = (rho >= 1, _edge >= K, g >= _far)
+_sample = (*_case_1, z >= g - _near, z <= g + _near)
+_rare = (p <= x, 25 * x <= 1)
 _case_2 = (rho >= 1, _edge <= K)
 
 
@@ -37,15 +39,14 @@ CLAIMS = (
         key="liang/appendix_c_1/clipping_factor",
         title="Case 1.1: the clipping factor is at least 7 K/(8 g) and at most K/(35 .. - 5 ..)",
         source=at(560, "C.1", "above (59)"),
-        assumptions=(*_case_1, z >= g - _near, z <= g + _near),
         checks=(
-            Inequality(7 * K * z, Relation.TIGHT, 8 * g * K, name="K/z >= 7 K/(8 g), z the sample's norm"),
-            Inequality(7 * K, Relation.AT_MOST, 8 * g, name="1 >= 7 K/(8 g)"),
-            Inequality(_far - _near, Relation.AT_MOST, z, name="K/z at most"),
+            Inequality(7 * K * z, Relation.TIGHT, 8 * g * K, _sample, "K/z >= 7 K/(8 g), z the sample's norm"),
+            Inequality(7 * K, Relation.AT_MOST, 8 * g, _sample, "1 >= 7 K/(8 g)"),
+            Inequality(_far - _near, Relation.AT_MOST, z, _sample, "K/z at most"),
         ),
         mutants=(
-            wrong("8/9", Inequality(8 * K * z, Relation.AT_MOST, 8 * g * K)),
-            wrong("above 35", Inequality(_far, Relation.AT_MOST, z)),
+            wrong("8/9", Inequality(8 * K * z, Relation.AT_MOST, 8 * g * K, _sample)),
+            wrong("above 35", Inequality(_far, Relation.AT_MOST, z, _sample)),
         ),
         role=Role.STEP,
         relation=Relation.AT_MOST,
@@ -74,14 +75,13 @@ CLAIMS = (
         key="liang/appendix_c_1/markov",
         title="(61), (62): probability 1/25 sqrt(m/L) of a far sample leaves -22/25",
         source=at(578, "C.1", "(62)"),
-        assumptions=(p <= x, 25 * x <= 1),
         checks=(
-            Inequality(_q(24, 25), Relation.TIGHT, 1 - p, name="(61)"),
-            Inequality(_q(-13, 12) * (1 - p) + 4 * x, Relation.AT_MOST, _q(-22, 25), name="(62), x = p sqrt(L/m)"),
+            Inequality(_q(24, 25), Relation.TIGHT, 1 - p, _rare, "(61)"),
+            Inequality(_q(-13, 12) * (1 - p) + 4 * x, Relation.AT_MOST, _q(-22, 25), _rare, "(62), x = p sqrt(L/m)"),
         ),
         mutants=(
-            wrong("-23/25", Inequality(_q(-13, 12) * (1 - p) + 4 * x, Relation.AT_MOST, _q(-23, 25))),
-            wrong("49/50", Inequality(_q(49, 50), Relation.AT_MOST, 1 - p)),
+            wrong("-23/25", Inequality(_q(-13, 12) * (1 - p) + 4 * x, Relation.AT_MOST, _q(-23, 25), _rare)),
+            wrong("49/50", Inequality(_q(49, 50), Relation.AT_MOST, 1 - p, _rare)),
         ),
         role=Role.STEP,
         relation=Relation.AT_MOST,
