@@ -25,7 +25,7 @@ _rare = (p <= x, 25 * x <= 1)
 _case_2 = (rho >= 1, _edge <= K)
 
 
-def _q(top: int, bottom: int) -> Rational:
+def _q(top: int, bottom: int) -> Expr:
     return Rational(top, bottom)
 
 

@@ -11,6 +11,7 @@ Remark       The proof bounds one order only, the larger data set in the second 
 """
 
 from sympy import Abs, Expr, Integer, Rational, binomial, diff, exp, log, sqrt
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Value
 from lastiterate.symbolic.liang.paper import at, wrong
@@ -40,7 +41,7 @@ _strong = 8 * alpha * K**2 / (beta * n**2 * sigma_dp**2)
 _q = b / n
 
 
-def larger_direction(order: int, rate: Rational, variance: Expr = _one) -> Expr:
+def larger_direction(order: int, rate: Expr, variance: Expr = _one) -> Expr:
     """D_order((1 - q) N(0, v) + q N(1, v) || N(0, v)), the mixture is the numerator. Exact for integer orders."""
     total = sum(
         (
@@ -68,7 +69,7 @@ def _convex_in(symbol: Expr) -> Inequality:
     )
 
 
-def _moved(size: Expr, name: str, given: tuple = ()) -> Inequality:
+def _moved(size: Expr, name: str, given: tuple[Boolean, ...] = ()) -> Inequality:
     """(36): distance after an update on a batch of this size of losses -L t^2/2, the extreme case."""
     return Inequality((1 + eta * L * size / b) * x, Relation.TIGHT, (1 + eta * L) * z, (x <= z, *given), name)
 
