@@ -292,6 +292,7 @@ CLAIMS = (
                 ),
             ),
         ),
+        role=Role.STEP,
         relation=Relation.UP_TO_CONSTANT,
         remark=(
             "Case 1 proves the first of the two terms and case 2 the second; (79) claims the smaller one throughout. "

@@ -124,6 +124,7 @@ CLAIMS = (
             Inequality(1 / rho + rho, Relation.AT_MOST, r * rho, (r >= 2,), "over the L-free rate; rho here L^(1/4)"),
         ),
         mutants=(wrong("r = 2", Inequality(1 / rho + rho, Relation.AT_MOST, 2 * rho)),),
+        role=Role.STEP,
         relation=Relation.UP_TO_CONSTANT,
         remark=(
             "The K of case 1.2 and the second rate of (19) carry an L^(1/4) that balancing C D sqrt(d log)/(epsilon n) "

@@ -207,6 +207,7 @@ CLAIMS = (
             ),
         ),
         mutants=(wrong("r = 100", Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 100 * Min(T, y**2), (y > 0,))),),
+        role=Role.STEP,
         relation=Relation.UP_TO_CONSTANT,
         remark=(
             "(48) is (47) with 8/n^2 for 2/(n b), and lets the bound vanish with D in the same way. No constant r "
