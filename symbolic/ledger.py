@@ -38,6 +38,7 @@ from lastiterate.symbolic.chien_li import (
 )
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.d2p2 import contents as d2p2_contents
+from lastiterate.symbolic.liang import contents as liang_contents
 from lastiterate.symbolic.ours import cyclic, kinks, sampled, taut_string, value_iteration
 
 __all__ = ["CLAIMS", "MODULES"]
@@ -67,6 +68,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     appendix_a_13,
     appendix_a_14,
     appendix_a_15,
+    *liang_contents.MODULES,
     *d2p2_contents.MODULES,
     taut_string,
     value_iteration,

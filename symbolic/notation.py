@@ -73,6 +73,12 @@ nu: Final = Symbol("nu", positive=True)
 stab: Final = Symbol("stab", nonnegative=True)
 C_2: Final = Symbol("C_2", positive=True)
 chi: Final = Symbol("chi", positive=True)
+# Liang et al.: noise and spread of gradients, and what their rates are made of.
+sigma_dp: Final = Symbol("sigma_DP", positive=True)
+sigma_sgd: Final = Symbol("sigma_SGD", positive=True)
+g: Final = Symbol("g", nonnegative=True)
+G: Final = Symbol("G", nonnegative=True)
+rho: Final = Symbol("rho", positive=True)
 
 # Windows of three steps, written out.
 SHIFTS: Final = symbols("a_1:4", nonnegative=True)
@@ -131,6 +137,11 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     stab: ("stability constant of normalised clipping (gamma of D2P2-SGD)", "gradient"),
     C_2: ("a constant that a theorem says exists", "1"),
     chi: ("log(1/delta)", "1"),
+    sigma_dp: ("standard deviation of the noise added to the gradient, sigma / eta", "gradient"),
+    sigma_sgd: ("root mean square distance of a sample's gradient from the mean", "gradient"),
+    g: ("norm of the gradient of the population risk", "gradient"),
+    G: ("square root of the optimality gap", "(gradient length)^(1/2)"),
+    rho: ("(L/m)^(1/4), at least 1", "1"),
     **dict.fromkeys(SHIFTS, ("shift at a position of a window of three steps", "length")),
     **dict.fromkeys(SHARES, ("share of the noise variance there", "1")),
     PREVIOUS: ("value of a recursion at index - 1", "as the recursion"),

@@ -10,7 +10,7 @@ from lastiterate.proofs_checks.admissible import free_symbols, points
 from lastiterate.proofs_checks.engines import ENGINE_OF
 from lastiterate.proofs_checks.engines.witness import assumed_by
 from lastiterate.proofs_checks.witnesses import WITNESSES
-from lastiterate.symbolic import chien_li, d2p2, ledger, ours
+from lastiterate.symbolic import chien_li, d2p2, ledger, liang, ours
 from lastiterate.symbolic.claim import Claim, Role, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS, MODULES
 from lastiterate.symbolic.notation import MEANING
@@ -31,7 +31,7 @@ def checks_of(claim: Claim) -> list:
 def test_every_module_on_disk_is_listed_once():
     on_disk = {
         f"{package.__name__}.{path.stem}"
-        for package in (chien_li, d2p2, ours)
+        for package in (chien_li, liang, d2p2, ours)
         for path in Path(package.__path__[0]).glob("*.py")
         if path.stem not in HELPERS
     }

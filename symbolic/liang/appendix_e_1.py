@@ -1,0 +1,77 @@
+"""E.1, the naive bound of post-processing and one Gaussian step.
+
+Statement    2 alpha (D + eta K/b)^2 / sigma_DP^2 bounds the divergence of the last iterate.
+Assumptions  a bounded domain, no smoothness.
+Derivation   Two iterates are at most 2 D apart before the last step; the noise of the step is eta sigma_DP.
+Source       Liang et al., E.1.
+Remark       The paper's C is K. Lengths are put over a noise that is a gradient: a units check shows the lost eta.
+"""
+
+from sympy import Expr, Integer, Rational, log
+
+from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.gaussian import cumulative, tail
+from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.notation import D, K, alpha, b, eta, gamma, kappa, sigma_dp, xi, zeta
+
+_one = Integer(1)
+_above, _below = cumulative(_one), tail(_one)
+_sign = log(_above**2 / _below + _below**2 / _above)
+_box = {D: (Rational(1, 100), Rational(1, 10)), eta: (Rational(1, 1000), Rational(1, 100))}
+_naive = 2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2
+_last = alpha * (2 * D + 2 * eta * K) ** 2 / (2 * eta**2 * sigma_dp**2)
+
+
+def _against(factor: Expr) -> Holds:
+    """alpha = 2, b = K = sigma_DP = 1, one sample replaced, slopes K and -K: the sign of theta_1 alone."""
+    return Holds(_sign, Relation.AT_MOST, factor * 4 * (D + eta) ** 2, _box, "sign of theta_1")
+
+
+CLAIMS = (
+    Claim(
+        key="liang/appendix_e_1",
+        title="The naive bound 2 alpha (D + eta K/b)^2/sigma_DP^2",
+        source=at(829, "E.1", ""),
+        checks=(_against(_one),),
+        mutants=(Mutant("half of it", _against(Rational(1, 2)), Engine.ENCLOSURE),),
+        relation=Relation.AT_MOST,
+        remark=(
+            "The naive bound puts a squared length over sigma_DP^2, the variance of the noise on the gradient; the "
+            "noise on theta has eta^2 sigma_DP^2. One step with slopes +-K, b = n = 1, alpha = 2 shows "
+            "1.5 by the sign of "
+            "theta_1 where the formula says at most 0.05 for D <= 0.1 and eta <= 0.01. What is true is "
+            "alpha (2 D + 2 eta K)^2/(2 eta^2 sigma_DP^2), with D the radius."
+        ),
+    ),
+    Claim(
+        key="liang/appendix_e_1/last_step",
+        title="One last step from anywhere in the ball, gradients clipped to K, full batches or not: 2 D "
+        "+ 2 eta K apart",
+        source=at(829, "E.1", ""),
+        checks=(
+            Inequality(
+                xi - zeta + eta * (gamma - kappa),
+                Relation.TIGHT,
+                2 * D + 2 * eta * K,
+                (xi <= D, -zeta <= D, gamma <= K, -kappa <= K),
+                "distance before the noise",
+            ),
+            Identity(_last, _naive.subs(b, _one) / eta**2, "at b = 1 the naive formula over eta^2"),
+        ),
+        mutants=(
+            wrong(
+                "2 eta K/b for b = 2",
+                Inequality(
+                    xi - zeta + eta * (gamma - kappa),
+                    Relation.AT_MOST,
+                    2 * D + eta * K,
+                    (xi <= D, -zeta <= D, gamma <= K, -kappa <= K),
+                ),
+            ),
+            wrong("eta forgotten", Identity(_last, _naive.subs(b, _one))),
+        ),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+        repairs="liang/appendix_e_1",
+    ),
+)

@@ -1,0 +1,297 @@
+"""Theorem 3.4, the privacy of DPSGD with projection, in both versions.
+
+Statement    epsilon = O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)}).
+Assumptions  as Lemma 3.2; the iterates are projected to {|theta| <= D}.
+Derivation   One shift (1 + eta L) D at the last step, (51); the best share beta*, (53); the sum of two roots
+             squared, (54), of which (55) keeps one term.
+Source       Liang et al., Theorem 3.4 and B.3; earlier version (14).
+Remark       x = sqrt(A), y = sqrt(B) with A = 2 alpha K^2/(n b sigma_DP^2) and
+             B = alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2).
+"""
+
+from sympy import Abs, Expr, Integer, Min, Rational, diff, log
+
+from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.gaussian import cumulative, tail
+from lastiterate.symbolic.liang.paper import at, earlier, wrong
+from lastiterate.symbolic.notation import (
+    D,
+    K,
+    L,
+    T,
+    alpha,
+    b,
+    beta,
+    eta,
+    n,
+    r,
+    sigma_dp,
+    u,
+    v,
+    x,
+    xi,
+    y,
+    z,
+    zeta,
+)
+
+_A = 2 * alpha * K**2 / (n * b * sigma_dp**2)
+_B = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)
+_rate = alpha * K**2 / (n * b * sigma_dp**2)
+_length = (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2)
+_share = (beta > 0, beta < 1)
+_best = u / (u + v)
+_half = Rational(1, 2)
+_above, _below = cumulative(_half), tail(_half)
+_sign = log(_above**2 / _below + _below**2 / _above)
+_ball = (Abs(xi) <= D, Abs(zeta) <= D)
+_small = {z: (Rational(1, 1000), Rational(1, 10)), r: (Integer(1), Integer(1000))}
+
+
+def _g(share: Expr) -> Expr:
+    """(52) with u^2 = A and v^2 = B."""
+    return u**2 / share + v**2 / (1 - share)
+
+
+def _dropped(constant: Expr, power: int = 2) -> Holds:
+    """T = n = b = K = sigma_DP = 1, alpha = 2, L = 0, z = D / eta: the sign of theta_1 alone."""
+    return Holds(_sign, Relation.AT_MOST, constant * 2 * z**power, _small, "sign of theta_1, one more sample")
+
+
+CLAIMS = (
+    Claim(
+        key="liang/theorem_3_4",
+        title="(12), (47): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)})",
+        source=at(205, "Theorem 3.4", "(12)"),
+        checks=(_dropped(r),),
+        mutants=(Mutant("D^4", _dropped(r, 4), Engine.ENCLOSURE),),
+        relation=Relation.UP_TO_CONSTANT,
+        remark=(
+            "The claimed rate vanishes with D while the divergence does not: the noise of the last step, not the "
+            "domain, hides the change of the data. One step with linear losses of slopes +-K/2, n = b = 1, alpha = 2 "
+            "has divergence at least 0.52 by the sign of theta_1, whatever D > 0. The right rate is "
+            "min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)}."
+        ),
+    ),
+    Claim(
+        key="liang/theorem_3_4/additive_term",
+        title="(54) with (46) is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)} up to constants, forward order",
+        source=at(526, "Theorem B.3", "(54)"),
+        checks=(
+            Identity(_B / _A, _length / 4, "B / A"),
+            Identity(_A, 2 * _rate, "A is twice the rate"),
+            Inequality(
+                Min(T, (1 + y) ** 2), Relation.AT_MOST, 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A"
+            ),
+            Inequality(Min(T, 1 + 4 * y**2), Relation.AT_MOST, 4 * Min(T, (1 + y) ** 2), name="and at least a quarter"),
+        ),
+        mutants=(
+            wrong("without 1", Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 1000 * Min(T, y**2))),
+            wrong("B / A twice", Identity(_B / _A, _length / 2)),
+            wrong("below it", Inequality(Min(T, 1 + 4 * y**2), Relation.AT_MOST, Min(T, (1 + y) ** 2))),
+        ),
+        role=Role.OURS,
+        relation=Relation.UP_TO_CONSTANT,
+        repairs="liang/theorem_3_4",
+    ),
+    Claim(
+        key="liang/theorem_3_4/dropped",
+        title="(54) -> (55): min{A T, (sqrt A + sqrt B)^2} <= r min{A T, B} for some constant r",
+        source=at(530, "Theorem B.3", "(55)"),
+        checks=(
+            Inequality(
+                Min(T * x**2, (x + y) ** 2),
+                Relation.AT_MOST,
+                r * Min(T * x**2, y**2),
+                (x > 0, y > 0),
+                "x^2 = A, y^2 = B",
+            ),
+        ),
+        mutants=(
+            wrong("r = 1", Inequality(Min(T * x**2, (x + y) ** 2), Relation.AT_MOST, Min(T * x**2, y**2), (x > 0,))),
+        ),
+        role=Role.STEP,
+        relation=Relation.UP_TO_CONSTANT,
+        remark=(
+            "(55) keeps only B of (sqrt A + sqrt B)^2, which no constant mends where B is small against A. "
+            "That is where D is small, the very case the paper recommends. "
+            "With A T and A + B in the minimum the step holds with the constant 2."
+        ),
+    ),
+    Claim(
+        key="liang/theorem_3_4/kept",
+        title="min{A T, (sqrt A + sqrt B)^2} <= 2 min{A T, A + B}, and the constant 2 is best",
+        source=at(530, "Theorem B.3", "(55)"),
+        checks=(
+            Inequality(Min(T * x**2, (x + y) ** 2), Relation.AT_MOST, 2 * Min(T * x**2, x**2 + y**2), name="T >= 1"),
+            Inequality((x + y) ** 2, Relation.TIGHT, 2 * (x**2 + y**2), name="equal at A = B"),
+            Inequality(r * y**2, Relation.BELOW, x**2, (x > 0, (r + 1) * y <= x), "below A, so no r serves (55)"),
+        ),
+        mutants=(wrong("constant 3/2", Inequality((x + y) ** 2, Relation.AT_MOST, Rational(3, 2) * (x**2 + y**2))),),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+        repairs="liang/theorem_3_4/dropped",
+    ),
+    Claim(
+        key="liang/theorem_3_4/radius",
+        title="(50): in K = {|theta| <= D} two runs are at most D apart, so z_tau = D starts from divergence 0",
+        source=at(512, "Theorem B.3", "below (50)"),
+        checks=(Inequality(Abs(xi - zeta), Relation.AT_MOST, D, _ball, "two points of the line"),),
+        mutants=(wrong("D / 2", Inequality(Abs(xi - zeta), Relation.AT_MOST, D / 2, _ball)),),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+        remark=(
+            "Section 2.2 defines the domain by its radius D, Theorem 3.4 calls D the diameter, and B.3 uses z_tau = D. "
+            "Two points of the ball may be 2 D apart. With the domain of section 2.2 D^2 has to be 4 D^2 in (12), "
+            "(14) and (47)-(55); with D a true diameter they may stay."
+        ),
+    ),
+    Claim(
+        key="liang/theorem_3_4/diameter",
+        title="Two points of the ball of radius D are at most 2 D apart, and B becomes 4 B",
+        source=at(151, "Section 2.2", "above (6)"),
+        checks=(
+            Inequality(Abs(xi - zeta), Relation.TIGHT, 2 * D, _ball, "two points of the line"),
+            Identity(_B.subs(D, 2 * D), 4 * _B, "what (51) pays"),
+        ),
+        mutants=(
+            wrong("3 D / 2", Inequality(Abs(xi - zeta), Relation.AT_MOST, 3 * D / 2, _ball)),
+            wrong("2 B", Identity(_B.subs(D, 2 * D), 2 * _B)),
+        ),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+        repairs="liang/theorem_3_4/radius",
+    ),
+    Claim(
+        key="liang/theorem_3_4/last_window",
+        title="(51): with all of the shift at tau, the best tau is T - 1",
+        source=at(514, "Theorem B.3", "(51)"),
+        checks=(
+            Inequality(_A / beta + y, Relation.TIGHT, _A / beta * T + y, _share, "least over T - tau >= 1"),
+            Identity((1 + eta * L) * D - (1 + eta * L) * D, Integer(0), "z_(tau+1) = (1 + eta L) D - a_tau"),
+        ),
+        mutants=(
+            wrong("two steps", Inequality(2 * _A / beta + y, Relation.AT_MOST, _A / beta * T + y, _share)),
+            wrong("a_tau = D", Identity((1 + eta * L) * D - D, Integer(0))),
+        ),
+        role=Role.STEP,
+        relation=Relation.TIGHT,
+    ),
+    Claim(
+        key="liang/theorem_3_4/best_share",
+        title="(53), (54): min over beta of A/beta + B/(1 - beta) is (sqrt A + sqrt B)^2 at sqrt A/(sqrt A + sqrt B)",
+        source=at(526, "Theorem B.3", "(53), (54)"),
+        checks=(
+            Identity(diff(_g(beta), beta).subs(beta, _best), Integer(0), "stationary"),
+            Identity(_g(_best), (u + v) ** 2, "value"),
+            Inequality((u + v) ** 2, Relation.TIGHT, _g(beta), _share, "the minimum"),
+        ),
+        mutants=(
+            wrong("u^2/(u^2 + v^2)", Identity(_g(u**2 / (u**2 + v**2)), (u + v) ** 2)),
+            wrong("cross term once", Identity(_g(_best), u**2 + u * v + v**2)),
+            wrong("even share is best", Inequality(2 * (u**2 + v**2), Relation.AT_MOST, _g(beta), _share)),
+        ),
+        role=Role.STEP,
+    ),
+    Claim(
+        key="liang/theorem_3_4/strengthened",
+        title="(48): the sampled Gaussian version has n^2 for n b in both places, and drops the same term",
+        source=at(502, "Theorem B.3", "(48)"),
+        checks=(
+            Inequality(
+                Min(T, (1 + y) ** 2),
+                Relation.AT_MOST,
+                r * Min(T, y**2),
+                (y > 0,),
+                "y^2 = D-term over 8 alpha K^2/n^2 ..",
+            ),
+        ),
+        mutants=(wrong("r = 100", Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 100 * Min(T, y**2), (y > 0,))),),
+        role=Role.STEP,
+        relation=Relation.UP_TO_CONSTANT,
+        remark=(
+            "(48) is (47) with 8/n^2 for 2/(n b), and lets the bound vanish with D in the same way. No constant r "
+            "mends it, by the same minimum with the other A. The right minimum is "
+            "min{T, 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2)}."
+        ),
+    ),
+    Claim(
+        key="liang/theorem_3_4/strengthened_kept",
+        title="With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), forward order",
+        source=at(502, "Theorem B.3", "(48)"),
+        checks=(
+            Identity(_B / (4 * _A * b / n), _length * n / b / 16, "B over 8 alpha K^2/(n^2 sigma_DP^2)"),
+            Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 2 * Min(T, 1 + 16 * y**2), name="at most twice"),
+            Inequality(r * y**2, Relation.BELOW, Integer(1), ((r + 1) * y <= 1,), "no r serves (48)"),
+        ),
+        mutants=(
+            wrong("n b for n^2", Identity(_B / (4 * _A * b / n), _length / 16)),
+            wrong("without 1", Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 100 * Min(T, y**2))),
+        ),
+        role=Role.OURS,
+        relation=Relation.UP_TO_CONSTANT,
+        repairs="liang/theorem_3_4/strengthened",
+    ),
+    Claim(
+        key="liang/theorem_3_4/versions",
+        title="Both versions say the same of bounded domains: earlier (14) at its best beta is within r of later (12)",
+        source=earlier(204, "Theorem 3.4", "(14)"),
+        checks=(
+            Inequality(
+                Min(T * x**2, (x + y) ** 2),
+                Relation.AT_MOST,
+                r * Min(T * x**2 / 2, 2 * y**2),
+                (x > 0, y > 0),
+                "(12), (14) of the earlier against (12) of the later version",
+            ),
+        ),
+        mutants=(
+            wrong(
+                "r = 8",
+                Inequality(
+                    Min(T * x**2, (x + y) ** 2), Relation.AT_MOST, 8 * Min(T * x**2 / 2, 2 * y**2), (x > 0, y > 0)
+                ),
+            ),
+        ),
+        relation=Relation.UP_TO_CONSTANT,
+        remark=(
+            "The earlier version's (14) keeps 2 alpha K^2/(beta n b sigma_DP^2) beside the term in D; the later (12), "
+            "from the same proof, does not. So the two disagree without limit as D falls, and it is the later one that "
+            "is wrong. The later is below the earlier up to the constant 4, never the other way."
+        ),
+    ),
+    Claim(
+        key="liang/theorem_3_4/versions_order",
+        title="Later (12) is at most four times earlier (12) and (14) at their best beta",
+        source=earlier(204, "Theorem 3.4", "(14)"),
+        checks=(
+            Inequality(
+                Min(T * x**2 / 2, 2 * y**2), Relation.AT_MOST, 4 * Min(T * x**2, (x + y) ** 2), name="in this order"
+            ),
+            Inequality(2 * r * y**2, Relation.BELOW, x**2, (x > 0, (r + 2) * y <= x), "no r serves the other"),
+        ),
+        mutants=(
+            wrong(
+                "a hundredth",
+                Inequality(Min(T * x**2 / 2, 2 * y**2), Relation.AT_MOST, Min(T * x**2, (x + y) ** 2) / 100),
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.UP_TO_CONSTANT,
+        repairs="liang/theorem_3_4/versions",
+    ),
+    Claim(
+        key="liang/theorem_3_4/step_only",
+        title="One step costs at least what the sign of theta_1 shows: 0.52 at alpha = 2, slopes +-K/2, for any D",
+        source=at(205, "Theorem 3.4", "(12)"),
+        checks=(
+            Inequality(
+                2 * r * z**2, Relation.BELOW, Rational(52, 100), (r * z**2 <= Rational(1, 4),), "no r serves (12)"
+            ),
+            Holds(Rational(52, 100), Relation.BELOW, _sign, {}, "D_2 of the two coins"),
+        ),
+        mutants=(Mutant("above 0.53", Holds(Rational(53, 100), Relation.BELOW, _sign, {}), Engine.ENCLOSURE),),
+        role=Role.OURS,
+        relation=Relation.BELOW,
+    ),
+)
