@@ -28,7 +28,7 @@ CLAIMS = (
     Claim(
         key="altschuler_talwar/appendix_b_3/footnote_11",
         title="The shifts of footnote 11 meet the constraint and cost (1 - c^2) D^2 / (c^(-2w) - 1)",
-        source=at(790, "B.3", "footnote 11"),
+        source=at(792, "B.3", "footnote 11"),
         assumptions=(c < 1, u > 1),
         checks=(
             Identity(c**tau * _beta * D * c ** (-2 * tau) * _squares, D, "constraint"),
@@ -36,7 +36,7 @@ CLAIMS = (
             Identity(c**-tau * _beta * D**2, (1 - c**2) * D**2 / (u - 1), "as in (B.3)"),
         ),
         mutants=(
-            Mutant("value D", Identity(c**-tau * _beta * D**2, (1 - c) * D**2 / (u - 1)), Engine.IDENTITY),
+            Mutant("1 - c for 1 - c^2", Identity(c**-tau * _beta * D**2, (1 - c) * D**2 / (u - 1)), Engine.IDENTITY),
             Mutant("sum from 0", Identity(_beta * c**-tau * c**2 * _squares * D, D), Engine.IDENTITY),
         ),
     ),
