@@ -10,6 +10,7 @@ nothing registers itself on import.
 from types import ModuleType
 from typing import Final
 
+from lastiterate.symbolic.altschuler_talwar import contents as altschuler_talwar_contents
 from lastiterate.symbolic.chien_li import (
     appendix_a_13,
     appendix_a_14,
@@ -68,6 +69,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     appendix_a_13,
     appendix_a_14,
     appendix_a_15,
+    *altschuler_talwar_contents.MODULES,
     *liang_contents.MODULES,
     *d2p2_contents.MODULES,
     taut_string,

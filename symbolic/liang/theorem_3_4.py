@@ -253,6 +253,7 @@ CLAIMS = (
                 ),
             ),
         ),
+        role=Role.OURS,
         relation=Relation.UP_TO_CONSTANT,
         remark=(
             "The earlier version's (14) keeps 2 alpha K^2/(beta n b sigma_DP^2) beside the term in D; the later (12), "

@@ -44,7 +44,6 @@ CLAIMS = (
             Mutant("five steps", Value(_window(5), "1.135"), Engine.ENCLOSURE),
         ),
         role=Role.OURS,
-        repairs="liang/theorem_3_4/quadratic",
     ),
     Claim(
         key="liang/theorem_3_4/own_shares",
@@ -62,28 +61,6 @@ CLAIMS = (
         ),
         role=Role.OURS,
         relation=Relation.TIGHT,
-    ),
-    Claim(
-        key="liang/theorem_3_4/quadratic",
-        title="Remark 3.5: without convexity the bound scales quadratically with D: r D^2 <= bound for some r > 0",
-        source=at(209, "Remark 3.5"),
-        checks=(
-            Inequality(
-                r * Delta**2,
-                Relation.AT_MOST,
-                4 * s * Delta,
-                (r <= 1,),
-                "against the best window at c = 1 of length Delta/s",
-            ),
-        ),
-        mutants=(wrong("r = 1", Inequality(Delta**2, Relation.AT_MOST, 4 * s * Delta)),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "Remark 3.5 takes the quadratic growth in D for a price of missing convexity. It is the price of shifting "
-            "all of D in one step: windows of Delta/s steps cost 4 s Delta in the limit eta L -> 0, linear in D, and "
-            "at Figure 1's setting four steps already cost 1.135 against 1.684. Quadratic it is only once D is large "
-            "against s/(c - 1)."
-        ),
     ),
     Claim(
         key="liang/theorem_3_4/linear",
