@@ -25,6 +25,7 @@ from flint import arb
 
 from lastiterate.numeric.balls import exact, lower, precision, upper
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.gaussian import rdp_to_dp
 from lastiterate.numeric.run import count, positive, real
 
 __all__ = ["d2p2_rdp", "d2p_rdp", "dp2_rdp", "epsilon_from_rdp", "order_limit", "projection_rdp"]
@@ -134,13 +135,11 @@ def epsilon_from_rdp(curve: Callable[[float], float], delta: float, *, limit: fl
     top = min(limit - 1, 1e5)
     excesses = (top * 10 ** (-6 * (1 - i / ORDERS)) for i in range(ORDERS))
     best = inf
-    with precision():
-        for order in (1 + excess for excess in excesses):
-            value = curve(order)
-            if order > 1 and value < inf:
-                alpha = exact(order)
-                best = min(best, upper(exact(value) + (1 - 1 / alpha).log() - (alpha * delta).log() / (alpha - 1)))
-    return max(best, 0.0)
+    for order in (1 + excess for excess in excesses):
+        value = curve(order)
+        if order > 1 and value < inf:
+            best = min(best, rdp_to_dp(order, value, delta))
+    return best
 
 
 def _composed(

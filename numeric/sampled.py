@@ -30,6 +30,7 @@ from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.divergences import replacement_step
 from lastiterate.numeric.expansion import Expansion
+from lastiterate.numeric.gaussian import rdp_to_dp
 from lastiterate.numeric.optimum import optimum
 from lastiterate.numeric.program import ShiftProgram, run_forward
 from lastiterate.numeric.run import NoisySGD
@@ -42,6 +43,8 @@ _ROUNDS = 2
 _WINDOWS = 200_000
 _LITTLE_NOISE = 9.0
 """Moves of more noise than this leave nothing to gain by sampling, and `replacement_step` stops at 10."""
+_HIGH_ORDER = 1000.0
+"""Beyond this the quadrature takes too long; the price of the whole batch is a bound all the same."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,7 @@ def sampled_routes(run: NoisySGD, assumption: Assumption, order: float) -> list[
 def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> tuple[float, float, Sampled]:
     """Epsilon of (epsilon, delta)-DP, rounded up, with the order that is converted and its bound.
 
-    (alpha, e)-RDP gives epsilon = e + log((alpha - 1)/alpha) - (log delta + log alpha)/(alpha - 1), Canonne, Kamath &
-    Steinke 2020, Proposition 12. The order is searched over (1, 200), any of them being valid.
+    The order is searched over (1, 200), any of them being valid.
 
     Args:
         run: as `sampled_loss`.
@@ -101,10 +103,7 @@ def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> tuple[flo
     def at(position: float) -> float:
         order = 1 + 10.0**position
         found = sampled_loss(run, assumption, order)
-        with precision():
-            alpha, known = exact(order), exact(found.epsilon)
-            turned = known + ((alpha - 1) / alpha).log() - (exact(delta).log() + alpha.log()) / (alpha - 1)
-            tried[position] = (max(upper(turned), 0.0), order, found)
+        tried[position] = (rdp_to_dp(order, found.epsilon, delta), order, found)
         return tried[position][0]
 
     minimize_scalar(at, bounds=(-1.5, 2.3), method="bounded", options={"maxiter": 10, "xatol": 0.01})
@@ -126,7 +125,7 @@ def _moved(run: NoisySGD, t: int) -> float:
 def _price(q: float, noise: float, order: float, moved: float) -> float:
     """Bound on one step between mixtures, rounded up: never above that of the whole batch, which is Gaussian."""
     whole = upper(exact(order) * exact(moved) ** 2 / (2 * exact(noise) ** 2))
-    if moved > _LITTLE_NOISE * noise:
+    if moved > _LITTLE_NOISE * noise or order > _HIGH_ORDER:
         return whole
     return min(replacement_step(q, noise, alpha=order, shift=moved).upper, whole)
 

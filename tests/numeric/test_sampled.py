@@ -146,3 +146,11 @@ def test_bad_requests() -> None:
         estimate(_RUN, Measured(Smooth(1.0), "a measurement"), order=2.0)
     with pytest.raises(InputError, match="batch_size=11"):
         replace(_RUN, batch_size=11)
+
+
+def test_a_step_never_costs_more_than_the_whole_batch() -> None:
+    """At extreme orders and with little noise the Gaussian price of the whole batch is what is left."""
+    for noise, order in ((1e-3, 2.0), (1.0, 1e5), (1.0, 1e7)):
+        run = replace(_RUN, noise_std=noise)
+        whole = order * (2.0 / noise) ** 2 / 2
+        assert 0.9 * whole <= bound(run, Convex(1.0), order=order).epsilon <= whole * (1 + 1e-12)
