@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import ULPS, Expansion
 from lastiterate.numeric.run import NoisySGD
 
@@ -52,6 +53,11 @@ class ShiftProgram:
     initial: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.run.sampling in ("shuffled", "poisson"):
+            raise InputError(
+                f"A shift program needs batches of a known order and size, got sampling={self.run.sampling!r}; "
+                "these batches are not accounted for yet."
+            )
         self.expansion(0)  # an assumption that does not fit the run is refused here
 
     @property

@@ -13,7 +13,8 @@ __all__ = ["NoisySGD", "Schedule"]
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 
-_SAMPLING = ("full", "cyclic", "without_replacement")
+_SAMPLING = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
+_IN_EPOCHS = ("cyclic", "shuffled")
 
 
 def real(name: str, value: Any, need: str) -> float:
@@ -71,12 +72,17 @@ class NoisySGD:
             step. For noise added to the gradient see `gradient_noise`.
         clip_norm: bound K on the norm of every per-sample gradient.
         dataset_size: number n of samples.
-        batch_size: samples in an update; None for all of them.
+        batch_size: samples in an update; None for all of them. For "poisson" batches the expected number, by which
+            the sum of the gradients is divided whatever the batch turns out to be.
         sampling: "full" batches; "cyclic", dataset_size / batch_size fixed batches in the same order in every
-            epoch; or "without_replacement", an independent batch of exactly batch_size samples in every step.
+            epoch; "shuffled", as many batches from a fresh uniform permutation in every epoch;
+            "without_replacement", an independent batch of exactly batch_size samples in every step; or "poisson",
+            every sample is in every batch with chance batch_size / dataset_size, independently.
         diameter: greatest distance of two points of the domain (not its radius), a length; inf for no
             projection.
-        adjacency: "replace": two data sets differ in one sample.
+        adjacency: "replace": two data sets differ in one sample; "add_remove": one of them has a sample more, and
+            dataset_size counts it. By default the one that is accounted for: "add_remove" for "poisson" batches,
+            "replace" for all others.
 
     Raises:
         InputError: a value is missing its meaning (negative, NaN, a text, a schedule of the wrong length).
@@ -95,7 +101,7 @@ class NoisySGD:
     batch_size: int | None = None
     sampling: str = "full"
     diameter: float = inf
-    adjacency: str = "replace"
+    adjacency: str = ""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -115,22 +121,24 @@ class NoisySGD:
         if self.sampling not in _SAMPLING:
             raise InputError(
                 f"sampling needs to be one of {', '.join(_SAMPLING)}, got sampling={self.sampling!r}; "
-                "other batch schemes are not accounted for yet."
+                "choose one of them."
             )
         if self.sampling == "full" and self.batch != self.dataset_size:
             raise InputError(
                 f"sampling='full' needs batch_size equal to dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_size}; leave batch_size out, or use sampling='cyclic'."
             )
-        if self.sampling == "cyclic" and self.dataset_size % self.batch:
+        if self.sampling in _IN_EPOCHS and self.dataset_size % self.batch:
             raise InputError(
-                f"sampling='cyclic' needs a batch_size that divides dataset_size={self.dataset_size}, got "
+                f"sampling={self.sampling!r} needs a batch_size that divides dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_size}; drop the samples that are left over."
             )
-        if self.adjacency != "replace":
+        supported = "add_remove" if self.sampling == "poisson" else "replace"
+        put(self, "adjacency", supported if self.adjacency == "" else self.adjacency)
+        if self.adjacency != supported:
             raise InputError(
-                f"adjacency needs to be 'replace', got adjacency={self.adjacency!r}; "
-                "other notions are not accounted for yet."
+                f"sampling={self.sampling!r} needs adjacency={supported!r}, got adjacency={self.adjacency!r}; "
+                "Poisson batches are accounted for under add_remove, all others under replace."
             )
 
     @classmethod
@@ -153,7 +161,7 @@ class NoisySGD:
 
     @property
     def batches(self) -> int:
-        """The number of batches in an epoch; 1 for full batches."""
+        """The number of batches in an epoch, where there are epochs; 1 for full batches."""
         return self.dataset_size // self.batch
 
     @property
