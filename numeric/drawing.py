@@ -32,13 +32,13 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Curve:
-    """Privacy loss against the number of iterations.
+    """Privacy loss against the number of iterations, or against what the figure says.
 
     Attributes:
         name: what the curve is, in the CSV.
         label: what is written beside it.
-        steps: iterations T, shape (k,), increasing.
-        epsilon: Rényi epsilon at the order of the figure, shape (k,), dimensionless.
+        steps: iterations T, or places on the horizontal axis of the figure, shape (k,), increasing.
+        epsilon: Rényi epsilon at the order of the figure, or what its vertical axis says, shape (k,), dimensionless.
         status: upper bound, estimate, or neither.
         color: any colour of matplotlib.
         line: "-", "--", ":" or "-.".
@@ -48,7 +48,7 @@ class Curve:
 
     name: str
     label: str
-    steps: tuple[int, ...]
+    steps: tuple[float, ...]
     epsilon: tuple[float, ...]
     status: Status = Status.BOUND
     color: str = "#000000"
@@ -68,6 +68,9 @@ class Figure:
         order: the Rényi order of every curve.
         top: upper end of the epsilon axis; curves that leave it are named where they do, and those above it
             altogether are named with their last value.
+        across: what the horizontal axis shows.
+        upward: what the vertical axis shows; Rényi epsilon at ``order`` if left out.
+        logarithmic: whether the horizontal axis is logarithmic.
     """
 
     title: str
@@ -75,6 +78,9 @@ class Figure:
     curves: tuple[Curve, ...]
     order: float
     top: float
+    across: str = "iterations $T$"
+    upward: str = ""
+    logarithmic: bool = True
 
 
 def table(figure: Figure) -> str:
@@ -96,11 +102,12 @@ def draw(figure: Figure) -> "Canvas":
     canvas = Canvas(figsize=(9.6, 5.4))
     FigureCanvasAgg(canvas)
     axes = canvas.add_axes((0.075, 0.21, 0.60, 0.71))
-    axes.set_xscale("log")
-    axes.set_xlim(1, max(curve.steps[-1] for curve in figure.curves))
+    first, last = min(curve.steps[0] for curve in figure.curves), max(curve.steps[-1] for curve in figure.curves)
+    axes.set_xscale("log" if figure.logarithmic else "linear")
+    axes.set_xlim(first, last)
     axes.set_ylim(0, figure.top)
-    axes.set_xlabel("iterations $T$")
-    axes.set_ylabel(rf"Rényi privacy loss $\varepsilon$ at order {figure.order:g}")
+    axes.set_xlabel(figure.across)
+    axes.set_ylabel(figure.upward or rf"Rényi privacy loss $\varepsilon$ at order {figure.order:g}")
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(figure.title, loc="left", fontsize=11)

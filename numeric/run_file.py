@@ -21,7 +21,7 @@ from lastiterate.numeric.assumptions import (
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, real
 
-__all__ = ["load_run", "parse_run"]
+__all__ = ["described", "load_run", "parse_run", "read_toml"]
 
 _KINDS: Final[dict[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = {
     "smooth": (Smooth, ("L",)),
@@ -41,11 +41,20 @@ def load_run(path: Path) -> tuple[NoisySGD, Assumption]:
     Raises:
         InputError: the file cannot be read, is not TOML, lacks a value, or has a key or value that is not known.
     """
+    return described(read_toml(path), str(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        InputError: the file cannot be read, or is not TOML.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"A run file needs to be readable text, got path={path}: {error}; check the path.") from error
-    return parse_run(text, str(path))
+    return _tables(text, str(path))
 
 
 def parse_run(text: str, origin: str = "run file") -> tuple[NoisySGD, Assumption]:
@@ -65,10 +74,26 @@ def parse_run(text: str, origin: str = "run file") -> tuple[NoisySGD, Assumption
     >>> run.steps, assumption
     (10, Smooth(L=1.0, lam=1.0))
     """
+    return described(_tables(text, origin), origin)
+
+
+def _tables(text: str, origin: str) -> dict[str, Any]:
     try:
-        data = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"A run file needs to be TOML, got path={origin}: {error}; mend that line.") from error
+
+
+def described(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
+    """The run and the assumption that the tables [run] and [assumption] of a file describe.
+
+    Args:
+        data: the tables of the file.
+        origin: what the file is called in an error.
+
+    Raises:
+        InputError: a value is missing, or a key or value is not known.
+    """
     _known(data, ("run", "assumption"), origin)
     tables = {name: _table(data, name, origin) for name in ("run", "assumption")}
     names = [field.name for field in fields(NoisySGD)]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.program import ShiftProgram
     from lastiterate.numeric.run import NoisySGD
+    from lastiterate.numeric.sweeps.run import sweep
 
 __all__ = [
     "Assumption",
@@ -50,6 +51,7 @@ __all__ = [
     "calibrate",
     "compare",
     "estimate",
+    "sweep",
 ]
 
 _HOMES = {
@@ -63,6 +65,7 @@ _HOMES = {
     "errors": "InputError",
     "program": "ShiftProgram",
     "run": "NoisySGD",
+    "sweeps.run": "sweep",
 }
 _HOME = {name: f"lastiterate.numeric.{module}" for module, names in _HOMES.items() for name in names.split()}
 

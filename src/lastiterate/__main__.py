@@ -18,6 +18,7 @@ _COMMANDS = {
     "bound": "bound the privacy loss of a run described in a TOML file",
     "calibrate": "find the noise, steps or diameter that meet a privacy target",
     "compare": "put every applicable theorem side by side for a run",
+    "sweep": "bound a grid of runs, in parallel and resumable, as CSV or Parquet",
     "estimate": "measure the Hoelder constants of a network",
     "figure": "draw a figure of a paper, with the CSV behind it",
 }

@@ -1,0 +1,1 @@
+"""Bounds over a grid of runs: in parallel, resumable, as one table."""

@@ -1,0 +1,103 @@
+"""One axis of a sweep against its epsilon, a curve for every combination of the others."""
+
+import io
+from collections import defaultdict
+from itertools import cycle
+from math import isfinite
+from pathlib import Path
+from typing import Final
+
+from lastiterate.numeric.drawing import Curve, Figure, Status, draw
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.figures import COLORS
+from lastiterate.numeric.files import write_whole
+from lastiterate.numeric.sweeps.plan import Plan
+from lastiterate.numeric.sweeps.table import SweepTable
+
+__all__ = ["checked_plot", "picture", "write_picture"]
+
+_MOST_CURVES: Final = 12
+_UPWARD: Final = ("epsilon", "mu")
+_LINES: Final = ("-", "--")
+
+
+def checked_plot(plan: Plan, plot: str) -> tuple[str, str]:
+    """The axis and the column that ``plot`` names as "axis:column", checked before the work; "axis" alone is epsilon.
+
+    Raises:
+        InputError: no such axis or column, an axis of texts or of one value, or too many curves.
+    """
+    across, colon, upward = plot.partition(":")
+    upward = upward if colon else "epsilon"
+    if across not in plan.axes or upward not in _UPWARD:
+        raise InputError(
+            f"A picture needs AXIS:epsilon or AXIS:mu, got plot={plot!r}; the axes are {', '.join(plan.axes)}."
+        )
+    values = plan.axes[across]
+    if len(values) < 2 or any(isinstance(value, str) or not isfinite(value) for value in values):
+        raise InputError(
+            f"A picture needs an axis of two finite numbers or more, got {across}={list(values)!r:.60}; take another."
+        )
+    curves = plan.rows // len(values)
+    if curves > _MOST_CURVES:
+        raise InputError(
+            f"A picture needs at most {_MOST_CURVES} curves, got {curves} combinations of the other axes; sweep fewer "
+            "of their values, or plot another axis."
+        )
+    return across, upward
+
+
+def picture(table: SweepTable, plot: str) -> Figure:
+    """The figure of "axis:column" of a sweep; rows without a number are left out, and their number is said.
+
+    Raises:
+        InputError: as `checked_plot`, or no row has a number.
+    """
+    across, upward = checked_plot(table.plan, plot)
+    columns = table.columns
+    others = [name for name in table.plan.axes if name != across]
+    groups: dict[tuple[object, ...], list[tuple[float, float]]] = defaultdict(list)
+    for row, value in enumerate(columns[upward]):
+        if value is not None and isfinite(value):
+            groups[tuple(columns[name][row] for name in others)].append((columns[across][row], value))
+    if not groups:
+        raise InputError(f"A picture needs rows with a finite {upward}, got none in rows={table.plan.rows}; see error.")
+    labels = {group: _label(table.plan, others, group) for group in groups}
+    looks = cycle([(color, line) for line in _LINES for color in COLORS.values()])
+    curves = []
+    for (group, points), (color, line) in zip(groups.items(), looks, strict=False):
+        x, y = zip(*sorted(points), strict=True)
+        curves.append(Curve(labels[group], labels[group], x, y, Status.BOUND, color, line))
+    missing = table.plan.rows - sum(len(points) for points in groups.values())
+    fixed = ", ".join(f"{name} = {table.plan.axes[name][0]}" for name in others if len(table.plan.axes[name]) == 1)
+    target = "order" if "order" in table.plan.axes else "delta"
+    sense = "Rényi $\\varepsilon$" if target == "order" else "$\\varepsilon$ of $(\\varepsilon, \\delta)$-DP"
+    note = "Every number is an upper bound, rounded up." + (f" {fixed}." if fixed else "")
+    return Figure(
+        title=f"Privacy loss of the last iterate against {across}",
+        note=note + (f" {missing} rows without a number are left out." if missing else ""),
+        curves=tuple(curves),
+        order=float("nan"),
+        top=1.05 * max(max(curve.epsilon) for curve in curves) or 1.0,
+        across=across,
+        upward=sense if upward == "epsilon" else r"$\mu$ of $\mu$-GDP",
+        logarithmic=max(curve.steps[-1] for curve in curves) >= 10 * min(curve.steps[0] for curve in curves) > 0,
+    )
+
+
+def write_picture(table: SweepTable, plot: str, out: Path) -> Path:
+    """Write the picture as a PNG beside the table ``out``; its name ends in that of the axis.
+
+    Raises:
+        InputError: as `picture`.
+    """
+    image = io.BytesIO()
+    draw(picture(table, plot)).savefig(image, format="png", dpi=160)
+    path = out.with_name(f"{out.stem}-{plot.partition(':')[0]}.png")
+    write_whole(path, image.getvalue())
+    return path
+
+
+def _label(plan: Plan, names: list[str], group: tuple[object, ...]) -> str:
+    varying = [(name, value) for name, value in zip(names, group, strict=True) if len(plan.axes[name]) > 1]
+    return ", ".join(f"{name} {value}" for name, value in varying) or "upper bound"

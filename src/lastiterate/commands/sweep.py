@@ -1,0 +1,72 @@
+"""``lastiterate sweep``: bounds over a grid of runs, in parallel and resumable, as one table."""
+
+from pathlib import Path
+
+import click
+
+_EXAMPLE = """\b
+A sweep file is a run file with a grid; the last axis varies fastest:
+  [run]
+  steps = 2000
+  step_size = 0.1
+  noise_std = 1.0
+  clip_norm = 2.0
+  dataset_size = 5
+  diameter = 1.0
+\b
+  [assumption]
+  kind = "smooth"
+  L = 1.0
+\b
+  [grid]
+  noise_std = [0.5, 1.0, 2.0]   # fields of the run
+  L = [0.5, 1.0]                # numbers of the assumption
+  order = [2, 8]                # or delta = [1e-5]
+"""
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("sweep_file", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="table to write, .csv or .parquet"
+)
+@click.option("--jobs", default=-1, show_default=True, help="worker processes; -1 for one a core")
+@click.option("--backend", default="loky", show_default=True, help="loky, or dask for a cluster")
+@click.option("--scheduler", help="address of the cluster's scheduler; a cluster on this machine if left out")
+@click.option("--plot", metavar="AXIS:COLUMN", help="also draw an axis against epsilon or mu, as a PNG beside OUT")
+def command(sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str | None, plot: str | None) -> None:
+    """Bound every run of the grid in SWEEP_FILE.
+
+    Rows are kept in OUT.rows.jsonl as they come. An interrupted sweep goes on from there; so does a finished one, at
+    once. A sweep that has changed is refused until that file is deleted. A row that is no run carries the reason.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from lastiterate.numeric.sweeps.plan import load_sweep
+    from lastiterate.numeric.sweeps.run import sweep
+
+    plan = load_sweep(sweep_file)
+    if plot is not None:
+        from lastiterate.numeric.sweeps.picture import checked_plot
+
+        checked_plot(plan, plot)
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("rows", total=plan.rows)
+        table = sweep(
+            plan.run,
+            plan.assumption,
+            plan.axes,
+            out=out,
+            jobs=jobs,
+            backend=backend,
+            scheduler=scheduler,
+            on_row=lambda done, total: progress.update(task, completed=done, total=total),
+        )
+    click.echo(f"{out}: {plan.rows} rows, {table.refused} of them without a number (see the column error)")
+    if plot is not None:
+        from lastiterate.numeric.sweeps.picture import write_picture
+
+        click.echo(write_picture(table, plot, out))

@@ -1,0 +1,289 @@
+"""Sweeps: every row is what `bound` says, an interrupted one goes on, and the table holds it all."""
+
+import csv
+import json
+from dataclasses import replace
+from itertools import product
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from lastiterate.numeric.assumptions import Clipped, Convex, Smooth, Sum
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.sweeps import run as runner
+from lastiterate.numeric.sweeps import table as tables
+from lastiterate.numeric.sweeps.picture import picture, write_picture
+from lastiterate.numeric.sweeps.plan import Plan, load_sweep
+from lastiterate.numeric.sweeps.run import sweep
+
+_RUN = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=6, diameter=1.0)
+_GRID = {"noise_std": [0.5, 1.0], "L": [1.0, 3.0, 100.0], "order": [2, 4]}
+_FILE = """
+[run]
+steps = 50
+step_size = 0.1
+noise_std = 1.0
+clip_norm = 2.0
+dataset_size = 6
+diameter = 1.0
+[assumption]
+kind = "convex"
+L = 1.0
+[grid]
+noise_std = [0.5, 1.0]
+L = [1.0, 3.0, 100.0]
+order = [2, 4]
+"""
+
+
+def test_every_row_is_the_bound_of_its_point() -> None:
+    table = sweep(_RUN, Convex(1.0), _GRID)
+    points = list(product(*_GRID.values()))
+    columns = table.columns
+    assert list(zip(*(columns[name] for name in _GRID), strict=True)) == points
+    for (noise, L, order), found in zip(points, table.results, strict=True):
+        if L == 100.0:  # step_size > 2 / L
+            assert found.epsilon is None
+            assert "step_size <= 2/L" in found.error
+        else:
+            ours = bound(replace(_RUN, noise_std=noise), Convex(L), order=order)
+            assert (found.epsilon, found.mu, found.theorem, found.error) == (ours.epsilon, ours.mu, ours.theorem, "")
+    assert table.refused == 4
+
+
+def test_delta_random_batches_and_adjacency() -> None:
+    grid = {"sampling": ["full", "cyclic", "without_replacement"], "batch_size": [2], "delta": [1e-5]}
+    full, cyclic, drawn = sweep(_RUN, Convex(1.0), grid).results
+    assert "batch_size" in full.error
+    run = replace(_RUN, batch_size=2, sampling="cyclic")
+    assert cyclic.epsilon == bound(run, Convex(1.0), delta=1e-5).epsilon
+    drawn_run = replace(run, sampling="without_replacement")
+    assert drawn.epsilon == bound(drawn_run, Convex(1.0), delta=1e-5).epsilon
+    assert drawn.mu is None
+    assert (cyclic.adjacency, drawn.adjacency) == ("replace", "replace")
+
+
+@pytest.mark.parametrize("options", [{"jobs": 2}, {"backend": "dask"}], ids=["processes", "a dask cluster"])
+def test_workers_give_the_same_table(options: dict[str, object]) -> None:
+    alone = sweep(_RUN, Smooth(1.0), _GRID)
+    if options.get("backend") == "dask":
+        distributed = pytest.importorskip("distributed")
+        with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+            assert sweep(_RUN, Smooth(1.0), _GRID, scheduler=cluster.scheduler_address, **options) == alone
+            with distributed.Client(cluster):  # the active client is used
+                assert sweep(_RUN, Smooth(1.0), _GRID, **options) == alone
+    else:
+        assert sweep(_RUN, Smooth(1.0), _GRID, **options) == alone
+
+
+def _interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> list[int]:
+    """Let ``after`` rows be solved and then interrupt; the list holds the rows that were asked for."""
+    asked: list[int] = []
+    solved = runner.solved
+
+    def stopping(plan: Plan, row: int) -> object:
+        if len(asked) == after:
+            raise KeyboardInterrupt
+        asked.append(row)
+        return solved(plan, row)
+
+    monkeypatch.setattr(runner, "solved", stopping)
+    return asked
+
+
+def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, whole = tmp_path / "out.csv", sweep(_RUN, Convex(1.0), _GRID)
+    with monkeypatch.context() as patch:
+        asked = _interrupt(patch, 5)
+        with pytest.raises(KeyboardInterrupt):
+            sweep(_RUN, Convex(1.0), _GRID, out=out)
+    assert asked == [0, 1, 2, 3, 4]
+    assert not out.exists()
+    kept = tmp_path / "out.csv.rows.jsonl"
+    kept.write_bytes(kept.read_bytes()[:-7])  # the last row is cut off
+    with monkeypatch.context() as patch:
+        asked = _interrupt(patch, 99)
+        told: list[tuple[int, int]] = []
+        assert sweep(_RUN, Convex(1.0), _GRID, out=out, on_row=lambda *both: told.append(both)) == whole
+    assert asked == [4, 5, 6, 7, 8, 9, 10, 11]
+    assert (told[0], told[-1]) == ((4, 12), (12, 12))
+    with monkeypatch.context() as patch:
+        asked = _interrupt(patch, 0)
+        assert sweep(_RUN, Convex(1.0), _GRID, out=out) == whole
+    assert asked == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "out.csv.rows.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("line", "good"),
+    [
+        ('{"row": 3}', False),
+        ("[]", False),
+        ("3", False),
+        ('{"row": 99, "epsilon": 1.0, "mu": 1.0, "route": "", "theorem": "", "adjacency": "", "error": ""}', False),
+        ('{"row": 3, "epsilon": "1", "mu": 1.0, "route": "", "theorem": "", "adjacency": "", "error": ""}', False),
+        ('{"row": 3, "epsilon": null, "mu": null, "route": "", "theorem": "", "adjacency": "", "error": ""}', False),
+        ('{"row": 3, "epsilon": 7.0, "mu": 1.0, "route": "", "theorem": "", "adjacency": "", "error": ""}', True),
+    ],
+)
+def test_only_whole_rows_are_taken_up(line: str, good: bool, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    whole = sweep(_RUN, Convex(1.0), _GRID, out=out)
+    kept = tmp_path / "out.csv.rows.jsonl"
+    head, *rows = kept.read_text().splitlines()
+    kept.write_text("\n".join([head, *rows[:3], line]) + "\n")
+    again = sweep(_RUN, Convex(1.0), _GRID, out=out)
+    assert (again == whole) is not good
+    assert (again.results[3].epsilon == 7.0) is good
+
+
+@pytest.mark.parametrize(
+    ("run", "assumption", "grid", "part"),
+    [
+        (replace(_RUN, steps=51), Convex(1.0), _GRID, "another run than"),
+        (_RUN, Convex(2.0), _GRID, "another assumption than"),
+        (_RUN, Convex(1.0), _GRID | {"order": [2]}, "another grid than"),
+    ],
+)
+def test_a_changed_sweep_is_refused(
+    run: NoisySGD, assumption: Convex, grid: dict[str, list[float]], part: str, tmp_path: Path
+) -> None:
+    sweep(_RUN, Convex(1.0), _GRID, out=tmp_path / "out.csv")
+    before = (tmp_path / "out.csv").read_bytes()
+    with pytest.raises(InputError, match=part):
+        sweep(run, assumption, grid, out=tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == before
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out.csv.rows.jsonl").write_text("something else\n")
+    with pytest.raises(InputError, match="delete that file"):
+        sweep(_RUN, Convex(1.0), _GRID, out=tmp_path / "out.csv")
+
+
+def test_csv(tmp_path: Path) -> None:
+    table = sweep(_RUN, Convex(1.0), _GRID | {"noise_std": [0.5, 1]}, out=tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["epsilon"]) for row in rows if row["epsilon"]] == [
+        one.epsilon for one in table.results if one.epsilon is not None
+    ]
+    assert [row["noise_std"] for row in rows[::6]] == ["0.5", "1.0"]
+    assert rows[4]["epsilon"] == ""
+    assert rows[4]["error"] == table.results[4].error != ""
+
+
+def test_parquet(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    grid = {"sampling": ["full", "cyclic"], "steps": [5, 10], "order": [2, 2.5]}
+    table = sweep(_RUN, Convex(1.0), grid, out=tmp_path / "out.parquet")
+    read = parquet.read_table(tmp_path / "out.parquet")
+    assert read.to_pydict() == table.columns
+    kinds = {name: str(read.schema.field(name).type) for name in ("sampling", "steps", "order", "epsilon", "error")}
+    assert kinds == {"sampling": "string", "steps": "int64", "order": "double", "epsilon": "double", "error": "string"}
+
+
+def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "find_spec", lambda _name: None)
+    monkeypatch.setattr(runner, "find_spec", lambda _name: None)
+    for options in ({"out": tmp_path / "out.parquet"}, {"backend": "dask"}):
+        with pytest.raises(InputError, match=r"pip install 'lastiterate\[sweep\]'"):
+            sweep(_RUN, Convex(1.0), _GRID, **options)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("grid", "said"),
+    [
+        ({"noise": [1.0], "order": [2]}, "did you mean 'noise_std'"),
+        ({"m": [1.0], "order": [2]}, "key='m'"),
+        ({"noise_std": [], "order": [2]}, "noise_std=[]"),
+        ({"noise_std": 1.0, "order": [2]}, "noise_std=1.0"),
+        ({"sampling": "full", "order": [2]}, "sampling='full'"),
+        ({"noise_std": [1.0, "a"], "order": [2]}, "numbers only or texts only"),
+        ({"noise_std": [[1.0, 2.0]], "order": [2]}, "numbers only or texts only"),
+        ({"noise_std": [True], "order": [2]}, "numbers only or texts only"),
+        ({"noise_std": [1.0, 2.0, 1], "order": [2]}, "noise_std=1.0 again"),
+        ({"steps": [2**63], "order": [2]}, "2^63 - 1"),
+        ({"noise_std": [1.0]}, "got neither"),
+        ({"order": [2], "delta": [0.1]}, "got order and delta"),
+        ({"steps": list(range(1, 1002)), "order": list(range(2, 1002))}, "rows=1001000"),
+        ([1.0], "grid=[1.0]"),
+    ],
+)
+def test_bad_grids(grid: dict[str, list[float]], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        sweep(_RUN, Convex(1.0), grid)
+    assert said in str(caught.value)
+
+
+def test_only_plain_numbers_of_an_assumption_vary() -> None:
+    for assumption, name in ((Smooth(1.0), "lam"), (Sum(Smooth(1.0), Clipped()), "parts"), (Clipped(), "L")):
+        with pytest.raises(InputError, match=f"key='{name}'"):
+            sweep(_RUN, assumption, {name: [0.5], "order": [2]})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"jobs": 0}, "jobs=0"),
+        ({"jobs": 1.5}, "jobs=1.5"),
+        ({"backend": "ray"}, "backend='ray'"),
+        ({"out": "results.xlsx"}, "results.xlsx"),
+        ({"out": "/nowhere/at/all.csv"}, "/nowhere/at"),
+        ({"backend": "dask", "scheduler": "nonsense://x"}, "scheduler='nonsense://x'"),
+    ],
+)
+def test_bad_options(options: dict[str, object], said: str) -> None:
+    if "scheduler" in options:
+        pytest.importorskip("distributed")
+    with pytest.raises(InputError) as caught:
+        sweep(_RUN, Convex(1.0), _GRID, **options)
+    assert said in str(caught.value)
+
+
+def test_a_file_is_the_same_sweep(tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text(_FILE)
+    plan = load_sweep(tmp_path / "sweep.toml")
+    assert plan == Plan(_RUN, Convex(1.0), {name: tuple(values) for name, values in _GRID.items()})
+    (tmp_path / "sweep.toml").write_text(_FILE.replace("[grid]", "[gird]"))
+    with pytest.raises(InputError, match="grid=None"):
+        load_sweep(tmp_path / "sweep.toml")
+
+
+def test_the_picture(tmp_path: Path) -> None:
+    table = sweep(_RUN, Convex(1.0), _GRID)
+    figure = picture(table, "noise_std")
+    assert [curve.label for curve in figure.curves] == [f"L {L}, order {order}" for L in (1.0, 3.0) for order in (2, 4)]
+    assert figure.curves[1].epsilon == (table.results[1].epsilon, table.results[7].epsilon)
+    assert "4 rows without a number" in figure.note
+    assert picture(table, "noise_std:mu").curves[0].epsilon == (table.results[0].mu, table.results[6].mu)
+    assert write_picture(table, "L:epsilon", tmp_path / "out.csv").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("grid", "plot", "said"),
+    [
+        (_GRID, "steps", "plot='steps'"),
+        (_GRID, "L:route", "plot='L:route'"),
+        (_GRID | {"L": [1.0]}, "L", "L=[1.0]"),
+        (_GRID | {"diameter": [1.0, inf]}, "diameter", "diameter=[1.0, inf]"),
+        (_GRID | {"L": [100.0]}, "noise_std", "rows=4"),
+        ({"sampling": ["full", "cyclic"], "order": [2]}, "sampling", "sampling=["),
+        ({"steps": [1, 2], "order": list(range(2, 15))}, "steps", "13 combinations"),
+    ],
+)
+def test_bad_pictures(grid: dict[str, list[float]], plot: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        picture(sweep(_RUN, Convex(1.0), grid), plot)
+    assert said in str(caught.value)
+
+
+def test_the_store_is_readable_json(tmp_path: Path) -> None:
+    sweep(_RUN, Convex(1.0), _GRID | {"diameter": [inf]}, out=tmp_path / "out.csv")
+    lines = [json.loads(line) for line in (tmp_path / "out.csv.rows.jsonl").read_text().splitlines()]
+    assert lines[0]["grid"]["diameter"] == [inf]
+    assert sorted(line["row"] for line in lines[1:]) == list(range(12))
