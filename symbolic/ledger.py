@@ -40,7 +40,7 @@ from lastiterate.symbolic.chien_li import (
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.d2p2 import contents as d2p2_contents
 from lastiterate.symbolic.liang import contents as liang_contents
-from lastiterate.symbolic.ours import cyclic, kinks, sampled, taut_string, value_iteration
+from lastiterate.symbolic.ours import certified, cyclic, kinks, sampled, taut_string, value_iteration
 
 __all__ = ["CLAIMS", "MODULES"]
 
@@ -77,6 +77,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     kinks,
     cyclic,
     sampled,
+    certified,
 )
 """One module a theorem, lemma, remark or appendix."""
 

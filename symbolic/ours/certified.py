@@ -1,0 +1,69 @@
+"""Constants of logistic regression and of a network with two layers, in closed form.
+
+Statement    Softmax cross-entropy is 1/2-smooth and sqrt(2)-Lipschitz in its logits, the logistic loss 1/4-smooth and
+             1-Lipschitz; |tanh''| <= 4/(3 sqrt 3); the form a x^2 + 2 d x y is at most r (x^2 + y^2) for the larger
+             root r of r (r - a) = d^2.
+Assumptions  p a probability; x, y, a, d at least 0.
+Derivation   The Hessian in the logits is a covariance: v' (diag p - p p') v = Var_p(v) <= (max v - min v)^2 / 4, and
+             (x - y)^2 <= 2 (x^2 + y^2). The gradient is p - e_y: with p the probability of the label the other entries
+             sum to 1 - p, so |p - e_y|^2 <= 2 (1 - p)^2. With u = tanh, tanh'' = -2 u (1 - u^2).
+Source       ours; the variance of a bounded variable is Popoviciu 1935.
+"""
+
+from sympy import Expr, Integer
+
+from lastiterate.symbolic.claim import Claim, Engine, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.notation import a, d, gamma, kappa, p, r, u, x, y
+
+_SOURCE = Source("DESIGN.md", 10, "Use", "what Hölder / Lipschitz / Wasserstein constants")
+_one = Integer(1)
+
+
+def _variance(factor: Expr) -> Inequality:
+    """A variable with the values gamma and kappa, of probability p and 1 - p."""
+    return Inequality(p * (1 - p) * (gamma - kappa) ** 2, Relation.AT_MOST, factor * (gamma**2 + kappa**2))
+
+
+def _gradient(factor: Expr) -> Inequality:
+    """x is the root of the sum of squares of the other probabilities, at most their sum 1 - p."""
+    return Inequality((1 - p) ** 2 + x**2, Relation.AT_MOST, factor, given=(x <= 1 - p,), name="|p - e_y|^2")
+
+
+def _bend(cubed: int) -> Inequality:
+    """2 u (1 - u^2) <= x wherever ``cubed`` x^2 is at least 16."""
+    given = (u <= 1, x**2 * cubed >= 16)
+    return Inequality(2 * u * (1 - u**2), Relation.AT_MOST, x, given=given, name="|tanh''|")
+
+
+def _form(product: Expr) -> Inequality:
+    given = (r >= a, product <= r * (r - a))
+    return Inequality(a * x**2 + 2 * d * x * y, Relation.AT_MOST, r * (x**2 + y**2), given=given, name="form")
+
+
+CLAIMS = (
+    Claim(
+        key="ours/certified/cross_entropy",
+        title="Cross-entropy in its logits: curvature at most 1/2, gradient at most sqrt 2",
+        source=_SOURCE,
+        assumptions=(p <= 1,),
+        checks=(_variance(_one / 2), _gradient(Integer(2)), Inequality(p * (1 - p), Relation.AT_MOST, _one / 4)),
+        mutants=(
+            Mutant("curvature 1/4 for any number of classes", _variance(_one / 4), Engine.INEQUALITY),
+            Mutant("gradient at most 1", _gradient(_one), Engine.INEQUALITY),
+            Mutant("logistic curvature 1/8", Inequality(p * (1 - p), Relation.AT_MOST, _one / 8), Engine.INEQUALITY),
+        ),
+        role=Role.OURS,
+    ),
+    Claim(
+        key="ours/certified/two_layer",
+        title="A network with two layers: |tanh''| <= 4/(3 sqrt 3), and the top eigenvalue of its mixed form",
+        source=_SOURCE,
+        assumptions=(a >= 0,),
+        checks=(_bend(27), _form(d**2)),
+        mutants=(
+            Mutant("|tanh''| <= 2/3", _bend(36), Engine.INEQUALITY),
+            Mutant("mixed term halved", _form(d**2 / 4), Engine.INEQUALITY),
+        ),
+        role=Role.OURS,
+    ),
+)

@@ -1,0 +1,91 @@
+from math import inf, isinf, sqrt
+
+import numpy as np
+import pytest
+from flint import arb
+
+from lastiterate.numeric.balls import exact, precision
+from lastiterate.numeric.certified import ACTIVATIONS, logistic_regression, softmax_regression, two_layer
+from lastiterate.numeric.errors import InputError
+
+
+def test_constants_of_the_activations_are_rounded_up() -> None:
+    with precision():
+        tanh = 4 / (3 * arb(3).sqrt())
+        assert tanh <= exact(ACTIVATIONS["tanh"].curvature) <= tanh * (1 + exact(1e-14))
+        assert tanh / 8 <= exact(ACTIVATIONS["sigmoid"].curvature) <= tanh / 8 * (1 + exact(1e-14))
+        gelu = (2 / arb.pi()).sqrt()
+        assert gelu <= exact(ACTIVATIONS["gelu"].curvature) <= gelu * (1 + exact(1e-14))
+        slope = (1 + arb(1).erf()) / 2 + arb(2).sqrt() * (-arb(1)).exp() / (2 * arb.pi()).sqrt()
+        assert slope <= exact(ACTIVATIONS["gelu"].slope) <= slope * (1 + exact(1e-9))
+
+
+def test_the_linear_constants_are_attained() -> None:
+    """At w = 0 and two classes the Hessian of cross-entropy has the eigenvalue |x|^2 / 2, logistic loss |x|^2 / 4."""
+    covariance = np.diag([0.5, 0.5]) - 0.25
+    assert softmax_regression(3.0).smoothness == pytest.approx(9 * np.linalg.eigvalsh(covariance)[-1], rel=1e-12)
+    assert logistic_regression(3.0).smoothness == 9 / 4
+    assert softmax_regression(3.0).lipschitz == pytest.approx(3 * sqrt(2), rel=1e-12)
+    assert softmax_regression(3.0).lipschitz > 3 * sqrt(2) * (1 - 1e-16)
+
+
+def test_a_regulariser_adds_its_weight_and_needs_the_domain() -> None:
+    here = logistic_regression(2.0, scale=0.5, l2=0.25, parameter_norm=4.0)
+    assert (here.lipschitz, here.smoothness, here.strong_convexity) == (2.0, 0.75, 0.25)
+    assert isinf(logistic_regression(2.0, l2=0.25).lipschitz)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_two_layers_bound_random_networks(activation: str) -> None:
+    """Finite differences of the gradient along random directions stay below the certified smoothness."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    make = {"tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid, "gelu": torch.nn.GELU}[activation]
+    worst = 0.0
+    for _ in range(20):
+        net = torch.nn.Sequential(torch.nn.Linear(3, 5), make(), torch.nn.Linear(5, 3)).double()
+        row = torch.randn(1, 3, dtype=torch.float64) * 2
+
+        def loss(*parameters: "torch.Tensor", net=net, row=row) -> "torch.Tensor":
+            named = dict(zip([name for name, _ in net.named_parameters()], parameters, strict=True))
+            out = torch.func.functional_call(net, named, (row,))
+            return torch.nn.functional.cross_entropy(out, torch.tensor([1]))
+
+        values = tuple(p.detach() for p in net.parameters())
+        blocks = torch.autograd.functional.hessian(loss, values)
+        sizes = [v.numel() for v in values]
+        hessian = torch.cat(
+            [torch.cat([blocks[i][k].reshape(sizes[i], sizes[k]) for k in range(4)], dim=1) for i in range(4)]
+        )
+        gradient = torch.cat([g.reshape(-1) for g in torch.func.grad(loss, argnums=tuple(range(4)))(*values)])
+        first = torch.linalg.matrix_norm(torch.cat([net[0].weight, net[0].bias[:, None]], 1), 2).item()
+        found = two_layer(
+            float(torch.cat([row, torch.ones(1, 1)], 1).norm()),
+            first_norm=first,
+            second_norm=torch.linalg.matrix_norm(net[2].weight, 2).item(),
+            hidden=5,
+            activation=activation,
+        )
+        ratio = torch.linalg.matrix_norm(hessian, 2).item() / found.smoothness
+        assert gradient.norm().item() <= found.lipschitz
+        worst = max(worst, ratio)
+    assert 0.02 < worst <= 1.0, "a bound, and not an absurd one"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: logistic_regression(-1.0), "feature_norm=-1"),
+        (lambda: logistic_regression(float("nan")), "feature_norm=nan"),
+        (lambda: softmax_regression(1.0, l2=-0.1), "l2=-0.1"),
+        (lambda: softmax_regression(1.0, l2=inf), "l2=inf"),
+        (
+            lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, hidden=3, activation="relu"),
+            "activation='relu'",
+        ),
+        (lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, hidden=0, activation="tanh"), "hidden=0"),
+    ],
+)
+def test_bad_input(call: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        call()  # type: ignore[operator]
