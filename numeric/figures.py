@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from lastiterate.numeric.drawing import Curve, Figure, Status
-from lastiterate.numeric.rivals import altschuler_talwar_strongly_convex, chourasia_strongly_convex
-from lastiterate.numeric.theorems import EVALUATORS
+from lastiterate.numeric.printed.altschuler_talwar import equation_b_3
+from lastiterate.numeric.printed.chourasia import chourasia_strongly_convex
+from lastiterate.numeric.theorems import EVALUATORS, run_of
 
 __all__ = ["COLORS", "SETTING", "figure_1a", "figure_1b", "paler", "spaced"]
 
@@ -79,7 +80,7 @@ def figure_1b(last: int = 1000, count: int = 90) -> Figure:
         _computed("chourasia_ye_shokri", "Ye & Shokri 2022 / Chourasia et al. 2021,\nformula second-hand", steps,
                   chourasia_strongly_convex, color="purple", line="-.", status=Status.SECOND_HAND),
         _computed("altschuler_talwar_b3", "Altschuler & Talwar 2022, (B.3)", steps,
-                  altschuler_talwar_strongly_convex, color="orange", line="-"),
+                  _altschuler_talwar_b3, color="orange", line="-"),
         _curve("chien_li_3_1_strongly_convex", "Chien & Li 2025, Theorem 3.1", steps, color="green", width=4.0,
                pale=True),
         _curve("shift_strongly_convex", "ours, shifts without noise splitting", steps, color="green", line="--"),
@@ -101,6 +102,10 @@ def _computed(
     color: str, line: str, status: Status = Status.BOUND,
 ) -> Curve:  # fmt: skip
     return Curve(name, label, tuple(steps), _values(evaluator, steps), status, COLORS[color], line)
+
+
+def _altschuler_talwar_b3(setting: Mapping[str, float]) -> float:
+    return equation_b_3(run_of(setting), setting["alpha"], (setting["m"], setting["L"]))
 
 
 def _values(evaluator: Callable[[Mapping[str, float]], float], steps: Sequence[int]) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from lastiterate.numeric.affine import untested
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.bound import gaussian_bound
-from lastiterate.numeric.chien_li import theorem_3_1, theorem_3_7
+from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
 

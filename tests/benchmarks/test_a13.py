@@ -11,8 +11,8 @@ from lastiterate.numeric.assumptions import Assumption, Holder, Smooth
 from lastiterate.numeric.balls import exact
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.bracket import bracket
-from lastiterate.numeric.chien_li import Printed, theorem_3_1, theorem_3_7
 from lastiterate.numeric.expansion import Affine, Expansion
+from lastiterate.numeric.printed.chien_li import Printed, theorem_3_1, theorem_3_7
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
 

@@ -15,9 +15,9 @@ from programs import ASSUMPTIONS, run_of, settings
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.bound import Bound, Estimate, Measured, bound, estimate
-from lastiterate.numeric.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.optimum import optimum
+from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
 

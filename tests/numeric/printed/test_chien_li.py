@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from lastiterate.numeric.chien_li import theorem_3_1, theorem_3_7
+from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
 
 
 def _printed_3_1(c: float, s: float, drift: float, D: float, steps: int) -> float:
