@@ -108,12 +108,12 @@ class Gradients:
                 "raise the budget."
             )
 
-    def at(self, points: Tensor, samples: slice = slice(None)) -> Leaves:
+    def at(self, points: Tensor, samples: slice | Tensor = slice(None)) -> Leaves:
         """Gradient of every sample's loss at every point.
 
         Args:
             points: shape (points, dimension).
-            samples: which samples.
+            samples: which samples, as a slice or as indices.
 
         Returns:
             One tensor a parameter, each of shape (points, samples, *parameter). Nothing is chunked here.
@@ -123,10 +123,11 @@ class Gradients:
         gradients: Leaves = self._both(leaves, self._inputs[samples], self._targets[samples])
         return gradients
 
-    def sample_chunks(self) -> Iterator[slice]:
-        """Slices of the samples, as many samples at once as one point leaves room for."""
+    def sample_chunks(self, count: int | None = None) -> Iterator[slice]:
+        """Slices of ``count`` samples (of all if None), as many samples at once as one point leaves room for."""
+        stop = self.samples if count is None else count
         step = min(self.samples, self._pairs_at_once)
-        return (slice(i, min(i + step, self.samples)) for i in range(0, self.samples, step))
+        return (slice(i, min(i + step, stop)) for i in range(0, stop, step))
 
     def point_chunks(self, points: int) -> Iterator[slice]:
         """Slices of ``points`` points, as many at once as fit beside one chunk of samples."""
@@ -135,12 +136,23 @@ class Gradients:
 
     def mean(self, point: Tensor, clip_norm: float = math.inf) -> Tensor:
         """Mean over the samples of the clipped gradient at one point, shape (dimension,)."""
+        return self.total(point, clip_norm) / self.samples
+
+    def total(self, point: Tensor, clip_norm: float = math.inf, chosen: Tensor | None = None) -> Tensor:
+        """Sum of the clipped gradients at one point, shape (dimension,).
+
+        Args:
+            point: shape (dimension,).
+            clip_norm: greatest norm of a gradient that is left as it is.
+            chosen: indices of samples, shape (k,), k >= 0; all samples if None.
+        """
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
-        for chunk in self.sample_chunks():
-            leaves = self.at(point[None], chunk)
+        count = self.samples if chosen is None else len(chosen)
+        for chunk in self.sample_chunks(count):
+            leaves = self.at(point[None], chunk if chosen is None else chosen[chunk].to(self.device))
             factor = clip_factor(norm(leaves), clip_norm)
             total += flat(leaves)[0].mul_(factor[0, :, None]).sum(dim=0)
-        return total / self.samples
+        return total
 
     def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
         parameters = dict(zip(self._names, leaves, strict=True))

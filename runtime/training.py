@@ -1,8 +1,9 @@
 """Projected, clipped, noisy gradient descent exactly as it is accounted for.
 
-    W <- Proj_K[W - eta / n * sum_i clip_K(grad l_i(W)) + N(0, sigma^2 I)]
+    W <- Proj_K[W - eta / b * sum over the batch of clip_K(grad l_i(W)) + N(0, sigma^2 I)]
 
-Source: Chien & Li 2025, update (1), full batches. The domain is the ball around the initial point whose
+Source: Chien & Li 2025, update (1), with batches as the run says; b is ``run.batch`` whatever the size of a Poisson
+batch turns out to be. The domain is the ball around the initial point whose
 *diameter* is ``run.diameter``; its radius is half of that. The papers draw a ball of radius D and then use D
 for its diameter.
 
@@ -21,10 +22,14 @@ from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.batches import batches
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads import Workload
 
-__all__ = ["Trajectory", "paper_run", "project", "stream", "train"]
+__all__ = ["BATCHES", "Trajectory", "paper_run", "project", "stream", "train"]
+
+BATCHES = 2**40
+"""The purpose of the stream that draws the batches; far from the purposes of every other seed."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int) -> Tr
         gradients: per-sample gradients of the workload.
         initial: shape (dimension,), on the device of ``gradients``.
         run: the run; its dataset_size must be the number of samples.
-        seed: seed of the noise, drawn on the CPU and so the same on every device.
+        seed: seed of the noise and of the batches, drawn on the CPU and so the same on every device.
 
     Raises:
         InputError: the run speaks of another number of samples, or the parameters stop being finite.
@@ -113,8 +118,8 @@ def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int) -> Tr
     noise = stream(seed, purpose=0)
     points = torch.empty(run.steps + 1, gradients.dimension, dtype=gradients.dtype, device=gradients.device)
     points[0] = initial
-    for t in range(run.steps):
-        step = gradients.mean(points[t], run.clip_norm)
+    for t, batch in enumerate(batches(run, stream(seed, purpose=BATCHES))):
+        step = gradients.total(points[t], run.clip_norm, None if run.sampling == "full" else batch) / run.batch
         drawn = torch.randn(gradients.dimension, generator=noise, dtype=torch.float64)
         moved = points[t] - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
         points[t + 1] = project(moved, points[0], run.diameter)

@@ -40,7 +40,7 @@ from lastiterate.symbolic.chien_li import (
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.d2p2 import contents as d2p2_contents
 from lastiterate.symbolic.liang import contents as liang_contents
-from lastiterate.symbolic.ours import certified, cyclic, kinks, sampled, taut_string, value_iteration
+from lastiterate.symbolic.ours import certified, clipped_scores, cyclic, kinks, sampled, taut_string, value_iteration
 
 __all__ = ["CLAIMS", "MODULES"]
 
@@ -76,6 +76,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     value_iteration,
     kinks,
     cyclic,
+    clipped_scores,
     sampled,
     certified,
 )

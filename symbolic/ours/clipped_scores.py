@@ -1,0 +1,64 @@
+"""Losses of a linear score stay convex and smooth under clipping, so that clipping may act.
+
+Statement    Let f(W) = phi(<x, W>) with phi convex and phi' L-Lipschitz. The gradient of f clipped to norm K is the
+             gradient of another loss, which is convex, L |x|^2-smooth and K-Lipschitz. For logistic losses L = 1/4.
+Assumptions  gamma <= kappa: phi' at two scores xi <= zeta, times |x|; clipping cuts both to [-K, K].
+Derivation   The gradient is phi'(<x, W>) x: clipping keeps its direction and cuts phi' |x| to [-K, K]. What is cut is
+             nondecreasing and no steeper than before, so it is the slope of a convex function of the score.
+Source       ours; DESIGN section 2 asks of convex losses that they are K-Lipschitz, and in two dimensions a clipped
+             step of a convex loss can expand. Here the gradients of a sample lie on one line, and it cannot.
+Remark       The `Convex` assumption then holds for the losses whose gradients are taken, and those are never clipped.
+             A weight decay inside the loss breaks the argument: the gradient leaves the line.
+"""
+
+from sympy import Expr, Max, Min, Rational
+
+from lastiterate.symbolic.claim import Claim, Engine, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.notation import K, gamma, kappa, p
+
+
+def _cut(slope: Expr) -> Expr:
+    return Max(-K, Min(K, slope))
+
+
+_ordered = (gamma <= kappa,)
+_logistic = (p < 1,)
+
+
+CLAIMS = (
+    Claim(
+        key="ours/clipped_scores/convex",
+        title="Clipping the gradient of a convex loss of a linear score gives that of a convex loss, no less smooth",
+        source=Source("DESIGN.md", 46, "Section 2", "convex, L-smooth, K-Lipschitz"),
+        checks=(
+            Inequality(_cut(gamma), Relation.AT_MOST, _cut(kappa), _ordered, "the slope is nondecreasing"),
+            Inequality(_cut(kappa) - _cut(gamma), Relation.AT_MOST, kappa - gamma, _ordered, "and no steeper"),
+            Inequality(_cut(kappa), Relation.AT_MOST, K, name="and at most K"),
+            Inequality(p * (1 - p), Relation.AT_MOST, Rational(1, 4), _logistic, "curvature of logistic losses"),
+        ),
+        mutants=(
+            Mutant(
+                "nonincreasing",
+                Inequality(_cut(kappa), Relation.AT_MOST, _cut(gamma), _ordered),
+                Engine.INEQUALITY,
+            ),
+            Mutant(
+                "half as steep",
+                Inequality(_cut(kappa) - _cut(gamma), Relation.AT_MOST, (kappa - gamma) / 2, _ordered),
+                Engine.INEQUALITY,
+            ),
+            Mutant(
+                "without the order of the scores",
+                Inequality(_cut(kappa) - _cut(gamma), Relation.AT_MOST, kappa - gamma),
+                Engine.INEQUALITY,
+            ),
+            Mutant(
+                "curvature at most 1/5",
+                Inequality(p * (1 - p), Relation.AT_MOST, Rational(1, 5), _logistic),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
+)
