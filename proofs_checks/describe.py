@@ -14,6 +14,7 @@ from sympy.printing.pretty.stringpict import prettyForm
 from lastiterate.proofs_checks.admissible import free_symbols
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome
 from lastiterate.symbolic.claim import (
+    Asymptotic,
     Check,
     Claim,
     Holds,
@@ -21,6 +22,7 @@ from lastiterate.symbolic.claim import (
     Inequality,
     Recursion,
     Sampled,
+    Unbounded,
     UpperBound,
     Value,
 )
@@ -42,6 +44,15 @@ def _box(check: Holds | Sampled) -> str:
     return "\non the box " + ", ".join(ends)
 
 
+def _asymptotic(check: Asymptotic | Unbounded) -> str:
+    given = "".join(f"\ngiven {premise}" for premise in check.given)
+    path = ", ".join(f"{symbol} = {value}" for symbol, value in check.path.items())
+    if isinstance(check, Unbounded):
+        return _side_by_side(check.left, ">>", check.right) + given + f"\non the path {path}"
+    tried = [f"constant {check.constant}"] * (check.constant is not None) + [f"path {path}"] * bool(path)
+    return _side_by_side(check.left, "<~", check.right) + given + f"\nby {', '.join(tried)}"
+
+
 def formula(check: Check) -> str:
     """What a check says, as a formula of one or several lines."""
     if isinstance(check, Identity):
@@ -56,6 +67,8 @@ def formula(check: Check) -> str:
         return _side_by_side(check.left, check.relation.value, check.right) + given
     if isinstance(check, Holds | Sampled):
         return _side_by_side(check.left, check.relation.value, check.right) + _box(check)
+    if isinstance(check, Asymptotic | Unbounded):
+        return _asymptotic(check)
     if isinstance(check, Value):
         return f"{sp.pretty(check.expression, wrap_line=False)}\nis printed as {check.printed}"
     if isinstance(check, UpperBound):

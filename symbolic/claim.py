@@ -15,6 +15,7 @@ from sympy import Expr, Symbol
 from sympy.logic.boolalg import Boolean
 
 __all__ = [
+    "Asymptotic",
     "Check",
     "Claim",
     "Engine",
@@ -27,6 +28,7 @@ __all__ = [
     "Role",
     "Sampled",
     "Source",
+    "Unbounded",
     "UpperBound",
     "Value",
 ]
@@ -50,6 +52,7 @@ class Engine(StrEnum):
     ENCLOSURE = "enclosure"
     WITNESS = "witness"
     SAMPLING = "sampling"
+    ASYMPTOTICS = "asymptotics"
 
 
 class Role(StrEnum):
@@ -165,7 +168,39 @@ class UpperBound:
     name: str = "bound"
 
 
-Check = Identity | Recursion | Inequality | Holds | Value | Sampled | UpperBound
+@dataclass(frozen=True)
+class Asymptotic:
+    """One constant times ``right`` is at least ``left``, wherever the assumptions hold. Engine: asymptotics.
+
+    ``constant`` is one that serves, for z3 to prove. ``path`` is what refutes: it gives each symbol as an
+    expression in `notation.growth`, and no constant serves when the path stays within the assumptions while
+    left / right tends to infinity on it. A constant that fails, or a path on which the ratio stays bounded,
+    decides nothing.
+    """
+
+    left: Expr
+    right: Expr
+    constant: Expr | None = None
+    path: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    given: tuple[Boolean, ...] = ()
+    name: str = "up to a constant"
+
+
+@dataclass(frozen=True)
+class Unbounded:
+    """``left / right`` tends to infinity on the path, which stays within the assumptions. Engine: asymptotics.
+
+    The path is as in `Asymptotic`: this check holds where it refutes that one.
+    """
+
+    left: Expr
+    right: Expr
+    path: Mapping[Symbol, Expr]
+    given: tuple[Boolean, ...] = ()
+    name: str = "unbounded"
+
+
+Check = Identity | Recursion | Inequality | Holds | Value | Sampled | UpperBound | Asymptotic | Unbounded
 
 
 @dataclass(frozen=True)

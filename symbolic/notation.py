@@ -84,6 +84,9 @@ rho: Final = Symbol("rho", positive=True)
 SHIFTS: Final = symbols("a_1:4", nonnegative=True)
 SHARES: Final = symbols("beta_1:4", positive=True)
 
+growth: Final = Symbol("N", integer=True, positive=True)
+"""Runs to infinity along the path of an `Asymptotic` or `Unbounded` check."""
+
 PREVIOUS: Final = Symbol("previous", nonnegative=True)
 """Stands for the value at index - 1 in the step of a `Recursion`."""
 
@@ -144,6 +147,7 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     rho: ("(L/m)^(1/4), at least 1", "1"),
     **dict.fromkeys(SHIFTS, ("shift at a position of a window of three steps", "length")),
     **dict.fromkeys(SHARES, ("share of the noise variance there", "1")),
+    growth: ("grows without limit", "1"),
     PREVIOUS: ("value of a recursion at index - 1", "as the recursion"),
 }
 """Each symbol with its meaning and its unit."""

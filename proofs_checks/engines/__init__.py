@@ -18,6 +18,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.claim import (
+    Asymptotic,
     Check,
     Engine,
     Holds,
@@ -25,6 +26,7 @@ from lastiterate.symbolic.claim import (
     Inequality,
     Recursion,
     Sampled,
+    Unbounded,
     UpperBound,
     Value,
 )
@@ -52,6 +54,8 @@ ENGINE_OF: Final[dict[type, Engine]] = {
     Value: Engine.ENCLOSURE,
     Sampled: Engine.SAMPLING,
     UpperBound: Engine.WITNESS,
+    Asymptotic: Engine.ASYMPTOTICS,
+    Unbounded: Engine.ASYMPTOTICS,
 }
 """Which engine decides which type of check."""
 

@@ -1,0 +1,210 @@
+"""Bounds up to an unspecified constant: a constant that is proved, or a path on which none serves.
+
+That a constant serves on the whole admissible region is left to z3. That none serves is shown on a path into a
+corner of the region: every assumption holds from some point on, and left / right tends to infinity. Both are
+limits of expressions in one variable, by Sympy (Gruntz's algorithm, over the reals); certified values of the
+ratio at growing exact points must rise as the limit says.
+"""
+
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
+from collections.abc import Mapping
+from functools import reduce
+from itertools import pairwise
+
+import sympy as sp
+from flint import arb
+from sympy.logic.boolalg import And, Boolean, Not, Or
+
+from lastiterate.numeric.balls import lower, precision
+from lastiterate.numeric.enclose import UnsupportedError, enclose
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.admissible import NoPointError, free_symbols
+from lastiterate.proofs_checks.engines import inequality
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.symbolic.claim import Asymptotic, Check, Engine, Inequality, Relation, Unbounded
+from lastiterate.symbolic.notation import growth
+
+__all__ = ["decide"]
+
+PROBES = (4, 16, 64, 256)
+"""Values of `notation.growth` at which the ratio is enclosed."""
+
+_REAL = sp.Symbol(growth.name, positive=True)
+"""The growing variable over the reals: a limit there is the limit along the whole numbers."""
+
+
+def _limit(expression: sp.Expr) -> sp.Expr | None:
+    """The limit at infinity; None where Sympy does not find one."""
+    try:
+        found = sp.limit(expression, _REAL, sp.oo)
+    except (NotImplementedError, ValueError, TypeError, AttributeError):
+        return None
+    return None if found.has(sp.Limit, sp.AccumBounds, sp.nan, sp.zoo, _REAL) else found
+
+
+def _eventual_sign(expression: sp.Expr) -> int | None:
+    """The sign from some point on; None where it is not clear."""
+    if sp.simplify(expression) == 0:
+        return 0
+    for candidate in (expression, 1 / expression):  # what falls to 0 from above has a reciprocal that rises
+        found = _limit(candidate)
+        if found is not None and found.is_extended_real and found.is_zero is False:
+            return 1 if found.is_extended_positive else -1
+    return None
+
+
+def _settled(expression: sp.Expr) -> sp.Expr:
+    """The expression with each minimum, maximum and absolute value replaced by what it is from some point on.
+
+    Raises:
+        UnsupportedError: it is not clear which that is.
+    """
+
+    def before(one: sp.Expr, other: sp.Expr) -> bool:
+        sign = _eventual_sign(one - other)
+        if sign is None:
+            raise UnsupportedError(f"which of {one} and {other} is less in the end is not clear")
+        return sign <= 0
+
+    def chosen(part: sp.Expr) -> sp.Expr:
+        if isinstance(part, sp.Abs):
+            inside = part.args[0]
+            return inside if before(sp.S.Zero, inside) else -inside
+        smallest = isinstance(part, sp.Min)
+        return reduce(lambda one, other: one if before(one, other) == smallest else other, part.args)
+
+    return expression.replace(lambda part: isinstance(part, sp.Min | sp.Max | sp.Abs), chosen)
+
+
+def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
+    """Whether the condition holds (or fails) on the path from some point on; None where that is not clear."""
+    if condition in (sp.true, sp.false):
+        return bool(condition)
+    if isinstance(condition, And | Or):
+        parts = [_eventually(part, on_path) for part in condition.args]
+        decisive = isinstance(condition, Or)
+        if decisive in parts:
+            return decisive
+        return None if None in parts else not decisive
+    if isinstance(condition, Not):
+        inner = _eventually(condition.args[0], on_path)
+        return None if inner is None else not inner
+    sign = _eventual_sign(_settled((condition.lhs - condition.rhs).xreplace(on_path)))
+    if sign is None:
+        return None
+    return bool(condition.func(sp.Integer(sign), sp.S.Zero))
+
+
+def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) -> dict[sp.Symbol, sp.Expr]:
+    """The path over the reals, once it is known to give each symbol what its declaration says.
+
+    Raises:
+        InputError: a symbol is missing, or is not given by the growing variable alone, or is to be whole and is not.
+    """
+    for symbol in free_symbols(check.left, check.right, conditions):
+        if symbol not in check.path:
+            raise InputError(f"path needs a value for every symbol, got none for symbol={symbol}; add it.")
+    values = {symbol: sp.sympify(value, strict=True) for symbol, value in check.path.items()}
+    for symbol, value in values.items():
+        if not value.free_symbols <= {growth} or (symbol.is_integer and not value.is_integer):
+            whole = "whole " * bool(symbol.is_integer)
+            raise InputError(f"path needs {whole}expressions in {growth} alone, got {symbol}={value}; rewrite it.")
+    return {symbol: value.xreplace({growth: _REAL}) for symbol, value in values.items()}
+
+
+def _leaves(on_path: Mapping[sp.Symbol, sp.Expr], conditions: tuple[Boolean, ...]) -> str:
+    """What does not hold on the path in the end, "" when all does."""
+    for symbol, value in on_path.items():
+        sign = _eventual_sign(_settled(value)) if symbol.is_nonnegative else 1
+        if sign is None or sign < 0 or (sign == 0 and symbol.is_positive):
+            return f"the declared sign of {symbol}"
+    return next((str(condition) for condition in conditions if not _eventually(condition, on_path)), "")
+
+
+def _values(ratio: sp.Expr) -> list[float]:
+    """Certified lower bounds of the ratio at the probes."""
+    with precision():
+        return [lower(enclose(ratio, {_REAL: arb(probe)})) for probe in PROBES]
+
+
+def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> tuple[sp.Expr | None, list[float]]:
+    """The limit of left / right on the path, and lower bounds of the ratio at the probes.
+
+    Raises:
+        InputError: the path is not usable.
+        NoPointError: it is not shown that the path stays within the assumptions.
+    """
+    conditions = (*assumptions, *check.given)
+    on_path = _on_reals(check, conditions)
+    left_out = _leaves(on_path, conditions)
+    if left_out:
+        raise NoPointError(f"the path does not stay within the assumptions: {left_out} does not hold in the end.")
+    if any(side.has(sp.floor, sp.ceiling, sp.Sum, sp.Product) for side in (check.left, check.right)):
+        raise UnsupportedError("steps, sums and products have no limit here; bound them first")
+    left, right = (_settled(side.xreplace(on_path)) for side in (check.left, check.right))
+    if _eventual_sign(right) != 1:
+        raise NoPointError("the right side needs to be positive on the path in the end.")
+    ratio = sp.simplify(left / right)
+    return _limit(ratio), _values(left / right)
+
+
+def _found(check: Asymptotic | Unbounded, limit: sp.Expr, values: list[float], relation: str) -> Counterexample:
+    shown = ", ".join(f"{value:.6g} at {growth} = {probe}" for value, probe in zip(values, PROBES, strict=True))
+    return Counterexample(
+        {str(symbol): str(value) for symbol, value in check.path.items()},
+        f"left / right at least {shown}",
+        relation,
+        "constant" if relation == str(Relation.UP_TO_CONSTANT) else "without limit",
+        f"the limit of left / right is {limit}",
+    )
+
+
+def _rises(values: list[float]) -> bool:
+    return all(before < after for before, after in pairwise(values[1:])) and values[-1] > 0
+
+
+def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
+    if check.constant is None or check.constant.free_symbols or check.constant.is_positive is not True:
+        raise InputError(f"constant needs a positive number, got constant={check.constant}; name one, or give a path.")
+    bounded = Inequality(check.left, Relation.AT_MOST, check.constant * check.right, check.given, check.name)
+    outcome = inequality.decide(bounded, assumptions)
+    if outcome.status is Status.HELD:
+        detail = f"the constant {check.constant} serves everywhere; {outcome.detail}"
+        return Outcome(check.name, Engine.ASYMPTOTICS, Status.HELD, Grade.PROVED, detail)
+    point = outcome.counterexample
+    at = f", not at {', '.join(f'{name} = {value}' for name, value in point.at.items())}" if point else ""
+    detail = f"the constant {check.constant} is not shown to serve{at}; another may"
+    return Outcome(check.name, Engine.ASYMPTOTICS, Status.UNDECIDED, detail=detail)
+
+
+def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide an `Asymptotic` or an `Unbounded` check.
+
+    Raises:
+        InputError: the path or the constant is not usable.
+        NoPointError: the path is not shown to stay within the assumptions.
+        UnsupportedError: a side cannot be followed along the path: steps, sums, or an unclear minimum.
+        TypeError: the check is of another type.
+    """
+    if not isinstance(check, Asymptotic | Unbounded):
+        raise TypeError(f"the asymptotics engine decides Asymptotic and Unbounded, got {type(check).__name__}")
+    if isinstance(check, Asymptotic) and not check.path:
+        return _constant(check, assumptions)
+    limit, values = _course(check, assumptions)
+    diverges = limit is sp.oo and _rises(values)
+    if isinstance(check, Unbounded) and limit is not None and limit.is_finite:
+        found = _found(check, limit, values, "grows")
+        return Outcome(check.name, Engine.ASYMPTOTICS, Status.REFUTED, counterexample=found)
+    if isinstance(check, Asymptotic) and diverges:
+        found = _found(check, limit, values, str(Relation.UP_TO_CONSTANT))
+        return Outcome(check.name, Engine.ASYMPTOTICS, Status.REFUTED, counterexample=found)
+    if diverges:
+        detail = f"the limit is infinite by Sympy; at least {values[-1]:.6g} at {growth} = {PROBES[-1]}"
+        return Outcome(check.name, Engine.ASYMPTOTICS, Status.HELD, Grade.PROVED, detail)
+    if isinstance(check, Asymptotic) and check.constant is not None:
+        return _constant(check, assumptions)
+    detail = f"the limit of left / right on the path is {'not found' if limit is None else limit}; values {values}"
+    return Outcome(check.name, Engine.ASYMPTOTICS, Status.UNDECIDED, detail=detail)

@@ -1,0 +1,111 @@
+"""Bounds up to a constant: paths that show that none serves, constants that do, and input that decides nothing."""
+
+import pytest
+import sympy as sp
+
+from lastiterate.proofs_checks.describe import formula
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.verdict import Grade, Status
+from lastiterate.symbolic.claim import Asymptotic, Engine, Unbounded
+from lastiterate.symbolic.notation import D, T, alpha, growth, n, x, y
+
+R = sp.Rational
+N = growth
+ONE = sp.S.One
+
+UNBOUNDED = [
+    (x**2, x, {x: N}, ()),
+    (ONE, x, {x: 1 / N}, (x < 1,)),
+    (ONE, 1 + x - ONE, {x: 2 ** (-N)}, (x > 0,)),
+    (sp.log(x), ONE, {x: 2**N}, (x > 1,)),
+    (sp.Min(T, (1 + y) ** 2), sp.Min(T, y**2), {T: N, y: 1 / N}, (T >= 2,)),
+    (sp.sqrt(n) * D, n ** R(1, 4) * D, {n: N**4, D: 1 / N}, (n > D,)),
+    (sp.Max(x, y), sp.Min(x, y), {x: N, y: 1 / N}, ()),
+    (sp.Abs(1 - x**2), x, {x: N}, ()),
+    (alpha * n, alpha + n, {alpha: 4 * sp.log(N), n: N}, (alpha > 1,)),
+    (sp.exp(x), x**9, {x: N}, ((x > 1) & ((x < 0) | (x > 2)), ~(x < 3))),
+]
+
+BOUNDED = [
+    (x, x + 1, {x: N}, ()),
+    (sp.Min(T, (1 + y) ** 2), sp.Min(T, 1 + y**2), {T: N, y: 1 / N}, ()),
+    (sp.log(x) ** 5, x, {x: N}, (x > 1,)),
+    (3 * x, x, {x: N}, ()),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "path", "given"), UNBOUNDED)
+def test_a_ratio_without_limit_refutes_one_check_and_holds_the_other(left, right, path, given):
+    refuted = decide_check(Asymptotic(left, right, path=path), given)
+    assert (refuted.status, refuted.engine) == (Status.REFUTED, Engine.ASYMPTOTICS), refuted
+    assert refuted.counterexample.at == {str(s): str(v) for s, v in path.items()}
+    held = decide_check(Unbounded(left, right, path, given), ())
+    assert (held.status, held.grade) == (Status.HELD, Grade.PROVED), held
+
+
+@pytest.mark.parametrize(("left", "right", "path", "given"), BOUNDED)
+def test_a_bounded_ratio_refutes_unbounded_and_says_nothing_of_the_constant(left, right, path, given):
+    assert decide_check(Unbounded(left, right, path, given), ()).status is Status.REFUTED
+    assert decide_check(Asymptotic(left, right, path=path), given).status is Status.UNDECIDED
+
+
+CONSTANTS = [
+    ((x + y) ** 2, x**2 + y**2, 2, ()),
+    (sp.Min(T, (1 + y) ** 2), sp.Min(T, 1 + y**2), 2, ()),
+    (sp.sqrt(x + y), sp.sqrt(x) + sp.sqrt(y), 1, ()),
+    (x**2, x, 7, (x <= 7,)),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "constant", "given"), CONSTANTS)
+def test_a_constant_that_serves_is_proved_and_a_smaller_one_decides_nothing(left, right, constant, given):
+    held = decide_check(Asymptotic(left, right, sp.Integer(constant)), given)
+    assert (held.status, held.grade, held.engine) == (Status.HELD, Grade.PROVED, Engine.ASYMPTOTICS)
+    smaller = decide_check(Asymptotic(left, right, constant - R(1, 10)), given)
+    assert smaller.status is Status.UNDECIDED
+    assert "another may" in smaller.detail
+
+
+def test_a_path_that_does_not_refute_leaves_the_constant_to_decide():
+    check = Asymptotic(x, x + 1, ONE, {x: N})
+    assert decide_check(check, ()).status is Status.HELD
+    assert decide_check(Asymptotic(x**2, x, ONE, {x: N}), ()).status is Status.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("check", "assumptions", "message"),
+    [
+        (Unbounded(x * y, ONE, {x: N}), (), "symbol=y"),
+        (Unbounded(x, ONE, {x: N}), (y < 1,), "symbol=y"),
+        (Unbounded(n, ONE, {n: N / 2}), (), "whole"),
+        (Unbounded(x, ONE, {x: y * N}), (), "alone"),
+        (Unbounded(x, ONE, {x: N}), (x < 5,), "x < 5"),
+        (Unbounded(x, ONE, {x: N}), (x <= N - 1,), "symbol=N"),
+        (Unbounded(sp.floor(x), ONE, {x: N}), (), "steps"),
+        (Unbounded(x**2, ONE, {x: 3 - N}), (), "sign of x"),
+        (Unbounded(x, x - x**2, {x: N}), (), "positive"),
+        (Asymptotic(x, y), (), "constant=None"),
+        (Asymptotic(x, y, -ONE), (), "constant=-1"),
+        (Asymptotic(x, y, z := sp.Symbol("z")), (), f"constant={z}"),
+    ],
+)
+def test_unusable_paths_and_constants_are_errors_never_verdicts(check, assumptions, message):
+    outcome = decide_check(check, assumptions)
+    assert outcome.status is Status.ERROR
+    assert message in outcome.detail
+
+
+def test_other_checks_are_refused():
+    from lastiterate.proofs_checks.engines import asymptotics
+    from lastiterate.symbolic.claim import Value
+
+    with pytest.raises(TypeError, match="got Value"):
+        asymptotics.decide(Value(ONE, "1"), ())
+
+
+def test_both_have_a_formula():
+    assert formula(Asymptotic(x, y, ONE)).endswith("by constant 1")
+    assert formula(Asymptotic(x, y, path={x: N, y: 1 / N}, given=(x > y,))).endswith(
+        "given x > y\nby path x = N, y = 1/N"
+    )
+    assert formula(Unbounded(x, y, {x: N, y: 1 / N})).endswith("on the path x = N, y = 1/N")
