@@ -36,6 +36,7 @@ from lastiterate.symbolic.chien_li import (
     theorem_3_1_shares,
     theorem_3_1_window,
     theorem_3_7,
+    theorem_3_12,
 )
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.d2p2 import contents as d2p2_contents
@@ -65,6 +66,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     lemma_3_8,
     lemma_3_9,
     lemma_3_10,
+    theorem_3_12,
     section_5,
     appendix_a_13,
     appendix_a_14,
