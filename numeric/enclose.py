@@ -11,7 +11,7 @@ way for one evaluation.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from typing import Final
 
@@ -19,7 +19,9 @@ import sympy as sp
 from flint import arb, ctx, fmpq, fmpz
 
 from lastiterate.numeric import interval as iv
+from lastiterate.numeric.enclose_sampled import sampled_partials, sampled_value
 from lastiterate.numeric.interval import UNIT, WHOLE, Interval
+from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
 
 __all__ = ["Tape", "UnsupportedError", "enclose"]
 
@@ -176,6 +178,10 @@ _PRODUCT = _Operation(_product, _product_partials)
 _POWER = _Operation(lambda args: iv.power(args[0], args[1]), _power_partials)
 _LEAST = _Operation(iv.least, _choice_partials)
 _GREATEST = _Operation(iv.greatest, _choice_partials)
+_SAMPLED: Final[dict[type, _Operation]] = {
+    SampledUp: _Operation(partial(sampled_value, up=True), sampled_partials),
+    SampledDown: _Operation(partial(sampled_value, up=False), sampled_partials),
+}
 
 
 def _number(expression: sp.Expr) -> arb:
@@ -244,8 +250,8 @@ class Tape:
             if outer[0] == 0 and outer[1] == 0:
                 continue
             partials = operation.partials([values[i] for i in inputs], values[slot])
-            for i, partial in zip(inputs, partials, strict=True):
-                slopes[i] = iv.add(slopes[i], iv.multiply(outer, partial))
+            for i, inner in zip(inputs, partials, strict=True):
+                slopes[i] = iv.add(slopes[i], iv.multiply(outer, inner))
         return values[self._output], tuple(slopes[: len(self.symbols)])
 
     def _run(self, box: Sequence[Interval]) -> list[Interval]:
@@ -349,7 +355,7 @@ def _operation(expression: sp.Expr) -> tuple[_Operation, tuple[sp.Expr, ...]]:
         return _POWER, (base, exponent)
     if isinstance(expression, sp.Min | sp.Max):
         return (_LEAST if isinstance(expression, sp.Min) else _GREATEST), expression.args
-    operation = _UNARY.get(type(expression))
+    operation = _UNARY.get(type(expression)) or _SAMPLED.get(type(expression))
     if operation is None:
         raise UnsupportedError(f"no enclosure of {type(expression).__name__} in {expression}")
     return operation, expression.args

@@ -24,6 +24,7 @@ from lastiterate.numeric import interval as iv
 from lastiterate.numeric.enclose import Tape
 from lastiterate.numeric.interval import Interval
 from lastiterate.proofs_checks.admissible import Point, sign_at, truth_at
+from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
 
 __all__ = ["Answer", "Edges", "prove"]
 
@@ -343,7 +344,7 @@ def _reduce(problem: _Problem, ladder: int) -> Answer | None:
     must not be negative on the whole box, so that the gap grows from the face on, and must be positive wherever
     the conditions hold, so that it has grown when it arrives there.
     """
-    if problem.gap.has(sp.Min, sp.Max, sp.Abs, sp.Piecewise, sp.sign, sp.floor, sp.ceiling):
+    if problem.gap.has(sp.Min, sp.Max, sp.Abs, sp.Piecewise, sp.sign, sp.floor, sp.ceiling, SampledUp, SampledDown):
         return None
     for index, symbol in enumerate(problem.symbols):
         low, high = problem.root[index]
