@@ -1,0 +1,212 @@
+"""Shuffled batches under any modulus: shifts that do not look at the order, only their start does.
+
+Let g(z) = z + min(weight z^order, cap) bound every update without the sample that differs, and g(z) + s every update
+with it. Shifts a_t with A_T = 0, g(A_t) = A_{t+1} + a_t hide A_tau from tau on, where an encounter spends s + a_t in
+the place of a_t. So an order costs sum a_t^2 + sum over its encounters of (s^2 + 2 s a_t), and the epochs of a random
+order cost independent amounts: the logarithm of the expected exponential is a sum over epochs. The start may look at
+the order: right after the encounter of any epoch, from the diameter, or at 0 from 0. So with Q_t the cost of starting
+right after an encounter at t - 1, and W the cost of a run that has not started,
+
+    W_k = pool over p of min(Q_{k l + p + 1}, W_{k+1}),
+
+`pool` being the greatest (every order) or log mean exp (kappa x) / kappa. All lengths are in units of the noise.
+
+Source: ours (claims ours/shuffled/*).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, isfinite, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["LONGEST", "Epochs", "PowerDrift", "blind_cost", "pool"]
+
+Array = NDArray[np.float64]
+
+LONGEST = 4096
+"""Windows considered; a longer one could only lower the bound."""
+
+_UP = 1 + 1e-11
+_SHOTS = 513
+_ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class PowerDrift:
+    """g(z) = z + min(weight z^order, cap), 0 < order <= 1, distances in units of the noise."""
+
+    weight: float
+    order: float
+    cap: float = inf
+
+    def value(self, x: Array) -> Array:
+        """g(x), elementwise."""
+        return np.asarray(x + np.minimum(self.weight * x**self.order, self.cap))
+
+    def inverse(self, y: Array) -> Array:
+        """h(y), rounded down: g(h(y)) <= y."""
+        if self.weight == inf:
+            x = np.zeros_like(y)
+        elif self.order == 1 or self.weight == 0:
+            x = y / (1 + self.weight * (self.order == 1))
+        else:  # Newton's method on a concave function, from below
+            x = np.minimum(y / 2, (y / (2 * self.weight)) ** (1 / self.order))
+            for _ in range(60):
+                step = (y - x - self.weight * x**self.order) / (1 + self._steepness(x))
+                x = x + np.where(x > 0, step, 0.0)
+                if np.all(step <= 1e-15 * x):
+                    break
+        x = x * (1 - 2e-14 / self.order)
+        if self.weight < inf:
+            x = np.where(self.value(x) * (1 + 1e-14) <= y, x, 0.0)
+        return np.asarray(np.maximum(x, (y - self.cap) * (1 - 1e-15)))
+
+    def slope(self, x: Array) -> Array:
+        """g'(x) where x > 0; 1 at 0, where a path has nothing left to hide."""
+        if self.weight == inf:
+            return np.ones_like(x)
+        free = (x > 0) & (self.weight * x**self.order < self.cap)
+        return np.where(free, 1 + self._steepness(x), 1.0)
+
+    def _steepness(self, x: Array) -> Array:
+        safe = np.where(x > 0, x, 1.0)
+        return np.asarray(self.weight * self.order * safe ** (self.order - 1))
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """A shuffled run: ``steps`` updates, ``batches`` an epoch, sensitivity s and diameter in units of the noise."""
+
+    steps: int
+    batches: int
+    s: float
+    diameter: float
+
+    def composition(self, kappa: float | None) -> float:
+        """Cost of hiding each encounter by itself; the last epoch may end before it."""
+        whole, rest = divmod(self.steps, self.batches)
+        one = self.s**2
+        if not rest:
+            return whole * one * _UP
+        shares = np.array([1 - rest / self.batches, rest / self.batches])
+        return (whole * one + float(pool(np.array([[0.0], [one]]), kappa, shares)[0])) * _UP
+
+
+def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Array:
+    """The greatest of the rows, or log mean exp (kappa x) / kappa of them; rounded up.
+
+    Args:
+        values: shape (k, ...), costs of k cases, at least 0.
+        kappa: above 0, or None for the greatest.
+        weights: shape (k,), the chances of the cases; None for equal ones.
+    """
+    top = values.max(axis=0)
+    if kappa is None:
+        return np.asarray(top)
+    count = len(values)
+    chance = np.full(count, 1 / count) if weights is None else weights
+    with np.errstate(invalid="ignore"):
+        below = np.where(np.isfinite(values), kappa * (values - top), -inf)
+    column = chance.reshape(-1, *([1] * (values.ndim - 1)))
+    # Of 1 - q and q, q = 1 - mean of exp: the one that is not close to 0 is what floats know well.
+    q = -np.sum(column * np.expm1(below), axis=0)
+    far = np.sum(column * np.exp(below), axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(q < 0.5, np.log1p(-np.minimum(q, 0.75)), np.log(far))
+        slack = 8 * (count + 64) * np.finfo(float).eps * np.minimum(q, 1.0)
+        mean = top + (part + slack) / kappa
+    return np.asarray(np.where(np.isfinite(top), np.minimum(mean + 4e-16 * top, top), top))
+
+
+def blind_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None) -> tuple[float, int]:
+    """The least cost found, rounded up, and the earliest start that it uses.
+
+    Args:
+        drift: g, in units of the noise.
+        epochs: the run.
+        kappa: alpha (alpha - 1) / 2 for the mean over orders, None for every order.
+    """
+    composed = epochs.composition(kappa)
+    if not isfinite(epochs.diameter):
+        return composed, 0
+    blind, free, never = _starts(drift, epochs, kappa, composed)
+    waiting, start = inf, epochs.steps
+    for k in range((epochs.steps - 1) // epochs.batches, -1, -1):
+        first = k * epochs.batches
+        if epochs.steps - first > LONGEST + epochs.batches:
+            break
+        after = free[max(epochs.steps - first - epochs.batches, 0) : epochs.steps - first][::-1]
+        options = np.minimum(after, waiting)[:, None]
+        rest = epochs.batches - len(options)
+        if rest:  # the last epoch is cut: the sample may not be met, and the start is at the boundary
+            options = np.append(options, np.full((rest, 1), never), axis=0)
+        now = min(float(pool(options, kappa)[0]), blind[min(epochs.steps - first, len(blind) - 1)], waiting)
+        if now < waiting:
+            waiting, start = float(now), first
+        elif now > 0 and float(after.min()) >= waiting:
+            break
+    waiting *= _UP
+    return (waiting, start) if waiting < composed else (composed, 0)
+
+
+def _starts(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float) -> tuple[Array, Array, float]:
+    """The costs of windows of w = 0, 1, ... steps from the diameter.
+
+    First where the start does not look at the order; then right after an encounter, so that the next one is in the
+    epoch after; and that of a whole last epoch that is cut before its encounter.
+    """
+    horizon = min(epochs.steps, LONGEST)
+    blind, free, never = np.full(horizon + 1, inf), np.full(horizon + 1, inf), inf
+    ahead = float(drift.value(np.array([epochs.diameter]))[0]) + epochs.s
+    low, high = log(ahead) - 14.0, log(ahead) + 1.0
+    for _ in range(_ROUNDS):
+        xi = np.linspace(low, high, _SHOTS)
+        at = np.full(_SHOTS, inf)
+        for w, hidden, paid, total in _fire(drift, epochs, kappa, np.exp(xi)):
+            cost = np.where(hidden, total, inf)
+            at = np.minimum(at, cost)
+            blind[w] = min(blind[w], float(cost.min()))
+            without = float(np.where(hidden, paid, inf).min())
+            free[w] = min(free[w], without if (epochs.steps - w) % epochs.batches else float(cost.min()))
+            never = min(never, without) if w == epochs.steps % epochs.batches else never
+            if float(paid.min()) >= min(enough, float(blind.min())):
+                break  # longer windows cost more than one that is known
+        centre, width = float(xi[int(at.argmin())]), (high - low) * 8 / _SHOTS
+        low, high = centre - width, centre + width
+    return blind, free, never
+
+
+def _fire(
+    drift: PowerDrift, epochs: Epochs, kappa: float | None, xi: Array
+) -> Iterator[tuple[int, NDArray[np.bool_], Array, Array]]:
+    """Shots backwards from A_T = 0, one for each last price.
+
+    Yields w, whether w steps hide D, and the cost without and with an encounter in the epoch that is open.
+    """
+    A, paid = np.zeros_like(xi), np.zeros_like(xi)
+    s, batches = epochs.s, epochs.batches
+    # Two cases of the open epoch: the sample is among the steps passed so far, or not.
+    met = np.full_like(xi, -inf)
+    cut = epochs.steps % batches
+    for w in range(1, min(epochs.steps, LONGEST) + 1):
+        t = epochs.steps - w
+        a = np.maximum(xi - s / batches, 0.0)
+        A = drift.inverse(A + a)
+        paid = paid + a**2
+        encounter = s * (s + 2 * a)
+        if kappa is None:
+            met = np.maximum(met, encounter)
+            total = paid + met
+        else:
+            met = np.logaddexp(met, kappa * encounter - log(batches))
+            never = t % batches + (batches - cut if cut and w <= cut else 0)
+            with np.errstate(divide="ignore"):
+                total = paid + np.maximum(np.logaddexp(met, np.log(never / batches)), 0.0) / kappa
+        hidden = epochs.diameter * (1 + 1e-12) <= A
+        yield w, hidden, paid, total
+        if t % batches == 0:
+            paid, met = total, np.full_like(xi, -inf)
+        with np.errstate(over="ignore"):
+            xi = xi * drift.slope(A)
