@@ -4,7 +4,7 @@ Reveal a batch without the differing sample, drawn once for both runs, and put t
 elements with probability q = b / n: that is a batch drawn without replacement. Given what is revealed, an update is
 one of two maps, the same coin for two copies of one run, so that a distance z grows to at most e(z) with no
 sensitivity in it. Split the noise: a share beta of the variance hides the change of the data, at the price of
-one step between mixtures (`divergences.replacement_step`, in both directions), the rest hides shifts. For every
+one step between mixtures (`composed_rdp`, in both directions), the rest hides shifts. For every
 window of w steps from a distance Delta that bounds the runs,
 
     epsilon(alpha) <= w S(beta) + alpha / (2 (1 - beta) sigma^2) sum a_t^2,   z' = e(z) - a_t,  Delta -> 0.
@@ -16,19 +16,20 @@ Source: ours; it repairs Chien & Li 2025, Theorem 3.12, whose one-step price is 
 ours/sampled/*). Price of a step: Balle, Barthe & Gaboardi 2018.
 """
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
-from math import isfinite, nextafter, sqrt
+from math import isfinite, nextafter
 
 import numpy as np
 from flint import arb
 
 from lastiterate.numeric.affine import untested
 from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.balls import exact, precision, upper
-from lastiterate.numeric.divergences import replacement_step
+from lastiterate.numeric.balls import exact, lower, precision, upper
+from lastiterate.numeric.composed import Composed, SampledStep
+from lastiterate.numeric.composed_rdp import composed_rdp, step_price
 from lastiterate.numeric.expansion import Expansion
 from lastiterate.numeric.gaussian import rdp_to_dp
 from lastiterate.numeric.optimum import optimum
@@ -41,10 +42,6 @@ __all__ = ["Sampled", "sampled_dp", "sampled_loss", "sampled_routes"]
 _SHARES = 9
 _ROUNDS = 2
 _WINDOWS = 200_000
-_LITTLE_NOISE = 9.0
-"""Moves of more noise than this leave nothing to gain by sampling, and `replacement_step` stops at 10."""
-_HIGH_ORDER = 1000.0
-"""Beyond this the quadrature takes too long; the price of the whole batch is a bound all the same."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +53,14 @@ class Sampled:
         route: "composition", "window of shifts" or "worst batches".
         window: (tau, T), the steps that are paid for.
         share: beta, the share of the noise variance that hides the change of the data; 0 for worst batches.
+        composed: what dominates the last iterate, of which epsilon is the divergence.
     """
 
     epsilon: float
     route: str
     window: tuple[int, int]
     share: float
+    composed: Composed
 
 
 def sampled_loss(run: NoisySGD, assumption: Assumption, order: float) -> Sampled:
@@ -81,7 +80,7 @@ def sampled_routes(run: NoisySGD, assumption: Assumption, order: float) -> list[
         worst = optimum(ShiftProgram(run, assumption))
         found = [
             _composition(run, order),
-            Sampled(upper(exact(order) * worst.cost / 2), "worst batches", (worst.path.start, run.steps), 0.0),
+            _sampled(Composed(upper(worst.cost)), order, "worst batches", (worst.path.start, run.steps), 0.0),
         ]
         return found + _windows(run, assumption, order) if run.constant else found
 
@@ -116,28 +115,25 @@ def _rate(run: NoisySGD) -> float:
     return q if Fraction(q) >= Fraction(run.batch, run.dataset_size) else nextafter(q, 1.0)
 
 
-def _moved(run: NoisySGD, t: int) -> float:
-    """2 eta K / b, rounded up: how far apart one update's outcomes lie, a length."""
-    return upper(2 * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
+def _sampled(composed: Composed, order: float, route: str, window: tuple[int, int], share: float) -> Sampled:
+    return Sampled(composed_rdp(composed, order), route, window, share, composed)
 
 
-@lru_cache(maxsize=65536)
-def _price(q: float, noise: float, order: float, moved: float) -> float:
-    """Bound on one step between mixtures, rounded up: never above that of the whole batch, which is Gaussian."""
-    whole = upper(exact(order) * exact(moved) ** 2 / (2 * exact(noise) ** 2))
-    if moved > _LITTLE_NOISE * noise or order > _HIGH_ORDER:
-        return whole
-    return min(replacement_step(q, noise, alpha=order, shift=moved).upper, whole)
+def _part(run: NoisySGD, t: int, share: float, count: int) -> SampledStep:
+    """Steps as step t whose change of the data is hidden by a share of the noise variance."""
+    moved = 2 * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
+    multiplier = lower(exact(share).sqrt() * exact(run.noise_std_at(t)) / moved)
+    return SampledStep(_rate(run), multiplier, "replace", count)
 
 
 def _composition(run: NoisySGD, order: float) -> Sampled:
-    q = _rate(run)
     if run.constant:
-        total = run.steps * exact(_price(q, run.noise_std_at(0), order, _moved(run, 0)))
+        parts = [_part(run, 0, 1.0, run.steps)]
     else:
-        prices = (_price(q, run.noise_std_at(t), order, _moved(run, t)) for t in range(run.steps))
-        total = sum((exact(price) for price in prices), arb(0))
-    return Sampled(upper(total), "composition", (0, run.steps), 1.0)
+        alike = Counter((run.step_size_at(t), run.noise_std_at(t)) for t in range(run.steps))
+        first = {(run.step_size_at(t), run.noise_std_at(t)): t for t in reversed(range(run.steps))}
+        parts = [_part(run, first[key], 1.0, count) for key, count in alike.items()]
+    return _sampled(Composed(0.0, tuple(parts)), order, "composition", (0, run.steps), 1.0)
 
 
 def _windows(run: NoisySGD, assumption: Assumption, order: float) -> list[Sampled]:
@@ -166,12 +162,12 @@ _Hiding = Callable[[float], tuple[int, arb]]
 
 
 def _window(run: NoisySGD, order: float, share: float, hide: _Hiding) -> Sampled:
-    noise = run.noise_std_at(0)
-    price = _price(_rate(run), noise * sqrt(share) * (1 - 1e-15), order, _moved(run, 0))
-    rest = 2 * (1 - exact(share)) * exact(noise) ** 2 / exact(order)
-    length, squares = hide(float(price * rest))
-    epsilon = upper(length * exact(price) + squares / rest)
-    return Sampled(epsilon, "window of shifts", (run.steps - length, run.steps), share)
+    part = _part(run, 0, share, 1)
+    variance = (1 - exact(share)) * exact(run.noise_std_at(0)) ** 2
+    price = exact(step_price(part.rate, part.multiplier, part.adjacency, order))
+    length, squares = hide(float(price * 2 * variance / exact(order)))
+    composed = Composed(upper(squares / variance), (replace(part, count=length),))
+    return _sampled(composed, order, "window of shifts", (run.steps - length, run.steps), share)
 
 
 def _hiding(expansion: Expansion, start: float, steps: int) -> _Hiding:
