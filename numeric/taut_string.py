@@ -27,6 +27,10 @@ Array = NDArray[np.float64]
 
 _HUGE = 1e100
 
+_SPARE = 1 + 1e-13
+"""Shifts are this much longer than the string says: where it touches, z falls to 0 and not to a rounding error above,
+which steps that expand would blow up into a real distance."""
+
 
 def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
     """The cheapest path over all starts; in floats, so certify its cost with `ShiftProgram.cost`.
@@ -76,7 +80,7 @@ def _shifts(vertices: list[tuple[float, float]], c: Array, noise: Array) -> Arra
     slopes = [(r1 - r0) / (x1 - x0) for (x0, r0), (x1, r1) in pairwise(vertices)]
     middle = x - (noise * growth) ** 2 / 2
     piece = np.clip(np.searchsorted(ends, middle) - 1, 0, len(slopes) - 1)
-    return np.asarray(np.array(slopes)[piece] * noise**2 * growth)
+    return np.asarray(np.array(slopes)[piece] * noise**2 * growth * _SPARE)
 
 
 class _String:

@@ -97,8 +97,21 @@ def test_a_sample_that_is_never_met_costs_nothing() -> None:
 
 
 def test_composition_counts_encounters() -> None:
-    run = replace(_RUN, steps=1003, step_size=0.1)
-    assert bound(run, Smooth(1.0)).cost == pytest.approx(201.0)
+    run = replace(_RUN, steps=1003)
+    assert float(ShiftProgram(run, Smooth(1.0), 2).composition()) == pytest.approx(201.0)
+
+
+@pytest.mark.parametrize(("L", "steps"), [(0.1, 13), (0.1, 2003), (1.0, 103), (1.0, 1003), (30.0, 13), (30.0, 103)])
+def test_steps_that_expand_hide_each_encounter_until_the_next(L: float, steps: int) -> None:
+    """Sum of a_j c^-j = s over the five steps up to the next encounter, at the price s^2 over the sum of c^-2j.
+
+    Rounding errors of the shifts must not grow with c^T: else composition would be all that is left of long runs.
+    """
+    c = 1 + 0.1 * L
+    hidden = 1 / sum(c ** (-2 * j) for j in range(5))
+    found = bound(replace(_RUN, steps=steps), Smooth(L))
+    assert found.cost == pytest.approx(1 + (steps // 5) * hidden, rel=1e-9)
+    assert found.route == "taut string"
 
 
 def test_schedules_try_every_position() -> None:

@@ -1,0 +1,288 @@
+"""What every bound must satisfy, 10,000 random runs a property: directions, units, equal descriptions, both sides.
+
+Runs are drawn evenly on logarithmic scales around the place where the window of shifts is neither empty nor all of
+the run. Most are full batches of affine expansions, which cost a tenth of a millisecond; every kind is among them.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import inf, nextafter
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.bound import bound, rdp_epsilon
+from lastiterate.numeric.gaussian import gdp_epsilon
+from lastiterate.numeric.run import NoisySGD
+
+_CASES = 10_000
+_SLACK = 1 + 1e-9
+"""Of the float search for a path; its cost is certified all the same."""
+
+_KINDS = {"smooth": 0.32, "convex": 0.22, "strongly convex": 0.32, "clipped": 0.08, "capped": 0.03, "holder": 0.03}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run and an assumption, in the letters of the papers; ``batches`` of b samples in an epoch."""
+
+    kind: str
+    T: int
+    b: int
+    batches: int
+    eta: float
+    sigma: float
+    K: float
+    D: float
+    L: float
+    lam: float
+    m: float
+
+    @property
+    def assumption(self) -> Assumption:
+        match self.kind:
+            case "convex":
+                return Convex(self.L)
+            case "strongly convex":
+                return StronglyConvex(self.L, self.m)
+            case "clipped":
+                return Clipped()
+            case "holder":
+                return Holder(self.L, self.lam)
+        return Smooth(self.L)
+
+    @property
+    def run(self) -> NoisySGD:
+        fixed = {"batch_size": self.b, "sampling": "cyclic"} if self.batches > 1 else {}
+        return NoisySGD(
+            self.T,
+            self.eta,
+            self.sigma,
+            self.K,
+            self.b * self.batches,
+            diameter=self.D,
+            **fixed,  # type: ignore[arg-type]
+        )
+
+    @property
+    def cost(self) -> float:
+        return bound(self.run, self.assumption).cost
+
+
+def _drawn(seed: int, *, bounded: bool = True, cyclic: float = 0.04) -> Iterator[Case]:
+    rng = np.random.default_rng(seed)
+    names, shares = list(_KINDS), list(_KINDS.values())
+
+    def spread(low: float, high: float) -> float:
+        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    for _ in range(_CASES):
+        kind = names[rng.choice(len(names), p=shares)]
+        eta, K, b = spread(0.01, 0.5), spread(0.3, 5), int(rng.integers(1, 13))
+        D = 2 * eta * K / b * spread(0.3, 40)
+        lam = float(rng.uniform(0.3, 0.9))
+        # omega(D) against 2 K: below it the expansion is affine on the domain, above it the clip cap acts.
+        height = {"smooth": spread(0.01, 0.99), "capped": spread(1.1, 3), "holder": spread(0.01, 0.99)}.get(kind, 1.0)
+        L = 2 * K * height / D ** (lam if kind == "holder" else 1.0)
+        if "convex" in kind:
+            L = float(rng.uniform(0.3, 0.9)) / eta
+        several = kind not in ("capped", "holder") and rng.random() < cyclic
+        yield Case(
+            kind=kind,
+            T=int(rng.integers(1, 13 if several else 61)),
+            b=b,
+            batches=int(rng.integers(2, 5)) if several else 1,
+            eta=eta,
+            sigma=spread(0.2, 5),
+            K=K,
+            D=D if bounded else inf,
+            L=L,
+            lam=lam,
+            m=L * spread(0.01, 0.5),
+        )
+
+
+@lru_cache(maxsize=1)
+def _known() -> list[tuple[Case, float]]:
+    """Runs that several properties start from, with their costs."""
+    return [(case, case.cost) for case in _drawn(1)]
+
+
+def _factor(rng: np.random.Generator) -> float:
+    return float(rng.choice([rng.uniform(1, 1.01), rng.uniform(1, 2)]))
+
+
+_MORE: dict[str, tuple[int, Callable[[Case, np.random.Generator], Case]]] = {
+    "noise": (-1, lambda case, rng: replace(case, sigma=case.sigma * _factor(rng))),
+    "steps": (1, lambda case, rng: replace(case, T=case.T + int(rng.integers(1, 10)))),
+    "clip norm": (1, lambda case, rng: replace(case, K=case.K * _factor(rng))),
+    "diameter": (1, lambda case, rng: replace(case, D=case.D * _factor(rng))),
+    "smoothness": (1, lambda case, rng: replace(case, L=case.L * _factor(rng))),
+    "strong convexity": (-1, lambda case, rng: replace(case, m=case.m * _factor(rng))),
+    "step size": (1, lambda case, rng: replace(case, eta=case.eta * _factor(rng))),
+    "samples in a batch": (-1, lambda case, rng: replace(case, b=case.b + int(rng.integers(1, 5)))),
+}
+"""Parameter -> the direction of the cost (+1: more costs no less), and more of it."""
+
+
+@pytest.mark.parametrize("name", _MORE)
+def test_monotone(name: str) -> None:
+    direction, more = _MORE[name]
+    rng = np.random.default_rng(len(name))
+    wrong = []
+    for case, cost in _known():
+        if name == "step size" and case.kind == "strongly convex":
+            continue  # longer steps contract more, so neither direction holds
+        after = more(case, rng)
+        less, greater = (cost, after.cost)[::direction]
+        if not less <= greater * _SLACK:
+            wrong.append((case, after, less, greater))
+    assert not wrong, f"{len(wrong)} of {_CASES}, the first {wrong[0]}"
+
+
+def test_monotone_in_the_order() -> None:
+    rng = np.random.default_rng(2)
+    for cost, order, up in np.exp(rng.uniform((-12, 0.01, 0), (5, 5, 0.7), (_CASES, 3))).tolist():
+        assert rdp_epsilon(cost, order) <= rdp_epsilon(cost, order * up)
+
+
+@pytest.mark.parametrize("size", [25, pytest.param(100, marks=pytest.mark.nightly)])
+def test_monotone_in_mu_and_in_delta(size: int) -> None:
+    """All neighbours in a grid; a value takes milliseconds."""
+    mus, deltas = np.geomspace(1e-3, 20, size).tolist(), np.geomspace(1e-14, 0.9, size).tolist()
+    epsilon = np.array([[gdp_epsilon(mu, delta) for delta in deltas] for mu in mus])
+    assert (np.diff(epsilon, axis=0) >= 0).all()
+    assert (np.diff(epsilon, axis=1) <= 0).all()
+
+
+def test_units_do_not_matter() -> None:
+    """A length may be measured in other units, a gradient too: eta is a length over a gradient."""
+    rng = np.random.default_rng(3)
+    for case, cost in _known():
+        length, gradient = np.exp(rng.uniform(-5, 5, 2)).tolist()
+        power = case.lam if case.kind == "holder" else 1.0
+        same = replace(
+            case,
+            eta=case.eta * length / gradient,
+            sigma=case.sigma * length,
+            K=case.K * gradient,
+            D=case.D * length,
+            L=case.L * gradient / length**power,
+            m=case.m * gradient / length,
+        )
+        assert same.cost == pytest.approx(cost, rel=1e-8), case
+
+
+def test_a_whole_batch_by_any_name() -> None:
+    for case in _drawn(4, cyclic=0.0):
+        run, assumption, cost = case.run, case.assumption, case.cost
+        cyclic = replace(run, batch_size=case.b, sampling="cyclic")
+        if case.kind in ("convex", "strongly convex", "smooth"):  # the others go through value iteration, slowly
+            assert bound(cyclic, assumption).cost == pytest.approx(cost, rel=1e-9), case
+        drawn = replace(cyclic, sampling="without_replacement")
+        assert bound(drawn, assumption, order=2).epsilon == cost, case
+
+
+def test_a_constant_schedule_is_a_scalar() -> None:
+    """Equal entries are one number; one entry a last digit away takes the other route to the same value."""
+    rng = np.random.default_rng(5)
+    for case in _drawn(5):
+        case = replace(case, T=min(case.T, 4) + 1, kind="smooth" if case.kind in ("holder", "capped") else case.kind)
+        if case.kind == "clipped":  # value iteration, for which other tests are there
+            case = replace(case, kind="convex", L=1 / case.eta)
+        run, cost = case.run, case.cost
+        written = replace(run, step_size=(case.eta,) * case.T, noise_std=(case.sigma,) * case.T)
+        assert written == run
+        odd = int(rng.integers(case.T))
+        noises = tuple(nextafter(case.sigma, 0) if t == odd else case.sigma for t in range(case.T))
+        assert bound(replace(run, noise_std=noises), case.assumption).cost == pytest.approx(cost, rel=1e-7), case
+
+
+def _trivial(case: Case) -> float:
+    """The least of composition and one last step from the whole domain, written out."""
+    own = 2 * case.eta * case.K / case.b
+    encounters = 1 + (case.T - 1) // case.batches
+    z = case.D
+    match case.kind:
+        case "convex":
+            far = z + own
+        case "strongly convex":
+            far = max(1 - case.eta * case.m, case.eta * case.L - 1) * z + own
+        case "clipped":
+            far = z + 2 * case.eta * case.K
+        case _:
+            slope = case.L * z ** (case.lam if case.kind == "holder" else 1.0)
+            far = z + case.eta * (case.b - 1) / case.b * min(slope, 2 * case.K) + own
+    return min(encounters * own**2, far**2) / case.sigma**2
+
+
+def test_never_above_composition_or_one_last_step() -> None:
+    for case, cost in _known():
+        assert cost <= _trivial(case) * (1 + 1e-12), case
+
+
+def test_never_below_linear_losses_or_quadratics() -> None:
+    """Without projection: gradients -+K of the sample that differs, all others zero, or all of curvature m."""
+    for case in _drawn(7, bounded=False):
+        c = 1 - case.eta * case.m if case.kind == "strongly convex" else 1.0
+        left = c ** np.arange(case.T - 1, -1, -1.0)
+        met = np.arange(case.T) % case.batches == (case.T - 1) % case.batches
+        own = 2 * case.eta * case.K / case.b
+        exactly = (own * left[met].sum()) ** 2 / (case.sigma**2 * (left**2).sum())
+        assert case.cost >= exactly * (1 - 1e-12), case
+
+
+def test_never_below_one_clamped_step() -> None:
+    """One step of linear losses from the middle of [-D/2, D/2]; binning can only lose divergence."""
+    order, bins = 1.5, 64
+    found, width, half, sigma = [], [], [], []
+    for case in _drawn(8, cyclic=0.0):
+        one = replace(case, T=1)
+        found.append(bound(one.run, one.assumption, order=order).epsilon)
+        width.append(2 * one.eta * one.K / one.b)
+        half.append(one.D / 2)
+        sigma.append(one.sigma)
+    s, h, noise = (np.array(x)[:, None] for x in (width, half, sigma))
+    edges = np.linspace(-1, 1, bins + 1)[None, 1:-1] * h
+    below = [ndtr((edges - sign * s / 2) / noise) for sign in (1, -1)]
+    p, q = (np.diff(np.pad(cdf, ((0, 0), (1, 1)), constant_values=(0, 1)), axis=1) for cdf in below)
+    with np.errstate(all="ignore"):
+        terms = np.where((p > 1e-280) & (q > 1e-280), p**order * q ** (1 - order), 0.0)
+    lower = np.log(terms.sum(axis=1)) / (order - 1)
+    assert (lower > 0.1 * np.array(found)).mean() > 0.2  # the witness has something to say
+    assert (np.array(found) >= lower * (1 - 1e-9) - 1e-12).all()
+
+
+def test_random_batches_over_a_grid() -> None:
+    """All neighbours in a grid of 10,080 runs drawn without replacement; no projection."""
+    sizes, noises, orders = (6, 12, 40, 400), (0.5, 1.0, 2.0, 4.0), (1.5, 2.0, 4.0, 16.0)
+    steps = tuple(sorted({round(10 ** (k / 30)) for k in range(180)}))[:158]
+    base = NoisySGD(1, 1.0, 1.0, 1.0, 12, batch_size=2, sampling="without_replacement")
+    epsilon = np.array(
+        [
+            [
+                [
+                    [
+                        bound(replace(base, dataset_size=n, noise_std=s, steps=T), Convex(1.0), order=a).epsilon
+                        for T in steps
+                    ]
+                    for a in orders
+                ]
+                for s in noises
+            ]
+            for n in sizes
+        ]
+    )
+    assert epsilon.size >= _CASES
+    assert (np.diff(epsilon, axis=0) <= 1e-12 * epsilon[1:]).all()  # more samples
+    assert (np.diff(epsilon, axis=1) <= 1e-12 * epsilon[:, 1:]).all()  # more noise
+    assert (np.diff(epsilon, axis=2) >= -1e-12 * epsilon[:, :, 1:]).all()  # a greater order
+    assert (np.diff(epsilon, axis=3) >= -1e-12 * epsilon[..., 1:]).all()  # more steps
+    q, s = 2 / np.array(sizes)[:, None, None], np.array(noises)[None, :, None]
+    whole = np.array(orders) * (1 / s) ** 2 / 2  # one step with the sample in the batch for certain, shift 1
+    assert (epsilon <= np.array(steps) * whole[..., None] * (1 + 1e-12)).all()
+    rough = np.array(steps) * (whole * q**2)[..., None]
+    assert (epsilon >= 0.5 * rough).all()  # amplification does not promise more than q^2 for little
