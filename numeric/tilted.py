@@ -157,9 +157,9 @@ def _tilted(part: Losses, plan: Plan) -> tuple[_Floats, arb]:
 
 def _stop(parts: Sequence[Losses], counts: Sequence[int], spacing: float, delta: float) -> tuple[int, float]:
     """The end of the window, and the tilt that shows that little lies beyond; any values are valid."""
-    moments = sum(
-        count * moments_of(spacing * part.index, part.mass) for part, count in zip(parts, counts, strict=True)
-    )
+    moments = np.zeros_like(TILTS)
+    for part, count in zip(parts, counts, strict=True):
+        moments += count * moments_of(spacing * part.index.astype(np.float64), part.mass)
     ends = (moments - log(1e-4 * delta)) / (TILTS * spacing)
     above = int(np.argmin(ends))
     most = sum(count * int(part.index[-1]) for part, count in zip(parts, counts, strict=True))
