@@ -33,6 +33,7 @@ def composed_rdp(composed: Composed, order: float) -> float:
     Raises:
         InputError: the composition may fail.
 
+    >>> from lastiterate.numeric.composed import SampledStep
     >>> composed_rdp(Composed(cost=0.25, steps=(SampledStep(1.0, 2.0, "add_remove", count=3),)), order=2.0)
     1.0
     """

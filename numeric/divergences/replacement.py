@@ -12,22 +12,23 @@ Order        For laws that are absolutely continuous to each other, integrating 
              E_{P'} (P/P')^alpha = 1 + alpha (alpha-1) integral_1^inf [t^(alpha-2) H_t(P || P') + t^(-alpha-1) H_t(P'
              || P)] dt. Both profiles are at most q h, so D_alpha(P || P') <= 1/(alpha-1) log(1 + alpha (alpha-1) J),
              J = integral_1^inf (t^(alpha-2) + t^(-alpha-1)) q h(1 + (t-1)/q) dt.
-Here         t = 1 + q (e^y - 1), dt = q e^y dy, so the argument of h is e^y. With g = d/s and z = y/g - g/2:
-             h(e^y) = Phi(-z) - e^y Phi(-z - g) <= Phi(-z). Beyond Y, t <= e^y (q + (1-q) e^(-Y)); before Y, log t is
-             at most its chord (log t(Y) / Y) y, for it is convex in y. By parts, integral_Y^inf e^(k y) Phi(-z) dy <=
-             e^(k (k+1) g^2/2) Phi(k g - z(Y)) / k, and integral_-inf^Y e^(k y) Phi(-z) dy = (e^(k Y) Phi(-z(Y)) +
-             e^(k (k+1) g^2/2) Phi(z(Y) - k g)) / k. Where alpha < 2, t^(alpha-2) <= 1; always t^(-alpha-1) <= 1.
-             Between two points by `acb.integral`, whose flag goes to log; erfc is entire.
+Ratio        q h(1 + (t-1)/q) is the profile, at t >= 1, of M = (1-q) N(0) + q N(g) over N(0), g = d/s, whose ratio
+             r = 1 + q (e^(g x - g^2/2) - 1) passes 1 at x = g/2. Read backwards, with (z^(1-alpha))'' for the second
+             term, the integral is an expectation under N(0): alpha (alpha-1) J = integral_(g/2)^inf phi(x) (r^alpha -
+             1) (1 - r^(1-alpha)) dx, for r^alpha - 1 - alpha (r-1) + r^(1-alpha) - 1 + (alpha-1) (r-1) is that product.
+Here         Between g/2 and X by `acb.integral`, whose flag goes to log. Beyond X the integrand is at most phi r^alpha
+             <= phi (1 - q + q e^(alpha (g x - g^2/2))), as z^alpha is convex, whose integral is (1-q) Phi(-X) + q
+             e^(alpha (alpha-1) g^2/2) Phi(alpha g - X).
 Source       Balle, Barthe & Gaboardi 2018, theorem 2 (advanced joint convexity); Sason & Verdu 2016, section VII
              (order from profile). Both are derived above.
 Remark       D_alpha((1-q) N(0) + q N(d) || N(0)) = S_up(q, s; alpha) at shift d is one of the laws allowed (x = y'),
              so this bound is never below it. Whether S_up itself is an upper bound is a conjecture.
 """
 
-from collections.abc import Callable
-from math import log, log1p, sqrt
+from math import log
 from typing import Any
 
+import numpy as np
 from flint import acb, arb
 
 from lastiterate.numeric.balls import exact
@@ -62,74 +63,56 @@ def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enc
 
     def value(bits: int) -> arb:
         power, distance = exact(alpha), exact(d) / exact(s)
-        return (1 + power * (power - 1) * _integral(exact(q), distance, power, bits)).log() / (power - 1)
+        return _excess(exact(q), distance, power, bits).log1p() / (power - 1)
 
     return refine(value)
 
 
-def _integral(q: arb, g: arb, alpha: arb, bits: int) -> arb:
-    """J of the module docstring, as a ball: a middle by quadrature, two tails by hand."""
-    root = arb(2).sqrt()
+def _excess(q: arb, g: arb, alpha: arb, bits: int) -> arb:
+    """Alpha (alpha - 1) J of the module docstring, as a ball: a middle by quadrature, and a tail by hand."""
 
-    def integrand(y: acb, analytic: bool) -> acb:
-        grown = y.exp()
-        base = (1 + q * (grown - 1)).log(analytic=analytic)
-        powers = (base * (alpha - 2)).exp() + (-base * (alpha + 1)).exp()
-        profile = ((y / g - g / 2) / root).erfc() - grown * ((y / g + g / 2) / root).erfc()
-        return powers * q * q * grown * profile / 2
+    def integrand(x: acb, analytic: bool) -> acb:
+        u = g * x - g * g / 2
+        if u.real.mid() < 1:
+            ratio = (1 + q * u.expm1()).log(analytic=analytic)
+            return (-x * x / 2).exp() * (alpha * ratio).expm1() * -((1 - alpha) * ratio).expm1()
+        # The same function, with one square pulled out so that wide balls stay tight.
+        rest = (q + (1 - q) * (-u).exp()).log(analytic=analytic)
+        lead = alpha * rest - (x - alpha * g) * (x - alpha * g) / 2 + alpha * (alpha - 1) * g * g / 2
+        return lead.exp() * (-alpha * (u + rest)).expm1() * ((1 - alpha) * (u + rest)).expm1()
 
-    grid = _grid(q, g, alpha, bits)
-    heights = [integrand(acb(y), False).real.abs_upper() for y in grid]
-    tolerance = arb(2) ** -bits
-    fine = tolerance * max(height for height in heights if height.is_finite()) * grid[1]  # about the size of J
-    start = _bisect(grid, lambda y: _before(y, q, g, alpha) <= fine)
-    stop = _bisect(grid[::-1], lambda y: _after(y, q, g, alpha) <= fine)
-    middle = acb.integral(integrand, start, stop, rel_tol=tolerance, abs_tol=fine, eval_limit=10**6).real
-    tails = (_before(start, q, g, alpha) + _after(stop, q, g, alpha)).upper()
-    return middle + arb(tails / 2, tails / 2)
-
-
-def _grid(q: arb, g: arb, alpha: arb, bits: int) -> list[arb]:
-    """Points from 0 to where the tail is surely small; any choice is valid."""
-    width, highest = float(g.mid()), max(float(alpha.mid()) - 1, 1.0)
-    depth = (bits + 8) * log(2) - min(2 * float(q.log().mid()), 0.0) - min(2 * log(width), 0.0)
-    end = width * (width / 2 + highest * width + sqrt(2 * (depth + log1p(highest))))
-    return [arb(end * k / 128) for k in range(129)]
+    start = g / 2
+    peak = _peak(float(q.mid()), float(g.mid()), float(alpha.mid()))
+    fine = arb(2) ** -bits * arb(peak).exp()
+    stop = _end(q, g, alpha, fine)
+    middle = acb.integral(integrand, start, stop, rel_tol=arb(2) ** -bits, abs_tol=fine, eval_limit=10**6).real
+    tail = _tail(q, g, alpha, stop).upper()
+    return middle / (2 * arb.pi()).sqrt() + arb(tail / 2, tail / 2)
 
 
-def _bisect(grid: list[arb], holds: Callable[[arb], bool]) -> arb:
-    """A point far along the grid at which the condition holds; its first point where it holds nowhere else."""
-    best, low, high = grid[0], 1, len(grid) - 1
-    while low <= high:
-        middle = (low + high) // 2
-        if holds(grid[middle]):
-            best, low = grid[middle], middle + 1
-        else:
-            high = middle - 1
-    return best
+def _peak(q: float, g: float, alpha: float) -> float:
+    """About the largest value of the logarithm of the integrand, in floats; a scale only."""
+    x = np.linspace(g / 2, alpha * g + 8, 402)[1:]
+    u = g * x - g * g / 2
+    log_ratio = np.where(u > 600, log(q) + u, np.log1p(q * np.expm1(np.minimum(u, 600))))
+    log_ratio = np.maximum(log_ratio, 1e-60)
+    first = np.where(alpha * log_ratio > 30, alpha * log_ratio, np.log(np.expm1(np.minimum(alpha * log_ratio, 30))))
+    return float((first + np.log(-np.expm1((1 - alpha) * log_ratio)) - x * x / 2).max())
 
 
-def _after(end: arb, q: arb, g: arb, alpha: arb) -> arb:
+def _end(q: arb, g: arb, alpha: arb, fine: arb) -> arb:
+    """A point beyond which the tail is below ``fine``, and not far beyond the first such point."""
+    low, high = g / 2, alpha * g + 8
+    while not _tail(q, g, alpha, high) <= fine:
+        low, high = high, 2 * high
+    for _ in range(10):
+        middle = ((low + high) / 2).mid()
+        low, high = (low, middle) if _tail(q, g, alpha, middle) <= fine else (middle, high)
+    return high
+
+
+def _tail(q: arb, g: arb, alpha: arb, end: arb) -> arb:
     """A bound of what lies beyond ``end``."""
-
-    def beyond(k: arb) -> arb:
-        reach = (end / g - g / 2 - k * g) / arb(2).sqrt()
-        return (k * (k + 1) * g * g / 2).exp() * reach.erfc() / (2 * k)
-
-    first = (q + (1 - q) * (-end).exp()) ** (alpha - 2) * beyond(alpha - 1) if alpha > 2 else beyond(arb(1))
-    return q * q * (first + beyond(arb(1)))
-
-
-def _before(start: arb, q: arb, g: arb, alpha: arb) -> arb:
-    """A bound of what lies between 0 and ``start``."""
-    if start == 0:
-        return arb(0)
-    z = start / g - g / 2
-
-    def up_to(k: arb) -> arb:
-        edge = (k * start).exp() * (z / arb(2).sqrt()).erfc()
-        return (edge + (k * (k + 1) * g * g / 2).exp() * ((k * g - z) / arb(2).sqrt()).erfc()) / (2 * k)
-
-    chord = (1 + q * (start.exp() - 1)).log() / start
-    first = up_to(1 + (alpha - 2) * chord) if alpha > 2 else up_to(arb(1))
-    return q * q * (first + up_to(arb(1)))
+    root = arb(2).sqrt()
+    far = (alpha * (alpha - 1) * g * g / 2).exp() * ((end - alpha * g) / root).erfc()
+    return ((1 - q) * (end / root).erfc() + q * far) / 2
