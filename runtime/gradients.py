@@ -123,6 +123,17 @@ class Gradients:
         gradients: Leaves = self._both(leaves, self._inputs[samples], self._targets[samples])
         return gradients
 
+    def rows(self, samples: slice = slice(None)) -> tuple[Tensor, Tensor]:
+        """Inputs and targets of some samples, on the device, in the dtype."""
+        return self._inputs[samples], self._targets[samples]
+
+    def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """Gradient of one sample's loss at one point, shape (dimension,); torch.func may differentiate it again."""
+        parts = torch.split(point, self._sizes)
+        leaves = tuple(part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True))
+        gradient: Leaves = grad(self._loss_of_one)(leaves, row, target)
+        return torch.cat([leaf.reshape(-1) for leaf in gradient])
+
     def sample_chunks(self, count: int | None = None) -> Iterator[slice]:
         """Slices of ``count`` samples (of all if None), as many samples at once as one point leaves room for."""
         stop = self.samples if count is None else count

@@ -20,7 +20,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, real
 from lastiterate.runtime.kinds import Kind, PairTable
 
-__all__ = ["TRUSTED_ERROR", "Constants", "Envelope", "HolderEstimate", "envelope_of", "orders", "read_off"]
+__all__ = ["TRUSTED_ERROR", "Constants", "Envelope", "HolderEstimate", "envelope_of", "orders", "read_off", "trusted"]
 
 TRUSTED_ERROR: Final = 1e-3
 """Pairs whose difference has a larger assumed relative rounding error are left out of every maximum."""
@@ -221,7 +221,7 @@ def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constant
         kind: which gradient.
         lambdas: orders in (0, 1].
     """
-    kept = _trusted(table, kind)
+    kept = trusted(table, kind)
     distances, differences = table.distances[kept], table.differences[kind][kept]
     constants, errors = [], []
     for lam in lambdas:
@@ -241,7 +241,7 @@ def envelope_of(table: PairTable, kind: Kind, radius: float) -> Envelope:
 
     Where all pairs were left out it is zero up to ``radius``. The last distance is at least ``radius``.
     """
-    kept = _trusted(table, kind)
+    kept = trusted(table, kind)
     if not kept.any():
         return Envelope((radius,), (0.0,))
     order = np.argsort(table.distances[kept])
@@ -255,7 +255,8 @@ def envelope_of(table: PairTable, kind: Kind, radius: float) -> Envelope:
     return Envelope(tuple(knots.tolist()), tuple(values.tolist()))
 
 
-def _trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
+def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
+    """Which pairs rounding does not dominate, shape (pairs,)."""
     kept: NDArray[np.bool_] = table.floors <= TRUSTED_ERROR * table.differences[kind]
     return kept & (table.distances > 0) & (table.differences[kind] > 0)
 
