@@ -5,7 +5,8 @@ from torch import Tensor
 
 from benchmarks.table import Row, median_time
 from lastiterate.runtime.gradients import Gradients, flat
-from lastiterate.runtime.workloads import Workload, load_workload
+from lastiterate.runtime.loading import load_workload
+from lastiterate.runtime.workloads import Workload
 
 _POINTS = 20
 

@@ -20,9 +20,10 @@ from typing import Final, NamedTuple
 
 from flint import arb
 
-from lastiterate.numeric.balls import exact, lower, precision, upper
+from lastiterate.numeric.assumptions import Assumption, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import count, positive, real
+from lastiterate.numeric.run import NoisySGD, count, positive, real
 
 __all__ = ["ACTIVATIONS", "Activation", "LossConstants", "logistic_regression", "softmax_regression", "two_layer"]
 
@@ -36,12 +37,28 @@ class LossConstants:
         smoothness: upper bound of the Lipschitz constant of a per-sample gradient, L.
         strong_convexity: lower bound m of the curvature; 0 for a convex loss, -inf for one that is not.
         statement: what the constants rest on, in words.
+        linear_score: whether the loss depends on one linear score of the sample, so that clipping its gradients gives
+            those of another convex loss (claim ours/clipped_scores/convex).
     """
 
     lipschitz: float
     smoothness: float
     strong_convexity: float
     statement: str
+    linear_score: bool = False
+
+    def assumption(self, run: NoisySGD) -> Assumption:
+        """The strongest assumption that these constants prove for a run."""
+        unclipped = run.clip_norm >= self.lipschitz
+        short = all(exact(run.step_size_at(t)) * exact(self.smoothness) <= 2 for t in range(run.steps))
+        if self.strong_convexity > 0 and unclipped and short:
+            return StronglyConvex(self.smoothness, self.strong_convexity)
+        if self.strong_convexity >= 0 and short and (unclipped or self.linear_score):
+            return Convex(self.smoothness)
+        return Smooth(self.smoothness)
+
+
+_LOGISTIC: Final = "logistic loss"
 
 
 class Activation(NamedTuple):
@@ -83,7 +100,7 @@ def logistic_regression(
     >>> logistic_regression(2.0).smoothness
     1.0
     """
-    return _linear(feature_norm, scale, l2, parameter_norm, arb(1), arb(1) / 4, "logistic loss")
+    return _linear(feature_norm, scale, l2, parameter_norm, arb(1), arb(1) / 4, _LOGISTIC)
 
 
 def softmax_regression(
@@ -170,6 +187,7 @@ def _linear(
         return LossConstants(
             lipschitz=upper(lipschitz),
             smoothness=upper(smoothness),
-            strong_convexity=lower(exact(weight)),
+            strong_convexity=weight,
             statement=f"{name} of features of norm at most {r:g}" + (f", l2 = {weight:g}" if weight else ""),
+            linear_score=name == _LOGISTIC and not weight,
         )

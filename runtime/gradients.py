@@ -145,6 +145,10 @@ class Gradients:
         step = max(1, self._pairs_at_once // min(self.samples, self._pairs_at_once))
         return (slice(i, min(i + step, points)) for i in range(0, points, step))
 
+    def pair_chunks(self, pairs: int) -> Iterator[slice]:
+        """Slices of ``pairs`` (point, sample) pairs, as many at once as fit."""
+        return (slice(i, min(i + self._pairs_at_once, pairs)) for i in range(0, pairs, self._pairs_at_once))
+
     def mean(self, point: Tensor, clip_norm: float = math.inf) -> Tensor:
         """Mean over the samples of the clipped gradient at one point, shape (dimension,)."""
         return self.total(point, clip_norm) / self.samples

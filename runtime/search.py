@@ -128,7 +128,7 @@ def _ascend(
     start = 0.0
     with torch.enable_grad():
         leaves = [x.requires_grad_(), y.requires_grad_()]
-        optimiser = torch.optim.Adam(leaves, lr=_RATE * radius / len(center) ** 0.5, maximize=False)
+        optimiser = torch.optim.Adam(leaves, lr=_RATE * radius / len(center) ** 0.5)
     for step in range(iterations + 1):
         parts = [slopes((x[i], y[i]), rows[i], wanted[i]) for i in gradients.point_chunks(len(x))]
         moved = torch.cat([part[1][1][0] for part in parts])
@@ -141,9 +141,7 @@ def _ascend(
         kept = torch.where(better[:, None], torch.stack([apart, error], dim=1), kept)
         if step == 0:
             start = float(best.max())
-        x.grad, y.grad = (
-            torch.cat([part[0][k] for part in parts]).nan_to_num(0.0, 0.0, 0.0) for k in range(2)
-        )
+        x.grad, y.grad = (torch.cat([part[0][k] for part in parts]).nan_to_num(0.0, 0.0, 0.0) for k in range(2))
         optimiser.step()
         for at in (x, y):
             at.copy_(_inside(at, center, radius))
@@ -161,4 +159,5 @@ def _inside(points: Tensor, center: Tensor, radius: float) -> Tensor:
     """The nearest points of the ball, shape (points, dimension)."""
     away = points - center
     lengths = torch.linalg.vector_norm(away, dim=1, keepdim=True)
-    return center + away * (radius / lengths).clamp(max=1.0)
+    inside: Tensor = center + away * (radius / lengths).clamp(max=1.0)
+    return inside

@@ -11,11 +11,12 @@ from lastiterate.runtime import holder
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.holder import Sampling, estimate_holder
 from lastiterate.runtime.kinds import Kind, PairTable
+from lastiterate.runtime.loading import load_workload
 from lastiterate.runtime.pairs import measure_pairs
 from lastiterate.runtime.record import HolderEstimate, envelope_of, read_off
 from lastiterate.runtime.sampling import Draw, ball_points
 from lastiterate.runtime.training import paper_run, stream
-from lastiterate.runtime.workloads import Workload, load_workload
+from lastiterate.runtime.workloads import Workload
 
 SMALL = Sampling(inits=2, points=30, dtype="float64")
 

@@ -6,8 +6,8 @@ import torch
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.loading import load_workload
 from lastiterate.runtime.training import paper_run, project, stream, train
-from lastiterate.runtime.workloads import load_workload
 
 CURVATURES = [[1.0, 2.0, 0.5], [30.0, 1.0, 1.0]]
 

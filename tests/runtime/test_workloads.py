@@ -7,7 +7,9 @@ import torch
 from torch import nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.workloads import BUILTIN, Workload, load_workload
+from lastiterate.runtime.builtin import BUILTIN
+from lastiterate.runtime.loading import load_workload
+from lastiterate.runtime.workloads import Workload
 
 GOOD = """
 import torch

@@ -13,6 +13,7 @@ from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Estimate
+    from lastiterate.runtime.closer import CloserLook
     from lastiterate.runtime.record import HolderEstimate
 
 __all__ = ["command", "measured"]
@@ -45,6 +46,7 @@ _ORDERS = (0.25, 0.5, 0.75, 1.0)
 @click.option("--memory", default=256 * 2**20, show_default=True, help="Bytes that one chunk may take.")
 @click.option("--threads", default=1, show_default=True, help="Threads on the CPU.")
 @click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
+@click.option("--closer", is_flag=True, help="Search for the worst pair, too, and give closed forms where known.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option(
     "--resume",
@@ -52,8 +54,10 @@ _ORDERS = (0.25, 0.5, 0.75, 1.0)
     default=None,
     help="Folder of finished initialisations; the user's cache folder if left out.",
 )
-def command(workload: str, lambdas: tuple[float, ...], as_json: bool, resume: Path | None, **options: Any) -> None:
-    r"""Measure the Hölder constants of WORKLOAD, which is builtin:iris-mlp or module:factory.
+def command(
+    workload: str, lambdas: tuple[float, ...], closer: bool, as_json: bool, resume: Path | None, **options: Any
+) -> None:
+    r"""Measure the Hölder constants of WORKLOAD, which is builtin:NAME or module:factory.
 
     The network is trained, points are drawn around every iterate, and the largest |g(x) - g(y)| / |x - y|^lambda
     is reported. That is a lower estimate of the true constant, so the privacy numbers beside it are estimates.
@@ -61,16 +65,20 @@ def command(workload: str, lambdas: tuple[float, ...], as_json: bool, resume: Pa
     \b
     Examples:
       lastiterate estimate builtin:iris-mlp
+      lastiterate estimate builtin:breast-cancer --closer
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
     """
     found = measured(workload, lambdas, options, resume)
     carried = [_carried(found, lam) for lam in found.lambdas]
+    look = _closer(workload, found, options) if closer else None
     if as_json:
-        click.echo(json.dumps({"measurement": json.loads(found.to_json()), "carried": [
-            {"lambda": lam} | number.as_dict() for lam, number in zip(found.lambdas, carried, strict=True)
-        ]}, indent=2))  # fmt: skip
+        numbers = [{"lambda": lam} | number.as_dict() for lam, number in zip(found.lambdas, carried, strict=True)]
+        said = {"measurement": json.loads(found.to_json()), "carried": numbers}
+        click.echo(json.dumps(said | ({"closer": look.as_dict()} if look else {}), indent=2))
     else:
         _print(found, carried)
+        if look:
+            _print_closer(found, look)
 
 
 def measured(
@@ -96,8 +104,8 @@ def measured(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from lastiterate.runtime.holder import Sampling, estimate_holder
+    from lastiterate.runtime.loading import load_workload
     from lastiterate.runtime.training import paper_run
-    from lastiterate.runtime.workloads import load_workload
 
     training = ("steps", "step_size", "clip_norm", "noise_std", "diameter")
     sampling = Sampling(**{key: value for key, value in options.items() if key not in training})
@@ -158,3 +166,38 @@ def _print(found: "HolderEstimate", carried: Sequence["Estimate"]) -> None:
         f"{left_out} of {found.pairs} pairs were left out because rounding may dominate them ({found.dtype}); "
         f"pairs are {found.distances[0]:.3g} to {found.distances[1]:.3g} apart. {found.remark}".rstrip()
     )
+
+
+def _closer(name: str, found: "HolderEstimate", options: Mapping[str, Any]) -> "CloserLook":
+    from lastiterate.runtime.closer import closer_look
+    from lastiterate.runtime.loading import load_workload
+
+    kept = {key: options[key] for key in ("radius", "dtype", "device", "memory", "seed")}
+    return closer_look(load_workload(name), found.run, found.lambdas, **kept)
+
+
+def _print_closer(found: "HolderEstimate", look: "CloserLook") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="A closer look at the first initialisation", title_justify="left")
+    for heading in ("lambda", "worst pair found", "at distance", "extrapolated, 95%"):
+        table.add_column(heading, justify="right")
+    for pair, extreme in zip(look.searched, look.extremes, strict=True):
+        interval = f"{extreme.low:.4g} to {extreme.high:.4g}"
+        table.add_row(f"{pair.lam:g}", f"{pair.constant:.4g}", f"{pair.distance:.3g}", interval)
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(table)
+    console.print(
+        f"Per-sample Hessians along the trajectory reach {look.curvature:.4g}. Worst pairs and curvature are lower "
+        "estimates; the extrapolation is statistical and only about the pairs that are drawn."
+    )
+    if look.certified is None:
+        console.print(f"No constants of {found.workload} are known in closed form.")
+        return
+    console.print(
+        f"Certified: every per-sample gradient is {look.certified.smoothness:.4g}-Lipschitz and at most "
+        f"{look.certified.lipschitz:.4g} long ({look.certified.statement})."
+    )
+    if look.bounded is not None:
+        console.print(f"Hence a bound for the run that was measured, T = {found.run.steps}: {look.bounded}.")
