@@ -22,7 +22,9 @@ from lastiterate.symbolic.claim import (
     Inequality,
     Recursion,
     Sampled,
+    Simulated,
     Unbounded,
+    Units,
     UpperBound,
     Value,
 )
@@ -69,6 +71,13 @@ def formula(check: Check) -> str:
         return _side_by_side(check.left, check.relation.value, check.right) + _box(check)
     if isinstance(check, Asymptotic | Unbounded):
         return _asymptotic(check)
+    if isinstance(check, Units):
+        given = "".join(f"\nwhere {symbol} is in [{unit}]" for symbol, unit in check.units.items())
+        return _side_by_side(check.left, "~", check.right) + "\nadds like things, and the sides are alike" + given
+    if isinstance(check, Simulated):
+        numbers = ", ".join(f"{symbol} = {value}" for symbol, value in check.parameters.items())
+        within = f" within {check.tolerance}" if check.tolerance else ""
+        return f"mean of {check.quantity} {check.relation} {check.value}{within}\nat {numbers}"
     if isinstance(check, Value):
         return f"{sp.pretty(check.expression, wrap_line=False)}\nis printed as {check.printed}"
     if isinstance(check, UpperBound):

@@ -40,6 +40,7 @@ class Grade(StrEnum):
     PROVED = "proved"
     CERTIFIED = "certified"
     NOT_REFUTED = "not refuted"
+    SIMULATED = "simulated"
     SAMPLED = "sampled"
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from sympy import Expr, Symbol
+from sympy import Expr, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 __all__ = [
@@ -27,8 +27,10 @@ __all__ = [
     "Relation",
     "Role",
     "Sampled",
+    "Simulated",
     "Source",
     "Unbounded",
+    "Units",
     "UpperBound",
     "Value",
 ]
@@ -53,6 +55,8 @@ class Engine(StrEnum):
     WITNESS = "witness"
     SAMPLING = "sampling"
     ASYMPTOTICS = "asymptotics"
+    UNITS = "units"
+    SIMULATION = "simulation"
 
 
 class Role(StrEnum):
@@ -200,7 +204,50 @@ class Unbounded:
     name: str = "unbounded"
 
 
-Check = Identity | Recursion | Inequality | Holds | Value | Sampled | UpperBound | Asymptotic | Unbounded
+@dataclass(frozen=True)
+class Units:
+    """Every sum in ``left`` and ``right`` adds like things, and the two have the same unit. Engine: units.
+
+    The units are those of `notation.MEANING`; ``units`` gives the unit of a symbol for which that table says "as
+    there", or which the claim lets stand for something else.
+    """
+
+    left: Expr
+    right: Expr
+    units: Mapping[Symbol, str] = field(default_factory=lambda: MappingProxyType({}))
+    name: str = "units"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The mean of a simulated quantity stands in the relation to ``value``. Engine: simulation.
+
+    ``quantity`` names an entry of `lastiterate.proofs_checks.experiments.EXPERIMENTS`, ``parameters`` are its
+    numbers, and ``value`` may use them. With `Relation.EQUAL` the confidence interval must lie within
+    ``tolerance`` of the value; with `Relation.AT_MOST` it may reach that far above.
+    """
+
+    quantity: str
+    relation: Relation
+    value: Expr
+    parameters: Mapping[Symbol, Expr | int]
+    tolerance: Expr = S.Zero
+    name: str = "simulation"
+
+
+Check = (
+    Identity
+    | Recursion
+    | Inequality
+    | Holds
+    | Value
+    | Sampled
+    | UpperBound
+    | Asymptotic
+    | Unbounded
+    | Units
+    | Simulated
+)
 
 
 @dataclass(frozen=True)

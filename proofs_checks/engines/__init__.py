@@ -26,7 +26,9 @@ from lastiterate.symbolic.claim import (
     Inequality,
     Recursion,
     Sampled,
+    Simulated,
     Unbounded,
+    Units,
     UpperBound,
     Value,
 )
@@ -56,6 +58,8 @@ ENGINE_OF: Final[dict[type, Engine]] = {
     UpperBound: Engine.WITNESS,
     Asymptotic: Engine.ASYMPTOTICS,
     Unbounded: Engine.ASYMPTOTICS,
+    Units: Engine.UNITS,
+    Simulated: Engine.SIMULATION,
 }
 """Which engine decides which type of check."""
 

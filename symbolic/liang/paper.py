@@ -1,16 +1,25 @@
-"""Where a line of the two versions stands, and the mutant that most modules need."""
+"""Where a line of the two versions stands, and the units of its smooth losses."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
-from lastiterate.symbolic.claim import Engine, Identity, Inequality, Mutant, Source
+from sympy import Symbol
 
-__all__ = ["EARLIER", "LATER", "at", "earlier", "wrong"]
+from lastiterate.symbolic.claim import Source
+from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.notation import L
+
+__all__ = ["EARLIER", "LATER", "SMOOTH", "at", "earlier", "wrong"]
 
 LATER: Final = "000_b80854f0281a567d.txt"
 """The version of the AAAI 2026 proceedings."""
 
 EARLIER: Final = "003_44d8e3677abe08fa.txt"
 """The version in ICML style, with explicit constants in Theorems 3.3 and 3.4."""
+
+SMOOTH: Final[Mapping[Symbol, str]] = MappingProxyType({L: "gradient / length"})
+"""The unit of L where it is a Lipschitz constant of gradients (order lambda = 1)."""
 
 
 def at(line: int, number: str, equation: str = "") -> Source:
@@ -29,8 +38,3 @@ def earlier(line: int, number: str, equation: str = "") -> Source:
     '003_44d8e3677abe08fa.txt'
     """
     return Source(EARLIER, line, number, equation)
-
-
-def wrong(name: str, check: Identity | Inequality) -> Mutant:
-    """A mutant of an identity or of an algebraic inequality, caught by the engine of its type."""
-    return Mutant(name, check, Engine.IDENTITY if isinstance(check, Identity) else Engine.INEQUALITY)

@@ -1,0 +1,149 @@
+"""Means of random quantities, by seeded simulation with a stated confidence.
+
+The interval for the mean is valid for every law that the experiment's own facts allow (exact binomial,
+Hoeffding, median of means); it fails with probability at most `FAILURE` over the generator's numbers, which are
+taken as independent. The numbers are the same in every run.
+"""
+
+# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
+from collections.abc import Mapping
+from math import inf, log, sqrt
+from typing import Final
+from zlib import crc32
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.admissible import NoPointError, as_text, truth_at
+from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.symbolic.claim import Check, Engine, Relation, Simulated
+
+__all__ = ["FAILURE", "decide", "interval"]
+
+FAILURE: Final = 1e-9
+"""The probability, over the generator, that one interval does not hold the mean; both sides together."""
+
+GROUPS: Final = 151
+"""Groups of the median of means: exp(-GROUPS KL(1/2 | 1/4)) is below `FAILURE`.
+
+A group's mean is off by two of its standard deviations with probability at most 1/4 (Chebyshev), and the median
+of the groups only if half of them are (Chernoff).
+"""
+
+SLACK: Final = 1e-9
+"""Relative widening that covers the rounding of the arithmetic."""
+
+
+def _proportion(successes: int, copies: int) -> tuple[float, float]:
+    """The exact interval of Clopper & Pearson (1934)."""
+    from scipy.special import betaincinv
+
+    half = FAILURE / 2
+    low = float(betaincinv(successes, copies - successes + 1, half)) if successes else 0.0
+    high = float(betaincinv(successes + 1, copies - successes, 1 - half)) if successes < copies else 1.0
+    return low, high
+
+
+def _median_of_means(draws: NDArray[np.float64], second: float) -> tuple[float, float]:
+    size = draws.size // GROUPS
+    means = draws[: size * GROUPS].reshape(GROUPS, size).mean(axis=1)
+    middle, radius = float(np.median(means)), 2 * sqrt(second / size)
+    return middle - radius, middle + radius
+
+
+def interval(
+    experiment: Experiment, draws: NDArray[np.float64], parameters: Mapping[str, float]
+) -> tuple[float, float]:
+    """A confidence interval for the mean of the quantity that was drawn.
+
+    Args:
+        experiment: what was drawn, and what is known of it.
+        draws: independent copies, shape (copies,).
+        parameters: the experiment's numbers.
+
+    Returns:
+        The ends of the interval; the mean lies outside with probability at most `FAILURE`.
+
+    Raises:
+        InputError: a draw is outside the range that the experiment promises.
+    """
+    known = experiment.known
+    if isinstance(known, Moment):
+        low, high = _median_of_means(draws, known.second(parameters))
+        return low - SLACK * abs(low), high + SLACK * abs(high)
+    least, most = (0.0, 1.0) if isinstance(known, Indicator) else (known.low(parameters), known.high(parameters))
+    if draws.min() < least - SLACK * abs(least) or draws.max() > most + SLACK * abs(most):
+        raise InputError(
+            f"draws need to lie in [{least}, {most}], got draws from {draws.min()} to {draws.max()}; "
+            "mend the experiment."
+        )
+    if isinstance(known, Indicator):
+        low, high = _proportion(round(float(draws.sum())), draws.size)
+    else:
+        middle = float(draws.mean())
+        radius = (most - least) * sqrt(log(2 / FAILURE) / (2 * draws.size))
+        low, high = middle - radius, middle + radius
+    return max(least, low - SLACK * abs(low)), min(most, high + SLACK * abs(high))
+
+
+def _numbers(check: Simulated, experiment: Experiment) -> dict[str, float]:
+    given = {symbol.name: float(value) for symbol, value in check.parameters.items()}
+    if set(given) != experiment.needs:
+        raise InputError(
+            f"parameters need to be {', '.join(sorted(experiment.needs))} for quantity={check.quantity}, "
+            f"got parameters={', '.join(sorted(given))}; give each its number."
+        )
+    return given
+
+
+def _answer(check: Simulated, low: float, high: float, value: float, tolerance: float) -> Status:
+    """HELD where the whole interval is within the tolerance, REFUTED where the claim itself misses it."""
+    above, below = low > value, high < value
+    if check.relation is Relation.AT_MOST:
+        return Status.REFUTED if above else Status.HELD if high <= value + tolerance else Status.UNDECIDED
+    if above or below:
+        return Status.REFUTED
+    return Status.HELD if value - tolerance <= low and high <= value + tolerance else Status.UNDECIDED
+
+
+def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide a `Simulated` check; the grade is SIMULATED at best, and a refutation has the same confidence.
+
+    Raises:
+        InputError: the quantity is not known, or its parameters or the value are not its numbers.
+        NoPointError: the parameters do not satisfy the assumptions.
+        TypeError: the check is of another type.
+    """
+    if not isinstance(check, Simulated):
+        raise TypeError(f"the simulation engine decides Simulated, got {type(check).__name__}")
+    if check.relation not in (Relation.EQUAL, Relation.AT_MOST):
+        raise InputError(f"relation needs to be == or <= for a simulation, got relation={check.relation}; use those.")
+    if check.quantity not in EXPERIMENTS:
+        raise InputError(f"quantity needs to be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}.")
+    experiment = EXPERIMENTS[check.quantity]
+    point = {symbol: sp.sympify(value, strict=True) for symbol, value in check.parameters.items()}
+    if any(truth_at(a, point) is False for a in assumptions if a.free_symbols <= point.keys()):
+        raise NoPointError("the parameters of the simulation do not satisfy the assumptions.")
+    numbers = _numbers(check, experiment)
+    stated = check.value.xreplace(point)
+    if stated.free_symbols:
+        raise InputError(f"value needs to be a number at the parameters, got value={stated}; give the missing ones.")
+    value, tolerance = float(stated), float(check.tolerance)
+    seed = crc32(f"{check.quantity} {sorted(numbers.items())}".encode())
+    draws = experiment.draw(np.random.default_rng(seed), experiment.copies, numbers)
+    if not np.isfinite(draws).all() or not -inf < value < inf:
+        raise InputError(f"draws and value need to be finite, got value={value} for quantity={check.quantity}.")
+    low, high = interval(experiment, draws, numbers)
+    status = _answer(check, low, high, value, tolerance)
+    words = f"mean in [{low:.6g}, {high:.6g}] at confidence 1 - {FAILURE:g}, {draws.size} copies, seed {seed}"
+    if status is Status.REFUTED:
+        found = Counterexample(as_text(point), f"[{low:.9g}, {high:.9g}]", check.relation, f"{value:.9g}", words)
+        return Outcome(check.name, Engine.SIMULATION, status, counterexample=found)
+    return Outcome(check.name, Engine.SIMULATION, status, Grade.SIMULATED if status is Status.HELD else None, words)

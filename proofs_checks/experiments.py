@@ -1,0 +1,243 @@
+"""What the simulation engine draws: random quantities of the papers' algorithms, and what is known of them.
+
+Each experiment draws independent copies of one quantity and says what makes a confidence interval for its mean
+valid: a range, that it is an indicator, or a bound of its second moment.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["EXPERIMENTS", "Experiment", "Indicator", "Moment", "Range"]
+
+Parameters = Mapping[str, float]
+"""Numbers of the experiment under the names of the symbols of notation."""
+
+Draws = NDArray[np.float64]
+"""One copy of the quantity in each entry, shape (copies,)."""
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """The quantity is 0 or 1: the interval is exact (Clopper & Pearson 1934)."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The quantity lies in [low, high]: the interval is Hoeffding's."""
+
+    low: Callable[[Parameters], float]
+    high: Callable[[Parameters], float]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The mean of the square is at most ``second``: the interval is that of the median of means."""
+
+    second: Callable[[Parameters], float]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A quantity that can be drawn.
+
+    Attributes:
+        says: the quantity, in words.
+        needs: names of the parameters.
+        copies: how many are drawn.
+        draw: independent copies, from a generator, the number of copies and the parameters.
+        known: what makes the confidence interval valid.
+    """
+
+    says: str
+    needs: frozenset[str]
+    copies: int
+    draw: Callable[[np.random.Generator, int, Parameters], Draws]
+    known: Indicator | Range | Moment
+
+
+def _whole(parameters: Parameters, name: str) -> int:
+    return int(parameters[name])
+
+
+def _chi_moment(degrees: float, order: int) -> float:
+    """E X^order for chi-squared X: degrees (degrees + 2) ... (order factors)."""
+    return float(np.prod([degrees + 2 * i for i in range(order)]))
+
+
+def _noise_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    noise = draw.normal(0.0, at["eta"] * at["sigma_DP"], (copies, _whole(at, "dim")))
+    return np.asarray((noise**2).sum(axis=1))
+
+
+def _projection(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """Matrices A, shape (copies, d, p), with independent N(0, sigma_A^2) entries."""
+    return draw.normal(0.0, at["sigma_A"], (copies, _whole(at, "dim"), _whole(at, "ell")))
+
+
+def _projected_noise(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    noise = draw.normal(0.0, at["nu"], (copies, _whole(at, "ell")))
+    back = np.einsum("cij,cj->ci", _projection(draw, copies, at), noise)
+    return np.asarray((back**2).sum(axis=1))
+
+
+def _column_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    return np.asarray((_projection(draw, copies, dict(at) | {"ell": 1.0})[:, :, 0] ** 2).sum(axis=1))
+
+
+def _row_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    return np.asarray((_projection(draw, copies, dict(at) | {"dim": 1.0})[:, 0, :] ** 2).sum(axis=1))
+
+
+def _projected_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    matrix = _projection(draw, copies, at)
+    back = np.einsum("cij,cj->ci", matrix, matrix[:, 0, :])
+    return np.asarray((back**2).sum(axis=1) / at["ell"])
+
+
+def _projected_gradient_square(at: Parameters) -> float:
+    """E (X^2 + X Y)^2 sigma_A^8 / p^2, X and Y chi-squared with p and d - 1 degrees of freedom."""
+    p, rest = at["ell"], at["dim"] - 1
+    total = _chi_moment(p, 4) + 2 * _chi_moment(p, 3) * rest + _chi_moment(p, 2) * _chi_moment(rest, 2)
+    return total * at["sigma_A"] ** 8 / p**2
+
+
+def _normalised(gradient: Draws, stab: float) -> Draws:
+    return np.asarray(gradient / (np.abs(gradient) + stab))
+
+
+def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """One per-sample gradient of 5, -1, -1, normalised."""
+    return _normalised(draw.choice(np.array([5.0, -1.0, -1.0]), copies), at["stab"])
+
+
+def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """The last gradient of D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
+
+    The slopes hold at x >= 0, fall to 0 between 0 and -1, and the run starts at 1 with full batches.
+    """
+    x = np.ones(copies)
+    for k in range(1, _whole(at, "T") + 1):
+        shape = np.clip(1.0 + x, 0.0, 1.0)
+        step = (13 * _normalised(14 * shape, at["stab"]) + 14 * _normalised(-shape, at["stab"])) / 27
+        projection = draw.normal(0.0, 1.0, copies)
+        noise = draw.normal(0.0, at["nu"] / np.sqrt(k), copies)
+        x = x - at["eta"] * projection * (projection * step + noise)
+    return np.asarray((13 * 14 - 14) / 27 * np.clip(1.0 + x, 0.0, 1.0))
+
+
+def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """Whether the last iterate of DPSGD-DC is above 0: one sample of slope -K, batch of one, radius D."""
+    theta = np.zeros(copies)
+    for _ in range(_whole(at, "T")):
+        noise = draw.normal(0.0, at["sigma_DP"], copies)
+        theta = np.clip(theta - at["eta"] * (-at["K"] + noise), -at["D"], at["D"])
+    return np.asarray(theta > 0, dtype=np.float64)
+
+
+def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """Whether one update of two coupled runs on n losses -L x^2/2 expands their distance beyond 1 + eta L."""
+    size = draw.binomial(_whole(at, "n"), at["b"] / at["n"], copies)
+    first, second = np.zeros(copies), np.ones(copies)
+    moved = [x + at["eta"] / at["b"] * size * at["L"] * x for x in (first, second)]
+    return np.asarray(np.abs(moved[1] - moved[0]) > (1 + at["eta"] * at["L"]) * (1 + 1e-12), dtype=np.float64)
+
+
+def _clipping_excess(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """How much clipping takes off a gradient that is 2 K with probability p, else 0."""
+    gradient = np.where(draw.random(copies) < at["p"], 2 * at["K"], 0.0)
+    return np.asarray(gradient - np.minimum(gradient, at["K"]))
+
+
+def _batch_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """|mean of b gradients|^2, each K or 0 with equal chances."""
+    gradients = at["K"] * draw.integers(0, 2, (copies, _whole(at, "b")))
+    return np.asarray(gradients.mean(axis=1) ** 2)
+
+
+def _experiment(
+    says: str,
+    needs: str,
+    draw: Callable[[np.random.Generator, int, Parameters], Draws],
+    known: Indicator | Range | Moment,
+    copies: int = 200_000,
+) -> Experiment:
+    return Experiment(says, frozenset(needs.split()), copies, draw, known)
+
+
+EXPERIMENTS: Final[Mapping[str, Experiment]] = MappingProxyType(
+    {
+        "noise_energy": _experiment(
+            "|zeta|^2 of the noise eta N(0, sigma_DP^2 I_d) on the iterate",
+            "dim eta sigma_DP",
+            _noise_energy,
+            Moment(lambda at: _chi_moment(at["dim"], 2) * (at["eta"] * at["sigma_DP"]) ** 4),
+        ),
+        "projected_noise": _experiment(
+            "|A e|^2, A with d x p entries N(0, sigma_A^2), e from N(0, nu^2 I_p)",
+            "dim ell sigma_A nu",
+            _projected_noise,
+            Moment(lambda at: _chi_moment(at["dim"], 2) * _chi_moment(at["ell"], 2) * (at["sigma_A"] * at["nu"]) ** 4),
+        ),
+        "column_energy": _experiment(
+            "(A^T A)_11, the energy of a column of d entries N(0, sigma_A^2)",
+            "dim sigma_A",
+            _column_energy,
+            Moment(lambda at: _chi_moment(at["dim"], 2) * at["sigma_A"] ** 4),
+        ),
+        "row_energy": _experiment(
+            "(A A^T)_11, the energy of a row of p entries N(0, sigma_A^2)",
+            "ell sigma_A",
+            _row_energy,
+            Moment(lambda at: _chi_moment(at["ell"], 2) * at["sigma_A"] ** 4),
+        ),
+        "projected_gradient": _experiment(
+            "|A A^T g|^2 / p for a unit vector g",
+            "dim ell sigma_A",
+            _projected_gradient,
+            Moment(_projected_gradient_square),
+        ),
+        "normalised_gradient": _experiment(
+            "a gradient of 5, -1, -1 at random, over its size plus stab",
+            "stab",
+            _normalised_gradient,
+            Range(lambda _: -1.0, lambda _: 1.0),
+        ),
+        "stalled_gradient": _experiment(
+            "the gradient at the last iterate of D2P2-SGD, 13 samples of slope 14 and 14 of slope -1, B = 27",
+            "T eta nu stab",
+            _stalled_gradient,
+            Range(lambda _: 0.0, lambda _: 168 / 27),
+            copies=2_000,
+        ),
+        "positive_end": _experiment(
+            "whether the last iterate of DPSGD-DC is above 0, one sample of slope -K, radius D",
+            "T eta sigma_DP K D",
+            _positive_end,
+            Indicator(),
+        ),
+        "poisson_expansion": _experiment(
+            "whether an update on a Poisson batch of n losses -L x^2/2 expands a distance beyond 1 + eta L",
+            "n b eta L",
+            _poisson_expansion,
+            Indicator(),
+        ),
+        "clipping_excess": _experiment(
+            "what clipping to K takes off a gradient that is 2 K with probability p, else 0",
+            "p K",
+            _clipping_excess,
+            Range(lambda _: 0.0, lambda at: at["K"]),
+        ),
+        "batch_energy": _experiment(
+            "|mean of b gradients|^2, each K or 0 with equal chances",
+            "b K",
+            _batch_energy,
+            Range(lambda _: 0.0, lambda at: at["K"] ** 2),
+        ),
+    }
+)
+"""Each experiment under the name that claims use."""

@@ -1,0 +1,106 @@
+"""The units engine: what it reads, what it refuses, and that it sees through every kind of expression."""
+
+import pytest
+import sympy as sp
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.engines import ENGINE_OF, decide_check
+from lastiterate.proofs_checks.engines.units import parse_unit, unit_text
+from lastiterate.proofs_checks.verdict import Grade, Status
+from lastiterate.symbolic import mutants
+from lastiterate.symbolic.claim import Units
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, j, lam, m, n, r, sigma, sigma_dp, x, y, z
+
+LOSS = {r: "gradient length"}
+
+HOLD = [
+    Units(eta * K, D),
+    Units(x + eta * L * x**lam, z),
+    Units(sp.Min(T, n * b * D**2 / (eta**2 * K**2)), alpha),
+    Units(sp.sqrt(m * r), K, LOSS),
+    Units(sp.exp(-x / y) * z, D),
+    Units(sp.Sum(D * j, (j, 1, T)), x),
+    Units(sp.Piecewise((x, x > y), (y, True)), z),
+    Units(sp.Abs(x - y), z),
+    Units(x, sp.Integer(0)),
+    Units(sp.log(x / y) + 1, sp.sqrt(2)),
+    Units((x / y) ** T, alpha),
+]
+FAIL = [
+    (Units(D + K, D), "two terms of a sum"),
+    (Units(2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2, alpha), "the two sides"),
+    (Units(sp.exp(-x), alpha), "an exponent"),
+    (Units(sp.log(x), alpha), "the argument of log"),
+    (Units(sp.Min(T, D), alpha), "two sides of a minimum or maximum"),
+    (Units(sp.Piecewise((x, x > K), (y, True)), z), "two sides of a condition"),
+    (Units(sp.Piecewise((x, x > y), (K, True)), z), "two cases"),
+    (Units(alpha**x, alpha), "an exponent"),
+    (Units(x + 1, z), "two terms of a sum"),
+    (Units(L * x, K), "the two sides"),
+    (Units(sigma, sigma_dp), "the two sides"),
+]
+
+
+@pytest.mark.parametrize("check", HOLD)
+def test_like_things_add(check):
+    outcome = decide_check(check, ())
+    assert outcome.status is Status.HELD, outcome
+    assert outcome.grade is Grade.PROVED
+
+
+@pytest.mark.parametrize(("check", "where"), FAIL)
+def test_unlike_things_are_refuted_with_both_units(check, where):
+    outcome = decide_check(check, ())
+    assert outcome.status is Status.REFUTED, outcome
+    assert outcome.counterexample.note == where
+    assert outcome.counterexample.left != outcome.counterexample.right
+
+
+@pytest.mark.parametrize("scale", [sp.Integer(3), sp.Rational(1, 7)])
+def test_a_formula_that_passes_keeps_its_value_when_the_units_of_measurement_change(scale):
+    """The oracle: multiply every length by a number and every gradient by another."""
+    formula = n * b * (1 + eta * L) ** 2 * D**2 / (eta**2 * K**2)
+    assert decide_check(Units(formula, alpha, {L: "gradient / length"}), ()).status is Status.HELD
+    changed = formula.subs({D: scale * D, K: 5 * K, eta: scale / 5 * eta, L: 5 / scale * L}, simultaneous=True)
+    assert sp.simplify(changed - formula) == 0
+
+
+@pytest.mark.parametrize(
+    ("check", "why"),
+    [
+        (Units(r * x, x), "base units among"),
+        (Units(sp.Symbol("nobody"), x), "a unit for every symbol"),
+        (Units(x, y, {x: "furlong"}), "base units among"),
+        (Units(x, y, {x: "length^two"}), "needs powers"),
+        (Units(x, y, {x: "length + gradient"}), "base units with powers"),
+        (Units(x, y, {x: ""}), "base units with powers"),
+        (Units(sp.Product(x, (j, 1, T)), y), "cannot read"),
+    ],
+)
+def test_what_has_no_unit_is_an_error(check, why):
+    outcome = decide_check(check, ())
+    assert outcome.status is Status.ERROR
+    assert why in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1", "a number"),
+        ("gradient / length^lambda", "gradient length^-lambda"),
+        ("(gradient length)^(1/2)", "gradient^1/2 length^1/2"),
+        ("length^2 gradient^-1", "gradient^-1 length^2"),
+        ("length / length", "a number"),
+    ],
+)
+def test_units_are_read_and_written(text, words):
+    assert unit_text(parse_unit(text)) == words
+
+
+def test_a_unit_that_is_no_product_says_so():
+    with pytest.raises(InputError, match="unit='as there'"):
+        parse_unit("as there")
+
+
+def test_a_mutant_is_given_to_the_engine_of_its_type():
+    assert mutants._CATCHES == ENGINE_OF
