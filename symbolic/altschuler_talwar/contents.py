@@ -3,9 +3,33 @@
 from types import ModuleType
 from typing import Final
 
-from lastiterate.symbolic.altschuler_talwar import appendix_a_4, appendix_b_1, appendix_b_3
+from lastiterate.symbolic.altschuler_talwar import (
+    appendix_a_4,
+    appendix_b_1,
+    appendix_b_3,
+    definition_2_10,
+    lemma_2_12,
+    proof_3_1,
+    proof_3_1_loss,
+    section_1,
+    section_2_2,
+    section_2_4,
+    theorem_3_1,
+)
 
 __all__ = ["MODULES"]
 
-MODULES: Final[tuple[ModuleType, ...]] = (appendix_a_4, appendix_b_1, appendix_b_3)
+MODULES: Final[tuple[ModuleType, ...]] = (
+    section_1,
+    section_2_2,
+    definition_2_10,
+    lemma_2_12,
+    section_2_4,
+    theorem_3_1,
+    proof_3_1,
+    proof_3_1_loss,
+    appendix_a_4,
+    appendix_b_1,
+    appendix_b_3,
+)
 """One module a theorem, lemma, remark or appendix."""

@@ -1,0 +1,114 @@
+"""The divergence of the sampled Gaussian, its direction, and its reduction to one dimension.
+
+Statement    S(q, s; alpha) = D_alpha(N(0, s^2) || (1 - q) N(0, s^2) + q N(1, s^2)); it "precisely captures" how well
+             a noisy update on adjacent data sets is told apart. Lemma 2.11: on a ball of radius r it is S(q, s/r).
+Assumptions  0 < q < 1, s > 0, alpha > 1. SampledDown is S, SampledUp the same with the mixture first.
+Derivation   The mixture is at least 1 - q times the base, so S <= log(1/(1 - q)) at every order; the other direction
+             grows like alpha/(2 s^2). Scaling by r <= 1 and adding the missing noise is post-processing.
+Source       Altschuler & Talwar 2022, section 2.3 and appendix A.2.
+Remark       Under replacement the two laws of one update are both mixtures; with a zero gradient among the losses
+             they are the base and the mixture, in either order.
+"""
+
+from sympy import Expr, Integer, Rational, log
+
+from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role, Value
+from lastiterate.symbolic.notation import alpha, gamma, kappa, p, q, r, sigma, u, x, xi, y
+from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
+
+_tenth, _one, _order = Rational(1, 10), Integer(1), Integer(20)
+_up, _down = SampledUp(_tenth, _one, _order), SampledDown(_tenth, _one, _order)
+_box = {sigma: (Rational(1, 2), Integer(1)), alpha: (Integer(8), Integer(20))}
+
+
+def _below(left: Expr, right: Expr, name: str) -> Holds:
+    return Holds(left, Relation.AT_MOST, right, _box, name)
+
+
+CLAIMS = (
+    Claim(
+        key="altschuler_talwar/definition_2_10/both_orders",
+        title="S bounds the loss of one sampled update, whichever of the adjacent data sets comes first",
+        source=at(261, "Definition 2.10"),
+        checks=(
+            Holds(_up, Relation.AT_MOST, _down, {}, "q = 1/10, s = 1, alpha = 20"),
+            Holds(_up, Relation.AT_MOST, log(Rational(10, 9)), {}, "S never exceeds log(1/(1 - q))"),
+        ),
+        mutants=(wrong("twice S", Holds(_up, Relation.AT_MOST, 2 * _down, {})),),
+        relation=Relation.AT_MOST,
+        remark=(
+            "S is introduced as capturing precisely how far a noisy update on adjacent data sets is told apart. RDP "
+            "asks for both orders, and with the mixture first the divergence at q = 1/10, s = 1 and alpha = 20 is "
+            "7.576, while S is below log(10/9). What captures it is the larger direction, which grows with the order."
+        ),
+    ),
+    Claim(
+        key="altschuler_talwar/definition_2_10/larger_direction",
+        title="The mixture first is the larger direction; S never exceeds log(1/(1 - q))",
+        source=at(261, "Definition 2.10"),
+        checks=(
+            _below(SampledDown(_tenth, sigma, alpha), SampledUp(_tenth, sigma, alpha), "on a box, q = 1/10"),
+            _below(SampledDown(_tenth, sigma, alpha), -log(1 - _tenth), "S is bounded"),
+            Inequality(p / ((1 - q) * p + q * x), Relation.AT_MOST, 1 / (1 - q), (q < 1,), "the ratio of densities"),
+            Value(_up, "7.5762263", "the larger direction"),
+        ),
+        mutants=(
+            wrong("the base first", _below(SampledUp(_tenth, sigma, alpha), SampledDown(_tenth, sigma, alpha), "")),
+            wrong("half of it", _below(SampledDown(_tenth, sigma, alpha), -log(1 - _tenth) / 2, "")),
+        ),
+        role=Role.OURS,
+        repairs="altschuler_talwar/definition_2_10/both_orders",
+    ),
+    Claim(
+        key="altschuler_talwar/definition_2_10/lemma_2_11",
+        title="Lemma 2.11: over laws on a ball of radius r the largest is S(q, s/r)",
+        source=at(267, "Lemma 2.11"),
+        checks=(
+            Identity((r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma / r) ** 2), "change of variables"),
+            Holds(
+                SampledDown(_tenth, 1 / x, Integer(3)),
+                Relation.BELOW,
+                SampledDown(_tenth, _one, Integer(3)),
+                {x: (Rational(1, 2), Rational(9, 10))},
+                "shorter shifts, order 3",
+            ),
+            Identity((u * sigma) ** 2 + (1 - u**2) * sigma**2, sigma**2, "scaled by u and noise added"),
+        ),
+        mutants=(
+            wrong("s r", Identity((r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma * r) ** 2))),
+            wrong(
+                "longer shifts",
+                Holds(
+                    SampledDown(_tenth, 1 / x, Integer(3)),
+                    Relation.BELOW,
+                    SampledDown(_tenth, _one, Integer(3)),
+                    {x: (Rational(11, 10), Rational(3, 2))},
+                ),
+            ),
+        ),
+        relation=Relation.TIGHT,
+    ),
+    Claim(
+        key="altschuler_talwar/definition_2_10/mixture_of_mixtures",
+        title="A.2: noise around a mixed centre is the mixture of the laws with fixed centres",
+        source=at(661, "A.2"),
+        checks=(
+            Identity(
+                (1 - q) * xi + q * (u * gamma + (1 - u) * kappa),
+                u * ((1 - q) * xi + q * gamma) + (1 - u) * ((1 - q) * xi + q * kappa),
+                "densities, two centres",
+            ),
+        ),
+        mutants=(
+            wrong(
+                "base mixed once",
+                Identity(
+                    (1 - q) * xi + q * (u * gamma + (1 - u) * kappa),
+                    u * ((1 - q) * xi + q * gamma) + (1 - u) * q * kappa,
+                ),
+            ),
+        ),
+        role=Role.STEP,
+    ),
+)
