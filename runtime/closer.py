@@ -33,6 +33,9 @@ _WIDEST = 10.0
 
 _CURVED_POINTS = 8
 
+_CLOSER = 2**43
+"""The purpose of the stream that draws the points around the iterates."""
+
 
 @dataclass(frozen=True)
 class CloserLook:
@@ -114,7 +117,7 @@ def closer_look(
         points=points,
         radius=radius,
         draw=Draw.LOG_UNIFORM,
-        generator=stream(seed, purpose=3),
+        generator=stream(seed, purpose=_CLOSER),
     )
     extremes = tuple(extrapolate(table, Kind.SAMPLE, lam, seed=seed) for lam in asked)
     certified = workload.certified(seed, diameter) if workload.constants else None

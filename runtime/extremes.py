@@ -91,7 +91,7 @@ def extrapolate(
     fitted = _fit(maxima[None] / scale)
     shape, place, width = (float(values[0]) for values in fitted)
     draws = genextreme.rvs(shape, place, width, size=(_RESAMPLES, blocks), random_state=np.random.default_rng(seed))
-    low, high = np.quantile(_ends(*_fit(draws)), [(1 - level) / 2, (1 + level) / 2], method="nearest")
+    low, high = np.quantile(_ends(*_fit(np.asarray(draws))), [(1 - level) / 2, (1 + level) / 2], method="nearest")
     return Extrapolation(
         value=max(float(_ends(*fitted)[0]) * scale, largest),
         low=max(float(low) * scale, largest),

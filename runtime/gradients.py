@@ -169,6 +169,23 @@ class Gradients:
             total += flat(leaves)[0].mul_(factor[0, :, None]).sum(dim=0)
         return total
 
+    def totals(self, points: Tensor, clip_norm: float, chosen: Tensor) -> Tensor:
+        """Sum of the clipped gradients of chosen samples at many points, shape (points, dimension).
+
+        Args:
+            points: shape (points, dimension).
+            clip_norm: greatest norm of a gradient that is left as it is.
+            chosen: indices of samples, shape (k,), k >= 0.
+        """
+        found = torch.zeros_like(points)
+        for part in self.point_chunks(len(points)):
+            for chunk in self.sample_chunks(len(chosen)):
+                leaves = self.at(points[part], chosen[chunk].to(self.device))
+                factor = clip_factor(norm(leaves), clip_norm)
+                summed = [torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves]
+                found[part] += torch.cat(summed, dim=1)
+        return found
+
     def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
         parameters = dict(zip(self._names, leaves, strict=True))
         output = functional_call(self._module, parameters, (row[None],))

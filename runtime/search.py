@@ -22,9 +22,12 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pairs import FLOOR_ULPS
 from lastiterate.runtime.record import TRUSTED_ERROR, orders
 from lastiterate.runtime.sampling import Draw, ball_points
-from lastiterate.runtime.training import stream
+from lastiterate.runtime.training import project, stream
 
 __all__ = ["Pair", "search_pairs"]
+
+_SEARCH: Final = 2**42
+"""The purpose of the stream that draws the starts."""
 
 _RATE: Final = 0.05
 """Step of the optimiser, as a share of the radius."""
@@ -84,10 +87,10 @@ def search_pairs(
     radius = positive("diameter", diameter) / 2
     for name, value in (("starts", starts), ("iterations", iterations)):
         count(name, value)
-    generator = stream(seed, purpose=2)
+    generator = stream(seed, purpose=_SEARCH)
     drawn = [ball_points(starts, len(center), radius, Draw.LOG_UNIFORM, generator) for _ in range(2)]
     first = center + drawn[0].to(center)
-    second = _inside(first + drawn[1].to(center), center, radius)
+    second = project(first + drawn[1].to(center), center, 2 * radius)
     samples = torch.randint(gradients.samples, (starts,), generator=generator).to(center.device)
     found = []
     for done, lam in enumerate(asked):
@@ -144,7 +147,7 @@ def _ascend(
         x.grad, y.grad = (torch.cat([part[0][k] for part in parts]).nan_to_num(0.0, 0.0, 0.0) for k in range(2))
         optimiser.step()
         for at in (x, y):
-            at.copy_(_inside(at, center, radius))
+            at.copy_(project(at, center, 2 * radius))
     chosen = int(best.argmax())
     if not bool(torch.isfinite(torch.stack([x.detach(), y.detach()])).all()):
         raise InputError(f"The search needs finite gradients in the ball, got nan with diameter={2 * radius:g}.")
@@ -153,11 +156,3 @@ def _ascend(
 
 def _clipped(gradient: Tensor, clip_norm: float) -> Tensor:
     return gradient * (clip_norm / torch.linalg.vector_norm(gradient)).clamp(max=1.0) if clip_norm < inf else gradient
-
-
-def _inside(points: Tensor, center: Tensor, radius: float) -> Tensor:
-    """The nearest points of the ball, shape (points, dimension)."""
-    away = points - center
-    lengths = torch.linalg.vector_norm(away, dim=1, keepdim=True)
-    inside: Tensor = center + away * (radius / lengths).clamp(max=1.0)
-    return inside

@@ -77,24 +77,24 @@ def stream(seed: int, purpose: int) -> torch.Generator:
     return torch.Generator().manual_seed(mixed)
 
 
-def project(point: Tensor, center: Tensor, diameter: float) -> Tensor:
-    """The nearest point of the ball of this *diameter* around ``center``.
+def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
+    """The nearest points of the ball of this *diameter* around ``center``.
 
     Args:
-        point: shape (dimension,).
+        points: shape (..., dimension).
         center: shape (dimension,).
-        diameter: greatest distance of two points of the ball; inf leaves the point where it is.
+        diameter: greatest distance of two points of the ball; inf leaves the points where they are.
 
     Example:
         >>> project(torch.tensor([3.0, 4.0]), torch.zeros(2), diameter=1.0)
         tensor([0.3000, 0.4000])
     """
     if diameter == inf:
-        return point
-    away = point - center
-    length = torch.linalg.vector_norm(away)
+        return points
+    away = points - center
+    lengths = torch.linalg.vector_norm(away, dim=-1, keepdim=True)
     radius = diameter / 2
-    return point if bool(length <= radius) else center + away * (radius / length)
+    return torch.where(lengths <= radius, points, center + away * (radius / lengths))
 
 
 @torch.no_grad()

@@ -1,0 +1,98 @@
+"""Wasserstein distances between two clouds of equally many points.
+
+Between uniform laws on m points each, an optimal coupling is a matching: W_2 is an assignment problem, W_infinity a
+bottleneck matching. Both are exact for the clouds. As estimates of the distance of the laws that the clouds are drawn
+from they are biased upwards, and far so in many dimensions; the distance of *coupled* runs is the better estimate.
+
+Source: Birkhoff 1946; Efron 1979 for the interval.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.errors import InputError
+
+__all__ = ["Interval", "wasserstein_2", "wasserstein_2_interval", "wasserstein_infinity"]
+
+Array = NDArray[np.float64]
+
+_RESAMPLES: Final = 200
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value with a bootstrap interval. Direction: none, a statistical estimate."""
+
+    value: float
+    low: float
+    high: float
+    level: float
+
+
+def wasserstein_2(left: Array, right: Array) -> float:
+    """W_2 of the uniform laws on two clouds of shape (points, dimension), a length. Exact up to rounding.
+
+    >>> wasserstein_2(np.array([[0.0], [1.0]]), np.array([[1.5], [0.5]]))
+    0.5
+    """
+    return _root_mean(_distances(left, right) ** 2)
+
+
+def wasserstein_infinity(left: Array, right: Array) -> float:
+    """W_infinity of the uniform laws on two clouds of shape (points, dimension), a length. Exact up to rounding.
+
+    >>> wasserstein_infinity(np.array([[0.0], [1.0]]), np.array([[1.5], [0.0]]))
+    0.5
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    distances = _distances(left, right)
+    candidates = np.unique(distances)
+    low, high = 0, len(candidates) - 1
+    while low < high:  # the least threshold that leaves a perfect matching
+        middle = (low + high) // 2
+        matched = maximum_bipartite_matching(csr_array(distances <= candidates[middle]), perm_type="column")
+        low, high = (low, middle) if (matched >= 0).all() else (middle + 1, high)
+    return float(candidates[low])
+
+
+def wasserstein_2_interval(left: Array, right: Array, *, level: float = 0.95, seed: int = 0) -> Interval:
+    """W_2 of the clouds with a percentile interval from resampled points.
+
+    Args:
+        left: shape (points, dimension).
+        right: the same shape.
+        level: confidence.
+        seed: of the resampling.
+    """
+    squares = _distances(left, right) ** 2
+    generator = np.random.default_rng(seed)
+    points = len(squares)
+    drawn = [
+        _root_mean(squares[np.ix_(generator.integers(points, size=points), generator.integers(points, size=points))])
+        for _ in range(_RESAMPLES)
+    ]
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(_root_mean(squares), float(low), float(high), level)
+
+
+def _root_mean(squares: Array) -> float:
+    from scipy.optimize import linear_sum_assignment
+
+    return sqrt(float(squares[linear_sum_assignment(squares)].mean()))
+
+
+def _distances(left: Array, right: Array) -> Array:
+    from scipy.spatial.distance import cdist
+
+    if left.ndim != 2 or left.shape != right.shape or not len(left):
+        raise InputError(
+            "Two clouds need one shape (points, dimension) with at least one point, got "
+            f"left.shape={left.shape}, right.shape={right.shape}; run as many of the one as of the other."
+        )
+    return np.asarray(cdist(left, right), dtype=np.float64)
