@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, printed_up, upper
+from lastiterate.numeric.composed import Composed
+from lastiterate.numeric.dp import sampled_dp
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.optimum import Optimum, worst_position
 from lastiterate.numeric.run import NoisySGD, real
-from lastiterate.numeric.sampled import sampled_dp, sampled_loss
+from lastiterate.numeric.sampled import sampled_loss
 
 __all__ = ["Bound", "Estimate", "Measured", "RenyiBound", "bound", "estimate", "gaussian_bound", "rdp_epsilon"]
 
@@ -133,24 +135,27 @@ class RenyiBound:
         run: the run.
         epsilon: of (order, epsilon)-RDP, or of (epsilon, delta)-DP where delta is not None; rounded up, and of
             either law from the other.
-        order: alpha > 1; with a delta, the order whose conversion is best.
+        order: alpha > 1; with a delta, the order that was converted, None where it was not a Renyi bound.
         delta: in (0, 1), or None.
-        route: "composition", "window of shifts" or "worst batches".
+        route: "composition", "window of shifts" or "worst batches"; with a delta also through what it went: PLD, GDP
+            or RDP.
         window: (tau, T), the steps that are paid for.
         share: share of the noise variance that hides the change of the data.
         theorem: key of the ledger's claim behind the number.
         assumptions: what it rests on.
+        composed: what dominates the last iterate.
     """
 
     run: NoisySGD
     epsilon: float
-    order: float
+    order: float | None
     delta: float | None
     route: str
     window: tuple[int, int]
     share: float
     theorem: str
     assumptions: tuple[str, ...]
+    composed: Composed = field(repr=False)
 
     def __str__(self) -> str:
         """The number, rounded up to six digits."""
@@ -160,7 +165,7 @@ class RenyiBound:
 
     def as_dict(self) -> dict[str, object]:
         """The number and what it rests on, ready for JSON."""
-        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "run"}
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("run", "composed")}
         return {"kind": "bound"} | kept | {"window": list(self.window), "assumptions": list(self.assumptions)}
 
 
@@ -242,14 +247,15 @@ def bound(
         return replace(bound(replace(run, sampling="full"), assumption, order=order, delta=delta), run=run)
     if order is not None:
         found = sampled_loss(run, assumption, order)
-        epsilon = found.epsilon
+        epsilon, route = found.epsilon, found.route
     elif delta is not None:
-        epsilon, order, found = sampled_dp(run, assumption, delta)
+        converted = sampled_dp(run, assumption, delta)
+        epsilon, order, route, found = converted.epsilon, converted.order, converted.route, converted.found
     else:
         raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
     claim = "ours/sampled/step"
     stated = _stated(run, assumption)
-    return RenyiBound(run, epsilon, order, delta, found.route, found.window, found.share, claim, stated)
+    return RenyiBound(run, epsilon, order, delta, route, found.window, found.share, claim, stated, found.composed)
 
 
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:

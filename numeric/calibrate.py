@@ -1,12 +1,16 @@
-"""The run that just meets a privacy target: least noise, most steps, or widest domain.
+"""The run that just meets a privacy target: least noise, most steps, widest domain, or smallest batch.
 
-The answer is always on the safe side: it is a run whose `Bound` was computed and meets the target. A bisection moves
+The answer is always on the safe side: it is a run whose bound was computed and meets the target. False position moves
 the other end towards it.
+
+Of batches the smallest is wanted: `noise_std` is that of the iterate, so a smaller batch saves work and, as a rule,
+costs privacy (its sensitivity is 2 eta K / b). No more than a rule: where the noise is small, the chance b / n of
+meeting a sample matters more, and a tiny batch may hide within delta what a larger one does not.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import isfinite, sqrt
+from math import isfinite, log, sqrt
 from typing import Final
 
 from lastiterate.numeric.assumptions import Assumption
@@ -16,9 +20,10 @@ from lastiterate.numeric.run import NoisySGD, positive
 
 __all__ = ["VARIED", "calibrate"]
 
-_TIGHT = 1 + 1e-9
+_TIGHT, _TIGHT_RANDOM = 1 + 1e-9, 1 + 1e-5
 _FAR = 1e18
 _MOST_STEPS = 10**9
+_FEW_SIZES = 16
 
 
 def calibrate(
@@ -38,11 +43,12 @@ def calibrate(
         epsilon: the target, above 0.
         order: the target is of (order, epsilon)-RDP.
         delta: the target is of (epsilon, delta)-DP. Exactly one of the two.
-        vary: "noise_std" (the least), "steps" (the most) or "diameter" (the widest).
+        vary: "noise_std" (the least), "steps" (the most), "diameter" (the widest) or "batch_size" (the smallest).
 
     Returns:
         The bound of the calibrated run, which is its field ``run``. The noise and the diameter are within 1e-9 of
-        where the bound crosses the target.
+        where the bound crosses the target, 1e-5 for random batches. The next smaller batch that the sampling
+        allows misses the target; where few sizes are allowed, all smaller ones do.
 
     Raises:
         InputError: as `bound`, or no value meets the target, or every value does.
@@ -59,65 +65,76 @@ def calibrate(
     if vary not in VARIED:
         raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; choose one of them.")
 
-    def found(changed: NoisySGD) -> Bound | RenyiBound | None:
-        here = bound(changed, assumption, order=order, delta=delta)
-        return here if here.epsilon <= epsilon else None
+    def found(changed: NoisySGD) -> _Bound:
+        return bound(changed, assumption, order=order, delta=delta)
 
     return VARIED[vary](run, found, epsilon)
 
 
-_Met = Callable[[NoisySGD], Bound | RenyiBound | None]
-"""The bound of a run that meets the target, None for one that does not."""
+_Bound = Bound | RenyiBound
+_At = Callable[[NoisySGD], _Bound]
 
 
-def _noise(run: NoisySGD, met: _Met, epsilon: float) -> Bound | RenyiBound:
+def _noise(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
     def scaled(factor: float) -> NoisySGD:
         noise = run.noise_std
         return replace(run, noise_std=tuple(factor * v for v in noise) if isinstance(noise, tuple) else factor * noise)
 
-    return _bisect(lambda x: met(scaled(1 / x)), "noise_std", epsilon)
+    return _largest(lambda x: at(scaled(1 / x)), "noise_std", epsilon)
 
 
-def _diameter(run: NoisySGD, met: _Met, epsilon: float) -> Bound | RenyiBound:
+def _diameter(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
     start = run.diameter if isfinite(run.diameter) else 1.0
-    unprojected = met(replace(run, diameter=float("inf")))
-    if unprojected is not None:
+    if at(replace(run, diameter=float("inf"))).epsilon <= epsilon:
         raise InputError(
             f"vary='diameter' needs a target that depends on the domain, got epsilon={epsilon:g}, "
             "which holds without projection; vary something else."
         )
-    return _bisect(lambda x: met(replace(run, diameter=start * x)), "diameter", epsilon)
+    return _largest(lambda x: at(replace(run, diameter=start * x)), "diameter", epsilon)
 
 
-def _bisect(met: Callable[[float], Bound | RenyiBound | None], name: str, epsilon: float) -> Bound | RenyiBound:
+def _largest(at: Callable[[float], _Bound], name: str, epsilon: float) -> _Bound:
     """The largest factor that meets the target, from a factor of 1 both ways."""
-    low, best = 1.0, met(1.0)
-    while best is None and low > 1 / _FAR:
-        low /= 16
-        best = met(low)
-    if best is None:
+    low, best, leap = 1.0, at(1.0), 2.0
+    while best.epsilon > epsilon and low > 1 / _FAR:
+        low, leap = low / leap, min(leap**2, 16.0)
+        best = at(low)
+    if best.epsilon > epsilon:
         raise InputError(f"The target needs to be within reach of {name}, got epsilon={epsilon:g}; ask for less.")
-    high = 16 * low
-    while (more := met(high)) is not None and high < _FAR:
-        low, best, high = high, more, 16 * high
-    while high > low * _TIGHT:
-        middle = sqrt(low * high)
-        more = met(middle)
-        if more is None:
-            high = middle
+    high = low * leap
+    while (more := at(high)).epsilon <= epsilon and high < _FAR:
+        low, best, leap = high, more, min(leap**2, 16.0)
+        high *= leap
+    tight = _TIGHT if isinstance(best, Bound) else _TIGHT_RANDOM
+    # False position on logarithms; an end that stays put counts half, and every third time the middle is tried.
+    left, right = _gap(best, epsilon), _gap(more, epsilon)
+    turn = 0
+    while high > low * tight:
+        turn += 1
+        share = 0.5 if turn % 3 == 0 else left / (left - right)
+        middle = min(max(low * (high / low) ** share, low * sqrt(tight)), high / sqrt(tight))
+        more = at(middle)
+        if more.epsilon > epsilon:
+            high, right, left = middle, _gap(more, epsilon), left / 2
         else:
-            low, best = middle, more
+            low, best, left, right = middle, more, _gap(more, epsilon), right / 2
     return best
 
 
-def _steps(run: NoisySGD, met: _Met, epsilon: float) -> Bound | RenyiBound:
+def _gap(found: _Bound, epsilon: float) -> float:
+    """Log of what is found over the target, kept away from 0 and from infinity."""
+    gap = log(min(max(found.epsilon, 1e-300), 1e300)) - log(epsilon)
+    return max(gap, 1e-12) if found.epsilon > epsilon else min(gap, -1e-12)
+
+
+def _steps(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
     if not run.constant:
         raise InputError("vary='steps' needs a constant step_size and noise_std, got a schedule; vary the noise.")
-    low, best = 1, met(replace(run, steps=1))
-    if best is None:
+    low, best = 1, at(replace(run, steps=1))
+    if best.epsilon > epsilon:
         raise InputError(f"The target needs to hold after one step, got epsilon={epsilon:g}; add noise.")
     high = 2
-    while (more := met(replace(run, steps=high))) is not None:
+    while (more := at(replace(run, steps=high))).epsilon <= epsilon:
         if high >= _MOST_STEPS:
             raise InputError(
                 f"vary='steps' needs a target that steps can reach, got epsilon={epsilon:g}, which holds for every "
@@ -126,17 +143,50 @@ def _steps(run: NoisySGD, met: _Met, epsilon: float) -> Bound | RenyiBound:
         low, best, high = high, more, min(2 * high, _MOST_STEPS)
     while high - low > 1:
         middle = (low + high) // 2
-        more = met(replace(run, steps=middle))
-        if more is None:
+        more = at(replace(run, steps=middle))
+        if more.epsilon > epsilon:
             high = middle
         else:
             low, best = middle, more
     return best
 
 
-VARIED: Final[dict[str, Callable[[NoisySGD, _Met, float], Bound | RenyiBound]]] = {
+def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
+    n = run.dataset_size
+    if run.sampling == "full":
+        raise InputError(
+            "vary='batch_size' needs batches, got sampling='full'; use 'cyclic', 'shuffled' or 'without_replacement'."
+        )
+    in_epochs = run.sampling in ("cyclic", "shuffled")
+    sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if in_epochs else range(1, n + 1)
+
+    def of(index: int) -> _Bound:
+        return at(replace(run, batch_size=sizes[index]))
+
+    low, high = -1, len(sizes) - 1
+    if len(sizes) <= _FEW_SIZES:
+        high = next((index for index in range(len(sizes)) if of(index).epsilon <= epsilon), high)
+        low = high - 1
+    best = of(high)
+    while best.epsilon > epsilon and high > 0:  # a tiny batch may hide within delta what all others do not
+        high //= 4
+        best = of(high)
+    if best.epsilon > epsilon:
+        raise InputError(f"The target needs to be within reach of batch_size, got epsilon={epsilon:g}; add noise.")
+    while high - low > 1:
+        middle = (low + high) // 2
+        more = of(middle)
+        if more.epsilon > epsilon:
+            low = middle
+        else:
+            high, best = middle, more
+    return best
+
+
+VARIED: Final[dict[str, Callable[[NoisySGD, _At, float], _Bound]]] = {
     "noise_std": _noise,
     "steps": _steps,
     "diameter": _diameter,
+    "batch_size": _batch_size,
 }
 """What can be calibrated."""

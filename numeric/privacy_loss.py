@@ -89,7 +89,7 @@ class Release:
         loss = self.loss(z)
         base = np.exp(-z * z / 2) * width / np.sqrt(2 * np.pi)
         slope = g * np.exp(np.minimum(g * z - g * g / 2 - loss, 0.0) + log(self.rate))
-        numerator = base * np.exp(np.minimum(loss, 700.0))
+        numerator = np.exp(np.minimum(loss - z * z / 2, 0.0)) * width / np.sqrt(2 * np.pi)
         if self.side == "remove":
             return loss, numerator, slope
         if self.side == "add":

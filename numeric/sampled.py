@@ -31,13 +31,12 @@ from lastiterate.numeric.balls import exact, lower, precision, upper
 from lastiterate.numeric.composed import Composed, SampledStep
 from lastiterate.numeric.composed_rdp import composed_rdp, step_price
 from lastiterate.numeric.expansion import Expansion
-from lastiterate.numeric.gaussian import rdp_to_dp
 from lastiterate.numeric.optimum import optimum
 from lastiterate.numeric.program import ShiftProgram, run_forward
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shooting import shoot
 
-__all__ = ["Sampled", "sampled_dp", "sampled_loss", "sampled_routes"]
+__all__ = ["Sampled", "sampled_loss", "sampled_routes"]
 
 _SHARES = 9
 _ROUNDS = 2
@@ -83,30 +82,6 @@ def sampled_routes(run: NoisySGD, assumption: Assumption, order: float) -> list[
             _sampled(Composed(upper(worst.cost)), order, "worst batches", (worst.path.start, run.steps), 0.0),
         ]
         return found + _windows(run, assumption, order) if run.constant else found
-
-
-def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> tuple[float, float, Sampled]:
-    """Epsilon of (epsilon, delta)-DP, rounded up, with the order that is converted and its bound.
-
-    The order is searched over (1, 200), any of them being valid.
-
-    Args:
-        run: as `sampled_loss`.
-        assumption: as there.
-        delta: in (0, 1).
-    """
-    from scipy.optimize import minimize_scalar  # a slow import that fixed batches do not need
-
-    tried: dict[float, tuple[float, float, Sampled]] = {}
-
-    def at(position: float) -> float:
-        order = 1 + 10.0**position
-        found = sampled_loss(run, assumption, order)
-        tried[position] = (rdp_to_dp(order, found.epsilon, delta), order, found)
-        return tried[position][0]
-
-    minimize_scalar(at, bounds=(-1.5, 2.3), method="bounded", options={"maxiter": 10, "xatol": 0.01})
-    return min(tried.values(), key=lambda one: one[0])
 
 
 def _rate(run: NoisySGD) -> float:

@@ -23,7 +23,7 @@ _COARSE = 0.15
 """Most that the tilted density may grow from one node to the next, as a power of e."""
 _MOST_NODES = 1500
 _LONGEST = 1 << 21
-TILTS: Final[_Floats] = np.geomspace(1e-3, 1e5, 129).astype(np.float32).astype(np.float64)
+TILTS: Final[_Floats] = np.geomspace(1e-8, 1e5, 161).astype(np.float32).astype(np.float64)
 """Of 24 bits each, so that products with losses on the lattice, of fewer than 29 bits, are exact."""
 
 
@@ -54,7 +54,8 @@ def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan |
     mean = variance = 0.0
     slopes = []
     for one, (loss, mass, slope) in zip(found, sketches, strict=True):
-        weighed = np.exp(tilt * loss - np.max(tilt * loss + np.log(np.maximum(mass, 1e-300)))) * mass
+        exponents = tilt * loss + np.log(np.maximum(mass, 1e-300))
+        weighed = np.exp(exponents - np.max(exponents))
         weighed /= np.sum(weighed)
         middle = float(weighed @ loss)
         mean += one.count * middle

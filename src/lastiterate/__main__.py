@@ -16,7 +16,7 @@ _COMMANDS = {
     "list": "list the claims of the ledger",
     "show": "show one claim: statement, assumptions, checks, mutants, verdict",
     "bound": "bound the privacy loss of a run described in a TOML file",
-    "calibrate": "find the noise, steps or diameter that meet a privacy target",
+    "calibrate": "find the noise, steps, diameter or batch size that meet a privacy target",
     "compare": "put every applicable theorem side by side for a run",
     "sweep": "bound a grid of runs, in parallel and resumable, as CSV or Parquet",
     "estimate": "measure the Hoelder constants of a network",

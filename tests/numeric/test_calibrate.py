@@ -84,3 +84,31 @@ def test_a_domain_that_does_not_matter() -> None:
 def test_steps_need_no_schedule() -> None:
     with pytest.raises(InputError, match="schedule"):
         calibrate(replace(_RUN, steps=2, noise_std=(1.0, 2.0)), Smooth(1.0), epsilon=1.0, order=2.0, vary="steps")
+
+
+@pytest.mark.parametrize("sampling", ["cyclic", "without_replacement"])
+@pytest.mark.parametrize("target", [{"order": 2.0}, {"delta": 1e-5}])
+def test_the_smallest_batch(sampling: str, target: dict[str, float]) -> None:
+    run = replace(_RUN, dataset_size=60, batch_size=60, sampling=sampling, noise_std=0.2, steps=60)
+    epsilon = 1.3 * bound(replace(run, batch_size=12), Convex(1.0), **target).epsilon
+    found = calibrate(run, Convex(1.0), epsilon=epsilon, vary="batch_size", **target)
+    assert found.epsilon <= epsilon
+    size = found.run.batch
+    assert size <= 12
+    if sampling == "cyclic":
+        smaller = [b for b in range(1, size) if 60 % b == 0]
+    else:
+        smaller = [size - 1] if size > 1 else []
+    assert all(bound(replace(run, batch_size=b), Convex(1.0), **target).epsilon > epsilon for b in smaller)
+
+
+def test_a_tiny_batch_may_hide_within_delta() -> None:
+    """With next to no noise, a batch of one of 10,000 samples, drawn once, is met with a chance below delta."""
+    run = replace(_RUN, steps=1, noise_std=1e-4, dataset_size=10_000, batch_size=1, sampling="without_replacement",
+                  diameter=inf)  # fmt: skip
+    found = calibrate(run, Convex(1.0), epsilon=0.1, delta=2e-4, vary="batch_size")
+    assert found.run.batch == 1
+    with pytest.raises(InputError, match="batch_size"):
+        calibrate(run, Convex(1.0), epsilon=0.1, delta=1e-5, vary="batch_size")
+    with pytest.raises(InputError, match="sampling='full'"):
+        calibrate(_RUN, Convex(1.0), epsilon=0.1, delta=1e-5, vary="batch_size")

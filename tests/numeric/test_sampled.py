@@ -105,16 +105,6 @@ def test_monotone(steps: int, batch: int, order: float) -> None:
     assert bound(replace(run, noise_std=0.11), Convex(1.0), order=order).epsilon <= here * (1 + 1e-3)
 
 
-def test_epsilon_delta_is_a_valid_conversion() -> None:
-    run, delta = replace(_LONG, steps=200), 1e-5
-    found = bound(run, Convex(1.0), delta=delta)
-    assert isinstance(found, RenyiBound)
-    renyi = bound(run, Convex(1.0), order=found.order).epsilon
-    a = found.order
-    assert found.epsilon == pytest.approx(renyi + log((a - 1) / a) - (log(delta) + log(a)) / (a - 1), rel=1e-9)
-    assert str(found).endswith("1e-05)-DP")
-
-
 def test_schedules_compose() -> None:
     run = replace(_LONG, steps=3, noise_std=(0.1, 0.2, 0.4), diameter=inf)
     alone = [bound(replace(_LONG, noise_std=s, diameter=inf), Convex(1.0), order=2.0).epsilon for s in (0.1, 0.2, 0.4)]

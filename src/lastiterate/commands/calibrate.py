@@ -1,4 +1,4 @@
-"""``lastiterate calibrate``: the least noise, most steps or widest domain that meets a privacy target."""
+"""``lastiterate calibrate``: the least noise, most steps, widest domain or smallest batch that meets a target."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ import click
 @click.option("--epsilon", type=float, required=True, help="the target")
 @click.option("--order", type=float, help="order alpha > 1 of a Renyi target")
 @click.option("--delta", type=float, help="delta of an (epsilon, delta) target")
-@click.option("--vary", default="noise_std", show_default=True, help="noise_std, steps or diameter")
+@click.option("--vary", default="noise_std", show_default=True, help="noise_std, steps, diameter or batch_size")
 @click.option("--json", "as_json", is_flag=True, help="print one JSON object")
 def command(run_file: Path, epsilon: float, order: float | None, delta: float | None, vary: str, as_json: bool) -> None:
     """Change one number of the run in RUN_FILE until it just meets the target, on the safe side."""

@@ -1,0 +1,70 @@
+"""(epsilon, delta) of a run with random batches: the smallest of every valid conversion.
+
+Each route of `sampled` gives a composition that dominates the last iterate. Worst batches are one Gaussian, converted
+exactly. Composition and windows of shifts go through their privacy-loss distribution (`pld`); where floats do not reach
+that, through their Renyi divergence. Which window is best depends on the order: a few orders are tried, each taken
+from the slope of the last, and all that they find is converted.
+"""
+
+from dataclasses import dataclass
+from math import inf, log, sqrt
+
+from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.composed import Composed
+from lastiterate.numeric.gaussian import rdp_to_dp
+from lastiterate.numeric.pld import composed_epsilon
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.sampled import Sampled, sampled_routes
+
+__all__ = ["Converted", "sampled_dp"]
+
+_FIRST_ORDER = 8.0
+_ORDERS = 3
+_PROMISING = 1.5
+"""Routes whose Renyi conversion is this much above the best are not worth a privacy-loss distribution."""
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A rigorous epsilon at one delta.
+
+    Attributes:
+        epsilon: of (epsilon, delta)-DP, rounded up.
+        order: the Renyi order that was converted; None where the conversion is not Renyi.
+        route: what was converted and how, such as "window of shifts through PLD".
+        found: the bound behind it.
+    """
+
+    epsilon: float
+    order: float | None
+    route: str
+    found: Sampled
+
+
+def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> Converted:
+    """The least epsilon of (epsilon, delta)-DP that any route gives, rounded up.
+
+    Args:
+        run: as `sampled.sampled_routes`.
+        assumption: as there.
+        delta: in (0, 1).
+    """
+    order = _FIRST_ORDER
+    tried: dict[float, list[tuple[float, Sampled]]] = {}
+    while len(tried) < _ORDERS and order not in tried:
+        routes = sampled_routes(run, assumption, order)
+        tried[order] = [(rdp_to_dp(order, one.epsilon, delta), one) for one in routes]
+        slope = min(one.epsilon for one in routes) / order
+        order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0
+    best: list[Converted] = []
+    promising: dict[Composed, tuple[float, Sampled]] = {}
+    for tried_order, converted in tried.items():
+        for epsilon, one in converted:
+            best.append(Converted(epsilon, tried_order, f"{one.route} through RDP, order {tried_order:.4g}", one))
+            promising[one.composed] = min(promising.get(one.composed, (inf, one)), (epsilon, one), key=lambda x: x[0])
+    least = min(epsilon for epsilon, _ in promising.values())
+    for epsilon, one in promising.values():
+        if epsilon <= _PROMISING * least or not one.composed.steps:
+            how = "PLD" if one.composed.steps else "GDP"
+            best.append(Converted(composed_epsilon(one.composed, delta), None, f"{one.route} through {how}", one))
+    return min(best, key=lambda one: one.epsilon)
