@@ -27,6 +27,7 @@ nightly: $(VENV)/.installed-all    ## the long sweeps
 	$(BIN)/python -m pytest --numprocesses auto -m nightly
 
 bench: $(VENV)/.installed-all      ## ratios against baselines, written to benchmarks/RESULTS.md
+	$(PIP) install --constraint constraints.txt --editable '.[peers]'
 	$(BIN)/python -m benchmarks
 
 figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/

@@ -1,0 +1,75 @@
+"""Long runs with batches: a hundred thousand random ones, a million cyclic ones in a process of its own."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.table import Limit
+from lastiterate.numeric.assumptions import Assumption, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.run import NoisySGD
+
+__all__ = ["cyclic", "without_replacement"]
+
+_CYCLIC = """
+import json, resource, sys
+from pathlib import Path
+from time import perf_counter
+from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.run import NoisySGD
+run = NoisySGD(steps=10**6, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=500, batch_size=5, sampling="cyclic",
+               diameter=1)
+assumption = {"convex": Convex(1), "strongly convex": StronglyConvex(1, 0.1), "smooth": Smooth(1)}[sys.argv[1]]
+start = perf_counter()
+found = bound(run, assumption, order=2)
+seconds = perf_counter() - start
+status = Path("/proc/self/status")  # ru_maxrss counts the parent before exec, VmHWM does not
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+if status.exists():
+    peak = next(int(line.split()[1]) for line in status.read_text().splitlines() if line[:6] == "VmHWM:") / 2**20
+print(json.dumps({"seconds": seconds, "peak": peak, "epsilon": found.epsilon, "route": found.route}))
+"""
+
+_DRAWN = NoisySGD(
+    100_000, step_size=0.1, noise_std=0.05, clip_norm=1.0, dataset_size=50_000, batch_size=500,
+    sampling="without_replacement", diameter=1.0,
+)  # fmt: skip
+
+
+def without_replacement() -> list[Limit]:
+    """One `bound` of 100,000 steps without replacement, from scratch, at an order and at a delta."""
+    rows = []
+    kinds: list[tuple[str, Assumption]] = [
+        ("convex", Convex(1.0)),
+        ("strongly convex", StronglyConvex(1.0, 0.01)),
+        ("smooth", Smooth(0.1)),
+    ]
+    for place, (name, assumption) in enumerate(kinds):
+        for target, value in (("order", 2.0), ("delta", 1e-5)):
+            # Prices of steps are kept between calls, so each call has noise of its own.
+            run = replace(_DRAWN, noise_std=0.05 * (1 + 1e-3 * (2 * place + (target == "delta"))))
+            start = perf_counter()
+            found = bound(run, assumption, **{target: value})
+            took = perf_counter() - start
+            note = f"epsilon {found.epsilon:.4g} by {found.route}"
+            rows.append(Limit(f"`bound`, 100,000 batches of 1%, {name}, {target} {value:g}", took, "s", 5.0, note))
+    return rows
+
+
+def cyclic() -> list[Limit]:
+    """One `bound` of 1,000,000 cyclic steps in a fresh process: seconds, and all the memory of that process."""
+    rows = []
+    for name in ("convex", "strongly convex", "smooth"):
+        command = [sys.executable, "-c", _CYCLIC, name]
+        done = subprocess.run(  # noqa: S603
+            command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True, timeout=600
+        )
+        found = json.loads(done.stdout)
+        note = f"epsilon {found['epsilon']:.4g} by {found['route']}"
+        rows.append(Limit(f"`bound`, 1,000,000 cyclic batches, {name}", found["seconds"], "s", 5.0, note))
+        rows.append(Limit("resident memory of that process", found["peak"], "GiB", 1.0))
+    return rows
