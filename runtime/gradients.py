@@ -169,6 +169,13 @@ class Gradients:
             total += flat(leaves)[0].mul_(factor[0, :, None]).sum(dim=0)
         return total
 
+    def losses(self, points: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """The loss of one sample at many points, shape (points,)."""
+        parts = torch.split(points, self._sizes, dim=1)
+        leaves = tuple(part.reshape(len(points), *shape) for part, shape in zip(parts, self._shapes, strict=True))
+        found: Tensor = vmap(self._loss_of_one, (0, None, None))(leaves, row, target)
+        return found
+
     def totals(self, points: Tensor, clip_norm: float, chosen: Tensor) -> Tensor:
         """Sum of the clipped gradients of chosen samples at many points, shape (points, dimension).
 
