@@ -1,15 +1,16 @@
-"""Every theorem that applies to a run, side by side."""
+"""Every theorem that applies to a run, side by side: below, ours, the papers', composition."""
 
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite, nextafter
 
-from lastiterate.numeric.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import precision, upper
-from lastiterate.numeric.bound import bound, gaussian_bound, rdp_epsilon
+from lastiterate.numeric.bound import Bound, RenyiBound, bound, rdp_epsilon
+from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.printed.catalogue import THEOREMS
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sampled import sampled_routes
-from lastiterate.numeric.theorems import EVALUATORS, Setting
 
 __all__ = ["Row", "compare"]
 
@@ -19,114 +20,92 @@ class Row:
     """One theorem's number for a run.
 
     Attributes:
-        name: the evaluator in `lastiterate.numeric.theorems`, or "composition", "last_step", "bound".
+        name: the theorem in `lastiterate.numeric.printed.catalogue`, or "lower", "bound", "composition", "last_step".
         title: the theorem, as a reader knows it.
-        claim: its key in the ledger, where its verdict stands.
-        epsilon: what it claims as Renyi epsilon at the order asked for; inf where it says nothing.
-        usable: whether it is proved here, so that the number is a bound.
+        claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself.
+        epsilon: Renyi epsilon at the order asked for; inf where the theorem says nothing.
+        kind: "lower" (no bound can be below it), "bound", or of a paper's claim that does not hold "refuted" or "gap".
+        ratio: epsilon over the lower bound, rounded up; inf where the lower bound is 0. Below 1 the
+            number is too small for some run that meets the assumptions.
     """
 
     name: str
     title: str
     claim: str
     epsilon: float
-    usable: bool
+    kind: str
+    ratio: float
+
+    @property
+    def usable(self) -> bool:
+        """Whether the number is a bound, proved here."""
+        return self.kind == "bound"
 
 
 def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row, ...]:
-    """Composition, one last step, the papers' theorems that apply, and ours, at one order.
+    """A certified lower bound, ours, the papers' theorems that apply, and the trivial bounds, at one order.
 
     Args:
-        run: the run; the papers' theorems are shown for full batches with constant step size and noise.
+        run: the run; most of the papers' theorems are for constant step size and noise.
         assumption: what is assumed of the losses.
         order: alpha > 1.
 
     Returns:
-        Rows; ours is last. The epsilon of a row that is not ``usable`` is a claim of a paper, not a bound.
+        Rows in that order. The epsilon of a row of kind "refuted" or "gap" is a claim of a paper, not a bound.
 
     Raises:
         InputError: as `lastiterate.numeric.bound.bound`.
 
+    >>> from lastiterate.numeric.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
-    >>> [(row.name, round(row.epsilon, 4)) for row in compare(run, Smooth(1), order=2)][-2:]
-    [('chien_li_3_7', 0.5463), ('bound', 0.4992)]
+    >>> [(row.name, round(row.epsilon, 4)) for row in compare(run, Smooth(1), order=2)][1:3]
+    [('bound', 0.4992), ('output_perturbation', 1.0)]
     """
-    if run.sampling == "without_replacement":
-        return _random(run, assumption, order)
-    ours = gaussian_bound(run, assumption, order=order)
+    ours = bound(run, assumption, order=order)
+    least = lower_bound(run, assumption, order=order)
+    rows: list[_Entry] = [
+        ("lower", f"below: {least.witness}", "", least.value, "lower"),
+        ("bound", f"ours, by {ours.route}", ours.theorem, ours.epsilon, "bound"),
+    ]
+    rows += [
+        (theorem.name, theorem.title, theorem.claim, theorem.evaluate(run, assumption, order), theorem.kind)
+        for theorem in THEOREMS.values()
+        if not theorem.refusal(run, assumption)
+    ]
+    rows += _trivial(run, assumption, order, ours)
+    return tuple(Row(*row, ratio=_ratio(row[3], least.value)) for row in rows if isfinite(row[3]))
+
+
+_Entry = tuple[str, str, str, float, str]
+
+
+def _trivial(run: NoisySGD, assumption: Assumption, order: float, ours: Bound | RenyiBound) -> list[_Entry]:
+    """What needs no theorem: one last step, the worst case over batches, composition."""
+    if isinstance(ours, RenyiBound):
+        return [
+            (one.route.replace(" ", "_"), _ROUTES[one.route], "ours/sampled/step", one.epsilon, "bound")
+            for one in sorted(sampled_routes(run, assumption, order), key=lambda one: list(_ROUTES).index(one.route))
+            if one.route != ours.route
+        ]
     program = ShiftProgram(run, assumption, ours.position)
     with precision():
-        trivial = {"composition": upper(program.composition()), "last_step": upper(program.last_step())}
-    rows = [
-        Row(name, title, claim, rdp_epsilon(trivial[name], order), usable=True)
-        for name, title, claim in _TRIVIAL
-        if isfinite(trivial[name])
+        last, all_steps = upper(program.last_step()), upper(program.composition())
+    return [
+        ("last_step", "one last step from the domain", _LAST_STEP, rdp_epsilon(last, order), "bound"),
+        ("composition", "composition of all steps", _COMPOSITION, rdp_epsilon(all_steps, order), "bound"),
     ]
-    if program.constant:
-        setting = _setting(run, assumption, order)
-        rows += [
-            Row(name, title, claim, EVALUATORS[name](setting), usable)
-            for name, title, claim, usable in _PRINTED
-            if _applies(name, assumption, setting)
-        ]
-    return (*rows, Row("bound", f"ours, by {ours.route}", ours.theorem, ours.epsilon, usable=True))
 
 
-def _random(run: NoisySGD, assumption: Assumption, order: float) -> tuple[Row, ...]:
-    """The routes of the repaired theorem for random batches; the papers' own use the smaller direction."""
-    ours = bound(run, assumption, order=order)
-    rows = [
-        Row(one.route, one.route, "ours/sampled/step", one.epsilon, usable=True)
-        for one in sampled_routes(run, assumption, order)
-    ]
-    return (*rows, Row("bound", f"ours, by {ours.route}", ours.theorem, ours.epsilon, usable=True))
+_LAST_STEP, _COMPOSITION = "chien_li/remarks_3_1/last_step", "chien_li/theorem_3_1/composition"
+
+_ROUTES = {
+    "window of shifts": "a window of shifts",
+    "worst batches": "the worst case over batches",
+    "composition": "composition of all steps, with amplification",
+}
 
 
-_TRIVIAL = (
-    ("composition", "composition of all steps", "chien_li/theorem_3_1/composition"),
-    ("last_step", "one last step from the domain", "chien_li/remarks_3_1/last_step"),
-)
-
-_PRINTED = (
-    ("output_perturbation", "output perturbation, as printed", "chien_li/remarks_3_1/output_perturbation", False),
-    ("altschuler_talwar_b1", "Altschuler & Talwar 2022, (B.1)", "chien_li/remarks_3_1/below_altschuler_talwar", True),
-    ("chien_li_3_1_smooth", "Chien & Li 2025, Theorem 3.1, smooth", "chien_li/theorem_3_1/smooth", True),
-    ("chien_li_3_1_convex", "Chien & Li 2025, Theorem 3.1, convex", "chien_li/theorem_3_1/convex", True),
-    (
-        "chien_li_3_1_strongly_convex",
-        "Chien & Li 2025, Theorem 3.1, strongly convex",
-        "chien_li/theorem_3_1/strongly_convex",
-        True,
-    ),
-    ("chien_li_3_7", "Chien & Li 2025, Theorem 3.7", "chien_li/theorem_3_7", True),
-)
-
-
-def _applies(name: str, assumption: Assumption, setting: Setting) -> bool:
-    if name == "output_perturbation":
-        return isfinite(setting["D"])
-    kinds: dict[str, tuple[type, ...]] = {
-        "altschuler_talwar_b1": (Convex, StronglyConvex),
-        "chien_li_3_1_smooth": (Smooth,),
-        "chien_li_3_1_convex": (Convex,),
-        "chien_li_3_1_strongly_convex": (StronglyConvex,),
-        "chien_li_3_7": (Holder,),
-    }
-    if name == "chien_li_3_1_strongly_convex" and setting["eta"] * setting["L"] > 1:
-        return False  # the theorem asks for eta <= 1/L
-    return isinstance(assumption, kinds[name])
-
-
-def _setting(run: NoisySGD, assumption: Assumption, order: float) -> Setting:
-    return {
-        "T": run.steps,
-        "n": run.dataset_size,
-        "eta": run.step_size_at(0),
-        "sigma": run.noise_std_at(0),
-        "K": run.clip_norm,
-        "D": run.diameter,
-        "L": getattr(assumption, "L", 0.0),
-        "lam": getattr(assumption, "lam", 1.0),
-        "m": getattr(assumption, "m", 0.0),
-        "alpha": order,
-    }
+def _ratio(value: float, least: float) -> float:
+    if least == 0:
+        return inf
+    return value / least if value == least else nextafter(value / least, inf)

@@ -11,6 +11,7 @@ from lastiterate.symbolic.liang import (
     lemma_3_2,
     theorem_3_3,
     theorem_3_4,
+    theorem_3_4_earlier,
     theorem_3_4_window,
 )
 
@@ -20,6 +21,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     lemma_3_2,
     theorem_3_3,
     theorem_3_4,
+    theorem_3_4_earlier,
     theorem_3_4_window,
     appendix_c_1,
     appendix_c_2,

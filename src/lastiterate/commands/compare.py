@@ -10,14 +10,23 @@ import click
 @click.command()
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--order", type=float, default=2.0, show_default=True, help="order alpha > 1")
-@click.option("--json", "as_json", is_flag=True, help="print a JSON list")
-def command(run_file: Path, order: float, as_json: bool) -> None:
-    """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger."""
+@click.option("--theorem", "name", help="one theorem by name, with its verdict, why, and what is true instead")
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+def command(run_file: Path, order: float, name: str | None, as_json: bool) -> None:
+    """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger.
+
+    The first row is a certified lower bound: no valid bound is below it, and the last column is the ratio to it.
+    """
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.run_file import load_run
     from lastiterate.proofs_checks.lock import read_lock
+    from lastiterate.proofs_checks.stated import theorem
 
     run, assumption = load_run(run_file)
+    if name is not None:
+        stated = theorem(name, run, assumption, order=order)
+        click.echo(json.dumps(asdict(stated)) if as_json else str(stated))
+        return
     rows = compare(run, assumption, order=order)
     verdicts = {key: str(entry.verdict) for key, entry in read_lock().items()}
     if as_json:
@@ -28,8 +37,8 @@ def command(run_file: Path, order: float, as_json: bool) -> None:
 
     from lastiterate.numeric.balls import printed_up
 
-    table = Table("theorem", "epsilon", "verdict", "a bound", title=f"Renyi epsilon at order {order:g}")
+    table = Table("theorem", "epsilon", "kind", "verdict", "ratio", title=f"Renyi epsilon at order {order:g}")
     for row in rows:
-        usable = "yes" if row.usable else "no"
-        table.add_row(row.title, printed_up(row.epsilon), verdicts.get(row.claim, "not in the ledger"), usable)
+        shown = f"{row.epsilon:.6g}" if row.kind == "lower" else printed_up(row.epsilon)
+        table.add_row(row.title, shown, row.kind, verdicts.get(row.claim, ""), f"{row.ratio:.3g}")
     Console().print(table)

@@ -1,0 +1,261 @@
+"""Clamped random walks: certified masses of the last iterate by propagating its density on a grid.
+
+The walk is X <- clip(phi(X) + drift + N(0, sigma^2)) on [-D/2, D/2] from 0, phi piecewise affine; where batches are
+random the update is one of two, plain or with the sample that differs. After a step the law has a density inside and
+an atom at each end, and the density of the next step is an integral over the first.
+
+Quadrature   Gauss's rule of `NODES` nodes on every panel, the panels at most `PANEL` sigma long and cut at the kinks of
+             phi. The integrand, a mixture of Gaussians of y times a Gaussian of x - phi(y), is entire on each: on
+             the ellipse with foci at the ends of a panel of half length a and half axes a (r +- 1/r)/2 it is at most
+             exp((1 + S^2) v^2 / (2 sigma^2)) / (2 pi sigma^2), v = a (r - 1/r)/2, S the steepest slope. A rule that is
+             exact up to degree 2 N - 1 errs by at most a sum_{k >= 2N} 4 |c_k|, Chebyshev coefficients |c_k| <= 2 M
+             r^-k: by 8 a M r^(-2N)/(1 - 1/r). Errors of all steps add up, as total mass, since a kernel moves mass
+             without creating any.
+Floats       All terms are nonnegative, so rounding is relative: `RELATIVE` for an entry of the kernel, and one unit in
+             the last place for every term of a sum; entries below 1e-300 count as an absolute error.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from math import exp, inf, log, pi
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from lastiterate.numeric.lower.masses import Masses
+
+__all__ = ["Update", "Walk", "last_masses"]
+
+Array = NDArray[np.float64]
+
+NODES = 32
+PANEL = 3.0
+WIDEST = 60.0
+"""Greatest D / sigma: 20 panels, 640 nodes."""
+RELATIVE = 4e-11
+MOST_ERROR = 1e-3
+_DIRECT = 600
+_LONGEST_EPOCH = 3000
+_CELLS_A_SIGMA = 24
+_LEAST_CELLS = 240
+
+
+@dataclass(frozen=True)
+class Update:
+    """One update's mean: x -> x + push(x) + drift, or slope x + drift.
+
+    Attributes:
+        slope: c of the linear part.
+        drift: a length, added.
+        push: strength of an outward push, a length: the greatest that the shared samples move an iterate.
+        reach: distance from the middle at which the push is at its greatest; 0 for a jump at the middle.
+    """
+
+    slope: float
+    drift: float
+    push: float = 0.0
+    reach: float = inf
+
+    def mean(self, x: Array) -> Array:
+        """Shape of x, lengths."""
+        moved = self.slope * x + self.drift
+        if not self.push:
+            return moved
+        return moved + self.push * (np.sign(x) if self.reach == 0 else np.clip(x / self.reach, -1.0, 1.0))
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Where the mean is not affine."""
+        return () if not self.push else (-self.reach, self.reach) if self.reach else (0.0,)
+
+    @property
+    def steepest(self) -> float:
+        """The greatest slope."""
+        return abs(self.slope) + (self.push / self.reach if self.push and self.reach else 0.0)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A walk of ``steps`` updates.
+
+    Attributes:
+        steps: T.
+        noise: sigma, a length.
+        diameter: D of [-D/2, D/2], a length.
+        plain: the update without the sample that differs.
+        met: the update with it.
+        chance: of meeting it in a step, where steps are independent.
+        epoch: steps in an epoch, in which the sample is met once; 1 for independent steps.
+        position: the step of an epoch in which it is met; None for a position drawn afresh in every epoch.
+    """
+
+    steps: int
+    noise: float
+    diameter: float
+    plain: Update
+    met: Update
+    chance: float = 1.0
+    epoch: int = 1
+    position: int | None = None
+
+    def chance_at(self, t: int) -> float:
+        """Of meeting the sample in step t, given that it was not met in this epoch before."""
+        if self.epoch == 1:
+            return self.chance
+        place = t % self.epoch
+        return 1 / (self.epoch - place) if self.position is None else float(place == self.position)
+
+
+@lru_cache(maxsize=1)
+def _rule() -> tuple[Array, Array]:
+    """Nodes in (-1, 1) and weights, rising, correctly rounded up to a unit in the last place."""
+    pairs = [arb.legendre_p_root(NODES, k, weight=True) for k in range(NODES)]
+    nodes, weights = (np.array([float(pair[i]) for pair in pairs]) for i in (0, 1))
+    return nodes[::-1].copy(), weights[::-1].copy()
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """States: the atom at the low end, the nodes, the atom at the high end. Lengths; weights are 1 for the atoms."""
+
+    points: Array
+    weights: Array
+    half: float
+    panels: int
+
+
+def _grid(walk: Walk) -> _Grid:
+    end = walk.diameter / 2
+    cuts = sorted({-end, end, *(x for u in (walk.plain, walk.met) for x in u.kinks if -end < x < end)})
+    nodes, weights = _rule()
+    points, sizes, longest, panels = [np.array([-end])], [np.ones(1)], 0.0, 0
+    for left, right in pairwise(cuts):
+        pieces = int(np.ceil((right - left) / (PANEL * walk.noise)))
+        edges = np.linspace(left, right, pieces + 1)
+        for a, b in pairwise(edges.tolist()):
+            half = (b - a) / 2
+            points.append((a + b) / 2 + half * nodes)
+            sizes.append(half * weights)
+            longest, panels = max(longest, half), panels + 1
+    return _Grid(np.concatenate([*points, np.array([end])]), np.concatenate([*sizes, np.ones(1)]), longest, panels)
+
+
+def _quadrature_error(walk: Walk, grid: _Grid) -> float:
+    """Mass by which one step errs, cells and atoms together, rounded up."""
+    a, sigma = grid.half / walk.noise, walk.diameter / walk.noise
+    steep = max(walk.plain.steepest, walk.met.steepest)
+    best = inf
+    for r in np.geomspace(1.05, 60.0, 120).tolist():
+        v = a * (r - 1 / r) / 2
+        best = min(best, (1 + steep**2) * v**2 / 2 - 2 * NODES * log(r) - log(1 - 1 / r))
+    # In units of sigma: nodes D panels 8 a / (2 pi), and two atoms and a cell 3 panels 8 a / sqrt(2 pi).
+    scale = 8 * a * grid.panels * (sigma / (2 * pi) + 3 / np.sqrt(2 * pi))
+    return exp(min(best + log(scale), 0.0)) * (1 + 1e-9)
+
+
+def _kernel(update: Update, sources: Array, grid: _Grid, noise: float) -> Array:
+    """Shape (states, sources): mass that a unit at the source of the column sends to the state of the row."""
+    mean = update.mean(sources)
+    z = (grid.points[:, None] - mean[None, :]) / noise
+    kernel: Array = grid.weights[:, None] * np.exp(-(z**2) / 2) / (noise * np.sqrt(2 * np.pi))
+    kernel[0], kernel[-1] = ndtr(z[0]), ndtr(-z[-1])
+    return kernel
+
+
+def _cells(update: Update, sources: Array, noise: float, edges: Array) -> tuple[Array, Array]:
+    """Masses that a unit at each source sends to the atoms and the cells, and their errors; (cells + 2, sources)."""
+    z = (edges[:, None] - update.mean(sources)[None, :]) / noise
+    below, above = ndtr(z), ndtr(-z)
+    left, right = np.diff(below, axis=0), -np.diff(above, axis=0)
+    from_left = below[1:] < above[:-1]
+    inside = np.where(from_left, left, right)
+    error = np.where(from_left, below[1:], above[:-1]) * 2e-12
+    mass = np.concatenate([below[:1], inside, above[-1:]])
+    return mass, np.concatenate([below[:1] * 1e-12, error, above[-1:] * 1e-12])
+
+
+def last_masses(walk: Walk, extra: float = 0.0) -> Masses | None:
+    """Certified masses of the last iterate: the atom at -D/2, cells of equal length, the atom at D/2.
+
+    Args:
+        walk: the walk.
+        extra: mass by which any set of iterates may be off, for a walk that stands for another run.
+
+    Returns:
+        None where the walk is too long or too wide for a useful answer.
+    """
+    drift = max(abs(update.drift) + update.push for update in (walk.plain, walk.met))
+    if walk.diameter > WIDEST * walk.noise * (1 + 1e-9) or drift > 100 * walk.noise or walk.epoch > _LONGEST_EPOCH:
+        return None
+    grid = _grid(walk)
+    absolute = 3 * walk.steps * (_quadrature_error(walk, grid) + 1e-297)
+    # A step rounds the entries of two kernels, their sum, and sums over the states; squaring rounds no more often.
+    relative = walk.steps * (RELATIVE + 4 * len(grid.points) * 2.3e-16)
+    if relative > MOST_ERROR or absolute > MOST_ERROR:
+        return None
+    if walk.steps == 1:
+        sources, unmet, done = np.zeros(1), np.ones(1), np.zeros(1)
+    else:
+        sources, (unmet, done) = grid.points, _before_last(walk, grid)
+    count = max(_LEAST_CELLS, int(_CELLS_A_SIGMA * walk.diameter / walk.noise))
+    edges = np.linspace(-walk.diameter / 2, walk.diameter / 2, count + 1)
+    chance = walk.chance_at(walk.steps - 1)
+    hit, hit_error = _cells(walk.met, sources, walk.noise, edges)
+    free, free_error = _cells(walk.plain, sources, walk.noise, edges)
+    stay = done + (1 - chance) * unmet
+    mass = chance * (hit @ unmet) + free @ stay
+    error = extra + 1.1 * relative * mass + chance * (hit_error @ unmet) + free_error @ stay + absolute
+    return Masses.between(mass - error, mass + error)
+
+
+def _before_last(walk: Walk, grid: _Grid) -> tuple[Array, Array]:
+    """Masses on the states after T - 1 >= 1 steps: where the sample was not met in this epoch, and where it was."""
+    plain, met = (_kernel(update, grid.points, grid, walk.noise) for update in (walk.plain, walk.met))
+    first = [_kernel(update, np.zeros(1), grid, walk.noise)[:, 0] for update in (walk.plain, walk.met)]
+    unmet, done, taken = (1 - walk.chance_at(0)) * first[0], walk.chance_at(0) * first[1], 1
+    while True:
+        if taken % walk.epoch == 0:
+            unmet, done = unmet + done, np.zeros_like(done)
+            whole = (walk.steps - 1 - taken) // walk.epoch
+            if whole > 1 and whole * walk.epoch > _DIRECT:
+                unmet, taken = _apply(_epoch(walk, plain, met), whole, unmet), taken + whole * walk.epoch
+        if taken == walk.steps - 1:
+            return unmet, done
+        chance = walk.chance_at(taken)
+        hit = chance * (met @ unmet) if chance else 0.0
+        unmet, done = (1 - chance) * (plain @ unmet), (plain @ done if walk.epoch > 1 else done) + hit
+        taken += 1
+
+
+def _epoch(walk: Walk, plain: Array, met: Array) -> Array:
+    """The kernel of one epoch."""
+    if walk.epoch == 1:
+        return (1 - walk.chance) * plain + walk.chance * met
+    if walk.position is not None:
+        after = np.linalg.matrix_power(plain, walk.epoch - 1 - walk.position)
+        return np.asarray(after @ met @ np.linalg.matrix_power(plain, walk.position))
+    # The sum over positions of plain^(l - 1 - i) met plain^i, by doubling l.
+    total, power = met, plain
+    for bit in bin(walk.epoch)[3:]:
+        total, power = power @ total + total @ power, power @ power
+        if bit == "1":
+            total, power = plain @ total + met @ power, plain @ power
+    return total / walk.epoch
+
+
+def _apply(kernel: Array, times: int, masses: Array) -> Array:
+    """kernel^times masses, by squaring where that is shorter."""
+    if times <= _DIRECT:
+        for _ in range(times):
+            masses = kernel @ masses
+        return masses
+    while times:
+        if times & 1:
+            masses = kernel @ masses
+        times >>= 1
+        if times:
+            kernel = kernel @ kernel
+    return masses

@@ -1,0 +1,85 @@
+"""A printed theorem asked for by name: what it claims for a run, its verdict, why, and what is true instead.
+
+Nothing here is ever used for a bound.
+"""
+
+from dataclasses import dataclass
+
+from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.printed.catalogue import named
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.symbolic.ledger import CLAIMS
+
+__all__ = ["Stated", "theorem"]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a printed theorem says of a run, with the ledger's verdict on it.
+
+    Attributes:
+        name: of the theorem.
+        title: as a reader knows it.
+        claim: key of the claim that decides it.
+        verdict: of the claim, from the lock file.
+        epsilon: what is claimed, a Renyi epsilon rounded up; None where the theorem does not speak of the run.
+        order: alpha.
+        reading: how the paper's quantities are read off the run.
+        refusal: what the theorem needs and the run has not; empty where it speaks of it.
+        why: the claim's remark; empty where it holds.
+        instead: keys and titles of the claims that mend it.
+    """
+
+    name: str
+    title: str
+    claim: str
+    verdict: str
+    epsilon: float | None
+    order: float
+    reading: str
+    refusal: str
+    why: str
+    instead: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        """Everything, a line each."""
+        says = f"needs {self.refusal}" if self.epsilon is None else f"({self.order:g}, {self.epsilon:.6g})-RDP"
+        lines = [f"{self.title}: {says}", f"{self.verdict}: {self.claim}", f"read as: {self.reading}"]
+        lines += [f"why: {self.why}"] if self.why else []
+        return "\n".join([*lines, *(f"instead: {key}: {title}" for key, title in self.instead)])
+
+
+def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -> Stated:
+    """Ask for a printed theorem by name; refuted ones answer too, and say that they are.
+
+    Args:
+        name: one of `lastiterate.numeric.printed.catalogue.THEOREMS`.
+        run: the run.
+        assumption: what is assumed of the losses.
+        order: alpha > 1.
+
+    Raises:
+        InputError: there is no theorem of this name.
+
+    >>> from lastiterate.numeric.assumptions import Smooth
+    >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
+    >>> found = theorem("chien_li_3_12", run, Smooth(1.0), order=20)
+    >>> found.verdict, round(found.epsilon, 4)
+    ('REFUTED', 0.0807)
+    """
+    asked = named(name)
+    refusal = asked.refusal(run, assumption)
+    claim = next(claim for claim in CLAIMS if claim.key == asked.claim)
+    return Stated(
+        name=name,
+        title=asked.title,
+        claim=asked.claim,
+        verdict=str(read_lock()[asked.claim].verdict),
+        epsilon=None if refusal else asked.epsilon(run, assumption, order),
+        order=order,
+        reading=asked.reading,
+        refusal=refusal,
+        why=claim.remark,
+        instead=tuple((mend.key, mend.title) for mend in CLAIMS if mend.repairs == asked.claim),
+    )
