@@ -5,12 +5,12 @@ A ball (python-flint's ``arb``) encloses the exact value; these helpers leave it
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import inf, isfinite, nextafter
 
 from flint import arb, ctx
 
-__all__ = ["exact", "lower", "precision", "printed_up", "upper"]
+__all__ = ["exact", "lower", "precision", "printed_down", "printed_up", "upper"]
 
 PRECISION = 192
 """Working precision in bits: wide enough that a closed form with c within 1e-16 of 1 keeps 20 digits."""
@@ -57,6 +57,17 @@ def printed_up(value: float, digits: int = 6) -> str:
     if not isfinite(value):
         return str(value)
     return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value)).normalize():g}"
+
+
+def printed_down(value: float, digits: int = 6) -> str:
+    """The number in at most ``digits`` significant digits, rounded down: what is printed is still a lower bound.
+
+    >>> printed_down(37.576226217)
+    '37.5762'
+    """
+    if not isfinite(value):
+        return str(value)
+    return f"{Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(value)).normalize():g}"
 
 
 def lower(ball: arb) -> float:

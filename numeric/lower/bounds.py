@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import isfinite, sqrt
 
-import numpy as np
 from flint import arb
 from scipy.special import ndtr
 
@@ -15,7 +15,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.lower.line import (
     affine_law,
-    counts,
     gaussian_epsilon_below,
     geometric,
     mixture_masses,
@@ -25,6 +24,7 @@ from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
 from lastiterate.numeric.lower.witnesses import admits_constant, admits_curvature, least_curvature, steepest_push
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.witness_laws import BinomialLaw
 
 __all__ = ["Lower", "lower_bound", "lower_bounds"]
 
@@ -158,17 +158,16 @@ def _mixed(run: NoisySGD, target: _Target, moves: tuple[float, float]) -> float:
     noise, rate = run.noise_std_at(0), lower(arb(run.batch) / run.dataset_size)
     if run.steps == 1 and target.order is not None:
         return max(one_step_below(target.order, rate, *pair, noise) for pair in (moves, moves[::-1]))
-    if run.sampling == "shuffled":
-        epochs, part = divmod(run.steps, run.batches)
-        k = np.array([epochs, epochs + 1] if part else [epochs])
-        met = part / run.batches
-        weights, rest = (np.log([1 - met, met]) if part else np.zeros(1)), 0.0
-    else:
-        k, weights, rest = counts(run.steps, run.batch, run.dataset_size)
-    width = noise * sqrt(run.steps)
-    found = []
+    width, found = noise * sqrt(run.steps), []
     for pair in (moves, moves[::-1]):
-        first, second = mixture_masses(target.order, k, weights, rest, pair, width)
+        if run.sampling == "shuffled":  # once in every whole epoch, and perhaps in the last one
+            epochs, part = divmod(run.steps, run.batches)
+            laws = [BinomialLaw(1, Fraction(part, run.batches), move, width) for move in pair]
+            offsets = (epochs * pair[0], epochs * pair[1])
+        else:
+            rates = Fraction(run.batch, run.dataset_size)
+            laws, offsets = [BinomialLaw(run.steps, rates, move, noise) for move in pair], (0.0, 0.0)
+        first, second = mixture_masses(target.order, laws[0], laws[1], offsets)
         found.append(target.masses(first, second))
     return max(found) * _JUST_BELOW
 

@@ -5,29 +5,24 @@ and the noise adds up to variance sum sigma_t^2. With fixed batches the count is
 one variance; with independent batches it is binomial.
 """
 
-from math import ceil, inf, log, sqrt
-
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
-from scipy.special import log_ndtr, logsumexp
 
-from lastiterate.numeric.balls import exact, lower, precision
+from lastiterate.numeric.balls import exact, precision
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
 from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
-from lastiterate.numeric.lower.masses import ROUNDING, Masses
+from lastiterate.numeric.lower.masses import Masses
+from lastiterate.numeric.witness_laws import BinomialLaw
 
-__all__ = ["affine_law", "counts", "gaussian_epsilon_below", "geometric", "mixture_masses", "one_step_below"]
+__all__ = ["affine_law", "gaussian_epsilon_below", "geometric", "mixture_masses", "one_step_below"]
 
-Array = NDArray[np.float64]
-
-_CELLS = 3000
-_ZOOMS = 6
+_CELLS = 4000
+_LOOK = 300
+_MEMORY = 1_000_000
+"""Most entries of a table of cells and components."""
+_ZOOMS = 5
 _DEEP = 45.0
-"""Cells whose part of the sum is below e^-45 of the largest are left out."""
-_MOST_COUNTS = 4000
-_WEIGHTS = 1e-12
-"""Error of the logarithm of a weight."""
+"""Cells whose part of the sum is below e^-45 of the largest are merged into the outermost two."""
 
 
 def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
@@ -85,77 +80,27 @@ def one_step_below(order: float, rate: float, first: float, second: float, noise
         return 0.0
 
 
-def counts(steps: int, batch: int, size: int) -> tuple[NDArray[np.int64], Array, float]:
-    """The likeliest counts of a binomial law of rate batch / size, their log weights, and the weight of all others."""
-    rate = batch / size
-    mean, spread = steps * rate, sqrt(steps * rate * (1 - rate))
-    low = max(0, int(mean - 14 * spread - 60))
-    high = min(steps, ceil(mean + 14 * spread + 60), low + _MOST_COUNTS)
-    k = np.arange(low, high + 1)
-    with precision():
-        q = arb(batch) / size
-        odds = q / (1 - q)
-        weight = arb(1)
-        if low:
-            weight = (arb(steps + 1).lgamma() - arb(low + 1).lgamma() - arb(steps - low + 1).lgamma()).exp()
-        weight *= q**low * (1 - q) ** (steps - low)
-        logs, total = [], arb(0)
-        for count in k.tolist():
-            logs.append(float(weight.log()) if weight > 0 else -inf)
-            total += weight
-            weight *= odds * (steps - count) / (count + 1)
-        rest = max(0.0, -lower(total - 1)) if high - low < steps else 0.0
-    return k, np.array(logs), rest
-
-
 def mixture_masses(
-    order: float | None, k: NDArray[np.int64], weights: Array, rest: float, moves: tuple[float, float], width: float
+    order: float | None, first: BinomialLaw, second: BinomialLaw, offsets: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[Masses, Masses]:
-    """Masses of the mixtures of N(k move, width^2) for the two moves, on cells where the first counts most.
+    """Masses of two mixtures on cells where the divergence of the first from the second is made.
 
     Args:
         order: of the divergence that is wanted; None for a hockey stick.
-        k: counts, shape (j,).
-        weights: log weights, shape (j,).
-        rest: weight that is left out.
-        moves: length by which a step that meets the sample moves the first and the second law.
-        width: standard deviation, a length.
+        first: the numerator; its iterate is moved by offsets[0], a length.
+        second: the denominator, moved by offsets[1].
+        offsets: lengths.
     """
-    far = (max(map(abs, moves)) * float(k[-1])) / width
+    far = max(abs(law.steps * law.move + offset) for law, offset in zip((first, second), offsets, strict=True))
     alpha = 2.0 if order is None else order
-    left, right = -(alpha + 1) * far - 14, (alpha + 1) * far + 14
-    laws = [k * move / width for move in moves]
+    reach = (alpha + 1) * far + 14 * first.std
+    left, right = -reach, reach
     for _ in range(_ZOOMS):
-        x = np.linspace(left, right, 400)
-        shape = [logsumexp(weights - (x[:, None] - law) ** 2 / 2, axis=1) for law in laws]
-        height = alpha * shape[0] - (alpha - 1) * shape[1] if order is not None else shape[0]
+        x = np.linspace(left, right, _LOOK)
+        above, below = first.log_density(x - offsets[0]), second.log_density(x - offsets[1])
+        height = above if order is None else alpha * above - (alpha - 1) * below
         kept = np.flatnonzero(height > height.max() - _DEEP)
-        left, right = x[max(kept[0] - 1, 0)], x[min(kept[-1] + 1, len(x) - 1)]
-    edges = np.linspace(left, right, _CELLS + 1)
-    return _masses(edges, laws[0], weights, rest), _masses(edges, laws[1], weights, rest)
-
-
-def _masses(edges: Array, means: Array, weights: Array, rest: float) -> Masses:
-    """Masses of a mixture of N(mean, 1) between the edges; the weight that is left out may be anywhere."""
-    low, high = np.full(len(edges) - 1, -inf), np.full(len(edges) - 1, -inf)
-    if not means.any():  # one Gaussian, whatever the count
-        means, weights, rest = means[:1], np.zeros(1), 0.0
-    for mean, weight in zip(means.tolist(), weights.tolist(), strict=True):
-        inside, error = _normal_cells(edges - mean)
-        low = np.logaddexp(low, weight - _WEIGHTS + inside - error)
-        high = np.logaddexp(high, weight + _WEIGHTS + inside + error)
-    slack = ROUNDING * len(means) * (1 + np.where(np.isfinite(low), np.abs(low), 0.0))
-    most = np.logaddexp(high + slack, log(rest)) if rest else high + slack
-    return Masses(low - slack, most)
-
-
-def _normal_cells(z: Array) -> tuple[Array, Array]:
-    """log(Phi(z_i+1) - Phi(z_i)) and its error, from the tail on whose side the cell lies."""
-    flip = z[:-1] + z[1:] > 0
-    near = np.where(flip, -z[:-1], z[1:])
-    far = np.where(flip, -z[1:], z[:-1])
-    top, low = log_ndtr(near), log_ndtr(far)
-    gap = np.maximum(top - low, 1e-300)
-    inside = top + np.log(-np.expm1(-gap))
-    error = 1e-13 + 4e-15 * (np.abs(top) + np.abs(low)) / -np.expm1(-gap)
-    return inside, error
+        left, right = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, len(x) - 1)])
+    counts = max(len(law.components[0]) for law in (first, second))
+    edges = np.linspace(left, right, max(_LOOK, min(_CELLS, _MEMORY // counts)))
+    return Masses.between(*first.masses(edges - offsets[0])), Masses.between(*second.masses(edges - offsets[1]))

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.lower import Lower, lower_bound
     from lastiterate.numeric.program import ShiftProgram
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.numeric.sweeps.run import sweep
+    from lastiterate.proofs_checks.stated import theorem
 
 __all__ = [
     "Assumption",
@@ -38,6 +40,7 @@ __all__ = [
     "Estimate",
     "Holder",
     "InputError",
+    "Lower",
     "Measured",
     "Minimum",
     "NoisySGD",
@@ -51,7 +54,9 @@ __all__ = [
     "calibrate",
     "compare",
     "estimate",
+    "lower_bound",
     "sweep",
+    "theorem",
 ]
 
 _HOMES = {
@@ -63,11 +68,13 @@ _HOMES = {
     "calibrate": "calibrate",
     "compare": "compare",
     "errors": "InputError",
+    "lower": "Lower lower_bound",
     "program": "ShiftProgram",
     "run": "NoisySGD",
     "sweeps.run": "sweep",
 }
 _HOME = {name: f"lastiterate.numeric.{module}" for module, names in _HOMES.items() for name in names.split()}
+_HOME["theorem"] = "lastiterate.proofs_checks.stated"
 
 
 def __getattr__(name: str) -> object:

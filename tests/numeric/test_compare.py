@@ -1,4 +1,7 @@
-"""Every theorem beside ours: ours is never the largest of those that hold."""
+"""Every theorem beside ours: below first, ours next, and never the largest of those that hold."""
+
+from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -6,9 +9,11 @@ from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Minimum, Sm
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.run import NoisySGD
 
 _RUN = NoisySGD(steps=2000, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
+_SAMPLED = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
 _ASSUMPTIONS = (
     *(Smooth(1), Holder(1, 0.5), Clipped(), Convex(1), StronglyConvex(1, 0.5)),
     *(Tabulated((0.5, 1.0), (1.0, 2.0)), Minimum(Smooth(1), Clipped())),
@@ -16,26 +21,53 @@ _ASSUMPTIONS = (
 
 
 @pytest.mark.parametrize("assumption", _ASSUMPTIONS, ids=lambda assumption: type(assumption).__name__)
-def test_ours_is_last_and_least(assumption: Smooth) -> None:
+def test_below_then_ours_then_the_papers_then_composition(assumption: Smooth) -> None:
     rows = compare(_RUN, assumption, order=2)
-    assert rows[-1].name == "bound"
-    assert rows[-1].epsilon == bound(_RUN, assumption, order=2).epsilon
-    assert rows[-1].epsilon <= min(row.epsilon for row in rows if row.usable) * (1 + 1e-12)
+    assert [rows[0].name, rows[1].name, rows[-2].name, rows[-1].name] == ["lower", "bound", "last_step", "composition"]
+    assert rows[0].epsilon == lower_bound(_RUN, assumption, order=2).value > 0
+    assert rows[1].epsilon == bound(_RUN, assumption, order=2).epsilon
+    assert rows[1].epsilon <= min(row.epsilon for row in rows if row.usable) * (1 + 1e-12)
+    assert all(row.ratio >= 1 for row in rows if row.usable)
     names = [row.name for row in rows]
     assert len(set(names)) == len(names)
-    assert {"composition", "last_step"} <= set(names)
+    for row in rows:
+        assert row.ratio == pytest.approx(row.epsilon / rows[0].epsilon)
 
 
-def test_what_is_refuted_is_shown_and_not_usable() -> None:
-    rows = {row.name: row for row in compare(_RUN, Smooth(1), order=2)}
-    assert not rows["output_perturbation"].usable
-    assert rows["output_perturbation"].claim.startswith("chien_li/")
+def test_the_setting_that_refutes_theorem_3_12() -> None:
+    rows = {row.name: row for row in compare(_SAMPLED, Smooth(1.0), order=20)}
+    claimed = rows["chien_li_3_12"]
+    assert round(claimed.epsilon, 4) == 0.0807
+    assert claimed.kind == "refuted"
+    assert not claimed.usable
+    assert claimed.ratio < 1
+    assert 7.6815867 < rows["lower"].epsilon <= rows["bound"].epsilon <= 37.5763
+    assert rows["liang_3_3"].epsilon == rows["liang_3_3_earlier"].epsilon == pytest.approx(4)
+
+
+def test_what_applies() -> None:
+    strong = replace(_RUN, dataset_size=20, batch_size=5, sampling="cyclic", diameter=inf)
+    assert "bok_su_altschuler_cyclic" in {row.name for row in compare(strong, StronglyConvex(1, 0.5), order=2)}
+    part = replace(strong, steps=1999)
+    assert "bok_su_altschuler_cyclic" not in {row.name for row in compare(part, StronglyConvex(1, 0.5), order=2)}
+    full = {row.name for row in compare(_RUN, StronglyConvex(1, 0.5), order=2)}
+    assert {"bok_su_altschuler", "chien_li_3_1_strongly_convex"} <= full
+    assert "chien_li_3_7" not in full
+    assert "output_perturbation" not in {row.name for row in compare(replace(_RUN, diameter=inf), Smooth(1), order=2)}
 
 
 def test_the_papers_theorems_are_for_constant_runs() -> None:
     schedule = tuple(0.1 / (1 + t) for t in range(20))
     run = NoisySGD(steps=20, step_size=schedule, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
-    assert [row.name for row in compare(run, Smooth(1), order=2)] == ["composition", "last_step", "bound"]
+    assert [row.name for row in compare(run, Smooth(1), order=2)] == ["lower", "bound", "last_step", "composition"]
+
+
+def test_no_witness_is_no_ratio() -> None:
+    schedule = tuple(0.1 / (1 + t) for t in range(20))
+    run = NoisySGD(steps=20, step_size=schedule, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
+    rows = compare(run, Smooth(1), order=2)
+    assert rows[0].epsilon == 0
+    assert {row.ratio for row in rows} == {inf}
 
 
 def test_bad_order() -> None:

@@ -35,10 +35,10 @@ def command(run_file: Path, order: float, name: str | None, as_json: bool) -> No
     from rich.console import Console
     from rich.table import Table
 
-    from lastiterate.numeric.balls import printed_up
+    from lastiterate.numeric.balls import printed_down, printed_up
 
     table = Table("theorem", "epsilon", "kind", "verdict", "ratio", title=f"Renyi epsilon at order {order:g}")
     for row in rows:
-        shown = f"{row.epsilon:.6g}" if row.kind == "lower" else printed_up(row.epsilon)
+        shown = printed_down(row.epsilon) if row.kind == "lower" else printed_up(row.epsilon)
         table.add_row(row.title, shown, row.kind, verdicts.get(row.claim, ""), f"{row.ratio:.3g}")
     Console().print(table)

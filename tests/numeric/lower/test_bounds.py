@@ -1,0 +1,200 @@
+"""Never above an upper bound, equal to it where the theory says tight, and below what is known exactly."""
+
+from dataclasses import replace
+from math import inf, isfinite
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lastiterate.numeric.assumptions import (
+    Assumption,
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+    Sum,
+    Tabulated,
+)
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.lower import lower_bound, lower_bounds
+from lastiterate.numeric.lower.witnesses import admits_curvature, steepest_push
+from lastiterate.numeric.run import NoisySGD
+
+RUN = NoisySGD(20, 0.1, 0.2, 1.0, dataset_size=10, batch_size=2, sampling="cyclic", diameter=1.0)
+SAMPLED = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
+
+
+def random_case(generator: np.random.Generator, schemes: tuple[str, ...]) -> tuple[NoisySGD, Assumption]:
+    scheme = str(generator.choice(schemes))
+    batch, batches = int(generator.choice([1, 2, 5])), int(generator.choice([1, 2, 3, 8]))
+    eta = float(10 ** generator.uniform(-2, 0.5))
+    noise = float(10 ** generator.uniform(-1.5, 1))
+    L = float(10 ** generator.uniform(-3, 0.29)) / eta
+    m = L * float(generator.choice([1.0, generator.uniform(0.01, 1)]))
+    K = noise * batch / eta * float(10 ** generator.uniform(-2, 0.5))
+    run = NoisySGD(
+        steps=int(generator.choice([1, 2, 3, int(10 ** generator.uniform(0, 2))])),
+        step_size=eta,
+        noise_std=noise,
+        clip_norm=K,
+        dataset_size=batch * batches,
+        batch_size=None if scheme == "full" else batch,
+        sampling=scheme,
+        diameter=float(generator.choice([inf, noise * 10 ** generator.uniform(-1.5, 2)])),
+    )
+    kinds: list[Assumption] = [Convex(L), StronglyConvex(L, m), Smooth(L), Clipped(), Holder(L, 0.5)]
+    kinds += [Minimum(Smooth(L), Clipped()), Sum(Smooth(L), Holder(L, 0.3)), Minimum(Smooth(L), Convex(L))]
+    return run, kinds[int(generator.integers(len(kinds)))]
+
+
+def check(seed: int, cases: int, schemes: tuple[str, ...]) -> None:
+    generator = np.random.default_rng(seed)
+    spoke = 0
+    for _ in range(cases):
+        run, assumption = random_case(generator, schemes)
+        target = {"order": float(generator.choice([1.0001, 1.5, 2.0, 8.0, 60.0]))}
+        if generator.random() < 0.3:
+            target = {"delta": float(10 ** generator.uniform(-8, -1))}
+        least = lower_bound(run, assumption, **target)
+        assert least.value >= 0
+        spoke += least.value > 0
+        if least.value:
+            above = bound(run, assumption, **target).epsilon
+            assert least.value <= above, (run, assumption, target, least)
+    assert spoke > 0.4 * cases
+
+
+def test_never_above_an_upper_bound_fixed_batches() -> None:
+    check(0, 250, ("full", "cyclic"))
+
+
+def test_never_above_an_upper_bound_random_batches() -> None:
+    check(1, 12, ("without_replacement",))
+
+
+@pytest.mark.nightly
+def test_never_above_an_upper_bound_many() -> None:
+    check(2, 4000, ("full", "cyclic"))
+    check(3, 400, ("without_replacement",))
+
+
+@given(st.integers(1, 3000), st.floats(0.01, 50), st.floats(0.01, 3), st.floats(1.01, 200))
+@settings(max_examples=60, deadline=None)
+def test_tight_for_linear_losses_without_projection(steps: int, noise: float, eta: float, order: float) -> None:
+    run = NoisySGD(steps, eta, noise, 1.0, dataset_size=7)
+    for assumption in (Convex(0.5), Smooth(1.0), Clipped(), Holder(1.0, 0.5)):
+        above, below = bound(run, assumption, order=order).epsilon, lower_bound(run, assumption, order=order).value
+        assert above * (1 - 1e-12) <= below <= above
+
+
+@given(st.integers(1, 3000), st.floats(0.01, 50), st.floats(0.01, 0.999), st.floats(1.01, 200))
+@settings(max_examples=60, deadline=None)
+def test_tight_for_quadratics_without_projection(steps: int, noise: float, m: float, order: float) -> None:
+    run = NoisySGD(steps, 1.0, noise, 1.0, dataset_size=7)
+    above = bound(run, StronglyConvex(1.0, m), order=order).epsilon
+    found = lower_bound(run, StronglyConvex(1.0, m), order=order)
+    assert above * (1 - 1e-9) <= found.value <= above
+    assert "update maps" in found.description
+
+
+def test_tight_for_one_step_without_replacement() -> None:
+    for order in (1.5, 2.0, 20.0):
+        above = bound(SAMPLED, Smooth(1.0), order=order).epsilon
+        assert lower_bound(SAMPLED, Smooth(1.0), order=order).value <= above
+    found = {one.witness: one.value for one in lower_bounds(SAMPLED, Smooth(1.0), order=20)}
+    assert round(found["linear losses, +K against -K, all others at 0"], 7) == 7.6815868
+    assert round(found["linear losses, +K against -K, all others at -K"], 6) == 37.576226
+
+
+def test_gaussian_epsilon() -> None:
+    endless = NoisySGD(100, 0.1, 1.0, 1.0, dataset_size=2)
+    for delta in (1e-9, 1e-5, 0.1):
+        above, below = (f(endless, Convex(1.0), delta=delta) for f in (bound, lower_bound))
+        assert above.epsilon * (1 - 1e-9) <= below.value <= above.epsilon
+    assert lower_bound(replace(endless, noise_std=1000.0), Convex(1.0), delta=0.5).value == 0
+
+
+@pytest.mark.parametrize("scheme", ["shuffled", "poisson", "without_replacement", "cyclic"])
+@pytest.mark.parametrize("diameter", [inf, 1.0])
+def test_every_scheme_has_a_witness(scheme: str, diameter: float) -> None:
+    run = replace(RUN, sampling=scheme, adjacency="", diameter=diameter, steps=23)
+    for assumption in (Convex(1.0), Smooth(1.0), Clipped()):
+        renyi = lower_bound(run, assumption, order=2.0)
+        assert renyi.value > 0
+        assert lower_bound(run, assumption, order=4.0).value >= renyi.value
+        assert lower_bound(run, assumption, delta=1e-3).value > 0
+
+
+def test_a_wide_domain_is_like_none() -> None:
+    wide, endless = replace(RUN, diameter=10.0), replace(RUN, diameter=inf)
+    for scheme in ("cyclic", "shuffled", "without_replacement", "poisson"):
+        one, other = (
+            lower_bound(replace(run, sampling=scheme, adjacency="", steps=7), Convex(1.0), order=2.0).value
+            for run in (wide, endless)
+        )
+        if scheme in ("cyclic", "poisson"):
+            assert one == pytest.approx(other, rel=2e-2)
+        assert one <= other * 1.02
+
+
+def test_contracting_runs_with_random_batches() -> None:
+    run = replace(RUN, sampling="without_replacement", diameter=inf)
+    found = lower_bounds(run, StronglyConvex(10.0, 5.0), order=2.0)
+    assert len(found) == 2
+    assert 0 < max(one.value for one in found) <= bound(run, StronglyConvex(10.0, 5.0), order=2.0).epsilon
+
+
+def test_domains_that_no_strongly_convex_lipschitz_loss_fits() -> None:
+    nothing = lower_bound(replace(RUN, diameter=1.0, clip_norm=0.4), StronglyConvex(1.0, 1.0), order=2.0)
+    assert nothing.value == 0
+    assert nothing.witness == "no witness"
+
+
+@pytest.mark.parametrize(
+    "assumption",
+    [Smooth(2.0), Holder(2.0, 0.5), Holder(30.0, 0.1), Clipped(), Tabulated((0.1, 0.4), (0.3, 1.0)), Sum(Smooth(1.0))],
+)
+def test_the_push_meets_its_modulus(assumption: Assumption) -> None:
+    """Against the definition: |g(x) - g(y)| <= omega(|x - y|) for pairs on a grid."""
+    run = replace(RUN, diameter=1.0)
+    kappa = steepest_push(assumption, run)
+    assert kappa > 0
+    x = np.linspace(-0.5, 0.5, 201)
+    g = np.sign(x) if not isfinite(kappa) else np.clip(kappa * x, -1, 1)
+    change, distance = np.abs(g[:, None] - g[None, :]), np.abs(x[:, None] - x[None, :])
+    omega = np.where(distance > 0, assumption.value(np.maximum(distance, 1e-300)), 0.0)  # type: ignore[attr-defined]
+    assert np.all(change <= np.minimum(omega, 2) * (1 + 1e-9) + 1e-12)
+    if assumption == Smooth(2.0):
+        assert kappa == pytest.approx(2.0)
+
+
+def test_curvatures() -> None:
+    assert admits_curvature(Convex(1.0), 1.0, 1.0)
+    assert not admits_curvature(Convex(1.0), 1.1, 1.0)
+    assert not admits_curvature(StronglyConvex(1.0, 0.5), 0.4, 1.0)
+    assert admits_curvature(Minimum(StronglyConvex(1.0, 0.5), Smooth(0.5)), 0.5, 1.0)
+    assert not admits_curvature(Minimum(StronglyConvex(1.0, 0.5), Smooth(0.4)), 0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "order=None and"),
+        ({"order": 2.0, "delta": 0.1}, "order=2.0"),
+        ({"order": 1.0}, "alpha=1.0"),
+        ({"delta": 1.5}, "delta=1.5"),
+    ],
+)
+def test_bad_requests(arguments: dict, words: str) -> None:
+    with pytest.raises(InputError, match=words.split(" and")[0]):
+        lower_bound(RUN, Convex(1.0), **arguments)
+
+
+def test_a_step_size_that_the_assumption_forbids() -> None:
+    with pytest.raises(InputError, match="step_size <= 2/L"):
+        lower_bound(RUN, Convex(100.0), order=2.0)
