@@ -25,6 +25,7 @@ Refusal = Callable[[NoisySGD, Assumption], str]
 
 
 def _nothing(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
+    """What else a theorem needs of a run: nothing."""
     return ""
 
 
