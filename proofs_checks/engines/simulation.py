@@ -43,11 +43,11 @@ SLACK: Final = 1e-9
 
 def _proportion(successes: int, copies: int) -> tuple[float, float]:
     """The exact interval of Clopper & Pearson (1934)."""
-    from scipy.special import betaincinv
+    from scipy.special import betainccinv, betaincinv
 
     half = FAILURE / 2
     low = float(betaincinv(successes, copies - successes + 1, half)) if successes else 0.0
-    high = float(betaincinv(successes + 1, copies - successes, 1 - half)) if successes < copies else 1.0
+    high = float(betainccinv(successes + 1, copies - successes, half)) if successes < copies else 1.0
     return low, high
 
 
