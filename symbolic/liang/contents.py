@@ -4,11 +4,17 @@ from types import ModuleType
 from typing import Final
 
 from lastiterate.symbolic.liang import (
+    algorithm_1,
+    appendix_a,
     appendix_c_1,
     appendix_c_2,
     appendix_c_3,
     appendix_e_1,
     lemma_3_2,
+    lemma_3_7,
+    proposition_3_12,
+    section_2,
+    table_1,
     theorem_3_3,
     theorem_3_4,
     theorem_3_4_earlier,
@@ -18,11 +24,17 @@ from lastiterate.symbolic.liang import (
 __all__ = ["MODULES"]
 
 MODULES: Final[tuple[ModuleType, ...]] = (
+    table_1,
+    section_2,
+    algorithm_1,
     lemma_3_2,
     theorem_3_3,
     theorem_3_4,
     theorem_3_4_earlier,
     theorem_3_4_window,
+    lemma_3_7,
+    proposition_3_12,
+    appendix_a,
     appendix_c_1,
     appendix_c_2,
     appendix_c_3,
