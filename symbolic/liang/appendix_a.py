@@ -18,6 +18,7 @@ _coins = (p < 1, q < 1)
 _order_2 = p**2 / q
 _loss = {r: "gradient length"}
 _zero = Integer(0)
+_above = (p + q <= 1, x < a, y >= a)
 
 CLAIMS = (
     Claim(
@@ -33,9 +34,8 @@ CLAIMS = (
         key="liang/lemma_a_2",
         title="(22): Markov's inequality, a law on 0 and two points below and above a",
         source=at(330, "Lemma A.2", "(22)"),
-        assumptions=(p + q <= 1, x < a, y >= a, a > 0),
-        checks=(Inequality(q, Relation.TIGHT, (p * x + q * y) / a, name="mass q at y"),),
-        mutants=(wrong("half", Inequality(q, Relation.AT_MOST, (p * x + q * y) / (2 * a))),),
+        checks=(Inequality(q, Relation.TIGHT, (p * x + q * y) / a, _above, "mass q at y, p at x, the rest at 0"),),
+        mutants=(wrong("half", Inequality(q, Relation.AT_MOST, (p * x + q * y) / (2 * a), _above)),),
         relation=Relation.TIGHT,
     ),
     Claim(
