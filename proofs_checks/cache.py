@@ -41,9 +41,11 @@ _UNRELATED = frozenset(
         "figures.py",
         "drawing.py",
         "ledger.py",
+        "items.py",
+        "pages",
     }
 )
-"""Files whose change cannot change a verdict."""
+"""Files and folders whose change cannot change a verdict."""
 
 
 def default_folder() -> Path:
@@ -70,7 +72,7 @@ def _sources(package: str) -> Iterator[tuple[str, bytes]]:
     for path in folder.rglob("*.py"):
         inside = path.relative_to(folder)
         claims = package.endswith("symbolic") and len(inside.parts) > 1
-        if path.name not in _UNRELATED and not claims:
+        if not _UNRELATED & set(inside.parts) and not claims:
             yield f"{package}/{inside.as_posix()}", path.read_bytes()
 
 

@@ -1,0 +1,132 @@
+"""Formulas as MathML, which every current browser shows without fonts or scripts of its own.
+
+Sympy prints presentation MathML with a few flaws: ``<`` is not escaped, entities are those of HTML, and what it
+has no layout for comes out as a function call. Those are mended here, and what is not well-formed in the end is
+given as plain text.
+"""
+
+# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+
+import re
+from functools import lru_cache
+from html.entities import html5
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+import sympy as sp
+from markupsafe import Markup, escape
+from sympy.printing.mathml import MathMLPresentationPrinter
+
+__all__ = ["display", "inline", "relation_sign", "row"]
+
+_ENTITY = re.compile(r"&(?!lt;|gt;|amp;)(\w+;)")
+_SIGNS: Final = {"==": "=", "<=": "≤", "<": "<", "<= and attained": "≤", "<~": "≲", "~": "∼"}
+
+
+class _Printer(MathMLPresentationPrinter):
+    """Sympy's printer with layouts that it lacks. Its methods are found by the names of Sympy's classes."""
+
+    def _element(self, name: str, *children: Any, **attributes: str) -> Any:
+        made = self.dom.createElement(name)
+        for key, value in attributes.items():
+            made.setAttribute(key, value)
+        for child in children:
+            made.appendChild(self.dom.createTextNode(child) if isinstance(child, str) else child)
+        return made
+
+    def _print_Piecewise(self, expr: sp.Piecewise) -> Any:  # noqa: N802
+        rows = []
+        for value, condition in expr.args:
+            if condition == sp.true:
+                words = [self._element("mtext", "otherwise")]
+            else:
+                words = [self._element("mtext", "if "), self._print(condition)]
+            cells = (self._element("mtd", self._print(value)), self._element("mtd", *words))
+            rows.append(self._element("mtr", *cells))
+        table = self._element("mtable", *rows, columnalign="left")
+        return self._element("mrow", self._element("mo", "{"), table)
+
+    def _print_Product(self, expr: sp.Product) -> Any:  # noqa: N802
+        index, low, high = expr.limits[0]
+        below = self._element("mrow", self._print(index), self._element("mo", "="), self._print(low))
+        sign = self._element("munderover", self._element("mo", "∏"), below, self._print(high))
+        body = self._print(expr.function)
+        if not expr.function.is_Atom:
+            body = self._element("mrow", self._element("mo", "("), body, self._element("mo", ")"))
+        return self._element("mrow", sign, body)
+
+    def _print_BooleanTrue(self, _expr: sp.Basic) -> Any:  # noqa: N802
+        return self._element("mtext", "true")
+
+    def _print_BooleanFalse(self, _expr: sp.Basic) -> Any:  # noqa: N802
+        return self._element("mtext", "false")
+
+
+@lru_cache(maxsize=8192)
+def _presentation(expression: sp.Basic) -> str:
+    """Well-formed MathML without named entities, or "" where Sympy cannot print the expression so."""
+    try:
+        text: str = _Printer().doprint(expression)
+    except (TypeError, ValueError, AttributeError, NotImplementedError, IndexError):
+        return ""
+    text = text.replace("<mo><</mo>", "<mo>&lt;</mo>").replace("<mo>></mo>", "<mo>&gt;</mo>")
+    text = _ENTITY.sub(lambda found: html5.get(found[1], found[0]), text)
+    try:
+        ET.fromstring(f"<math>{text}</math>")  # noqa: S314 - it was printed three lines above
+    except ET.ParseError:
+        return ""
+    return text
+
+
+def inline(expression: sp.Basic | int) -> Markup:
+    """An expression or a condition within a sentence.
+
+    >>> x = sp.Symbol("x")
+    >>> str(inline(x < 2))
+    '<math><mrow><mi>x</mi><mo>&lt;</mo><mn>2</mn></mrow></math>'
+    """
+    return _math([expression], block=False)
+
+
+def row(*parts: sp.Basic | str) -> Markup:
+    """Expressions with signs between them, as a formula of one line.
+
+    >>> x = sp.Symbol("x")
+    >>> "∼" in row(x, "∼", x**2)
+    True
+    """
+    return _math(parts, block=True)
+
+
+def display(left: sp.Basic, relation: str, right: sp.Basic) -> Markup:
+    """``left relation right`` as a formula of one line."""
+    return row(left, relation_sign(relation), right)
+
+
+def relation_sign(relation: str) -> str:
+    """The sign of a relation of `lastiterate.symbolic.claim.Relation`.
+
+    >>> relation_sign("<=")
+    '≤'
+    """
+    return _SIGNS.get(relation, relation)
+
+
+def _math(parts: Any, *, block: bool) -> Markup:
+    written = []
+    for part in parts:
+        if isinstance(part, str):
+            written.append(f"<mo>{escape(part)}</mo>")
+            continue
+        text = _presentation(sp.sympify(part, strict=True))
+        if not text:
+            return _plain(parts)
+        written.append(text)
+    kind = ' display="block"' if block else ""
+    return Markup(f"<math{kind}>{''.join(written)}</math>")  # noqa: S704 - well-formed, and made of printed formulas
+
+
+def _plain(parts: Any) -> Markup:
+    words = " ".join(part if isinstance(part, str) else sp.sstr(part) for part in parts)
+    return Markup("<code>{}</code>").format(words)
