@@ -24,7 +24,7 @@ _ENTITY = re.compile(r"&(?!lt;|gt;|amp;)(\w+;)")
 _SIGNS: Final = {"==": "=", "<=": "≤", "<": "<", "<= and attained": "≤", "<~": "≲", "~": "∼"}
 
 
-class _Printer(MathMLPresentationPrinter):
+class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
     """Sympy's printer with layouts that it lacks. Its methods are found by the names of Sympy's classes."""
 
     def _element(self, name: str, *children: Any, **attributes: str) -> Any:
