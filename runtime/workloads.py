@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from lastiterate.numeric.certified import LossConstants
 from lastiterate.numeric.errors import InputError
 
-__all__ = ["Workload"]
+__all__ = ["Workload", "refuse_mixing"]
 
 _MIXING = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
 
@@ -90,16 +90,25 @@ class Workload:
                 f"The module of a workload must be a torch.nn.Module, got {type(module).__name__} "
                 f"from workload={self.name}; let its factory return one."
             )
-        for name, part in module.named_modules():
-            if isinstance(part, _MIXING):
-                raise InputError(
-                    f"Per-sample gradients need a module whose output depends on one sample only and is not "
-                    f"random, got {name or 'module'}={type(part).__name__}; replace batch norm by group norm "
-                    "and remove dropout."
-                )
+        refuse_mixing(module)
         if not any(p.requires_grad for p in module.parameters()):
             raise InputError(
                 f"A workload needs a module with parameters to train, got none in workload={self.name}; "
                 "give one with requires_grad."
             )
         return module
+
+
+def refuse_mixing(module: nn.Module) -> None:
+    """Refuse a module that mixes samples or is random, whose per-sample gradients are undefined.
+
+    Raises:
+        InputError: a part of it is a batch norm or a dropout.
+    """
+    for name, part in module.named_modules():
+        if isinstance(part, _MIXING):
+            raise InputError(
+                f"Per-sample gradients need a module whose output depends on one sample only and is not "
+                f"random, got {name or 'module'}={type(part).__name__}; replace batch norm by group norm "
+                "and remove dropout."
+            )
