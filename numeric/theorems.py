@@ -13,6 +13,7 @@ from lastiterate.numeric.affine import untested
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.bound import gaussian_bound
+from lastiterate.numeric.printed.altschuler_talwar import equation_b_1
 from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
@@ -66,13 +67,7 @@ def _last_step(assumption: Callable[[Setting], Assumption]) -> Callable[[Setting
 
 
 def _altschuler_talwar_b1(setting: Setting) -> float:
-    """Altschuler & Talwar 2022, (B.1), with the noise in the iterate: eta sigma there is sigma here."""
-    s, T = _step(setting), int(setting["T"])
-    best, wide = T * s**2, setting["D"] + s
-    if isfinite(wide):
-        near = min(max(int(wide / s), 1), T)
-        best = min(best, *(w * (wide / w + s) ** 2 for w in (near, min(near + 1, T))))
-    return _renyi(setting, best)
+    return equation_b_1(run_of(setting), setting["alpha"])
 
 
 def _affine_untested(setting: Setting) -> float:

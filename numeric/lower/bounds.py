@@ -157,7 +157,9 @@ def _moves(run: NoisySGD) -> Iterator[tuple[tuple[float, float], str]]:
 def _mixed(run: NoisySGD, target: _Target, moves: tuple[float, float]) -> float:
     noise, rate = run.noise_std_at(0), lower(arb(run.batch) / run.dataset_size)
     if run.steps == 1 and target.order is not None:
-        return max(one_step_below(target.order, rate, *pair, noise) for pair in (moves, moves[::-1]))
+        first, second = moves
+        pairs = ((first, second), (second, first))
+        return max(one_step_below(target.order, rate, one, other, noise) for one, other in pairs)
     width, found = noise * sqrt(run.steps), []
     for pair in (moves, moves[::-1]):
         if run.sampling == "shuffled":  # once in every whole epoch, and perhaps in the last one
@@ -167,8 +169,7 @@ def _mixed(run: NoisySGD, target: _Target, moves: tuple[float, float]) -> float:
         else:
             rates = Fraction(run.batch, run.dataset_size)
             laws, offsets = [BinomialLaw(run.steps, rates, move, noise) for move in pair], (0.0, 0.0)
-        first, second = mixture_masses(target.order, laws[0], laws[1], offsets)
-        found.append(target.masses(first, second))
+        found.append(target.masses(*mixture_masses(target.order, laws[0], laws[1], offsets)))
     return max(found) * _JUST_BELOW
 
 

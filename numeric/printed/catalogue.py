@@ -13,7 +13,7 @@ from typing import Final
 
 from lastiterate.numeric.assumptions import Assumption, Convex, Holder, StronglyConvex
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.printed import bok_su_altschuler, liang
+from lastiterate.numeric.printed import altschuler_talwar, bok_su_altschuler, liang
 from lastiterate.numeric.printed.chien_li_sampled import theorem_3_12
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.theorems import EVALUATORS, Setting
@@ -138,6 +138,7 @@ def _smoothness(assumption: Assumption) -> float:
     return float(getattr(assumption, "L", 0.0))
 
 
+_TALWAR = "sigma = noise_std / step_size, L = clip_norm, D a diameter"
 _CHIEN_LI = "the paper's conventions are those of this package: noise on the iterate, D a diameter"
 _LIANG = "sigma_DP = noise_std / step_size, C = clip_norm, D read as the diameter; constants of the paper's own proof"
 _ANY_BATCH = ("full", "without_replacement", "poisson")
@@ -161,8 +162,19 @@ _ALL: Final[tuple[Theorem, ...]] = (
         kind="bound",
         schemes=("full",),
         kinds=(Convex, StronglyConvex),
-        evaluate=_by_setting("altschuler_talwar_b1"),
-        reading="sigma = noise_std / step_size, L = clip_norm, D a diameter",
+        evaluate=lambda run, _assumption, order: altschuler_talwar.equation_b_1(run, order),
+        reading=_TALWAR,
+    ),
+    Theorem(
+        name="altschuler_talwar_3_7",
+        title="Altschuler & Talwar 2022, (3.7)",
+        claim="altschuler_talwar/proof_3_1/bound",
+        kind="refuted",
+        schemes=("without_replacement",),
+        kinds=(Convex, StronglyConvex),
+        evaluate=lambda run, _assumption, order: altschuler_talwar.equation_3_7(run, order),
+        reading=f"{_TALWAR}; sigma_1 = sigma_2",
+        needs=_bounded,
     ),
     *(
         Theorem(
