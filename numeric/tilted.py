@@ -98,6 +98,14 @@ class Composition:
         found: _Floats = self.spacing * (self.first + np.arange(len(self.weights), dtype=np.float64))
         return found
 
+    def masses(self) -> _Floats:
+        """The masses of the losses of the window where ``tilt`` is 0, rounded up; their error is ``error``."""
+        if self.tilt:
+            raise ValueError(f"masses are those of an untilted law, got tilt={self.tilt:g}")
+        with precision():
+            found: _Floats = self.weights * (upper(self.log_scale.exp()) * (1 + 4 * _UNIT))
+        return found
+
     def delta(self, epsilon: float) -> float:
         """An upper bound of the profile at epsilon, which is at least 0 and at least the first loss."""
         start = max(0, int(np.floor(epsilon / self.spacing)) - self.first)
