@@ -19,8 +19,8 @@ from lastiterate.numeric.errors import InputError
 
 __all__ = ["composed_rdp", "step_price"]
 
-_LEAST_MULTIPLIER = 1 / 9
-_HIGH_ORDER = 1000.0
+LEAST_MULTIPLIER = 1 / 9
+HIGH_ORDER = 1000.0
 
 
 def composed_rdp(composed: Composed, order: float) -> float:
@@ -54,7 +54,7 @@ def step_price(rate: float, multiplier: float, adjacency: str, order: float) -> 
     """S of the module docstring for one step, rounded up. Arguments as `SampledStep`, and the order alpha > 1."""
     with precision():
         whole = upper(exact(order) / (2 * exact(multiplier) ** 2))
-    if rate >= 1 or multiplier < _LEAST_MULTIPLIER or order > _HIGH_ORDER:
+    if rate >= 1 or multiplier < LEAST_MULTIPLIER or order > HIGH_ORDER:
         return whole
     divergence = replacement_step if adjacency == "replace" else s_up
     return min(divergence(rate, multiplier, alpha=order).upper, whole)

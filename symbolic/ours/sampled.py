@@ -8,16 +8,30 @@ Derivation   Reveal a batch without i*, uniform, and swap one of its elements fo
              batch (`law`). What is revealed is the same for both runs. The mixture's profile is q times that of two
              Gaussians at 1 + (t - 1)/q (`profile`). The noise is split, variances add (`step`); the reduction with two
              maps carries the distance, Lemma 3.2 pays for the shift. No law is conditioned on the future.
+Shares       B^2 / X is the cost of the best shifts, X = x + (1 - beta) r linear in every share: convex, and beta
+             costs alpha B^2 r / (2 X^2) more (`shares`). On a curved path the shift lam v / alpha is stationary.
 Source       ours; it repairs Chien & Li 2025, Theorem 3.12. The profile is Balle, Barthe & Gaboardi 2018, Theorem 2.
 """
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, diff
 
 from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
-from lastiterate.symbolic.notation import a, alpha, b, beta, gamma, kappa, n, q, r, sigma, u, v, x, xi
+from lastiterate.symbolic.notation import a, alpha, b, beta, gamma, kappa, lam, n, p, q, r, sigma, u, v, x, xi
 
 _SOURCE = Source("DESIGN.md", 73, "Section 2", "random batches")
 _one = Integer(1)
+
+# Two ways to spend X, which is x and (1 - beta) r; u stands for B^2.
+_width = x + (1 - beta) * r
+
+
+def _saved(nu: Expr) -> Identity:
+    return Identity(diff(alpha * u / (2 * _width), beta), nu * r, "what a share costs the shifts")
+
+
+def _pressed(shift: Expr) -> Identity:
+    return Identity(alpha * shift**2 / (2 * v) - lam * shift, -(lam**2) * v / (2 * alpha), "at the stationary shift")
+
 
 # r is the number of batches of b samples out of the n - 1 others; there are r n / (n - b) out of all n.
 _uniform = (n - b) / (n * r)
@@ -102,6 +116,33 @@ CLAIMS = (
             ),
             Mutant(
                 "order reversed", Inequality(v + r - a, Relation.AT_MOST, v + x - a, given=(x <= r,)), Engine.INEQUALITY
+            ),
+        ),
+        role=Role.OURS,
+    ),
+    Claim(
+        key="ours/sampled/shares",
+        title="Shares: what one costs the shifts of a straight window, and the shift at a given pressure",
+        source=_SOURCE,
+        assumptions=(alpha > 1, beta < 1),
+        checks=(
+            _saved(alpha * u / (2 * _width**2)),
+            Inequality(
+                u / ((p + q) / 2),
+                Relation.TIGHT,
+                (u / p + u / q) / 2,
+                name="the cost of the shifts is convex in X",
+            ),
+            _pressed(lam * v / alpha),
+        ),
+        mutants=(
+            Mutant("1/X for 1/X^2", _saved(alpha * u / (2 * _width)), Engine.IDENTITY),
+            Mutant("without alpha / 2", _saved(u / _width**2), Engine.IDENTITY),
+            Mutant("the shift lam alpha v", _pressed(lam * alpha * v), Engine.IDENTITY),
+            Mutant(
+                "concave in X",
+                Inequality((u / p + u / q) / 2, Relation.AT_MOST, u / ((p + q) / 2)),
+                Engine.INEQUALITY,
             ),
         ),
         role=Role.OURS,

@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.bound import Measured, RenyiBound, bound, estimate, gaussian_bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
+from lastiterate.numeric.composed_rdp import composed_rdp, step_price
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sampled import sampled_routes
+from lastiterate.numeric.shooting import shoot
 
 _RUN = NoisySGD(
     1, step_size=1.0, noise_std=1.0, clip_norm=1.0, dataset_size=10, batch_size=1, sampling="without_replacement"
@@ -146,3 +148,52 @@ def test_a_step_never_costs_more_than_the_whole_batch() -> None:
         run = replace(_RUN, noise_std=noise)
         whole = order * (2.0 / noise) ** 2 / 2
         assert 0.9 * whole <= bound(run, Convex(1.0), order=order).epsilon <= whole * (1 + 1e-12)
+
+
+def _scheduled(steps: int) -> NoisySGD:
+    """Decaying step size and noise, as in Altschuler & Talwar 5.3 and D2P2-SGD."""
+    sizes = [0.1 / (1 + t / steps) for t in range(steps)]
+    return replace(_LONG, steps=steps, step_size=sizes, noise_std=[0.1 * 0.999**t + 0.02 for t in range(steps)])
+
+
+@pytest.mark.parametrize("assumption", [Convex(1.0), StronglyConvex(1.0, 1.0), Smooth(0.5), Holder(0.5, 0.5)])
+def test_schedules_have_windows(assumption: Assumption) -> None:
+    routes = {one.route: one for one in sampled_routes(_scheduled(3000), assumption, 2.0)}
+    window = routes["window of shifts"]
+    assert window.epsilon == composed_rdp(window.composed, 2.0)
+    assert sum(step.count for step in window.composed.steps) == window.window[1] - window.window[0]
+    if isinstance(assumption, StronglyConvex):
+        assert window.epsilon < 0.8 * routes["composition"].epsilon
+
+
+@pytest.mark.parametrize(
+    "assumption", [Convex(1.0), StronglyConvex(1.0, 1.0), Smooth(0.5), Holder(0.5, 0.5), Clipped()]
+)
+def test_a_share_for_each_step_is_never_worse_than_one_for_all(assumption: Assumption) -> None:
+    """Against the best single share by an independent route: shooting with a toll, and a scan of shares."""
+    run = replace(_LONG, steps=200)
+    [ours] = [one.epsilon for one in sampled_routes(run, assumption, 2.0) if one.route == "window of shifts"]
+    expansion, q, best = assumption.expansion(run, 0, differs=False), 0.05, inf
+    for share in np.linspace(0.02, 0.98, 25).tolist():
+        toll = step_price(q, sqrt(share) * 0.1 / 0.04, "replace", 2.0)
+        shot = shoot(expansion, 1.0, 200, toll * (1 - share) * 0.01)
+        best = min(best, shot.cost / ((1 - share) * 0.01) + len(shot.shifts) * toll)
+    assert ours <= best * (1 + 1e-4)
+
+
+def test_a_constant_schedule_is_a_constant() -> None:
+    steps = 400
+    run = replace(_LONG, steps=steps, diameter=0.3)
+    uneven = replace(run, noise_std=[0.1] * (steps - 1) + [0.1 * (1 + 1e-12)])
+    here, there = (bound(one, Convex(1.0), order=2.0).epsilon for one in (run, uneven))
+    assert there == pytest.approx(here, rel=1e-3)
+
+
+@given(st.floats(-6, 6), st.sampled_from([Convex, Smooth]))
+@settings(max_examples=5, deadline=None)
+def test_units_of_length_do_not_matter(power: float, kind: type) -> None:
+    unit = 10.0**power
+    run = replace(_LONG, steps=300)
+    scaled = replace(run, noise_std=0.1 * unit, clip_norm=unit, diameter=unit)
+    here, there = (bound(one, kind(0.5), order=3.0).epsilon for one in (run, scaled))
+    assert there == pytest.approx(here, rel=1e-6)
