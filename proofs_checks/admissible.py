@@ -62,10 +62,10 @@ def at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
     return value.doit() if value.has(sp.Sum, sp.Product) else value
 
 
-def enclosures(expression: sp.Expr, point: Point) -> Iterator[arb]:
-    """Ever tighter balls around the expression's value at the point."""
+def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PRECISIONS) -> Iterator[arb]:
+    """Ever tighter balls around the expression's value at the point, one for each precision in bits."""
     before = ctx.prec
-    for bits in PRECISIONS:
+    for bits in precisions:
         ctx.prec = bits
         try:
             balls = {s: arb(fmpq(int(v.p), int(v.q))) for s, v in point.items() if v.is_Rational}

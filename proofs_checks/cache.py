@@ -35,6 +35,7 @@ _UNRELATED = frozenset(
         "cache.py",
         "runner.py",
         "lock.py",
+        "recompute.py",
         "report.py",
         "describe.py",
         "selection.py",

@@ -24,7 +24,7 @@ from lastiterate.proofs_checks.witnesses.settings import settings
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import Check, Engine, UpperBound
 
-__all__ = ["ASSUMED", "assumed_by", "decide"]
+__all__ = ["ASSUMED", "assumed_by", "attack", "decide"]
 
 UNBOUNDED = 600
 """Settings without projection, for each check."""
@@ -214,6 +214,21 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
         )
     detail = f"not below any witness at {tried} settings, both directions ({attacks} comparisons)"
     return Outcome(check.name, Engine.WITNESS, Status.HELD, Grade.NOT_REFUTED, detail)
+
+
+def attack(check: UpperBound, setting: Setting) -> Outcome | None:
+    """The refutation of the bound at one setting by the first of its witnesses that can; None where none can.
+
+    Raises:
+        InputError: as `decide`.
+    """
+    assumed = assumed_by(check.bound)
+    value = _bound(_evaluators()[check.bound], _altered(check, assumed)(setting))
+    for witness in _witnesses(check, assumed):
+        lower = witness.lower(setting, assumed) if witness.bounded is math.isfinite(setting["D"]) else None
+        if value is not None and lower is not None and _broken(value, lower):
+            return _refutation(check, setting, value, witness, lower)
+    return None
 
 
 def _bound(evaluate: Evaluator, setting: Setting) -> float | None:

@@ -6,7 +6,7 @@ given as plain text.
 """
 
 # Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportGeneralTypeIssues=false
 
 import re
 from functools import lru_cache

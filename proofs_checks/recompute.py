@@ -1,0 +1,166 @@
+"""A counterexample computed again from its stored parameters, at any precision.
+
+What a report keeps of a counterexample is text: the exact parameters and an enclosure of each side. Here the sides
+are computed afresh from the claim's formulas at those parameters, so that a reader need not trust the report.
+"""
+
+# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Final
+
+import sympy as sp
+from flint import arb
+
+from lastiterate.numeric.balls import precision
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.admissible import Point, enclosures, free_symbols
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.witness import attack
+from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome
+from lastiterate.symbolic.claim import (
+    Check,
+    Claim,
+    Holds,
+    Identity,
+    Inequality,
+    Recursion,
+    Relation,
+    Sampled,
+    UpperBound,
+    Value,
+)
+from lastiterate.symbolic.notation import PREVIOUS
+
+__all__ = ["Recomputed", "counterexample", "recompute", "refuted"]
+
+MOST_DIGITS: Final = 1000
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """A counterexample as it comes out this time.
+
+    Attributes:
+        check: name of the check that it refutes.
+        found: parameters and the new enclosures of both sides.
+        certain: whether these enclosures alone show that the check fails.
+    """
+
+    check: str
+    found: Counterexample
+    certain: bool
+
+
+def counterexample(key: str, digits: int = 50) -> tuple[Recomputed, ...]:
+    """The counterexamples of a claim of the ledger, computed again; () where it has none.
+
+    Args:
+        key: the claim's key.
+        digits: significant digits of the enclosures.
+
+    Raises:
+        InputError: there is no such claim, or the number of digits is not usable.
+
+    >>> [again] = counterexample("chien_li/remarks_3_1/degenerates", digits=5)
+    >>> dict(again.found.at), again.found.left, again.found.relation, again.found.right, again.certain
+    ({'w': '2', 'D': '1', 's': '1'}, '4.5000', '==', '8.0000', True)
+    """
+    from lastiterate.proofs_checks.cache import ReportCache, default_folder
+    from lastiterate.proofs_checks.runner import run
+    from lastiterate.proofs_checks.selection import select
+    from lastiterate.symbolic.ledger import CLAIMS
+
+    (claim,) = select(CLAIMS, keys=(key,))
+    (report,) = run([claim], jobs=1, cache=ReportCache(default_folder()))
+    return recompute(claim, report, digits)
+
+
+def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[Recomputed, ...]:
+    """Each counterexample of the report, mutants left out, computed again from its parameters.
+
+    Raises:
+        InputError: the number of digits is not usable.
+    """
+    if not 1 <= digits <= MOST_DIGITS:
+        raise InputError(f"digits needs a number from 1 to {MOST_DIGITS}, got digits={digits}; choose one.")
+    return tuple(_again(claim, check, found, digits) for check, _, found in refuted(claim, report))
+
+
+def refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome, Counterexample]]:
+    """The checks with a counterexample, with their outcomes; the misprint is the last."""
+    pairs = [*zip(claim.checks, report.outcomes, strict=True)]
+    if claim.misprint is not None and report.misprint is not None:
+        pairs.append((claim.misprint, report.misprint))
+    for check, outcome in pairs:
+        if outcome.counterexample is not None:
+            yield check, outcome, outcome.counterexample
+
+
+def _again(claim: Claim, check: Check, found: Counterexample, digits: int) -> Recomputed:
+    if isinstance(check, Identity | Inequality | Holds | Sampled):
+        relation = Relation.EQUAL if isinstance(check, Identity) else check.relation
+        return _sides(check, (check.left, relation, check.right), found, digits)
+    if isinstance(check, Recursion):
+        return _sides(check, _unrolled(check, found), found, digits)
+    if isinstance(check, UpperBound):
+        return _attacked(check, found, _bits(digits))
+    outcome = decide_check(check, claim.assumptions)  # a limit, a unit, a simulation: the engine goes over it again
+    again = outcome.counterexample
+    if again is not None and isinstance(check, Value):
+        again = replace(again, left=_ball(check.expression.doit(), {}, _bits(digits)).str(digits))
+    return Recomputed(check.name, again or found, again is not None)
+
+
+def _sides(check: Check, sides: tuple[sp.Expr, Relation, sp.Expr], found: Counterexample, digits: int) -> Recomputed:
+    """Both sides of a relation at the parameters, in balls wide enough for the digits."""
+    left, relation, right = sides
+    point = _point(found, left, right)
+    bits = _bits(digits)
+    one, other = (_ball(sp.sympify(side, strict=True), point, bits) for side in (left, right))
+    again = Counterexample(found.at, one.str(digits), str(relation), other.str(digits), found.note)
+    return Recomputed(check.name, again, _broken(one, relation, other))
+
+
+def _bits(digits: int) -> int:
+    """Working precision for so many digits, with some to lose."""
+    return ceil(digits * 3.33) + 64
+
+
+def _broken(left: arb, relation: Relation, right: arb) -> bool:
+    """Whether the balls show that the relation fails."""
+    if relation is Relation.EQUAL:
+        return not left.overlaps(right)
+    return bool(left >= right) if relation is Relation.BELOW else bool(left > right)
+
+
+def _point(found: Counterexample, *parts: sp.Basic | int) -> Point:
+    """The stored parameters as exact values of the symbols of the expressions."""
+    symbols = free_symbols(*(sp.sympify(part, strict=True) for part in parts))
+    return {symbol: sp.Rational(found.at[str(symbol)]) for symbol in symbols if str(symbol) in found.at}
+
+
+def _ball(expression: sp.Expr, point: Point, bits: int) -> arb:
+    return next(enclosures(expression, point, (bits,)))
+
+
+def _unrolled(check: Recursion, found: Counterexample) -> tuple[sp.Expr, Relation, sp.Expr]:
+    """The closed form and the recursion run up to the stored index, at the stored parameters."""
+    point = _point(found, check.closed_form, check.initial, check.step, check.index)
+    value = sp.sympify(check.initial, strict=True).xreplace(point)
+    for i in range(check.start + 1, int(point[check.index]) + 1):
+        value = check.step.xreplace({**point, check.index: sp.Integer(i), PREVIOUS: value})
+    return check.closed_form.xreplace(point), Relation.EQUAL, value
+
+
+def _attacked(check: UpperBound, found: Counterexample, bits: int) -> Recomputed:
+    """The bound against its witnesses at the stored setting; balls inside, floats rounded outwards at the end."""
+    setting = {name: float(value) for name, value in found.at.items()}
+    with precision(bits):
+        outcome = attack(check, setting)
+    again = outcome.counterexample if outcome is not None else None
+    return Recomputed(check.name, again or found, again is not None)

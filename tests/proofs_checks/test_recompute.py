@@ -1,0 +1,96 @@
+"""Counterexamples come out again from their stored parameters, for every kind of check and on the real ledger."""
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.cache import ENVIRONMENT
+from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.proofs_checks.recompute import counterexample, recompute
+from lastiterate.proofs_checks.verdict import Verdict
+from lastiterate.symbolic.claim import (
+    Holds,
+    Identity,
+    Inequality,
+    Recursion,
+    Relation,
+    Sampled,
+    Units,
+    UpperBound,
+    Value,
+)
+from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic.notation import PREVIOUS, D, K, alpha, c, s, t, x, y
+
+CHECKS = (
+    Identity((x + y) ** 2, x**2 + y**2),
+    Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c ** (t + 1)) / (1 - c)),
+    Inequality(x * y, Relation.AT_MOST, x + y),
+    Inequality(x, Relation.BELOW, x),
+    Holds(sp.exp(x), Relation.AT_MOST, 1 + x, {x: (0, 1)}),
+    Sampled(sp.exp(x), Relation.AT_MOST, 1 + x, {x: (sp.Rational(1, 2), 1)}),
+    Value(sp.pi, "3.15"),
+    UpperBound("composition", ("linear",), {K: K / 2}),
+    UpperBound("output_perturbation", ("clamped_linear",)),
+    Units(x + K, D),
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: type(check).__name__)
+def test_every_kind_of_check(make_claim, check):
+    claim = make_claim(checks=(check,), assumptions=(alpha > 1 if isinstance(check, UpperBound) else c < 1,))
+    report = decide(claim)
+    assert report.verdict is Verdict.REFUTED
+    stored = report.outcomes[0].counterexample
+    (again,) = recompute(claim, report, digits=60)
+    assert again.certain
+    assert again.found.at == stored.at
+    assert again.found.relation == stored.relation
+
+
+def test_more_digits_are_more_digits(make_claim):
+    claim = make_claim(checks=(Value(sp.pi, "3.15"),))
+    (again,) = recompute(claim, decide(claim), digits=100)
+    assert again.found.left.startswith(
+        "[3.14159265358979323846264338327950288419716939937510582097494459230781640628620"
+    )
+
+
+def test_parameters_that_do_not_refute_are_not_certain(make_claim):
+    claim = make_claim(checks=(CHECKS[0],))
+    report = decide(claim)
+    outcome = report.outcomes[0]
+    harmless = replace(outcome.counterexample, at={"x": "0", "y": "1"})
+    changed = replace(report, outcomes=(replace(outcome, counterexample=harmless),))
+    assert not recompute(claim, changed)[0].certain
+
+
+def test_what_holds_has_no_counterexample_and_a_misprint_has(make_claim):
+    right = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
+    claim = make_claim(checks=(right,))
+    assert recompute(claim, decide(claim)) == ()
+    printed = make_claim(checks=(right,), misprint=CHECKS[0])
+    assert [again.certain for again in recompute(printed, decide(printed))] == [True]
+
+
+@pytest.mark.parametrize("digits", [0, -1, 1001])
+def test_digits_out_of_range(make_claim, digits):
+    claim = make_claim(checks=(CHECKS[0],))
+    with pytest.raises(InputError, match="digits"):
+        recompute(claim, decide(claim), digits)
+
+
+def _wrong():
+    verdicts = read_lock()
+    return [claim.key for claim in CLAIMS if verdicts[claim.key].verdict in ("REFUTED", "GAP", "TYPO")]
+
+
+def test_every_wrong_claim_of_the_ledger_has_counterexamples_that_come_out_again(monkeypatch, tmp_path):
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
+    for key in _wrong():
+        found = counterexample(key)
+        assert found, key
+        assert all(again.certain for again in found), key
