@@ -1,0 +1,324 @@
+"""C.1 again: the lines between the cases, the sums over t, and the misprints that units show.
+
+Statement    (58), (60), (64)-(66), (69)-(71), (74)-(79).
+Assumptions  as appendix_c_1; r is a loss where it is named so.
+Derivation   Expand, sum over t = 0, ..., T, divide by T + 1.
+Source       Liang et al., C.1; earlier version (50)-(70).
+Remark       G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|; the paper's C is K, its mu is m.
+"""
+
+from sympy import Expr, Integer, Min, Rational, sqrt
+
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Simulated, Units
+from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.notation import (
+    D,
+    G,
+    K,
+    L,
+    P,
+    T,
+    b,
+    c,
+    dim,
+    eta,
+    g,
+    gamma,
+    kappa,
+    m,
+    r,
+    rho,
+    sigma_dp,
+    sigma_sgd,
+    u,
+    v,
+    x,
+    xi,
+    y,
+    z,
+)
+
+_loss = {**SMOOTH, r: "gradient length"}
+_noise = {dim: 5, eta: Rational(1, 2), sigma_dp: Integer(2)}
+_per_step = 4 * eta * sigma_sgd**3 / (m * K) + 2 * eta**2 * sigma_sgd**2 / b + dim * eta**2 * sigma_dp**2
+_root_two = sqrt(Integer(2))
+
+
+def _summed(slope: Expr) -> Expr:
+    """The mean root over t where each step loses slope eta K G/sqrt(2 L): D^2 and the noise, over T + 1."""
+    return sqrt(2 * L) / (slope * eta * K) * (D**2 / (T + 1) + dim * eta**2 * sigma_dp**2)
+
+
+def _rate(first: Expr) -> Expr:
+    return first / (eta * K * (T + 1)) + dim * eta * sigma_dp**2 * sqrt(L) / K
+
+
+CLAIMS = (
+    Claim(
+        key="liang/appendix_c_1/expand",
+        title="(58), (67): |theta - eta g - theta*|^2 <= |theta - theta*|^2 - 2 eta g (theta - theta*) + eta^2 C^2",
+        source=at(558, "C.1", "(58)"),
+        checks=(
+            Inequality(
+                (xi - eta * gamma) ** 2,
+                Relation.TIGHT,
+                xi**2 - 2 * eta * gamma * xi + eta**2 * K**2,
+                (gamma**2 <= K**2,),
+                "theta* = 0",
+            ),
+            Units(xi**2 - eta * gamma * xi + eta**2 * K**2 + dim * eta**2 * sigma_dp**2, P, SMOOTH, "the terms add"),
+        ),
+        mutants=(
+            wrong(
+                "cross term once",
+                Inequality(
+                    (xi - eta * gamma) ** 2,
+                    Relation.AT_MOST,
+                    xi**2 - eta * gamma * xi + eta**2 * K**2,
+                    (gamma**2 <= K**2,),
+                ),
+            ),
+            wrong("eta sigma_DP^2", Units(xi**2 + dim * eta * sigma_dp**2, P, SMOOTH)),
+        ),
+        role=Role.STEP,
+    ),
+    Claim(
+        key="liang/appendix_c_1/far_sample",
+        title="(60): 2 eta C |theta - theta*| <= 4 eta C G/sqrt(2 mu)",
+        source=at(568, "C.1", "(60)"),
+        checks=(
+            Inequality(2 * eta * K * x, Relation.TIGHT, 4 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,), "A.15"),
+        ),
+        mutants=(
+            wrong(
+                "2 for 4",
+                Inequality(2 * eta * K * x, Relation.AT_MOST, 2 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,)),
+            ),
+        ),
+        role=Role.STEP,
+        relation=Relation.TIGHT,
+    ),
+    Claim(
+        key="liang/appendix_c_1/decrease_1",
+        title="(64): -(12/25) eta C G/sqrt(2 L) is a squared length; the printed c is the clip norm C",
+        source=at(586, "C.1", "(64)"),
+        checks=(Units(eta * K * G / sqrt(2 * L) + dim * eta**2 * sigma_dp**2, P, SMOOTH, "C for c"),),
+        misprint=Units(eta * c * G / sqrt(2 * L) + dim * eta**2 * sigma_dp**2, P, SMOOTH, "c, a number elsewhere"),
+        mutants=(wrong("without G", Units(eta * K / sqrt(2 * L) + dim * eta**2 * sigma_dp**2, P, SMOOTH)),),
+        role=Role.STEP,
+        remark=(
+            "(64) writes a lower-case c where (59), (62) and (63) have the clip norm C. Only C makes the line a "
+            "squared length. The earlier version has the same letter in (56) and in (68)."
+        ),
+    ),
+    Claim(
+        key="liang/appendix_c_1/sum_1",
+        title="(65): (64) summed is 25 sqrt(2)/12 times sqrt(L) D^2/(eta C (T + 1)) + d eta sigma_DP^2 sqrt(L)/C",
+        source=at(590, "C.1", "(65)"),
+        assumptions=(L > 0,),
+        checks=(
+            Identity(_summed(Rational(12, 25)), 25 * _root_two / 12 * _rate(sqrt(L) * D**2), "the constant is 2.95"),
+            Units(_rate(sqrt(L) * D**2), G, SMOOTH, "roots of a loss"),
+        ),
+        misprint=Units(_rate(sqrt(L * D**2)), G, SMOOTH, "sqrt(L D^2), as printed"),
+        mutants=(
+            wrong("25/12", Identity(_summed(Rational(12, 25)), Rational(25, 12) * _rate(sqrt(L) * D**2))),
+            wrong(
+                "eta^2 in the noise", Units(_rate(sqrt(L) * D**2) + dim * eta**2 * sigma_dp**2 * sqrt(L) / K, G, SMOOTH)
+            ),
+        ),
+        role=Role.STEP,
+        remark=(
+            "Our copy of the later version has sqrt(L D^2) in (65) and (70), which is sqrt(L) D. Summing (64) gives "
+            "sqrt(L) D^2, and so do (79) and the earlier version's (57) and (61). Only that is a root of a loss."
+        ),
+    ),
+    Claim(
+        key="liang/appendix_c_1/case_1_2",
+        title="(66): sqrt(l - l*) <= |grad l|/sqrt(2 mu) < 35/sqrt(2) L^(3/4)/mu^(5/4) sigma_SGD",
+        source=at(596, "C.1", "(66)"),
+        assumptions=(rho >= 1,),
+        checks=(
+            Inequality(
+                G,
+                Relation.BELOW,
+                35 / sqrt(2 * m) * rho**3 * sigma_sgd,
+                (2 * m * G**2 <= g**2, g < 35 * sigma_sgd * rho**3),
+                "rho^3 = (L/mu)^(3/4)",
+            ),
+            Units(rho**3 * sigma_sgd / sqrt(m), G, SMOOTH, "a root of a loss"),
+        ),
+        mutants=(
+            wrong(
+                "35/2",
+                Inequality(
+                    G,
+                    Relation.BELOW,
+                    Rational(35, 2) / sqrt(2 * m) * rho**3 * sigma_sgd,
+                    (2 * m * G**2 <= g**2, g < 35 * sigma_sgd * rho**3),
+                ),
+            ),
+        ),
+        role=Role.STEP,
+        relation=Relation.BELOW,
+    ),
+    Claim(
+        key="liang/appendix_c_1/noise_of_d",
+        title="(69): the noise adds d eta^2 sigma_DP^2; its first line prints eta^2 sigma_DP^2",
+        source=at(612, "C.1", "(69)"),
+        checks=(
+            Identity(dim * (eta**2 * sigma_dp**2), dim * eta**2 * sigma_dp**2, "d coordinates"),
+            Simulated("noise_energy", Relation.EQUAL, dim * eta**2 * sigma_dp**2, _noise, Rational(1, 2), "d = 5"),
+        ),
+        misprint=Simulated("noise_energy", Relation.EQUAL, eta**2 * sigma_dp**2, _noise, Rational(1, 2), "as printed"),
+        mutants=(
+            wrong("d^2", Simulated("noise_energy", Relation.EQUAL, dim**2 * eta**2 * sigma_dp**2, _noise)),
+            wrong("d^2 exactly", Identity(dim * (eta**2 * sigma_dp**2), dim**2 * eta**2 * sigma_dp**2)),
+        ),
+        role=Role.STEP,
+        remark=(
+            "The first line of (69) has eta^2 sigma_DP^2 for the noise and its second d eta^2 sigma_DP^2. The mean "
+            "square of d coordinates is d eta^2 sigma_DP^2. The earlier version's (60) has the same slip."
+        ),
+    ),
+    Claim(
+        key="liang/appendix_c_1/sum_2",
+        title="(70): (69) summed is 5 sqrt(2) times the same rate as (65)",
+        source=at(616, "C.1", "(70)"),
+        assumptions=(L > 0,),
+        checks=(Identity(_summed(Rational(1, 5)), 5 * _root_two * _rate(sqrt(L) * D**2), "slope 1/5"),),
+        mutants=(wrong("5", Identity(_summed(Rational(1, 5)), 5 * _rate(sqrt(L) * D**2))),),
+        role=Role.STEP,
+    ),
+    Claim(
+        key="liang/appendix_c_1/near_sample",
+        title="(71), (72): a sample of norm above C is farther than C/2 from a mean gradient of norm at most C/2",
+        source=at(622, "C.1", "(71)"),
+        checks=(
+            Inequality(z, Relation.TIGHT, x + K / 2, (z <= g + x, 2 * g <= K), "triangle"),
+            Inequality(K / 2, Relation.BELOW, x, (z <= g + x, 2 * g <= K, z > K), "clipped only if far"),
+        ),
+        mutants=(wrong("K/4", Inequality(z, Relation.AT_MOST, x + K / 4, (z <= g + x, 2 * g <= K))),),
+        role=Role.STEP,
+    ),
+    Claim(
+        key="liang/appendix_c_1/added_gradient",
+        title="(74): what is added and taken off is grad l; the printed l(theta_t) is a loss",
+        source=at(636, "C.1", "(74)"),
+        checks=(Units(gamma - kappa + g, K, _loss, "gradients"),),
+        misprint=Units(gamma - kappa + r, K, _loss, "a gradient and a loss, as printed"),
+        mutants=(wrong("a step", Units(gamma - eta * kappa + g, K, _loss)),),
+        role=Role.STEP,
+        remark=(
+            "The first line of (74) has g_xi - grad l + l, which adds a loss to gradients. The second line has "
+            "grad l. Both versions print it, the earlier in (65)."
+        ),
+    ),
+    Claim(
+        key="liang/appendix_c_1/clipped_spread",
+        title="(74), last step: clipping moves no sample away from a mean gradient of norm at most C/2",
+        source=at(636, "C.1", "(74)"),
+        checks=(
+            Inequality((K - xi) ** 2, Relation.TIGHT, (gamma - xi) ** 2, (gamma >= K, xi <= K / 2), "on the line"),
+        ),
+        mutants=(
+            wrong(
+                "mean anywhere",
+                Inequality((K - xi) ** 2, Relation.AT_MOST, (gamma - xi) ** 2, (gamma >= K,)),
+            ),
+        ),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="liang/appendix_c_1/sum_3",
+        title="(76): (75) summed over t = 0, ..., T and divided by eta (T + 1)",
+        source=at(646, "C.1", "(76)"),
+        checks=(
+            Identity(
+                (D**2 + (T + 1) * _per_step) / (eta * (T + 1)),
+                D**2 / (eta * (T + 1))
+                + 4 * sigma_sgd**3 / (m * K)
+                + 2 * eta * sigma_sgd**2 / b
+                + dim * eta * sigma_dp**2,
+                "(76)",
+            ),
+            Units(_per_step / eta + D**2 / eta, r, _loss, "losses"),
+        ),
+        mutants=(
+            wrong(
+                "T for T + 1",
+                Identity(
+                    (D**2 + (T + 1) * _per_step) / (eta * (T + 1)),
+                    D**2 / (eta * T)
+                    + 4 * sigma_sgd**3 / (m * K)
+                    + 2 * eta * sigma_sgd**2 / b
+                    + dim * eta * sigma_dp**2,
+                ),
+            ),
+            wrong("bias without mu", Units(_per_step + 4 * eta * sigma_sgd**3 / K, P, _loss)),
+        ),
+        role=Role.STEP,
+    ),
+    Claim(
+        key="liang/appendix_c_1/sum_3_rate",
+        title="(78): 25 times (77) is at most 50 times the rate",
+        source=at(654, "C.1", "(78)"),
+        checks=(
+            Asymptotic(25 * (x + 2 * y + _root_two * z + g), x + y + z + g, constant=Integer(50), name="(77) to (78)"),
+        ),
+        mutants=(
+            wrong("49", Inequality(25 * (x + 2 * y + _root_two * z + g), Relation.AT_MOST, 49 * (x + y + z + g))),
+        ),
+        role=Role.STEP,
+        relation=Relation.UP_TO_CONSTANT,
+    ),
+    Claim(
+        key="liang/appendix_c_1/random_cases",
+        title="(79): the cases depend on the random theta_t, and bound the least over t path by path, so its mean",
+        source=at(656, "C.1", "(79)"),
+        checks=(
+            Inequality(
+                Min((x + y) / 2, (u + v) / 2),
+                Relation.AT_MOST,
+                (Min(x, u) + Min(y, v)) / 2,
+                name="two paths, two times: least mean by mean least",
+            ),
+        ),
+        mutants=(
+            wrong(
+                "up to 100",
+                Inequality(Min((x + y) / 2, (u + v) / 2), Relation.AT_MOST, 100 * (Min(x, u) + Min(y, v)) / 2),
+            ),
+        ),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+        remark=(
+            "(65), (66), (70) and (78) each assume one case for every t, but the case is decided by the random "
+            "gradient at theta_t. Paths that pass through (1.2) or (2.2) bound the least of sqrt(l - l*) along the "
+            "path; (79) is on the least over t of the mean, which may be larger. What follows from the cases is a "
+            "bound of the mean of the least."
+        ),
+    ),
+    Claim(
+        key="liang/appendix_c_1/random_cases_repaired",
+        title="The mean of the least is at most the least mean: the cases bound E min_t only",
+        source=at(656, "C.1", "(79)"),
+        checks=(
+            Inequality(
+                (Min(x, u) + Min(y, v)) / 2, Relation.TIGHT, Min((x + y) / 2, (u + v) / 2), name="two paths, two times"
+            ),
+        ),
+        mutants=(
+            wrong(
+                "nine tenths",
+                Inequality(
+                    (Min(x, u) + Min(y, v)) / 2, Relation.AT_MOST, Rational(9, 10) * Min((x + y) / 2, (u + v) / 2)
+                ),
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+        repairs="liang/appendix_c_1/random_cases",
+    ),
+)
