@@ -15,6 +15,8 @@ _MODULES = ["lastiterate", *(found.name for found in pkgutil.walk_packages(lasti
 def test_examples(name: str) -> None:
     if name.startswith("lastiterate.runtime"):
         pytest.importorskip("torch")
+    if "opacus" in name:
+        pytest.importorskip("opacus")
     outcome = doctest.testmod(import_module(name), verbose=False)
     assert outcome.failed == 0
 

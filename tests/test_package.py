@@ -27,7 +27,7 @@ LAYERS = {
 
 _LONG, _TOO_LONG = 330, 420
 _FORBIDDEN = {"eval", "exec", "parse_expr", "print", "__import__"}
-_NEEDS_TORCH = {"lastiterate.runtime"}
+_NEEDS_TORCH = {"lastiterate.runtime", "lastiterate.opacus"}
 
 
 def _sources() -> list[Path]:
@@ -168,6 +168,8 @@ def _modules() -> list[str]:
 def test_public_names_are_documented(name: str) -> None:
     if name.startswith(tuple(_NEEDS_TORCH)):
         pytest.importorskip("torch")
+    if "opacus" in name:
+        pytest.importorskip("opacus")
     module = import_module(name)
     assert inspect.getdoc(module), name
     for public in getattr(module, "__all__", []):

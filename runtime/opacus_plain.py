@@ -1,0 +1,40 @@
+"""Which Opacus optimisers the theorems speak of; every other is refused by name."""
+
+from typing import Any
+
+import torch
+from opacus.optimizers import DPOptimizer
+
+from lastiterate.numeric.errors import InputError
+
+__all__ = ["check_plain"]
+
+
+def check_plain(optimizer: Any) -> None:
+    """Refuse an optimiser whose update is not ``W - eta / b * (sum of clipped gradients + noise)``.
+
+    Raises:
+        InputError: another optimiser than SGD, momentum or weight decay, several step sizes, per-layer clipping.
+    """
+    if type(optimizer) is not DPOptimizer:
+        raise InputError(
+            f"The theorems need flat clipping on one worker, got optimizer={type(optimizer).__name__}; "
+            "use make_private with clipping='flat'."
+        )
+    inner = optimizer.original_optimizer
+    if type(inner) is not torch.optim.SGD:
+        raise InputError(f"The theorems need plain SGD, got optimizer={type(inner).__name__}; use torch.optim.SGD.")
+    for group in inner.param_groups:
+        for name in ("momentum", "weight_decay", "dampening", "nesterov", "maximize"):
+            if group.get(name):
+                raise InputError(f"The theorems need plain SGD, got {name}={group[name]}; leave it out.")
+        if group["lr"] != inner.param_groups[0]["lr"]:
+            raise InputError(
+                f"The theorems need one step size for all parameters, got lr={group['lr']:g} and "
+                f"lr={inner.param_groups[0]['lr']:g}; put them in one group."
+            )
+    if optimizer.loss_reduction != "mean":
+        raise InputError(
+            f"The theorems need gradients that are divided by the batch size, got loss_reduction="
+            f"{optimizer.loss_reduction!r}; use 'mean'."
+        )

@@ -1,0 +1,5 @@
+"""The accountant for Opacus (pip install 'lastiterate[opacus]'); importing this registers it as "last_iterate"."""
+
+from lastiterate.runtime.opacus import LastIterateAccountant, Projection, project
+
+__all__ = ["LastIterateAccountant", "Projection", "project"]

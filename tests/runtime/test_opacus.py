@@ -1,0 +1,216 @@
+"""The accountant for Opacus, on real trainings."""
+
+import warnings
+from collections.abc import Callable
+from copy import deepcopy
+from math import inf
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("opacus")
+
+from opacus import PrivacyEngine  # noqa: E402
+from opacus.accountants import RDPAccountant, create_accountant  # noqa: E402
+from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
+
+from lastiterate.numeric.assumptions import Assumption, Clipped, Convex  # noqa: E402
+from lastiterate.numeric.composed import Composed, SampledStep  # noqa: E402
+from lastiterate.numeric.errors import InputError  # noqa: E402
+from lastiterate.numeric.pld import composed_epsilon  # noqa: E402
+from lastiterate.opacus import LastIterateAccountant, project  # noqa: E402
+
+_N, _B, _DELTA = 60, 6, 1e-3
+
+
+class _Training:
+    """Logistic regression on 60 points, with Opacus."""
+
+    def __init__(self, optimizer: Callable[[Any], Any] | None = None, samples: int = _N, **private: Any) -> None:
+        generator = torch.Generator().manual_seed(3)
+        points = torch.nn.functional.normalize(torch.randn(samples, 4, generator=generator))
+        labels = (points[:, 0] > 0).float()
+        model = torch.nn.Linear(4, 1, bias=False)
+        torch.nn.init.zeros_(model.weight)
+        inner = (optimizer or (lambda parameters: torch.optim.SGD(parameters, lr=0.5)))(model.parameters())
+        self.engine = PrivacyEngine(accountant="last_iterate")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.model, self.optimizer, self.loader = self.engine.make_private(
+                module=model, optimizer=inner, data_loader=DataLoader(TensorDataset(points, labels), batch_size=_B),
+                noise_multiplier=private.pop("noise_multiplier", 1.5), max_grad_norm=1.0, **private,
+            )  # fmt: skip
+
+    @property
+    def accountant(self) -> LastIterateAccountant:
+        found = self.engine.accountant
+        assert isinstance(found, LastIterateAccountant)
+        return found
+
+    def train(self, steps: int) -> "_Training":
+        loss = torch.nn.BCEWithLogitsLoss()
+        taken = 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            while taken < steps:
+                for points, labels in self.loader:
+                    if taken == steps:
+                        break
+                    self.optimizer.zero_grad()
+                    loss(self.model(points).squeeze(1), labels).backward()
+                    self.optimizer.step()
+                    taken += 1
+        return self
+
+    def described(self, assumption: Assumption, diameter: float = inf) -> "_Training":
+        self.accountant.describe(self.optimizer, assumption, dataset_size=_N, diameter=diameter)
+        return self
+
+
+def _composition(steps: int, noise: float = 1.5) -> float:
+    return composed_epsilon(Composed(0.0, (SampledStep(0.1, noise, "add_remove", steps),)), _DELTA)
+
+
+def test_it_is_registered() -> None:
+    assert isinstance(create_accountant("last_iterate"), LastIterateAccountant)
+    assert LastIterateAccountant.mechanism() == "last_iterate"
+
+
+def test_without_a_description_it_composes_and_says_so() -> None:
+    training = _Training().train(25)
+    accountant = training.accountant
+    assert len(accountant) == 25
+    assert accountant.history == [(1.5, 0.1, 25)]
+    assert training.engine.get_epsilon(_DELTA) == _composition(25)
+    assert accountant.route == "composition through PLD, as describe() was not called"
+    theirs = RDPAccountant()
+    theirs.history = list(accountant.history)
+    assert accountant.get_epsilon(_DELTA) < theirs.get_epsilon(_DELTA)
+    with pytest.raises(InputError, match="describe"):
+        accountant.run()
+
+
+def test_a_target_can_be_asked_for() -> None:
+    engine = PrivacyEngine(accountant="last_iterate")
+    model = torch.nn.Linear(4, 1)
+    data = TensorDataset(torch.randn(_N, 4), torch.zeros(_N))
+    _, optimizer, _ = engine.make_private_with_epsilon(
+        module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+        data_loader=DataLoader(data, batch_size=_B), target_epsilon=3.0, target_delta=_DELTA, epochs=5,
+        max_grad_norm=1.0,
+    )  # fmt: skip
+    assert 2.98 <= _composition(50, optimizer.noise_multiplier) <= 3.0
+
+
+def test_schedules_of_noise_and_step_size_are_tracked() -> None:
+    training = _Training().described(Clipped())
+    training.train(3)
+    training.optimizer.noise_multiplier = 3.0
+    training.optimizer.param_groups[0]["lr"] = 0.2
+    training.train(2)
+    run = training.accountant.run()
+    assert run.step_size == (0.5,) * 3 + (0.2,) * 2
+    assert run.noise_std == pytest.approx((0.125,) * 3 + (0.1,) * 2)
+    steps = (SampledStep(0.1, 1.5, "add_remove", 3), SampledStep(0.1, 3.0, "add_remove", 2))
+    assert training.accountant.composition() == Composed(0.0, steps)
+
+
+def test_where_no_theorem_applies_composition_stands() -> None:
+    training = _Training(lambda parameters: torch.optim.SGD(parameters, lr=5.0)).described(Convex(1.0)).train(5)
+    assert training.accountant.get_epsilon(_DELTA) == _composition(5)
+    assert "no theorem for the last iterate applies" in training.accountant.route
+    odd = _Training(samples=62)
+    odd.accountant.describe(odd.optimizer, Clipped(), dataset_size=62)
+    odd.train(2)
+    assert odd.accountant.get_epsilon(_DELTA) > 0
+    assert "take a batch size that divides" in odd.accountant.route
+
+
+def test_a_domain_needs_a_projection_in_every_step() -> None:
+    training = _Training()
+    with pytest.raises(InputError, match=r"got none; call project"):
+        training.described(Convex(1.0), 1.0)
+    project(training.optimizer, 2.0)
+    with pytest.raises(InputError, match="diameter=2"):
+        training.described(Convex(1.0), 1.0)
+    with pytest.raises(InputError, match="does not project yet"):
+        project(training.optimizer, 1.0)
+    training.described(Convex(1.0), 2.0).train(2)
+    training.accountant.step(noise_multiplier=1.5, sample_rate=0.1)  # a step that this optimiser did not take
+    with pytest.raises(InputError, match="2 of 3 steps"):
+        training.accountant.get_epsilon(_DELTA)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "message"),
+    [
+        (lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), "momentum=0.9"),
+        (lambda p: torch.optim.SGD(p, lr=0.1, weight_decay=0.01), "weight_decay=0.01"),
+        (lambda p: torch.optim.Adam(p), "optimizer=Adam"),
+    ],
+)
+def test_other_optimisers_are_refused_by_name(optimizer: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        _Training(optimizer).described(Clipped())
+
+
+def test_other_bad_descriptions() -> None:
+    with pytest.raises(InputError, match="loss_reduction='sum'"):
+        _Training(loss_reduction="sum").described(Clipped())
+    with pytest.raises(InputError, match="assumption=1"):
+        _Training().described(1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="before the first step"):
+        _Training().train(1).described(Clipped())
+    with pytest.raises(InputError, match="delta=2"):
+        _Training().accountant.get_epsilon(2.0)
+    with pytest.raises(InputError, match="same shape"):
+        project(_Training().optimizer, 1.0, centre=[torch.zeros(3)])
+    changing = _Training().described(Clipped())
+    changing.optimizer.max_grad_norm = 2.0
+    with pytest.raises(InputError, match="max_grad_norm=2"):
+        changing.train(1)
+
+
+def test_a_checkpoint_goes_on_where_it_stopped() -> None:
+    straight, first, second = _Training(), _Training(), _Training()
+    centre = [one.detach().clone() for one in first.model.parameters()]
+    for training in (straight, first):
+        project(training.optimizer, 1.0)
+        training.described(Convex(0.25), 1.0)
+    straight.train(6)
+    state = first.train(4).accountant.state_dict()
+    second.model.load_state_dict(first.model.state_dict())
+    second.accountant.load_state_dict(deepcopy(state))
+    assert second.accountant.get_epsilon(_DELTA) == _composition(4)
+    project(second.optimizer, 1.0, centre=centre)
+    second.described(Convex(0.25), 1.0).train(2)
+    assert second.accountant.run() == straight.accountant.run()
+    assert second.accountant.get_epsilon(_DELTA) == straight.accountant.get_epsilon(_DELTA)
+    assert second.accountant.state_dict() == straight.accountant.state_dict()
+    other = _Training()
+    other.accountant.load_state_dict(deepcopy(state))
+    project(other.optimizer, 1.0, centre=[torch.ones(1, 4)])
+    with pytest.raises(InputError, match="centre of the domain"):
+        other.described(Convex(0.25), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"extra": 1}, "unknown=\\['extra'\\]"),
+        ({"history": None}, "missing=\\['history'\\]"),
+        ({"mechanism": "rdp"}, "mechanism='rdp'"),
+        ({"history": [(1.0, 0.1)]}, "rows of 3"),
+        ({"history": [(-1.0, 0.1, 4)]}, "noise_multiplier=-1"),
+        ({"history": [(1.0, 0.1, 9)]}, "other lengths"),
+        ({"description": {"dataset_size": 3}}, "whole description"),
+    ],
+)
+def test_a_broken_state_is_refused(change: dict[str, Any], message: str) -> None:
+    state = {**_Training().train(4).accountant.state_dict(), **change}
+    state = {key: value for key, value in state.items() if not (key == "history" and value is None)}
+    accountant = LastIterateAccountant()
+    with pytest.raises(InputError, match=message):
+        accountant.load_state_dict(state)
+    assert len(accountant) == 0
