@@ -4,9 +4,11 @@ With base N(0, noise^2) and mixture M = (1 - rate) N(0, noise^2) + rate N(1, noi
 noise and orders above 1. They have no closed form for general orders; `lastiterate.numeric.enclose` knows them.
 """
 
-from sympy import Function  # has no stubs, so that a subclass looks untyped
+from typing import cast
 
-__all__ = ["SampledDown", "SampledUp"]
+from sympy import Expr, Function  # has no stubs, so that a subclass looks untyped
+
+__all__ = ["SampledDown", "SampledUp", "sampled_down", "sampled_up"]
 
 
 class SampledUp(Function):  # type: ignore[misc]
@@ -22,3 +24,13 @@ class SampledDown(Function):  # type: ignore[misc]
     """
 
     nargs = (3,)
+
+
+def sampled_up(rate: Expr, noise: Expr, order: Expr) -> Expr:
+    """`SampledUp` of these arguments, as an expression for type checkers."""
+    return cast("Expr", SampledUp(rate, noise, order))
+
+
+def sampled_down(rate: Expr, noise: Expr, order: Expr) -> Expr:
+    """`SampledDown` of these arguments, as an expression for type checkers."""
+    return cast("Expr", SampledDown(rate, noise, order))

@@ -1,21 +1,51 @@
-"""Full batches: the second bound of (B.1) and its best window.
+"""Full batches: (B.1), its best window, and Remark B.2 on data sets of two sizes.
 
-Statement    w (D/w + s)^2 is least at w = D/s, "modulo a possible floor or ceiling".
-Assumptions  D is the paper's D tilde; s = 2 eta L / n, L Lipschitz there, is the notation's 2 eta K / n; costs in
-             units of alpha / (2 eta^2 sigma^2); x is the window length w taken real.
-Derivation   (D + s x)^2 - 4 D s x = (D - s x)^2.
-Source       Altschuler & Talwar 2022, appendix B.1, lines 760-766.
+Statement    epsilon <= alpha/(2 eta^2 sigma_DP^2) min{T s^2, min_w w (D~/w + s)^2}, D~ = D + s, s = 2 eta K/n; the
+             second is least at w = D~/s, "modulo a possible floor or ceiling"; if a sample is removed and not
+             replaced, K for 2 K.
+Assumptions  s is the notation's 2 eta K/n; D stands for D~ in the window; costs in units of alpha/(2 eta^2
+             sigma_DP^2); x is the window length taken real. gamma is the mean gradient of n samples, kappa that of
+             one more.
+Derivation   (D + s x)^2 - 4 D s x = (D - s x)^2. The mean over n + 1 samples differs from that over n by (kappa -
+             gamma)/(n + 1).
+Source       Altschuler & Talwar 2022, appendix B.1, lines 754-766.
+Remark       A sample removed changes the number by which the sum is divided. Only where the sum is divided by a
+             number that does not change, or the removed sample counts as a zero gradient, is the sensitivity K.
 """
 
-from sympy import Integer
+from sympy import Abs, Expr, Integer
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation
-from lastiterate.symbolic.notation import D, s, x
+from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, UpperBound
+from lastiterate.symbolic.notation import D, K, gamma, kappa, n, s, w, x
 
 _cost = x * (D / x + s) ** 2
+_RUNS = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
+
+
+def _removed(bound: Expr) -> Inequality:
+    """How far one more sample moves the mean gradient, in one dimension."""
+    return Inequality(
+        Abs((n * gamma + kappa) / (n + 1) - gamma), Relation.TIGHT, bound, (Abs(gamma) <= K, Abs(kappa) <= K), "means"
+    )
+
 
 CLAIMS = (
+    Claim(
+        key="altschuler_talwar/appendix_b_1/bound",
+        title="(B.1): T s^2 or w (D~/w + s)^2 over the windows, for convex losses and full batches",
+        source=at(760, "B.1", "(B.1)"),
+        checks=(
+            UpperBound("altschuler_talwar_b1", _RUNS, name="against solvable runs"),
+            Identity((D + w * s) - w * (D / w + s), Integer(0), "the shifts end at z_T = 0"),
+        ),
+        mutants=(
+            Mutant("eta K/n", UpperBound("altschuler_talwar_b1", _RUNS, {K: K / 2}, "eta K/n"), Engine.WITNESS),
+            Mutant("2 n samples", UpperBound("altschuler_talwar_b1", _RUNS, {n: 2 * n}, "2 n samples"), Engine.WITNESS),
+            wrong("shifts D~/w", Identity((D + w * s) - w * (D / w), Integer(0))),
+        ),
+        relation=Relation.AT_MOST,
+    ),
     Claim(
         key="altschuler_talwar/appendix_b_1/best_window",
         title="The second bound of (B.1) is least at w = D/s, where it is 4 D s",
@@ -31,5 +61,38 @@ CLAIMS = (
             Mutant("window 2 D/s", Identity(_cost.subs(x, 2 * D / s), 4 * D * s), Engine.IDENTITY),
             Mutant("shifts without s", Identity(D + x * s - x * (D / x), Integer(0)), Engine.IDENTITY),
         ),
+    ),
+    Claim(
+        key="altschuler_talwar/appendix_b_1/remark_b_2",
+        title="Remark B.2: where a sample is removed and not replaced, K may stand for 2 K",
+        source=at(754, "Remark B.2"),
+        checks=(
+            _removed(K / n),
+            Holds(Integer(4) / 9, Relation.AT_MOST, Integer(1) / 4, {}, "n = 2, gradients K, K and -K, squared"),
+        ),
+        mutants=(wrong("half", _removed(K / (2 * n))),),
+        relation=Relation.AT_MOST,
+        remark=(
+            "Under removal the bounds are said to hold with K for 2 K. The update divides by the number of samples, "
+            "or by b drawn from them, so that a sample removed changes the weight of the others: means of n and n + 1 "
+            "gradients differ by up to 2 K/(n + 1), not K/n. K for 2 K is right when the sum is divided by a fixed "
+            "number."
+        ),
+    ),
+    Claim(
+        key="altschuler_talwar/appendix_b_1/remark_b_2_repaired",
+        title="Means of n and of n + 1 gradients differ by up to 2 K/(n + 1); sums over a fixed number by K over it",
+        source=at(754, "Remark B.2"),
+        checks=(
+            _removed(2 * K / (n + 1)),
+            Inequality(Abs(kappa) / n, Relation.TIGHT, K / n, (Abs(kappa) <= K,), "sum divided by a fixed n"),
+        ),
+        mutants=(
+            wrong("K/(n + 1)", _removed(K / (n + 1))),
+            wrong("K/(2 n)", Inequality(Abs(kappa) / n, Relation.AT_MOST, K / (2 * n), (Abs(kappa) <= K,))),
+        ),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+        repairs="altschuler_talwar/appendix_b_1/remark_b_2",
     ),
 )

@@ -1,18 +1,21 @@
-"""Strongly convex losses: the value of footnote 11 and the printed window of (B.3).
+"""Strongly convex losses: (B.3), the value of footnote 11 and the printed window.
 
-Statement    Shifts a_t = c^-t beta D with beta = c^(tau+2) (1 - c^-2) / (1 - c^(-2w)) meet the constraint and cost
-             c^-tau beta D^2; the window is then set by first-order optimality.
-Assumptions  0 < c < 1; w = T - tau - 1; u = c^(-2w) > 1 taken real; epsilon stands for the paper's Q > 0 and
-             r for alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c) (1-c)^2 / Q.
+Statement    (B.3) is (B.2) with the distance hidden at (1 - c^2)/(c^(-2w) - 1) of its cost. Shifts a_t = c^-t beta D
+             with beta = c^(tau+2) (1 - c^-2) / (1 - c^(-2w)) meet the constraint and cost c^-tau beta D^2; the window
+             is then set by first-order optimality.
+Assumptions  0 < c < 1; w = T - tau - 1; u = c^(-2w) > 1 taken real; epsilon stands for the paper's Q > 0 and r for
+             alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c) (1-c)^2 / Q.
 Derivation   The printed u solves u + 1/u = 2 - beta, so r is a function of u; the derivative must vanish there.
 Source       Altschuler & Talwar 2022, appendix B.3, lines 784-794 and footnote 11.
 """
 
-from sympy import Expr, Integer, diff, log
+from sympy import Expr, Integer, Min, Rational, diff, log, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Mutant, Role
+from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
+from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
 from lastiterate.symbolic.notation import D, c, epsilon, r, tau, u
+from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 _beta = c ** (tau + 2) * (1 - c**-2) / (1 - u)
 _squares = c**-2 * (1 - u) / (1 - c**-2)  # c^-2 + ... + c^(-2w)
@@ -24,7 +27,51 @@ def _slope(factor: Expr) -> Expr:
     return diff(_cost, u).subs(r, -((u - 1) ** 2) * epsilon / (2 * u * factor * log(c)))
 
 
+_c = Rational(9, 10)
+_product = 2000 * log(_c) / 100  # the printed beta at c = 9/10, S = 1, r = 1000
+_printed = (2 - _product + sqrt((2 - _product) ** 2 - 4)) / 2
+
+
+def _at_window(length: int) -> Expr:
+    """The cost of a window of this length there."""
+    return _cost.subs({c: _c, epsilon: 1, r: 1000, u: _c ** (-2 * length)})
+
+
+_equal_losses = sampled_down(Rational(1, 10), Rational(1, 60), Integer(2))
+
 CLAIMS = (
+    Claim(
+        key="altschuler_talwar/appendix_b_3/bound",
+        title="(B.3): T prices S, or a window of them and the distance that is left",
+        source=at(784, "B.3", "(B.3)"),
+        checks=(
+            Holds(SEEN, Relation.AT_MOST, _equal_losses, {}, "T = 1, ten quadratics of one curvature"),
+            Holds(SEEN, Relation.AT_MOST, log(Rational(10, 9)), {}, "S is at most log(1/(1 - q))"),
+        ),
+        mutants=(wrong("half", Holds(SEEN, Relation.AT_MOST, _equal_losses / 2, {})),),
+        relation=Relation.AT_MOST,
+        remark=(
+            "(B.3) claims at most T S. The ten quadratics that break (5.3) have D_2 above 190 after one step, where S "
+            "is below log(10/9). It holds with the price of a step between two mixtures, at most twice the larger "
+            "direction of the sampled Gaussian."
+        ),
+    ),
+    Claim(
+        key="altschuler_talwar/appendix_b_3/bound_repaired",
+        title="The distance costs no more than in (5.2), and nothing beats it in a window of one",
+        source=at(784, "B.3", "(B.3)"),
+        assumptions=(c < 1, u * c**2 >= 1),
+        checks=(
+            Inequality((1 - c**2) / (u - 1), Relation.TIGHT, 1 / u, name="at most c^(2w), as footnote 11 says"),
+            Identity((1 - c**2) / (c**-2 - 1), c**2, "window of one"),
+        ),
+        mutants=(
+            wrong("1 - c", Identity((1 - c) / (c**-2 - 1), c**2)),
+            wrong("half", Inequality((1 - c**2) / (u - 1), Relation.AT_MOST, 1 / (2 * u))),
+        ),
+        role=Role.OURS,
+        repairs="altschuler_talwar/appendix_b_3/bound",
+    ),
     Claim(
         key="altschuler_talwar/appendix_b_3/footnote_11",
         title="The shifts of footnote 11 meet the constraint and cost (1 - c^2) D^2 / (c^(-2w) - 1)",
@@ -45,12 +92,24 @@ CLAIMS = (
         title="The printed window, with (1 - c)^2 in beta, meets first-order optimality",
         source=at(790, "B.3", "Numerical computation"),
         assumptions=(c < 1, u > 1, epsilon > 0),
-        checks=(Identity(_slope((1 - c) ** 2), Integer(0), "slope at the printed window"),),
+        checks=(
+            Identity(_slope((1 - c) ** 2), Integer(0), "slope at the printed window"),
+            Holds(
+                Min(_at_window(6), _at_window(7)),
+                Relation.AT_MOST,
+                _at_window(18),
+                {},
+                "c = 9/10, S = 1, r = 1000: floor and ceiling of the printed window against 18",
+            ),
+            Holds(Integer(6), Relation.BELOW, log(_printed) / (-2 * log(_c)), {}, "it is above 6 there"),
+            Holds(log(_printed) / (-2 * log(_c)), Relation.BELOW, Integer(7), {}, "and below 7"),
+        ),
         mutants=(Mutant("1 - c", Identity(_slope(1 - c), Integer(0)), Engine.IDENTITY),),
         remark=(
             "The window is printed with (1 - c)^2 in beta and said to follow from first-order optimality of (B.3). "
             "The slope of (B.3) does not vanish there. With 1 - c^2 in the place of (1 - c)^2 it does; (B.3) at the "
-            "printed window stays a value of the minimised function, only not the least."
+            "printed window stays a value of the minimised function, only not the least: 63 against 23 in the "
+            "example."
         ),
     ),
     Claim(

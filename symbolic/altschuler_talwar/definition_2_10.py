@@ -2,7 +2,7 @@
 
 Statement    S(q, s; alpha) = D_alpha(N(0, s^2) || (1 - q) N(0, s^2) + q N(1, s^2)); it "precisely captures" how well
              a noisy update on adjacent data sets is told apart. Lemma 2.11: on a ball of radius r it is S(q, s/r).
-Assumptions  0 < q < 1, s > 0, alpha > 1. SampledDown is S, SampledUp the same with the mixture first.
+Assumptions  0 < q < 1, s > 0, alpha > 1. sampled_down is S, sampled_up the same with the mixture first.
 Derivation   The mixture is at least 1 - q times the base, so S <= log(1/(1 - q)) at every order; the other direction
              grows like alpha/(2 s^2). Scaling by r <= 1 and adding the missing noise is post-processing.
 Source       Altschuler & Talwar 2022, section 2.3 and appendix A.2.
@@ -15,10 +15,10 @@ from sympy import Expr, Integer, Rational, log
 from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role, Value
 from lastiterate.symbolic.notation import alpha, gamma, kappa, p, q, r, sigma, u, x, xi, y
-from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
+from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
 _tenth, _one, _order = Rational(1, 10), Integer(1), Integer(20)
-_up, _down = SampledUp(_tenth, _one, _order), SampledDown(_tenth, _one, _order)
+_up, _down = sampled_up(_tenth, _one, _order), sampled_down(_tenth, _one, _order)
 _box = {sigma: (Rational(1, 2), Integer(1)), alpha: (Integer(8), Integer(20))}
 
 
@@ -48,14 +48,14 @@ CLAIMS = (
         title="The mixture first is the larger direction; S never exceeds log(1/(1 - q))",
         source=at(261, "Definition 2.10"),
         checks=(
-            _below(SampledDown(_tenth, sigma, alpha), SampledUp(_tenth, sigma, alpha), "on a box, q = 1/10"),
-            _below(SampledDown(_tenth, sigma, alpha), -log(1 - _tenth), "S is bounded"),
+            _below(sampled_down(_tenth, sigma, alpha), sampled_up(_tenth, sigma, alpha), "on a box, q = 1/10"),
+            _below(sampled_down(_tenth, sigma, alpha), -log(1 - _tenth), "S is bounded"),
             Inequality(p / ((1 - q) * p + q * x), Relation.AT_MOST, 1 / (1 - q), (q < 1,), "the ratio of densities"),
             Value(_up, "7.5762263", "the larger direction"),
         ),
         mutants=(
-            wrong("the base first", _below(SampledUp(_tenth, sigma, alpha), SampledDown(_tenth, sigma, alpha), "")),
-            wrong("half of it", _below(SampledDown(_tenth, sigma, alpha), -log(1 - _tenth) / 2, "")),
+            wrong("the base first", _below(sampled_up(_tenth, sigma, alpha), sampled_down(_tenth, sigma, alpha), "")),
+            wrong("half of it", _below(sampled_down(_tenth, sigma, alpha), -log(1 - _tenth) / 2, "")),
         ),
         role=Role.OURS,
         repairs="altschuler_talwar/definition_2_10/both_orders",
@@ -67,9 +67,9 @@ CLAIMS = (
         checks=(
             Identity((r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma / r) ** 2), "change of variables"),
             Holds(
-                SampledDown(_tenth, 1 / x, Integer(3)),
+                sampled_down(_tenth, 1 / x, Integer(3)),
                 Relation.BELOW,
-                SampledDown(_tenth, _one, Integer(3)),
+                sampled_down(_tenth, _one, Integer(3)),
                 {x: (Rational(1, 2), Rational(9, 10))},
                 "shorter shifts, order 3",
             ),
@@ -80,9 +80,9 @@ CLAIMS = (
             wrong(
                 "longer shifts",
                 Holds(
-                    SampledDown(_tenth, 1 / x, Integer(3)),
+                    sampled_down(_tenth, 1 / x, Integer(3)),
                     Relation.BELOW,
-                    SampledDown(_tenth, _one, Integer(3)),
+                    sampled_down(_tenth, _one, Integer(3)),
                     {x: (Rational(11, 10), Rational(3, 2))},
                 ),
             ),

@@ -17,7 +17,7 @@ from sympy import Expr, Integer, Rational, Symbol, exp, log
 from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
 from lastiterate.symbolic.claim import Claim, Holds, Relation, Role
 from lastiterate.symbolic.notation import alpha, q, sigma
-from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
+from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
 _fifth, _tenth = Rational(1, 5), Rational(1, 10)
 _large = log(1 + 1 / (q * (alpha - 1)))
@@ -38,7 +38,7 @@ def _price(direction: Expr, box: Mapping[Symbol, tuple[Expr | int, Expr | int]],
     return Holds(direction, Relation.AT_MOST, right, box, name)
 
 
-_up, _down = SampledUp(q, sigma, alpha), SampledDown(q, sigma, alpha)
+_up, _down = sampled_up(q, sigma, alpha), sampled_down(q, sigma, alpha)
 
 CLAIMS = (
     Claim(
@@ -81,7 +81,7 @@ CLAIMS = (
             Holds(
                 _bound.subs({q: _tenth, sigma: 4, alpha: 200}),
                 Relation.BELOW,
-                SampledUp(_tenth, Integer(4), Integer(200)),
+                sampled_up(_tenth, Integer(4), Integer(200)),
                 {},
                 "q = 1/10, sigma = 4, alpha = 200",
             ),
@@ -93,7 +93,7 @@ CLAIMS = (
                 Holds(
                     _bound.subs({q: _tenth, sigma: 4, alpha: 4}),
                     Relation.BELOW,
-                    SampledUp(_tenth, Integer(4), Integer(4)),
+                    sampled_up(_tenth, Integer(4), Integer(4)),
                     {},
                 ),
             ),

@@ -34,7 +34,9 @@ from lastiterate.symbolic.notation import (
     xi,
     y,
 )
-from lastiterate.symbolic.sampled_gaussian import SampledDown
+from lastiterate.symbolic.sampled_gaussian import sampled_down
+
+__all__ = ["CLAIMS", "LEAST", "SEEN", "claimed"]
 
 _one, _window, _order = Integer(1), Integer(175), Integer(2)
 _hidden = alpha * D**2 / (2 * eta**2 * r**2 * w)
@@ -53,13 +55,16 @@ def _posterior(chance: Expr) -> Identity:
     return Identity(there / (there + not_there), chance, "chance of i* in the batch, given Z'")
 
 
-def _claimed(price: Expr) -> Expr:
-    """(3.7) for the run of the docstring at T - tau - 1 = 175, the variance split evenly."""
+def claimed(price: Expr) -> Expr:
+    """What (3.7) says of the run at this price of one step: T - tau - 1 = 175, the variance split evenly."""
     return (_window + 1) * price + _hidden.subs({alpha: _order, D: 4, eta: 1, r: 1 / sqrt(Integer(200)), w: _window})
 
 
-_seen = event(_order, Rational(1, 20), exp(-150) / (1 - exp(-50)))
-_least = SampledDown(Rational(1, 10), 1 / sqrt(Integer(800)), _order)
+SEEN = event(_order, Rational(1, 20), exp(-150) / (1 - exp(-50)))
+"""What W_T >= -1 shows of the run at order 2."""
+
+LEAST = sampled_down(Rational(1, 10), 1 / sqrt(Integer(800)), _order)
+"""S for that run: q = 1/10, noise b sigma_2/(2 K) with sigma_2^2 = 1/200."""
 
 CLAIMS = (
     Claim(
@@ -140,10 +145,10 @@ CLAIMS = (
         title="(3.7): Noisy-SGD satisfies RDP with T - tau prices S and alpha D^2/(2 eta^2 sigma_1^2 (T - tau - 1))",
         source=at(450, "Step 4", "(3.7)"),
         checks=(
-            Holds(_seen, Relation.AT_MOST, _claimed(_least), {}, "ten linear losses, any T >= 176, order 2"),
-            Holds(_seen, Relation.AT_MOST, _claimed(log(Rational(10, 9))), {}, "with log(1/(1 - q)) for S"),
+            Holds(SEEN, Relation.AT_MOST, claimed(LEAST), {}, "ten linear losses, any T >= 176, order 2"),
+            Holds(SEEN, Relation.AT_MOST, claimed(log(Rational(10, 9))), {}, "with log(1/(1 - q)) for S"),
         ),
-        mutants=(wrong("half", Holds(_seen, Relation.AT_MOST, _claimed(_least) / 2, {})),),
+        mutants=(wrong("half", Holds(SEEN, Relation.AT_MOST, claimed(LEAST) / 2, {})),),
         relation=Relation.AT_MOST,
         remark=(
             "(3.7) is claimed for every order and noise, at T - tau = 176 it is below 37 here. Ten linear losses on "
@@ -157,17 +162,17 @@ CLAIMS = (
         source=at(450, "Step 4", "(3.7)"),
         checks=(
             Holds(
-                _seen,
+                SEEN,
                 Relation.AT_MOST,
                 2 * log(1 + Rational(1, 100) * (exp(800) - 1)),
                 {},
                 "one step at twice the larger direction, order 2, noise 1/sqrt(800)",
             ),
             Inequality(j + 2, Relation.AT_MOST, (j + 1) ** 2 / j, name="the union bound is a geometric sum"),
-            Holds(Integer(144), Relation.BELOW, _seen, {}, "what the run shows"),
+            Holds(Integer(144), Relation.BELOW, SEEN, {}, "what the run shows"),
         ),
         mutants=(
-            wrong("above 145", Holds(Integer(145), Relation.BELOW, _seen, {})),
+            wrong("above 145", Holds(Integer(145), Relation.BELOW, SEEN, {})),
             wrong("j + 4", Inequality(j + 4, Relation.AT_MOST, (j + 1) ** 2 / j)),
         ),
         role=Role.OURS,

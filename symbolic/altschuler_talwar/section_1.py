@@ -9,10 +9,10 @@ Derivation   (1.1) is Lemma 2.12 at noise b sigma_DP/(2 K), T times. (1.2) is Th
 Source       Altschuler & Talwar 2022, section 1.2.
 """
 
-from sympy import Abs, Integer, Min, sqrt
+from sympy import Abs, Expr, Integer, Min, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Unbounded
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Unbounded, UpperBound
 from lastiterate.symbolic.notation import K, T, alpha, b, chi, gamma, growth, kappa, n, sigma_dp, u, v, w, x, z
 
 _step = 2 * alpha * (b / n) ** 2 / (b * sigma_dp / (2 * K)) ** 2
@@ -20,7 +20,7 @@ _rate = alpha * K**2 / (n**2 * sigma_dp**2)
 _one = Integer(1)
 
 
-def _gradients(bound: object) -> Inequality:
+def _gradients(bound: Expr) -> Inequality:
     """Two updates on the batches that hold the different sample, in units of eta."""
     return Inequality(
         Abs(gamma - kappa) / b, Relation.AT_MOST, bound, (Abs(gamma) <= K, Abs(kappa) <= K), "one dimension"
@@ -131,7 +131,10 @@ CLAIMS = (
         key="altschuler_talwar/section_1/footnote_4",
         title="Footnote 4: updates on adjacent data differ by at most eta K/b where the batch holds the sample",
         source=at(140, "Footnote 4"),
-        checks=(_gradients(K / b),),
+        checks=(
+            _gradients(K / b),
+            UpperBound("composition", ("linear",), {K: K / 2}, "full batches, T steps that differ by eta K/n"),
+        ),
         mutants=(wrong("K/(2 b)", _gradients(K / (2 * b))),),
         relation=Relation.AT_MOST,
         remark=(

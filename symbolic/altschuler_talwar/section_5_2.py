@@ -1,0 +1,183 @@
+"""Cyclic batches: Theorem 5.6, its shifts, and the diameter of the auxiliary sequence.
+
+Statement    epsilon <~ alpha K^2/sigma_DP^2 (1/b^2 + min{T, w}/n^2), w = ceil(D n/(K eta)).
+Assumptions  s = 2 eta K/n, so that one batch that holds i* moves the iterate by s r, r = n/b; j = ceil(i*/b) <= r; z
+             is D + s r (D tilde); D <= w s/2; costs are sums of squared shifts, in units of alpha/(2 eta^2
+             sigma_DP^2).
+Derivation   Shifts z/w throughout, plus s from the first visit of i* on, plus s r/(r - j + 1) after the last: they
+             sum to z and the visits. (x + y)^2 <= 2 (x^2 + y^2). Where w < r a window of one cycle serves.
+Source       Altschuler & Talwar 2022, section 5.2.
+Remark       Batches are fixed, so neither the sampled Gaussian nor conditioning is used, and the theorem stands.
+"""
+
+from sympy import Abs, Expr, Integer
+
+from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.notation import (
+    D,
+    L,
+    P,
+    Q,
+    R,
+    T,
+    eta,
+    gamma,
+    growth,
+    j,
+    kappa,
+    r,
+    s,
+    theta,
+    w,
+    x,
+    xi,
+    y,
+    z,
+    zeta,
+)
+
+_last = r - j + 1  # steps from the last visit of i* on
+_cycle = (j <= r,)
+_one = Integer(1)
+
+
+def _shifts(part: Expr) -> Identity:
+    """Everything that is spent, against z and w/r visits of s r each."""
+    return Identity((j - 1) * z / w + (w - r) * (z / w + s) + _last * (z / w + part), z + w * s, "z_T = 0")
+
+
+def _squares(drift: Expr) -> Expr:
+    """The sum of squared shifts; ``drift`` is z."""
+    return (j - 1) * (drift / w) ** 2 + (w - r) * (drift / w + s) ** 2 + _last * (drift / w + s * r / _last) ** 2
+
+
+def _contraction(bound: Expr) -> Inequality:
+    return Inequality(
+        P - 2 * eta * Q + eta**2 * R, Relation.AT_MOST, P, (R <= L * Q, eta * bound <= 2), "a gradient step"
+    )
+
+
+def _apart(right: Expr) -> Inequality:
+    """A batch: all but one pair of updates are at most D apart, that of i* by gradients gamma and kappa more."""
+    return Inequality(
+        D * (1 - 1 / r) + (D + Abs(gamma - kappa)) / r,
+        Relation.AT_MOST,
+        right,
+        (Abs(gamma) <= x, Abs(kappa) <= x, r >= 1),
+        "a batch of r samples, gradients up to x/eta",
+    )
+
+
+CLAIMS = (
+    Claim(
+        key="altschuler_talwar/section_5_2/earlier_bound",
+        title="(5.4): without a diameter the shifts cost 4 eta^2 K^2 (1/b^2 + T/n^2)",
+        source=at(571, "Section 5.2", "(5.4)"),
+        checks=(
+            Asymptotic(
+                (T - r) * s**2 + (s * r) ** 2 / _last, s**2 * (r**2 + T), _one, given=(*_cycle, r <= T), name="T >= n/b"
+            ),
+        ),
+        mutants=(
+            wrong(
+                "without 1/b^2",
+                Asymptotic(
+                    (T - r) * s**2 + (s * r) ** 2 / _last, s**2 * T, path={T: growth, r: growth, j: growth, s: _one}
+                ),
+            ),
+        ),
+        relation=Relation.UP_TO_CONSTANT,
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_2/theorem_5_6",
+        title="Theorem 5.6: 1/b^2 + min{T, w}/n^2 up to a constant",
+        source=at(577, "Theorem 5.6", "(5.5)"),
+        assumptions=(z <= w * s / 2 + s * r, r >= 1),
+        checks=(
+            Asymptotic(
+                2 * z**2 / w + 2 * s**2 * (w + r**2), s**2 * (r**2 + w), Integer(12), given=(w >= r,), name="w >= n/b"
+            ),
+            Asymptotic(
+                2 * z**2 / r + 2 * s**2 * (r + r**2), s**2 * (r**2 + w), Integer(12), given=(w <= r,), name="w < n/b"
+            ),
+        ),
+        mutants=(
+            wrong(
+                "without 1/b^2",
+                Asymptotic(2 * z**2 / w + s**2 * r**2, s**2 * w, path={z: growth, w: growth, r: growth, s: _one}),
+            ),
+            wrong(
+                "D for D + s r",
+                Asymptotic(2 * z**2 / w, s**2 * w, path={z: growth, w: 2 * growth, r: 2 * growth**2, s: 1 / growth}),
+            ),
+        ),
+        relation=Relation.UP_TO_CONSTANT,
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_2/step_size",
+        title="Theorem 5.6: the step size is at most 2 over the smoothness",
+        source=at(575, "Theorem 5.6"),
+        assumptions=(L > 0, theta > 0),
+        checks=(_contraction(L),),
+        misprint=_contraction(theta),
+        mutants=(wrong("3 over the smoothness", _contraction(2 * L / 3)),),
+        remark=(
+            "The step size is said to be at most 2/beta, and no beta is defined (theta here). A step is a contraction "
+            "when eta is at most 2 over the smoothness, which the theorem calls M. The reading 2/M is that of Theorem "
+            "3.1."
+        ),
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_2/observation_5_7",
+        title="Observation 5.7: the auxiliary sequences are at most D + 2 eta K/b apart",
+        source=at(603, "Observation 5.7"),
+        checks=(_apart(D + 2 * x / r),),
+        mutants=(wrong("D + x/b", _apart(D + x / r)), wrong("D", _apart(D))),
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_2/shifts",
+        title="The shifts end at z_T = 0 and cover each visit of i* before the next",
+        source=at(607, "Section 5.2"),
+        assumptions=_cycle,
+        checks=(
+            _shifts(s * r / _last),
+            Inequality(s * r, Relation.TIGHT, s * r + (z - r * z / w), (r <= w,), "one cycle spends one visit"),
+        ),
+        mutants=(wrong("s r/(r - j)", _shifts(s * r / (r - j + 2))), wrong("s to the end", _shifts(s))),
+        role=Role.STEP,
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_2/squares",
+        title="Below (5.6): the squares are at most 2 z^2/w + 2 s^2 (w + r^2)",
+        source=at(613, "Section 5.2"),
+        assumptions=(*_cycle, r <= w),
+        checks=(
+            Inequality((x + y) ** 2, Relation.TIGHT, 2 * (x**2 + y**2), name="elementary bound"),
+            Identity(
+                (j - 1) * 2 * (z / w) ** 2
+                + (w - r) * 2 * ((z / w) ** 2 + s**2)
+                + _last * 2 * ((z / w) ** 2 + (s * r / _last) ** 2),
+                2 * z**2 / w + 2 * s**2 * (w - r) + 2 * (s * r) ** 2 / _last,
+                "collected",
+            ),
+            Asymptotic(2 * s**2 * (w - r) + 2 * (s * r) ** 2 / _last, s**2 * (w + r**2), Integer(2), name="rest"),
+        ),
+        mutants=(
+            wrong("without the 2", Inequality((x + y) ** 2, Relation.AT_MOST, x**2 + y**2)),
+            wrong("half", Identity(_squares(Integer(0) * z), s**2 * (w - r) + (s * r) ** 2 / (2 * _last))),
+        ),
+        role=Role.STEP,
+        relation=Relation.UP_TO_CONSTANT,
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_2/sensitivity",
+        title="s_t is at most 2 eta K/b when i* is in the batch, and 0 otherwise",
+        source=at(607, "Section 5.2"),
+        checks=(Inequality(Abs(xi - zeta), Relation.TIGHT, 2 * x, (Abs(xi) <= x, Abs(zeta) <= x), "two gradients"),),
+        mutants=(wrong("x", Inequality(Abs(xi - zeta), Relation.AT_MOST, x, (Abs(xi) <= x, Abs(zeta) <= x))),),
+        role=Role.STEP,
+        relation=Relation.TIGHT,
+    ),
+)
