@@ -82,9 +82,9 @@ CLAIMS = (
         role=Role.STEP,
         relation=Relation.AT_MOST,
         remark=(
-            "(91) makes eta L of the order b (X/sigma_SGD^2)^(1/3), which is b at the edge of the case, while "
-            "Lemma 3.7 needs eta L <= 1/9. z3 finds a point for every constant and the path b = N shows that none serves. With "
-            "the smaller of (91) and 1/(9 L) the rate (90) stands, with more steps than (92)."
+            "(91) makes eta L of the order b (X/sigma_SGD^2)^(1/3), which is b at the edge of the case, while Lemma "
+            "3.7 needs eta L <= 1/9. z3 finds a point for every constant and the path b = N shows that none serves. "
+            "With the smaller of (91) and 1/(9 L) the rate (90) stands, with more steps than (92)."
         ),
     ),
     Claim(

@@ -61,9 +61,9 @@ CLAIMS = (
         role=Role.STEP,
         relation=Relation.AT_MOST,
         remark=(
-            "At Figure 5's numbers the naive bound as printed is 0.198 and (54) is 1.546, so the order is the "
-            "reverse of what the figure is said to show. Two means agree: balls on both sides, and rational arithmetic on a bound "
-            "of (54). With eta^2 below it the naive bound is 4.95 and the order is as claimed."
+            "At Figure 5's numbers the naive bound as printed is 0.198 and (54) is 1.546, so the order is the reverse "
+            "of what the figure is said to show. Two means agree: balls on both sides, and rational arithmetic on a "
+            "bound of (54). With eta^2 below it the naive bound is 4.95 and the order is as claimed."
         ),
     ),
     Claim(
