@@ -203,17 +203,21 @@ def last_masses(walk: Walk, extra: float = 0.0) -> Masses | None:
     count = max(_LEAST_CELLS, int(_CELLS_A_SIGMA * walk.diameter / walk.noise))
     edges = np.linspace(-walk.diameter / 2, walk.diameter / 2, count + 1)
     chance = walk.chance_at(walk.steps - 1)
-    hit, hit_error = _cells(walk.met, sources, walk.noise, edges)
-    free, free_error = _cells(walk.plain, sources, walk.noise, edges)
-    stay = done + (1 - chance) * unmet
-    mass = chance * (hit @ unmet) + free @ stay
-    error = extra + 1.1 * relative * mass + chance * (hit_error @ unmet) + free_error @ stay + absolute
+    mass, error = np.zeros(count + 2), np.full(count + 2, extra + absolute)
+    for update, on in ((walk.met, chance * unmet), (walk.plain, done + (1 - chance) * unmet)):
+        if on.any():
+            part, part_error = _cells(update, sources, walk.noise, edges)
+            mass += part @ on
+            error += part_error @ on
+    error += 1.1 * relative * mass
     return Masses.between(mass - error, mass + error)
 
 
 def _before_last(walk: Walk, grid: _Grid) -> tuple[Array, Array]:
     """Masses on the states after T - 1 >= 1 steps: where the sample was not met in this epoch, and where it was."""
-    plain, met = (_kernel(update, grid.points, grid, walk.noise) for update in (walk.plain, walk.met))
+    always = walk.epoch == 1 and walk.chance == 1
+    met = _kernel(walk.met, grid.points, grid, walk.noise)
+    plain = met if always else _kernel(walk.plain, grid.points, grid, walk.noise)
     first = [_kernel(update, np.zeros(1), grid, walk.noise)[:, 0] for update in (walk.plain, walk.met)]
     unmet, done, taken = (1 - walk.chance_at(0)) * first[0], walk.chance_at(0) * first[1], 1
     while True:
@@ -225,8 +229,11 @@ def _before_last(walk: Walk, grid: _Grid) -> tuple[Array, Array]:
         if taken == walk.steps - 1:
             return unmet, done
         chance = walk.chance_at(taken)
-        hit = chance * (met @ unmet) if chance else 0.0
-        unmet, done = (1 - chance) * (plain @ unmet), (plain @ done if walk.epoch > 1 else done) + hit
+        hit = chance * (met @ unmet)
+        if always:
+            unmet = hit
+        else:
+            unmet, done = (1 - chance) * (plain @ unmet), (plain @ done if walk.epoch > 1 else done) + hit
         taken += 1
 
 

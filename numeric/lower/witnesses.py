@@ -58,7 +58,7 @@ def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
         if _below(assumption, cap / reach, distance, cap):
             best = max(best, cap / reach * _SAFE)
     whole = float(assumption.value(np.array([distance]))[0]) / distance if isfinite(distance) else 0.0
-    if isfinite(whole) and _below(assumption, whole * _SAFE, distance, cap):
+    if 0 < whole < inf and _below(assumption, whole * _SAFE, distance, cap):
         best = max(best, whole * _SAFE)
     return best
 

@@ -1,88 +1,69 @@
-"""Witnesses on a bounded domain: losses on the interval [-D/2, D/2] whose runs are clamped monotone walks."""
+"""Witnesses on a bounded domain: losses on the interval [-D/2, D/2] whose runs are clamped walks.
 
-from math import inf, nextafter
+Their last iterates are known by certified propagation of the density (`lastiterate.numeric.lower.walk`).
+"""
 
-import numpy as np
-from numpy.typing import NDArray
+from functools import lru_cache
+from math import inf
 
+from lastiterate.numeric.assumptions import Clipped, Holder
+from lastiterate.numeric.lower.masses import Masses, renyi_below
+from lastiterate.numeric.lower.walk import Update, Walk, last_masses
+from lastiterate.numeric.lower.witnesses import steepest_push
+from lastiterate.numeric.theorems import run_of
 from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
-from lastiterate.proofs_checks.witnesses.walk import walk_divergence
 
 __all__ = ["CLAMPED_LINEAR", "CLAMPED_QUADRATIC", "SIGN_DRIFT"]
 
-Array = NDArray[np.float64]
-
 MAX_STEPS = 400
-"""Longer walks are left to other settings: each step costs a product with the transition matrix."""
+"""Longer walks are left to other settings: each step costs a product with the kernel."""
+
+_JUST_BELOW = 1 - 1e-13
 
 
-def _gap(setting: Setting, norm: float) -> float:
-    """Distance that one step puts between the runs, 2 eta norm / n, rounded down."""
-    return nextafter(2 * setting["eta"] * norm / setting["n"] * (1 - 1e-15), 0.0)
+def _attack(setting: Setting, norm: float, slope: float, push: float = 0.0, reach: float = inf) -> Lower | None:
+    """Both orders for gradients that the replaced sample moves by +-norm; the maps are odd, so the orders agree."""
+    if not setting["D"] < inf or setting["T"] > MAX_STEPS:
+        return None
+    drift = setting["eta"] * norm / setting["n"] * _JUST_BELOW
+    walk = Walk(
+        int(setting["T"]), setting["sigma"], setting["D"], Update(slope, 0.0), Update(slope, drift, push, reach)
+    )
+    value = _divergence(walk, setting["alpha"])
+    return None if value is None else Lower(value, value)
 
 
-def _usable(setting: Setting) -> bool:
-    return setting["D"] < inf and setting["T"] <= MAX_STEPS
+@lru_cache(maxsize=8192)
+def _divergence(walk: Walk, order: float) -> float | None:
+    """Of the walk from its mirror image."""
+    law = last_masses(walk)
+    return None if law is None else renyi_below(order, law, Masses(law.low[::-1], law.high[::-1]))
 
 
 def _clamped_linear(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
-    if not _usable(setting):
-        return None
-    return walk_divergence(
-        lambda x: x,
-        _gap(setting, setting["K"]),
-        setting["sigma"],
-        setting["D"],
-        int(setting["T"]),
-        setting["alpha"],
-    )
+    return _attack(setting, setting["K"], 1.0)
 
 
 def _clamped_quadratic(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
     """Shared gradients m x; the replaced one is m x -+ v, where v = K - m D/2 keeps every norm at most K."""
     tilt = setting["K"] - setting["m"] * setting["D"] / 2
     c = 1 - setting["eta"] * setting["m"]
-    if not _usable(setting) or tilt <= 1e-9 * setting["K"] or c < 0 or setting["m"] > setting["L"]:
+    if tilt <= 1e-9 * setting["K"] or c < 0 or setting["m"] > setting["L"]:
         return None
-    return walk_divergence(
-        lambda x: c * x,
-        _gap(setting, tilt * (1 - 1e-6)),
-        setting["sigma"],
-        setting["D"],
-        int(setting["T"]),
-        setting["alpha"],
-    )
+    return _attack(setting, tilt * (1 - 1e-6), c)
 
 
 def _sign_drift(setting: Setting, assumed: Assumed) -> Lower | None:
-    """Shared gradients -sign(x) min(L' |x|^lam, K); the replaced one is -K or +K.
-
-    sign(x) |x|^lam is (2^(1-lam), lam)-Hoelder, so L' = L 2^(lam-1); with no assumption the gradient jumps.
-    """
-    if not _usable(setting):
+    """Shared gradients -clip(kappa x, -K, K), as steep as the assumption allows; the replaced one is -K or +K."""
+    if not setting["D"] < inf:
         return None
-    share = setting["eta"] * (setting["n"] - 1) / setting["n"] * (1 - 1e-13)
-    norm = setting["K"]
-    if assumed is Assumed.CLIPPED:
-
-        def push(x: Array) -> Array:
-            return np.sign(x) * norm
-
-    else:
-        order = setting["lam"] if assumed is Assumed.HOLDER else 1.0
-        constant = setting["L"] * 2 ** (order - 1)
-
-        def push(x: Array) -> Array:
-            return np.sign(x) * np.minimum(constant * np.abs(x) ** order, norm)
-
-    return walk_divergence(
-        lambda x: x + share * push(x),
-        _gap(setting, norm),
-        setting["sigma"],
-        setting["D"],
-        int(setting["T"]),
-        setting["alpha"],
-    )
+    order = setting["lam"] if assumed is Assumed.HOLDER else 1.0
+    assumption = Clipped() if assumed is Assumed.CLIPPED else Holder(setting["L"], order)
+    kappa = steepest_push(assumption, run_of(setting))
+    if kappa == 0:
+        return None
+    share = setting["eta"] * (setting["n"] - 1) / setting["n"] * _JUST_BELOW
+    return _attack(setting, setting["K"], 1.0, share * setting["K"], setting["K"] / kappa)
 
 
 CLAMPED_LINEAR = Witness(

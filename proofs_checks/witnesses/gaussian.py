@@ -9,35 +9,10 @@ from math import inf
 from flint import arb
 
 from lastiterate.numeric.balls import exact, lower, precision
+from lastiterate.numeric.lower.line import affine_law
 from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
 
-__all__ = ["EXPANDING", "LINEAR", "QUADRATIC", "affine_law"]
-
-
-def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
-    """Gap of the means and common variance after ``steps`` updates x -> c x +- s/2 + N(0, sigma^2).
-
-    Gap s (1 + c + ... + c^(T-1)), variance sigma^2 (1 + c^2 + ... + c^(2T-2)); lengths and squared lengths.
-
-    >>> gap, variance = affine_law(arb(1), 3, arb(2), arb(1))
-    >>> gap == 6 and variance == 3
-    True
-    """
-    return s * _geometric(c, steps), sigma**2 * _geometric(c * c, steps)
-
-
-def _geometric(ratio: arb, terms: int) -> arb:
-    """1 + ratio + ... + ratio^(terms - 1), without the cancellation of the closed form near ratio 1."""
-    total, block, power = arb(0), arb(1), ratio
-    placed = arb(1)
-    while terms:
-        if terms & 1:
-            total += placed * block
-            placed *= power
-        block *= 1 + power
-        power *= power
-        terms >>= 1
-    return total
+__all__ = ["EXPANDING", "LINEAR", "QUADRATIC"]
 
 
 def _sensitivity(setting: Setting) -> arb:
