@@ -192,21 +192,19 @@ def _lost(parts: Sequence[Losses], counts: Sequence[int], stop: int, above: floa
 
 def _convolved(folded: Sequence[_Floats], counts: Sequence[int]) -> tuple[_Floats, float]:
     """The convolution of each law with itself as often as its count says, and a bound on the l1 norm of its error."""
-    from scipy.fft import irfft, rfft
-
     length = len(folded[0])
     eta = 8 * _UNIT * log2(length) * max(fsum(one) for one in folded)
     spectrum: NDArray[np.complex128] = np.ones(length // 2 + 1, dtype=np.complex128)
     log_size, relative = np.zeros(length // 2 + 1), np.zeros(length // 2 + 1)
     for one, count in zip(folded, counts, strict=True):
-        here = rfft(one)
+        here = np.fft.rfft(one)
         size = np.abs(here) * (1 + 4 * _UNIT) + eta
         log_size += count * np.log(size)
         relative += count * (eta / size + 5 * _UNIT)
         spectrum *= _power(here, count)
     sizes = np.exp(log_size + 1e-9)
     error = sqrt(2 * float(np.sum((sizes * relative) ** 2))) + eta * sqrt(2 * float(np.sum(sizes**2)))
-    return np.maximum(irfft(spectrum, length), 0.0), error * (1 + 1e-6) + exp(-600)
+    return np.maximum(np.fft.irfft(spectrum, length), 0.0), error * (1 + 1e-6) + exp(-600)
 
 
 def _power(base: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:

@@ -16,7 +16,7 @@ and why. Importing this module registers the accountant as "last_iterate".
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import inf, isfinite
 from typing import Any, cast
 
@@ -108,7 +108,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                     f"diameter={found.diameter:g} needs an optimiser that projects onto a domain of that diameter, "
                     f"got {got}; call project(optimizer, {found.diameter:g}) first."
                 )
-            found = _Description(**(_plainly(found) | {"centre": projection.fingerprint}))
+            found = replace(found, centre=projection.fingerprint)
         if self._description is None and len(self):
             raise InputError(
                 f"describe needs to come before the first step, got {len(self)} steps without a step size; "

@@ -41,7 +41,16 @@ from lastiterate.symbolic.chien_li import (
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.d2p2 import contents as d2p2_contents
 from lastiterate.symbolic.liang import contents as liang_contents
-from lastiterate.symbolic.ours import certified, clipped_scores, cyclic, kinks, sampled, taut_string, value_iteration
+from lastiterate.symbolic.ours import (
+    certified,
+    clipped_scores,
+    cyclic,
+    kinks,
+    pld,
+    sampled,
+    taut_string,
+    value_iteration,
+)
 
 __all__ = ["CLAIMS", "MODULES"]
 
@@ -80,6 +89,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     cyclic,
     clipped_scores,
     sampled,
+    pld,
     certified,
 )
 """One module a theorem, lemma, remark or appendix."""
