@@ -18,6 +18,7 @@ from lastiterate.symbolic.gaussian import tail
 from lastiterate.symbolic.notation import (
     PREVIOUS,
     D,
+    K,
     L,
     P,
     Q,
@@ -26,12 +27,14 @@ from lastiterate.symbolic.notation import (
     a,
     alpha,
     c,
+    dim,
     eta,
     growth,
     m,
     r,
     s,
     sigma,
+    sigma_dp,
     t,
     u,
     w,
@@ -85,6 +88,58 @@ CLAIMS = (
             ),
         ),
         relation=Relation.UP_TO_CONSTANT,
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_1/effective_diameter",
+        title="Without a domain the iterates move by O(T eta (K + sigma_DP)) with high probability",
+        source=at(518, "Section 5.1"),
+        checks=(
+            Asymptotic(
+                sqrt(T * dim) * sigma_dp,
+                T * (K + sigma_dp),
+                path={T: _one, dim: growth, K: _one, sigma_dp: _one},
+                name="root mean square of the noise, over eta",
+            ),
+        ),
+        mutants=(
+            wrong(
+                "T^2",
+                Asymptotic(
+                    sqrt(T * dim) * sigma_dp,
+                    T**2 * (K + sigma_dp),
+                    path={T: _one, dim: growth, K: _one, sigma_dp: _one},
+                ),
+            ),
+        ),
+        role=Role.STEP,
+        relation=Relation.UP_TO_CONSTANT,
+        remark=(
+            "The iterates are said to stay within O(T eta (L + sigma)) of the start. In d dimensions one step of "
+            "noise has length near eta sigma sqrt(d), which no constant covers. With sigma sqrt(d) for sigma it "
+            "holds, and the logarithm gains one of the dimension."
+        ),
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_1/effective_diameter_repaired",
+        title="With sigma_DP sqrt(d) it holds in the mean square",
+        source=at(518, "Section 5.1"),
+        assumptions=(T >= 1,),
+        checks=(
+            Asymptotic(T * K + sqrt(T * dim) * sigma_dp, T * (K + sqrt(dim) * sigma_dp), _one, name="drift and noise"),
+        ),
+        mutants=(
+            wrong(
+                "for T steps of noise, once",
+                Asymptotic(
+                    T * K + sqrt(T * dim) * sigma_dp,
+                    K + sqrt(dim) * sigma_dp,
+                    path={T: growth, dim: _one, K: _one, sigma_dp: _one},
+                ),
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.UP_TO_CONSTANT,
+        repairs="altschuler_talwar/section_5_1/effective_diameter",
     ),
     Claim(
         key="altschuler_talwar/section_5_1/lemma_5_3",
@@ -153,6 +208,36 @@ CLAIMS = (
             ),
         ),
         role=Role.STEP,
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_1/no_steps",
+        title="(5.3) at tau = T - 1: shifts at no step at all bring the distance from D to 0",
+        source=at(555, "Section 5.1", "(5.3)"),
+        checks=(Identity(c**0 * D, Integer(0), "z_(T-1) with tau = T - 1"),),
+        mutants=(wrong("D/2", Identity(c**0 * D / 2, Integer(0))),),
+        role=Role.STEP,
+        remark=(
+            "The minimum in (5.3) includes tau = T - 1, where it has S + alpha D^2/(2 eta^2 sigma_1^2). The shifts of "
+            "(5.2) stand at times tau + 1 to T - 1, of which there are none then, and (B.3) is infinite there. The "
+            "value holds all the same, by the sequence of proof_3_1/independence_repaired, which has one more step of "
+            "noise."
+        ),
+    ),
+    Claim(
+        key="altschuler_talwar/section_5_1/no_steps_repaired",
+        title="With one more step of noise the last shift is c^(T - tau) D, at most that of (5.2)",
+        source=at(555, "Section 5.1", "(5.3)"),
+        assumptions=(c < 1,),
+        checks=(
+            Recursion(t, D, c * PREVIOUS, c**t * D, name="T - tau contractions"),
+            Inequality((c * x) ** 2, Relation.AT_MOST, x**2, name="one contraction more"),
+        ),
+        mutants=(
+            wrong("not contracted", Recursion(t, D, PREVIOUS, c**t * D)),
+            wrong("half", Inequality((c * x) ** 2, Relation.AT_MOST, x**2 / 2)),
+        ),
+        role=Role.OURS,
+        repairs="altschuler_talwar/section_5_1/no_steps",
     ),
     Claim(
         key="altschuler_talwar/section_5_1/bound",

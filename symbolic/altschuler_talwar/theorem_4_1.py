@@ -6,15 +6,17 @@ Assumptions  x = 3 D n/(4 K eta) is the T bar of section 4; y = D^2/(x eta^2 sig
              1000, c_alpha = 10^-7; (4.1) at T >= x is y times 9/1600000.
 Derivation   A walk that is clamped to [-D/2, D/2] and pushed up by eta K/b with probability b/n, against one that is
              not pushed. At T = x from 0: the pushed walk is at least D/20 with probability P(N >= -sqrt(5/2)) - 1/10
-             or more, the other with probability exp(-y/800) or less, by the maximum of the walk that ends at T.
+             or more, the other with probability exp(-y/800) or less, by the maximum of the walk that ends at T. The
+             pushed run is not pushed in its last k steps with probability (1 - q)^k, and then Proposition 3.2 bounds
+             the order with the other run first.
 Source       Altschuler & Talwar 2022, section 4 and the beginning of appendix A.4.
 """
 
 from sympy import Expr, Integer, Rational, erf, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
-from lastiterate.symbolic.claim import Asymptotic, Claim, Holds, Identity, Inequality, Relation, Role
-from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, sigma_dp, w, x, y
+from lastiterate.symbolic.claim import Asymptotic, Claim, Holds, Identity, Inequality, Relation, Role, Unbounded
+from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, q, sigma_dp, u, v, w, x, y, z
 
 _one = Integer(1)
 _level = Rational(9, 1_600_000)  # (4.1) over y
@@ -173,5 +175,31 @@ CLAIMS = (
         mutants=(wrong("e for e^0.1", Holds(exp(_one) / 2 + Rational(1, 100), Relation.BELOW, Rational(89, 100), {})),),
         role=Role.OURS,
         repairs="altschuler_talwar/theorem_4_1/start",
+    ),
+    Claim(
+        key="altschuler_talwar/theorem_4_1/small_noise",
+        title="For batches b < n the construction does not reach (4.1) at small noise, the unpushed run first",
+        source=at(470, "Section 4"),
+        assumptions=(q < 1,),
+        checks=(
+            Inequality(2 * sqrt(u * v), Relation.TIGHT, u * z + v / z, (z > 0,), "v steps without a push, v real"),
+            Unbounded(
+                _level * D**2 / (x * eta**2 * sigma_dp**2),
+                D / (eta * sigma_dp) * sqrt(200 * log(1 / (1 - q))),
+                {D: _one, x: _one, eta: _one, q: _one / 2, sigma_dp: 1 / growth},
+                name="(4.1) against k log(1/(1 - q)) + 100 D^2/(2 k eta^2 sigma_DP^2) at the best k",
+            ),
+        ),
+        mutants=(
+            wrong(
+                "root of (4.1)",
+                Unbounded(
+                    D / (sqrt(x) * eta * sigma_dp),
+                    D / (eta * sigma_dp) * sqrt(200 * log(1 / (1 - q))),
+                    {D: _one, x: _one, eta: _one, q: _one / 2, sigma_dp: 1 / growth},
+                ),
+            ),
+        ),
+        role=Role.OURS,
     ),
 )
