@@ -1,10 +1,10 @@
 """A lower bound of the epsilon of a composed Poisson-sampled Gaussian, to bracket the true one.
 
-The losses of one step are rounded *down* to a lattice, convolved by FFT, and read off at a delta that is increased by an
-allowance for the rounding of the transform. A coefficient of the transform has modulus at most 1, so its T-th power is
-off by about 1e-16 T; by Parseval the masses of N cells together are then off by less than 1e-16 T sqrt(N) times their
-Euclidean norm, below 1e-11 for the runs that are compared. This is a yardstick in floats, not a certified number. Only
-the direction with the mixture as the numerator is taken; the other can only raise the truth.
+The losses of one step are rounded *down* to a lattice, convolved by FFT, and read off at a delta that is increased by
+an allowance for the rounding of the transform. A coefficient of the transform has modulus at most 1, so its T-th power
+is off by about 1e-16 T; by Parseval the masses of N cells together are then off by less than 1e-16 T sqrt(N) times
+their Euclidean norm, below 1e-11 for the runs that are compared. This is a yardstick in floats, not a certified number.
+Only the direction with the mixture as the numerator is taken; the other can only raise the truth.
 """
 
 import numpy as np
