@@ -1,7 +1,7 @@
 """Epsilon of a composition through privacy-loss distributions: what the numbers rest on.
 
-Statement    Sampling without replacement with rate q has the profile f(t) = q h(1 + (t-1)/q) for t >= 1 and f(t) = 1 - t
-             + t f(1/t) below 1, h that of two Gaussians: convex, so a pair of laws has it. A cell of losses may move to
+Statement    Sampling without replacement with rate q has the profile f(t) = q h(1 + (t-1)/q) for t >= 1, f(t) = 1 - t +
+             t f(1/t) below 1, h that of two Gaussians: convex, so a pair of laws has it. A cell of losses may move to
              its ends. A tilted convolution in floats is off by no more than `tilted` says.
 Assumptions  0 < q <= 1; p = Phi(-g/2) <= 1/2; u = e^-l >= v = e^-r the ends of a cell; the tilt is at least 0.
 Derivation   `replacement`: h(1) = 1 - 2 p and h'(1) = -p give the slopes of f on both sides of 1, and the mass between.
