@@ -7,6 +7,7 @@ the run. Most are full batches of affine expansions, which cost a tenth of a mil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from math import inf, nextafter
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy.special import ndtr
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound, rdp_epsilon
 from lastiterate.numeric.gaussian import gdp_epsilon
+from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.run import NoisySGD
 
 _CASES = 10_000
@@ -255,6 +257,23 @@ def test_never_below_one_clamped_step() -> None:
     lower = np.log(terms.sum(axis=1)) / (order - 1)
     assert (lower > 0.1 * np.array(found)).mean() > 0.2  # the witness has something to say
     assert (np.array(found) >= lower * (1 - 1e-9) - 1e-12).all()
+
+
+def test_never_below_any_witness_without_projection() -> None:
+    for case in _drawn(9, bounded=False):
+        assert case.cost >= lower_bound(case.run, case.assumption, order=2.0).value, case
+
+
+@pytest.mark.parametrize("count", [1500, pytest.param(_CASES, marks=pytest.mark.nightly)])
+def test_never_below_any_witness_with_projection(count: int) -> None:
+    """Densities on an interval, propagated step by step: milliseconds each."""
+    close = 0
+    for case in islice(_drawn(10, cyclic=0.0), count):
+        case = replace(case, T=min(case.T, 10))
+        lower, found = lower_bound(case.run, case.assumption, order=2.0).value, case.cost
+        assert found >= lower, case
+        close += lower > 0.1 * found
+    assert close > 0.3 * count  # the witnesses have something to say
 
 
 def test_random_batches_over_a_grid() -> None:
