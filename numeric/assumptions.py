@@ -47,6 +47,17 @@ def _sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
     return 2 * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
 
 
+def _weight(run: NoisySGD, t: int, size: int) -> arb:
+    """Eta size / b: the step that a batch of this size takes along its mean gradient."""
+    return exact(run.step_size_at(t)) * size / run.batch
+
+
+def _lipschitz(constant: arb, clipped: Expansion) -> Expansion:
+    """Constant times z, and no more than clipping allows."""
+    map_ = Affine(constant, arb(0))
+    return map_ if constant <= 1 else LeastOf((map_, clipped))
+
+
 def _step_limit(run: NoisySGD, t: int, L: float, kind: str) -> None:
     eta = run.step_size_at(t)
     if not exact(eta) * exact(L) <= 2:
@@ -71,6 +82,11 @@ class Convex(Assumption):
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         _step_limit(run, t, self.L, "convex")
         return Affine(arb(1), _sensitivity(run, t, differs=differs))
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        """Not above max(1, h L - 1) z, h = eta high / b: a large batch takes a step beyond 2 / L."""
+        reach = _weight(run, t, high) * exact(self.L) - 1
+        return _lipschitz(reach.max(arb(1)), super().over_sizes(run, t, low, high))
 
     @property
     def claim(self) -> str:
@@ -106,6 +122,11 @@ class StronglyConvex(Assumption):
         eta = exact(run.step_size_at(t))
         return Affine((1 - eta * exact(self.m)).max(eta * exact(self.L) - 1), _sensitivity(run, t, differs=differs))
 
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size."""
+        reach = (_weight(run, t, high) * exact(self.L) - 1).max(1 - _weight(run, t, low) * exact(self.m))
+        return _lipschitz(reach, super().over_sizes(run, t, low, high))
+
     @property
     def expansive(self) -> bool:
         return False
@@ -134,6 +155,9 @@ class Minimum(Assumption):
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         return LeastOf(tuple(part.expansion(run, t, differs=differs) for part in self.parts))
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        return LeastOf(tuple(part.over_sizes(run, t, low, high) for part in self.parts))
 
     @property
     def expansive(self) -> bool:

@@ -52,7 +52,7 @@ def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> Converted
     order = _FIRST_ORDER
     tried: dict[float, list[tuple[float, Sampled]]] = {}
     while len(tried) < _ORDERS and order not in tried:
-        routes = sampled_routes(run, assumption, order)
+        routes = sampled_routes(run, assumption, order, delta)
         tried[order] = [(rdp_to_dp(order, one.epsilon, delta), one) for one in routes]
         slope = min(one.epsilon for one in routes) / order
         order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.balls import exact
 
-__all__ = ["Affine", "Expansion", "LeastOf", "ModulusExpansion"]
+__all__ = ["Affine", "Expansion", "LeastOf", "ModulusExpansion", "Plus"]
 
 Array = NDArray[np.float64]
 
@@ -231,3 +231,40 @@ class LeastOf(Expansion):
         for part in self.parts[1:]:
             least = least.min(part.ball(z))
         return least
+
+
+@dataclass(frozen=True)
+class Plus(Expansion):
+    """e(z) + step: what copies of one run do, and a move of at most ``step`` of one of them."""
+
+    shared: Expansion
+    step: arb
+
+    @property
+    def sensitivity(self) -> arb:
+        return self.shared.sensitivity + self.step
+
+    def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
+        line = self.shared.affine_on(diameter)
+        return None if line is None else (line[0], line[1] + self.step)
+
+    @property
+    def expansive(self) -> bool:
+        return self.shared.expansive
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        return self.shared.knots
+
+    @property
+    def smooth(self) -> bool:
+        return self.shared.smooth
+
+    def value(self, z: Array) -> Array:
+        return self.shared.value(z) + float(self.step)
+
+    def slope(self, z: Array) -> Array:
+        return self.shared.slope(z)
+
+    def ball(self, z: arb) -> arb:
+        return self.shared.ball(z) + self.step

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from lastiterate.numeric.balls import exact
+from lastiterate.numeric.balls import exact, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import Expansion, ModulusExpansion
 from lastiterate.numeric.run import NoisySGD, positive, real
@@ -49,6 +49,14 @@ class Assumption(ABC):
         Raises:
             InputError: the run's step size is outside what the assumption allows.
         """
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        """The expansion of an update of two copies of one run, over batches of ``low`` to ``high`` samples.
+
+        The sum of the gradients is divided by ``run.batch`` whatever the size. Where nothing better is known: z + 2 eta
+        K high / b, by clipping.
+        """
+        return Clipped().over_sizes(run, t, low, high)
 
     @property
     def expansive(self) -> bool:
@@ -98,6 +106,10 @@ class Modulus(Assumption):
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         return ModulusExpansion(self, run.step_size_at(t), run.clip_norm, run.batch, differs)
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:  # noqa: ARG002
+        weight = upper(exact(run.step_size_at(t)) * high / run.batch)
+        return ModulusExpansion(self, weight, run.clip_norm, run.batch, differs=False)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.composed import Composed
 from lastiterate.numeric.expansion import Expansion
 from lastiterate.numeric.optimum import optimum
+from lastiterate.numeric.poisson import poisson_routes
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.routes import Sampled, composition, moved, never_failing, rate
 from lastiterate.numeric.run import NoisySGD
@@ -43,11 +44,17 @@ def sampled_loss(run: NoisySGD, assumption: Assumption, order: float) -> Sampled
         assumption: what is assumed of the losses.
         order: alpha > 1.
     """
-    return min(_routes(run, assumption, order, needed=False), key=lambda one: one.epsilon)
+    routes = poisson_routes if run.sampling == "poisson" else _routes
+    return min(routes(run, assumption, order, needed=False), key=lambda one: one.epsilon)
 
 
-def sampled_routes(run: NoisySGD, assumption: Assumption, order: float) -> list[Sampled]:
-    """Every bound of `sampled_loss`, each valid. Arguments as there."""
+def sampled_routes(run: NoisySGD, assumption: Assumption, order: float, delta: float | None = None) -> list[Sampled]:
+    """Every bound of `sampled_loss`, each valid. Arguments as there.
+
+    With a delta there are routes beside them whose ``composed`` may fail with a chance below it (Poisson batches).
+    """
+    if run.sampling == "poisson":
+        return poisson_routes(run, assumption, order, delta)
     return _routes(run, assumption, order, needed=True)
 
 
