@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, fields, replace
 from math import isfinite
+from typing import Final
 
 import numpy as np
 from flint import arb
@@ -18,6 +19,11 @@ from lastiterate.numeric.run import NoisySGD, real
 from lastiterate.numeric.sampled import sampled_loss
 
 __all__ = ["Bound", "Estimate", "Measured", "RenyiBound", "bound", "estimate", "gaussian_bound", "rdp_epsilon"]
+
+
+RANDOM_CLAIMS: Final = {"without_replacement": "ours/sampled/step", "poisson": "ours/poisson/step"}
+"""Schemes whose bound is of Renyi type, and the claim behind it."""
+_RANDOM = tuple(RANDOM_CLAIMS)
 
 
 @dataclass(frozen=True)
@@ -202,7 +208,7 @@ def gaussian_bound(
         InputError: as `bound`, or the batches are random.
     """
     order, delta = _target(assumption, order, delta)
-    if run.sampling == "without_replacement":
+    if run.sampling in _RANDOM:
         raise InputError(
             f"A Gaussian bound needs batches that are fixed in advance, got sampling={run.sampling!r}; "
             "use sampling='full' or 'cyclic', or call bound."
@@ -240,10 +246,10 @@ def bound(
             "bound needs an assumption that is proved or assumed, got assumption=Measured(...); "
             "a measured constant gives an estimate: call estimate(run, measured, ...)."
         )
-    if run.sampling != "without_replacement":
+    if run.sampling not in _RANDOM:
         return gaussian_bound(run, assumption, order=order, delta=delta)
     order, delta = _target(assumption, order, delta)
-    if run.batch == run.dataset_size:
+    if run.batch == run.dataset_size and run.sampling == "without_replacement":
         return replace(bound(replace(run, sampling="full"), assumption, order=order, delta=delta), run=run)
     if order is not None:
         found = sampled_loss(run, assumption, order)
@@ -253,7 +259,7 @@ def bound(
         epsilon, order, route, found = converted.epsilon, converted.order, converted.route, converted.found
     else:
         raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
-    claim = "ours/sampled/step"
+    claim = RANDOM_CLAIMS[run.sampling]
     stated = _stated(run, assumption)
     return RenyiBound(run, epsilon, order, delta, route, found.window, found.share, claim, stated, found.composed)
 
@@ -275,7 +281,7 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
             f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
             "for an assumption that is proved or assumed call bound(run, assumption, ...)."
         )
-    if run.sampling == "without_replacement":
+    if run.sampling in _RANDOM:
         raise InputError(
             f"estimate needs batches that are fixed in advance, got sampling={run.sampling!r}; "
             "describe the run with sampling='full' or 'cyclic'."
@@ -319,10 +325,17 @@ def _stated(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
         "full": "batches are full",
         "cyclic": f"the {run.batches} batches are fixed in advance and come in the same order in every epoch",
         "without_replacement": f"each batch is {run.batch} of the {run.dataset_size} samples, drawn independently",
+        "poisson": (
+            f"every sample is in every batch with chance {run.batch}/{run.dataset_size}, independently, and the sum of "
+            f"gradients is divided by {run.batch}; nothing is assumed of the sizes of the batches"
+        ),
     }
+    differ = (
+        "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
+    )
     stated = (
         assumption.statement,
-        f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ by replacing one sample",
+        f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
         batches[run.sampling],
         "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
     )

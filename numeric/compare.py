@@ -83,7 +83,7 @@ def _trivial(run: NoisySGD, assumption: Assumption, order: float, ours: Bound | 
     """What needs no theorem: one last step, the worst case over batches, composition."""
     if isinstance(ours, RenyiBound):
         return [
-            (one.route.replace(" ", "_"), _ROUTES[one.route], "ours/sampled/step", one.epsilon, "bound")
+            (one.route.replace(" ", "_"), _ROUTES[one.route], ours.theorem, one.epsilon, "bound")
             for one in sorted(sampled_routes(run, assumption, order), key=lambda one: list(_ROUTES).index(one.route))
             if one.route != ours.route
         ]

@@ -40,7 +40,7 @@ __all__ = ["mixed_rdp", "poisson_routes"]
 
 _CLOSE = 1.01
 """Windows are priced with certainty where their estimate is at most so many times what is known."""
-_DEPTHS = (3.0, 9.0)
+_DEPTHS = (4.0, 12.0, 24.0)
 """Natural logarithms: how much less likely an event is than what would make it count."""
 
 
@@ -151,7 +151,7 @@ def _for_sizes(
     shares = Shares(program, _Shared(fixed, sized, {}), moved(run), rate(run), run.adjacency, order)
     routes = [
         bounded(one.composed, "window of shifts", one.length, one.share)
-        for one in split_windows(shares)
+        for one in (split_windows(shares) if needed or shares.least() < surely else [])
         if needed or one.estimate < surely * _CLOSE
     ]
     last = run.steps - 1

@@ -56,7 +56,7 @@ class ShiftProgram:
         if self.run.sampling in ("shuffled", "poisson"):
             raise InputError(
                 f"A shift program needs batches of a known order and size, got sampling={self.run.sampling!r}; "
-                "these batches are not accounted for yet."
+                "call bound instead."
             )
         self.expansion(0)  # an assumption that does not fit the run is refused here
 

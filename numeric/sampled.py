@@ -64,7 +64,7 @@ def _routes(run: NoisySGD, assumption: Assumption, order: float, *, needed: bool
         program = ShiftProgram(run, assumption)
         found = [composition(run, order)]
         shares = Shares(program, same_data(run, assumption), moved(run), rate(run), run.adjacency, order)
-        for one in split_windows(shares):
+        for one in split_windows(shares) if needed or shares.least() < found[0].epsilon else []:
             if needed or one.estimate < found[0].epsilon * _CLOSE:
                 window = (run.steps - one.length, run.steps)
                 found.append(never_failing(one.composed, order, "window of shifts", window, one.share))

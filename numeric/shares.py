@@ -114,6 +114,13 @@ class Shares:
                 known[float(sizes[j])] = upper(line[0])
         return np.array([known[size] for size in sizes.tolist()])
 
+    def least(self) -> float:
+        """What no window costs less than, about: a distance that never shrinks by itself has to be hidden."""
+        if not self.program.assumption.expansive:
+            return 0.0
+        steps = self.program.steps / self.horizon
+        return self.order / 2 * float(self.reach[0]) ** 2 / (steps * float((self.noise**2).sum()))
+
     def _backwards(self, schedule: float | tuple[float, ...]) -> Array:
         if isinstance(schedule, tuple):
             return np.array(schedule[len(schedule) - self.horizon :])[::-1]

@@ -47,6 +47,7 @@ from lastiterate.symbolic.ours import (
     cyclic,
     kinks,
     pld,
+    poisson,
     sampled,
     taut_string,
     value_iteration,
@@ -90,6 +91,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     clipped_scores,
     sampled,
     pld,
+    poisson,
     certified,
 )
 """One module a theorem, lemma, remark or appendix."""

@@ -1,0 +1,161 @@
+"""Poisson batches under add and remove: the third law follows the run without i*, and a batch may have any size.
+
+Statement    epsilon(alpha) <= sum S_up(q, sqrt(beta_t) sigma_t; alpha) + alpha/2 sum a_t^2 / ((1 - beta_t) sigma_t^2),
+             S_up at shift eta K / b, z' = e_k(z) - a_t with k the size of the batch without i*, for every sequence of
+             sizes; over sizes, log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1).
+Assumptions  alpha > 1, 0 < q < 1; every sample in every batch with chance q = b / n; the sum is divided by b.
+Derivation   Reveal R, the batch without i*, alike in both runs. Along the run without i* both copies take the step h =
+             eta k / b along the mean gradient of R: beyond 2 / L a convex step expands by h L - 1 (`long_step`), and
+             what holds at the least and the greatest size holds between (`sizes`). Sizes are revealed first; a larger
+             chance of others, and a larger bound there, only raise the mixture (`mixture`). Binomial tails fall faster
+             than a geometric series (`tail`).
+Source       ours. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
+"""
+
+from sympy import Expr, Integer, Max
+
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.notation import K, L, P, Q, R, b, eta, j, m, n, p, q, r, u, v, x, y, z
+
+_SOURCE = Source("DESIGN.md", 79, "Section 2", "Poisson batches have a random size")
+_one = Integer(1)
+
+
+def _moved(size: Expr) -> Identity:
+    """The sum of ``size`` gradients that differ by z over b: a distance grows by h z, h = eta j / b with j the size."""
+    return Identity(z + eta / b * size * z, z + eta * j / b * z, "the step of a batch of j samples")
+
+
+def _apart(distance: Expr) -> Identity:
+    """Outcomes of a step without and with i*, whose gradient is K, next to a sum u of the others."""
+    return Identity((x - eta / b * u) - (x - eta / b * (u + K)), distance, "i* moves an outcome by eta K / b")
+
+
+def _step(bound: Expr, *given: Expr) -> Inequality:
+    """|x - y - h (grad f(x) - grad f(y))|^2 for a convex, L-smooth f, h = r."""
+    return Inequality(P - 2 * r * Q + r**2 * R, Relation.AT_MOST, bound * P, given=given, name="one step, squared")
+
+
+_cocoercive = (R <= L * Q, R <= L**2 * P)
+
+
+def _factor(step: Expr) -> Expr:
+    return Max(1 - step * m, step * L - 1)
+
+
+def _mixed(chance: Expr, inside: Expr, outside: Expr) -> Expr:
+    return (1 - chance) * inside + chance * outside
+
+
+# P(X = j + 1) / P(X = j) for X ~ Binomial(n, q), and at j + 1.
+_ratio, _next = (n - j) / (j + 1) * q / (1 - q), (n - j - 1) / (j + 2) * q / (1 - q)
+
+CLAIMS = (
+    Claim(
+        key="ours/poisson/step",
+        title="Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",
+        source=_SOURCE,
+        assumptions=(j > 0,),
+        checks=(
+            _moved(j),
+            _apart(eta * K / b),
+        ),
+        mutants=(
+            Mutant("the step of a batch of b", _moved(b), Engine.IDENTITY),
+            Mutant("i* in the batch of both copies", _moved(j + 1), Engine.IDENTITY),
+            Mutant("a sample replaced", _apart(2 * eta * K / b), Engine.IDENTITY),
+        ),
+        role=Role.OURS,
+    ),
+    Claim(
+        key="ours/poisson/long_step",
+        title="A convex, L-smooth step h expands by max(1, h L - 1): large batches go beyond 2 / L",
+        source=_SOURCE,
+        assumptions=(r > 0, L > 0),
+        checks=(
+            _step((r * L - 1) ** 2, *_cocoercive, r * L >= 2),
+            _step(_one, *_cocoercive, r * L <= 2),
+        ),
+        mutants=(
+            Mutant("never expands", _step(_one, *_cocoercive, r * L >= 2), Engine.INEQUALITY),
+            Mutant("(h L - 1)^2 for short steps too", _step((r * L - 1) ** 2, *_cocoercive), Engine.INEQUALITY),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="ours/poisson/sizes",
+        title="max(1 - h m, h L - 1) is convex in h: between two sizes it is at most the larger of their values",
+        source=_SOURCE,
+        assumptions=(m > 0, m <= L),
+        checks=(
+            Inequality(
+                _factor((x + y) / 2), Relation.AT_MOST, (_factor(x) + _factor(y)) / 2, name="midpoint convexity"
+            ),
+        ),
+        mutants=(
+            Mutant(
+                "concave",
+                Inequality((_factor(x) + _factor(y)) / 2, Relation.AT_MOST, _factor((x + y) / 2)),
+                Engine.INEQUALITY,
+            ),
+            Mutant(
+                "largest at the larger size",
+                Inequality(_factor(x), Relation.AT_MOST, _factor(y), given=(x <= y,)),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="ours/poisson/mixture",
+        title="A mixture over sizes is at most that with a larger chance and with larger parts",
+        source=_SOURCE,
+        assumptions=(p > 0, q < 1),
+        checks=(
+            Inequality(
+                _mixed(p, u, v),
+                Relation.AT_MOST,
+                _mixed(q, u, v),
+                given=(p <= q, u <= v),
+                name="a larger chance",
+            ),
+            Inequality(_mixed(q, u, v), Relation.AT_MOST, _mixed(q, x, y), given=(u <= x, v <= y), name="larger parts"),
+        ),
+        mutants=(
+            Mutant(
+                "whichever part is larger",
+                Inequality(_mixed(p, u, v), Relation.AT_MOST, _mixed(q, u, v), given=(p <= q,)),
+                Engine.INEQUALITY,
+            ),
+            Mutant(
+                "the part outside forgotten",
+                Inequality(_mixed(q, u, v), Relation.AT_MOST, u),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="ours/poisson/tail",
+        title="Ratios of binomial chances fall, so that a tail is below its first term over one minus the first ratio",
+        source=_SOURCE,
+        assumptions=(q > 0, q < 1, j < n),
+        checks=(
+            Inequality(_next, Relation.AT_MOST, _ratio, name="ratios fall"),
+            Inequality(u * (1 + r * v), Relation.AT_MOST, u * v, given=(v * (1 - r) >= 1, r < 1), name="terms add up"),
+        ),
+        mutants=(
+            Mutant("ratios rise", Inequality(_ratio, Relation.AT_MOST, _next), Engine.INEQUALITY),
+            Mutant(
+                "over one plus the ratio",
+                Inequality(u * (1 + r * v), Relation.AT_MOST, u * v, given=(v * (1 + r) >= 1, r < 1)),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
+)
