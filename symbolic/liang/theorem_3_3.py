@@ -45,7 +45,7 @@ CLAIMS = (
         source=at(199, "Theorem 3.3", "(11)"),
         checks=(
             Inequality(n * _rate / 16, Relation.AT_MOST, _last_term, (z >= 1,), "log n >= 1"),
-            Inequality(r * _rate, Relation.BELOW, n * _rate / 16, (n > 16 * r,), "no r serves"),
+            Inequality(r * _rate, Relation.BELOW, n * _rate / 16, (n > 16 * r, z >= 1), "no r serves"),
         ),
         mutants=(
             wrong("n/4", Inequality(n * _rate / 4, Relation.AT_MOST, _last_term, (z >= 1,))),

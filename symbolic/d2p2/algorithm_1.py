@@ -1,0 +1,204 @@
+"""Algorithm 1, Lemma 2 and Table 3: the projection's index and means, the noise exponents, the sensitivity.
+
+Statement    g~ = A (A^T g/sqrt(p) + e) with A of order d x p, e of variance nu^2/k; r_i = (1/sqrt(p)) sum_j A_ij o_j.
+Assumptions  entries of A are N(0, sigma_A^2); gradients are divided by their norm plus stab.
+Derivation   Write A^T o out for d = p = 2; E A A^T = p sigma_A^2 I and E A^T A = d sigma_A^2 I, term by term.
+Source       D2P2-SGD, Lemma 2, Algorithm 1, section 3.2, Table 3 and A.3.
+Remark       a_1, a_2, a_3 and x are the entries of A by rows, y and z those of the vector; j is the step k.
+"""
+
+from sympy import Abs, Integer, Rational, Sum, sqrt
+
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Simulated, Units
+from lastiterate.symbolic.d2p2.paper import UNITS, at
+from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.notation import (
+    SHIFTS,
+    T,
+    dim,
+    ell,
+    g,
+    gamma,
+    j,
+    kappa,
+    nu,
+    sigma_A,
+    stab,
+    x,
+    xi,
+    y,
+    z,
+)
+
+_a, _b, _c = SHIFTS  # A = ((a, b), (c, x)), o = (y, z)
+_column = (_a * y + _c * z) / sqrt(Integer(2))
+_row = (_a * y + _b * z) / sqrt(Integer(2))
+_wide = {dim: 8, sigma_A: 1}
+_flat = {ell: 3, sigma_A: 1}
+_all = {dim: 8, ell: 3, sigma_A: 1}
+_one = {dim: 1, ell: 1, sigma_A: 1}
+_half = Rational(1, 2)
+_energy = (dim + ell + 1) * sigma_A**4
+_clip_one, _clip_other = gamma / (Abs(gamma) + stab), kappa / (Abs(kappa) + stab)
+
+CLAIMS = (
+    Claim(
+        key="d2p2/lemma_2",
+        title="r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j: first entry, d = p = 2",
+        source=at(75, "Lemma 2"),
+        checks=(Identity((_a * y + _c * z) / sqrt(Integer(2)), _column, "down the first column"),),
+        misprint=Identity(_row, _column, "sum_j A_ij o_j, as printed"),
+        mutants=(wrong("without the root", Identity(_a * y + _c * z, _column)),),
+        remark=(
+            "Lemma 2 defines r = A^T o/sqrt(p) and then writes its entries with A_ij, which are those of A o/sqrt(p). "
+            "A is d x p, so A o is not even defined unless d = p. Read A_ji."
+        ),
+    ),
+    Claim(
+        key="d2p2/lemma_2/norm",
+        title="|A^T o|^2/p has mean sigma_A^2 |o|^2: each of p entries has variance sigma_A^2 |o|^2/p",
+        source=at(75, "Lemma 2"),
+        checks=(
+            Identity(ell * (sigma_A**2 * g**2 / ell), sigma_A**2 * g**2, "p entries"),
+            Simulated("row_energy", Relation.EQUAL, ell * sigma_A**2, _flat, _half, "o a unit vector"),
+        ),
+        mutants=(
+            wrong("without 1/p", Identity(ell * (sigma_A**2 * g**2), sigma_A**2 * g**2)),
+            wrong("p^2", Simulated("row_energy", Relation.EQUAL, ell**2 * sigma_A**2, _flat)),
+        ),
+        role=Role.OURS,
+    ),
+    Claim(
+        key="d2p2/algorithm_1/second_moments",
+        title="E A A^T = p sigma_A^2 I and E A^T A = d sigma_A^2 I; line 425 has p for both",
+        source=at(425, "A.4", "below (16)"),
+        checks=(
+            Simulated("row_energy", Relation.EQUAL, ell * sigma_A**2, _flat, _half, "(A A^T)_11, p = 3"),
+            Simulated("column_energy", Relation.EQUAL, dim * sigma_A**2, _wide, Integer(1), "(A^T A)_11, d = 8"),
+        ),
+        mutants=(
+            wrong("p for d", Simulated("column_energy", Relation.EQUAL, Integer(3), _wide)),
+            wrong("sqrt(d)", Simulated("column_energy", Relation.EQUAL, sqrt(dim), _wide)),
+        ),
+        role=Role.OURS,
+    ),
+    Claim(
+        key="d2p2/algorithm_1/projected_gradient",
+        title="E|A A^T g|^2/p = (p + d + 1) sigma_A^4 |g|^2; the paper's p d^2 sigma_A^4 covers it from d = 2 on",
+        source=at(511, "A.6", "(30)"),
+        checks=(
+            Simulated("projected_gradient", Relation.EQUAL, _energy, _all, Integer(3), "d = 8, p = 3"),
+            Identity((ell * (ell + 2) + ell * (dim - 1)) / ell, ell + dim + 1, "chi-squared with p and d - 1"),
+            Inequality(ell + dim + 1, Relation.TIGHT, ell * dim**2, (dim >= 2,), "d >= 2"),
+        ),
+        mutants=(
+            wrong("p + d", Simulated("projected_gradient", Relation.EQUAL, 2 * (dim + ell) * sigma_A**4, _all)),
+            wrong("d = 1", Inequality(ell + dim + 1, Relation.AT_MOST, ell * dim**2)),
+        ),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+    ),
+    Claim(
+        key="d2p2/algorithm_1/projected_gradient_one",
+        title="(17), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, here at d = p = 1",
+        source=at(511, "A.6", "(30)"),
+        checks=(
+            Simulated("projected_gradient", Relation.AT_MOST, ell * dim**2 * sigma_A**4, _one),
+            Inequality(ell + dim + 1, Relation.AT_MOST, ell * dim**2, (dim <= 1,), "by the closed form"),
+        ),
+        mutants=(wrong("half", Simulated("projected_gradient", Relation.AT_MOST, _half, _one)),),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+        remark=(
+            "In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. A simulation "
+            "of A A^T g and the closed form, by z3, both refute it. From d = 2 on it holds and is far from tight: "
+            "p + d + 1 for p d^2."
+        ),
+    ),
+    Claim(
+        key="d2p2/algorithm_1/projected_gradient_repaired",
+        title="E|A A^T g|^2/p = (p + d + 1) sigma_A^4 <= 3 p d^2 sigma_A^4 for every d and p",
+        source=at(511, "A.6", "(30)"),
+        checks=(Inequality(ell + dim + 1, Relation.TIGHT, 3 * ell * dim**2, name="equal at d = p = 1"),),
+        mutants=(wrong("2 p d^2", Inequality(ell + dim + 1, Relation.AT_MOST, 2 * ell * dim**2)),),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
+        repairs="d2p2/algorithm_1/projected_gradient_one",
+    ),
+    Claim(
+        key="d2p2/algorithm_1/noise_exponent",
+        title="Table 3: the variance of the noise at step k is nu^2/k, the square of nu/sqrt(k) in section 3.1",
+        source=at(309, "Table 3"),
+        checks=(Identity((nu / sqrt(j)) ** 2, nu**2 / j, "section 3.1 and Theorem 2"),),
+        misprint=Identity((nu / sqrt(j)) ** 2, nu**2 / sqrt(j), "Table 3, as printed"),
+        mutants=(wrong("k^2", Identity((nu / sqrt(j)) ** 2, nu**2 / j**2)),),
+        role=Role.STEP,
+        remark=(
+            "Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. The first would "
+            "cost sum sqrt(k) in place of sum k steps' worth of privacy, and would change Theorems 1 to 3. Read nu^2/k."
+        ),
+    ),
+    Claim(
+        key="d2p2/algorithm_1/returned",
+        title="Algorithm 1 makes K updates, the last of them x_(K+1); Theorem 2 is on the mean of x_1, ..., x_K",
+        source=at(103, "Algorithm 1"),
+        checks=(Identity(Sum(Integer(1), (j, 1, T)), T, "updates, of which x_K has K - 1"),),
+        misprint=Identity(Sum(Integer(1), (j, 1, T - 1)), T, "those in the x_K that is returned"),
+        mutants=(wrong("K + 1", Identity(Sum(Integer(1), (j, 1, T + 1)), T)),),
+        role=Role.STEP,
+        remark=(
+            "Line 9 returns x_K after a loop whose last pass makes x_(K+1). So the last update is thrown away, and "
+            "neither is the mean of Theorem 2. Read x_(K+1), or start at x_0."
+        ),
+    ),
+    Claim(
+        key="d2p2/algorithm_1/clip",
+        title="Line 4: a gradient over its norm plus gamma has norm below 1, and keeps its direction",
+        source=at(97, "Algorithm 1", "line 4"),
+        assumptions=(stab > 0,),
+        checks=(
+            Inequality(g / (g + stab), Relation.BELOW, Integer(1), name="norm"),
+            Inequality(Integer(0), Relation.TIGHT, gamma * _clip_one, name="direction"),
+        ),
+        mutants=(wrong("half", Inequality(g / (g + stab), Relation.BELOW, Rational(1, 2))),),
+        relation=Relation.BELOW,
+    ),
+    Claim(
+        key="d2p2/algorithm_1/sensitivity",
+        title="Lemma 5's proof: replacing one of the samples moves the sum of the batch by at most 1",
+        source=at(383, "A.3", "proof of Lemma 5"),
+        assumptions=(stab > 0,),
+        checks=(
+            Inequality(Abs(_clip_one - _clip_other), Relation.AT_MOST, Integer(1), name="one sample, on the line"),
+        ),
+        mutants=(wrong("3/2", Inequality(Abs(_clip_one - _clip_other), Relation.AT_MOST, Rational(3, 2))),),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+        remark=(
+            "Batches of a fixed size, drawn without replacement as A.3 says, can only be compared for sets of equal "
+            "size, so one sample is replaced. Its normalised gradient may turn round, and the sum moves by up to 2. "
+            "The mean that line 5 perturbs moves by 2/B, so Theorem 1's B^2 is of the sum, not of the algorithm."
+        ),
+    ),
+    Claim(
+        key="d2p2/algorithm_1/sensitivity_repaired",
+        title="Replacing one sample moves the sum by less than 2 and the mean of line 5 by less than 2/B",
+        source=at(383, "A.3", "proof of Lemma 5"),
+        assumptions=(stab > 0,),
+        checks=(
+            Inequality(Abs(_clip_one - _clip_other), Relation.BELOW, Integer(2), name="sum"),
+            Inequality(Abs(_clip_one - _clip_other) / T, Relation.BELOW, 2 / T, name="mean of a batch of T"),
+        ),
+        mutants=(wrong("mean by 1/B", Inequality(Abs(_clip_one - _clip_other) / T, Relation.BELOW, 1 / T)),),
+        role=Role.OURS,
+        relation=Relation.BELOW,
+        repairs="d2p2/algorithm_1/sensitivity",
+    ),
+    Claim(
+        key="d2p2/algorithm_1/units",
+        title="Line 6 adds a projected normalised gradient and noise: numbers; the step size is a length",
+        source=at(99, "Algorithm 1", "line 6"),
+        checks=(Units(xi - x * (g / (g + stab) + nu), xi, UNITS, "x the step size, in the units of the iterate"),),
+        mutants=(wrong("gradients not normalised", Units(xi - x * (g + nu), xi, UNITS)),),
+    ),
+)
