@@ -12,7 +12,7 @@ from sympy import Expr, Integer, Rational, exp
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Value
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.gaussian import delta_of_gdp, density_exponent, moment_exponent
-from lastiterate.symbolic.notation import alpha, epsilon, xi
+from lastiterate.symbolic.notation import alpha, epsilon, u, xi
 
 _one, _half = Integer(1), Rational(1, 2)
 _true = delta_of_gdp(_one, _one)
@@ -31,12 +31,16 @@ CLAIMS = (
         key="d2p2/lemma_4",
         title="(epsilon, delta)-DP only if delta >= exp((alpha - 1)(D_alpha - epsilon)) for some alpha > 1",
         source=at(337, "Lemma 4"),
-        checks=(Holds(_least, Relation.AT_MOST, _true, {}, "Gaussian mechanism, mu = epsilon = 1, the best alpha"),),
+        checks=(
+            Holds(_least, Relation.AT_MOST, _true, {}, "Gaussian mechanism, mu = epsilon = 1, the best alpha"),
+            Inequality(u, Relation.AT_MOST, Integer(0), name="a mechanism with delta = 0; u is the exponential"),
+        ),
         mutants=(Mutant("twice the right side", Holds(2 * _least, Relation.AT_MOST, _true, {}), Engine.ENCLOSURE),),
         relation=Relation.AT_MOST,
         remark=(
             "Lemma 4 says that its condition is necessary. The Gaussian mechanism with mu = 1 is (1, 0.127)-DP, and no "
-            "order gives less than exp(-1/8) = 0.882 there. Only the other direction holds."
+            "order gives less than exp(-1/8) = 0.882 there. And whatever is (epsilon, 0)-DP meets no such condition, "
+            "since the exponential is positive. Only the other direction holds."
         ),
     ),
     Claim(

@@ -47,6 +47,13 @@ CLAIMS = (
         checks=(
             Holds(_at_least(_noise, sqrt(_noise)), Relation.AT_MOST, exp(-chi), _box, "epsilon = 1, A known"),
             Holds(_at_least(_classic, Integer(3)), Relation.AT_MOST, _tenth, {}, "nu^2 = 2 ln(1.25/delta)"),
+            Inequality(
+                alpha * (alpha - 1),
+                Relation.BELOW,
+                ell * nu**2,
+                (alpha <= nu**2, alpha > 1),
+                "n >= 10 B: the orders of the proof have a finite divergence",
+            ),
         ),
         mutants=(
             Mutant(
@@ -66,7 +73,7 @@ CLAIMS = (
             "is added "
             "after the random projection, so the sensitivity is |A^T (g - g')| / sqrt(p), which has no bound: at "
             "K = B = n = p = d = 1, epsilon = 1 and nu^2 = 2 ln(1.25/delta) the true delta is 4e-4 where 1e-5 is "
-            "claimed. "
+            "claimed. By z3 the orders of its proof reach where the divergence is infinite. "
             "What holds is the Renyi divergence d2p2/theorem_1/projected_step, finite for small orders only."
         ),
     ),

@@ -11,7 +11,7 @@ Remark       With p << d the wrong moment is too small by d/p, and "noise indepe
 
 from sympy import Expr, Integer, Rational, diff, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Simulated
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.notation import L, dim, ell, eta, nu, sigma_A, stab, u
 
@@ -20,6 +20,9 @@ _noise_true = dim * ell * sigma_A**2 * nu**2
 _noise_printed = ell**2 * sigma_A**2 * nu**2
 _fourth = dim * (dim + 2) * sigma_A**4  # E|a|^4 of one column a
 _root = sqrt(ell)
+_small = (Rational(10**4, 3) + Rational(1, 4)) * Rational(101, 100)
+_far = "no noise, d = p = L = 1, K = 3, eta = 1/2, from x = 100"
+_eight = {dim: 8, ell: 3, sigma_A: 1, nu: 1}
 _half_step = 2 * eta * _root * sigma_A**2
 
 
@@ -49,14 +52,22 @@ CLAIMS = (
         key="d2p2/theorem_2",
         title="(2) bounds E f(mean iterate) - f*, here from x_1 = x* of L |x|^2/2, K = 2, p = 1, d = 8, stab = 0.01",
         source=at(128, "Theorem 2", "(2)"),
-        checks=(Holds(_gap, Relation.AT_MOST, Integer(0), {}, "nu = 30, L = 1, eta = 1/2"),),
+        checks=(
+            Holds(_gap, Relation.AT_MOST, Integer(0), {}, "nu = 30, L = 1, eta = 1/2"),
+            Inequality(
+                Rational(199, 2) ** 2 / 2,
+                Relation.AT_MOST,
+                _small,
+                name=_far,
+            ),
+        ),
         mutants=(Mutant("below the bound by 1", Holds(_gap + 1, Relation.AT_MOST, Integer(0), {}), Engine.ENCLOSURE),),
         relation=Relation.AT_MOST,
         remark=(
             "(2) has noise p^1.5 nu^2 with no d. From the minimum of L |x|^2 / 2 two steps with eta = 1/(2L) have the "
-            "excess d p nu^2 / (32 L), which exceeds (2) at p = 1, d = 8, nu = 30. The projected-back noise A e "
-            "has the "
-            "mean square d p sigma_A^2 nu^2: the second term needs at least d sqrt(p) for p^1.5."
+            "excess d p nu^2 / (32 L), which exceeds (2) at p = 1, d = 8, nu = 30. The projected-back noise A e has "
+            "the mean square d p sigma_A^2 nu^2: the second term needs at least d sqrt(p) for p^1.5. Independently, z3 "
+            "finds (2) below f after three steps from x = 100 of x^2/2, see d2p2/theorem_2/gradient_size."
         ),
     ),
     Claim(
@@ -72,14 +83,16 @@ CLAIMS = (
         key="d2p2/theorem_2/noise_moment",
         title="E|A e|^2 = p^2 sigma_A^2 nu^2 (E A^T A = p sigma_A^2 I)",
         source=at(425, "A.4", "below (16)"),
-        checks=(Identity(_noise_true, _noise_printed, "d p against p^2"),),
+        checks=(
+            Identity(_noise_true, _noise_printed, "d p against p^2"),
+            Simulated("projected_noise", Relation.EQUAL, _noise_printed, _eight, name="d = 8, p = 3"),
+        ),
         mutants=(Mutant("d^2", Identity(_noise_true, dim**2 * sigma_A**2 * nu**2), Engine.IDENTITY),),
         role=Role.STEP,
         remark=(
-            "A^T A is p x p, each diagonal entry a sum of d squares, so its mean is d sigma_A^2 I; p sigma_A^2 I "
-            "is the "
-            "mean of A A^T. The paper takes p for d, and E|A e|^2 comes out too small by d/p. The right value is "
-            "d p sigma_A^2 nu^2."
+            "A^T A is p x p, each diagonal entry a sum of d squares, so its mean is d sigma_A^2 I; p sigma_A^2 I is "
+            "the mean of A A^T. The paper takes p for d, and E|A e|^2 comes out too small by d/p; a simulation says so "
+            "too. The right value is d p sigma_A^2 nu^2."
         ),
     ),
     Claim(
@@ -89,6 +102,7 @@ CLAIMS = (
         checks=(
             Identity(dim * (ell * (sigma_A**2 * nu**2)), _noise_true, "rows"),
             Identity(ell * nu**2 * (dim * sigma_A**2), _noise_true, "trace of E A^T A"),
+            Simulated("projected_noise", Relation.EQUAL, _noise_true, _eight, Integer(3), "d = 8, p = 3"),
         ),
         mutants=(Mutant("p rows", Identity(ell * (ell * (sigma_A**2 * nu**2)), _noise_true), Engine.IDENTITY),),
         role=Role.OURS,

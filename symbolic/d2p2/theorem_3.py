@@ -79,7 +79,7 @@ CLAIMS = (
             Holds(
                 _slope,
                 Relation.AT_MOST,
-                _bound(T, eta, 2 * sqrt(_variance / 27)).subs(_many),
+                _long,
                 {},
                 "K = 10^5, eta = 1/1000",
             ),

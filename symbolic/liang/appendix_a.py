@@ -15,7 +15,6 @@ from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
 from lastiterate.symbolic.notation import G, L, P, Q, R, a, alpha, c, d, g, h, m, p, q, r, s, u, v, x, xi, y, z, zeta
 
 _coins = (p < 1, q < 1)
-_order_2 = p**2 / q
 _loss = {r: "gradient length"}
 _zero = Integer(0)
 _above = (p + q <= 1, x < a, y >= a)

@@ -13,7 +13,6 @@ from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Ro
 from lastiterate.symbolic.liang.paper import at, wrong
 from lastiterate.symbolic.notation import D, K, L, b, chi, dim, epsilon, eta, m, n, r, rho, sigma_sgd, u, v
 
-_half = Rational(1, 2)
 _steps = v * D / (eta * K * u)
 _domain = (1 + eta * L) ** 2 * n**2 * D**2 / (eta**2 * K**2)
 _small_clip, _small_eta = D * L * u / v, b * L ** Rational(3, 2) / m ** Rational(5, 2)

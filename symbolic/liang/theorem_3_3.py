@@ -8,12 +8,23 @@ Remark       ``z`` stands for log n where alpha = 4 log n. One term of the binom
              larger direction, (alpha (alpha - 1)/2 - alpha log n)/(alpha - 1).
 """
 
-from sympy import Expr, Integer, Rational
+from sympy import Expr, Integer, Rational, log
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Recursion, Relation, Role
-from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Engine,
+    Holds,
+    Identity,
+    Inequality,
+    Mutant,
+    Recursion,
+    Relation,
+    Role,
+)
+from lastiterate.symbolic.liang.lemma_3_2 import event, larger_direction
 from lastiterate.symbolic.liang.paper import at, earlier, wrong
-from lastiterate.symbolic.notation import PREVIOUS, K, T, alpha, b, beta, n, r, sigma_dp, z
+from lastiterate.symbolic.notation import PREVIOUS, K, T, alpha, b, beta, growth, n, r, sigma_dp, z
 
 _step = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)
 _order = 4 * z
@@ -30,13 +41,17 @@ CLAIMS = (
         key="liang/theorem_3_3",
         title="(11), (41): epsilon = O(alpha K^2 T/(n b sigma_DP^2)): one constant r for every n and alpha",
         source=at(199, "Theorem 3.3", "(11)"),
-        checks=(_within(r),),
+        checks=(
+            _within(r),
+            Asymptotic(_last_term, _rate, path={n: growth, z: log(growth)}, given=(z >= 1,), name="n large"),
+        ),
         mutants=(wrong("n^2 for n", Inequality(_last_term, Relation.AT_MOST, r * _rate / n, (z >= 1,))),),
         relation=Relation.UP_TO_CONSTANT,
         remark=(
             "The rate is claimed for both orders of the data sets up to one constant. At alpha = 4 log n and one step "
-            "on one sample of n the order with the added sample in the numerator is at least n/16 times the rate. "
-            "What is true is the rate for the other order, or for the alpha of Lemma A.13."
+            "on one sample of n the order with the added sample in the numerator is at least n/16 times the rate; z3 "
+            "and the limit along this path agree. What is true is the rate for the other order, or for the alpha of "
+            "Lemma A.13."
         ),
     ),
     Claim(
@@ -80,6 +95,7 @@ CLAIMS = (
                 {beta: (Rational(1, 2), Rational(99, 100))},
                 "n = 10, b = K = sigma_DP = T = 1, alpha = 20",
             ),
+            Holds(event, Relation.AT_MOST, 4 / beta, {beta: (Rational(3, 4), Rational(99, 100))}, "theta_1 > 20 alone"),
         ),
         mutants=(
             Mutant(
@@ -96,8 +112,9 @@ CLAIMS = (
         relation=Relation.AT_MOST,
         remark=(
             "The earlier version claims 2 alpha K^2 T/(beta n b sigma_DP^2) for any fixed beta below 1. With one step, "
-            "n = 10 and alpha = 20 the truth is 7.576 for the order with the added sample in the numerator, "
-            "and the claim falls to 4 as beta grows to 1. It is true for the other order, and then at beta = 1."
+            "n = 10 and alpha = 20 the truth is 7.576 for the order with the added sample in the numerator, and the "
+            "claim falls to 4 as beta grows to 1; the event theta_1 > 20 alone shows 7.42. It is true for the other "
+            "order, and then at beta = 1."
         ),
     ),
     Claim(
