@@ -30,7 +30,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.notation import MEANING, PREVIOUS
 
-__all__ = ["describe", "formula"]
+__all__ = ["describe", "formula", "symbols"]
 
 
 def _side_by_side(left: sp.Expr, relation: str, right: sp.Expr) -> str:
@@ -99,14 +99,14 @@ def _outcome(outcome: Outcome) -> Iterator[str]:
             yield f"  sides: {point.note}"
 
 
-def _symbols(claim: Claim) -> Iterator[str]:
+def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
+    """Each symbol of a claim that the table of notation knows, with its meaning and its unit."""
     parts: list[sp.Basic] = list(claim.assumptions)
     for check in claim.checks:
         parts += [value for value in vars(check).values() if isinstance(value, sp.Basic)]
     for symbol in free_symbols(parts):
         if symbol in MEANING and symbol != PREVIOUS:
-            meaning, unit = MEANING[symbol]
-            yield f"{symbol!s:8}{meaning}  [{unit}]"
+            yield symbol, *MEANING[symbol]
 
 
 def describe(claim: Claim, report: ClaimReport) -> str:
@@ -124,9 +124,9 @@ def describe(claim: Claim, report: ClaimReport) -> str:
         lines.append(f"  repairs: {claim.repairs}")
     if claim.assumptions:
         lines += ["", "Assumptions", *(f"  {sp.pretty(a, wrap_line=False)}" for a in claim.assumptions)]
-    symbols = list(_symbols(claim))
-    if symbols:
-        lines += ["", "Symbols", *(f"  {line}" for line in symbols)]
+    meanings = [f"  {symbol!s:8}{meaning}  [{unit}]" for symbol, meaning, unit in symbols(claim)]
+    if meanings:
+        lines += ["", "Symbols", *meanings]
     for check, outcome in zip(claim.checks, report.outcomes, strict=True):
         lines += ["", f"Check {check.name}", indent(formula(check), "    "), *(f"  {x}" for x in _outcome(outcome))]
     if claim.misprint is not None and report.misprint is not None:

@@ -24,7 +24,7 @@ from lastiterate.proofs_checks.witnesses.settings import settings
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import Check, Engine, UpperBound
 
-__all__ = ["ASSUMED", "assumed_by", "attack", "decide"]
+__all__ = ["ASSUMED", "assumed_by", "attack", "course", "decide"]
 
 UNBOUNDED = 600
 """Settings without projection, for each check."""
@@ -229,6 +229,16 @@ def attack(check: UpperBound, setting: Setting) -> Outcome | None:
         if value is not None and lower is not None and _broken(value, lower):
             return _refutation(check, setting, value, witness, lower)
     return None
+
+
+def course(check: UpperBound, setting: Setting) -> tuple[float, float]:
+    """The claimed bound, and the greatest certified divergence among its witnesses, at one setting; nan for none."""
+    assumed = assumed_by(check.bound)
+    value = _bound(_evaluators()[check.bound], _altered(check, assumed)(setting))
+    bounded = math.isfinite(setting["D"])
+    found = [w.lower(setting, assumed) for w in _witnesses(check, assumed) if w.bounded is bounded]
+    known = [max(lower.forward, lower.backward) for lower in found if lower is not None]
+    return math.nan if value is None else value, max(known, default=math.nan)
 
 
 def _bound(evaluate: Evaluator, setting: Setting) -> float | None:

@@ -70,7 +70,8 @@ def _presentation(expression: sp.Basic) -> str:
         text: str = _Printer().doprint(expression)
     except (TypeError, ValueError, AttributeError, NotImplementedError, IndexError):
         return ""
-    text = text.replace("<mo><</mo>", "<mo>&lt;</mo>").replace("<mo>></mo>", "<mo>&gt;</mo>")
+    for sign, written in (("<", "&lt;"), (">", "&gt;"), ("-", "−")):
+        text = text.replace(f"<mo>{sign}</mo>", f"<mo>{written}</mo>")
     text = _ENTITY.sub(lambda found: html5.get(found[1], found[0]), text)
     try:
         ET.fromstring(f"<math>{text}</math>")  # noqa: S314 - it was printed three lines above
@@ -123,7 +124,7 @@ def _math(parts: Any, *, block: bool) -> Markup:
         if not text:
             return _plain(parts)
         written.append(text)
-    kind = ' display="block"' if block else ""
+    kind = ' displaystyle="true"' if block else ""
     return Markup(f"<math{kind}>{''.join(written)}</math>")  # noqa: S704 - well-formed, and made of printed formulas
 
 

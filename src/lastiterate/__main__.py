@@ -15,6 +15,7 @@ _COMMANDS = {
     "check": "decide every claim of the ledger and compare with the lock file",
     "list": "list the claims of the ledger",
     "show": "show one claim: statement, assumptions, checks, mutants, verdict",
+    "report": "write the ledger as pages, with Markdown, JSON and JUnit beside them",
     "bound": "bound the privacy loss of a run described in a TOML file",
     "calibrate": "find the noise, steps, diameter or batch size that meet a privacy target",
     "compare": "put every applicable theorem side by side for a run",

@@ -19,7 +19,9 @@ WIDTH = 130
 @click.option("--paper", metavar="ID", help="Only the claims of this paper.")
 @click.option("--claim", "keys", metavar="KEY", multiple=True, help="Only this claim; may be given again.")
 @click.option("--jobs", default=-1, show_default="all cores", help="Worker processes.")
-@click.option("--format", "style", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True)
+@click.option(
+    "--format", "style", type=click.Choice(["text", "json", "junit", "html"]), default="text", show_default=True
+)
 @click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
 @click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
 def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_cache: bool, update_lock: bool) -> int:
@@ -42,6 +44,11 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
         click.echo(report.as_json(reports, found))
     elif style == "junit":
         click.echo(report.as_junit(reports, found))
+    elif style == "html":
+        from lastiterate.proofs_checks.pages.entries import entries
+        from lastiterate.proofs_checks.pages.page import ledger_page
+
+        click.echo(ledger_page(entries(claims, reports), found))
     else:
         console = Console()
         if not console.is_terminal:

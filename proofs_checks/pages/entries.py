@@ -1,0 +1,99 @@
+"""What the pages show of each claim: its record and its report, and how claims point at one another."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.items import PAPERS
+
+__all__ = ["EngineCount", "Entry", "PaperCount", "by_engine", "by_paper", "entries", "paper_title"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim as the pages show it.
+
+    Attributes:
+        claim: the record.
+        report: the verdict with its evidence.
+        repaired_by: keys of the claims that mend this one.
+    """
+
+    claim: Claim
+    report: ClaimReport
+    repaired_by: tuple[str, ...]
+
+    @property
+    def paper(self) -> str:
+        """What stands before the first slash of the key."""
+        return self.claim.key.split("/")[0]
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that decided a check or a mutant, each once."""
+        outcomes = [*self.report.outcomes, *(mutant.outcome for mutant in self.report.mutants)]
+        return tuple(dict.fromkeys(outcome.engine.value for outcome in outcomes))
+
+
+@dataclass(frozen=True)
+class PaperCount:
+    """A paper with the number of its claims by verdict, and of its mutants."""
+
+    paper: str
+    title: str
+    verdicts: Mapping[Verdict, int]
+    rejected: int
+    mutants: int
+
+
+@dataclass(frozen=True)
+class EngineCount:
+    """An engine with the number of checks that it decided, and of mutants that it rejected, of those it should."""
+
+    engine: str
+    checks: int
+    rejected: int
+    mutants: int
+
+
+def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport]) -> tuple[Entry, ...]:
+    """Claims and reports, in the same order, brought together."""
+    repairs: dict[str, list[str]] = {}
+    for claim in claims:
+        if claim.repairs:
+            repairs.setdefault(claim.repairs, []).append(claim.key)
+    return tuple(
+        Entry(claim, report, tuple(repairs.get(claim.key, ()))) for claim, report in zip(claims, reports, strict=True)
+    )
+
+
+def paper_title(paper: str) -> str:
+    """How readers call a paper; its name in keys where nothing else is known.
+
+    >>> paper_title("chien_li"), paper_title("toy")
+    ('Chien & Li 2025', 'toy')
+    """
+    return PAPERS[paper].title if paper in PAPERS else paper
+
+
+def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
+    """Verdicts and mutants counted by paper, in the order of the ledger."""
+    counted = []
+    for paper in dict.fromkeys(entry.paper for entry in shown):
+        own = [entry.report for entry in shown if entry.paper == paper]
+        verdicts = Counter(report.verdict for report in own)
+        rejected, mutants = sum(r.rejected for r in own), sum(len(r.mutants) for r in own)
+        counts = {verdict: verdicts[verdict] for verdict in Verdict}
+        counted.append(PaperCount(paper, paper_title(paper), counts, rejected, mutants))
+    return tuple(counted)
+
+
+def by_engine(shown: Sequence[Entry]) -> tuple[EngineCount, ...]:
+    """Checks and mutants counted by engine, the busiest first."""
+    checks = Counter(outcome.engine.value for entry in shown for outcome in entry.report.outcomes)
+    mutants = Counter(mutant.caught_by.value for entry in shown for mutant in entry.report.mutants)
+    rejected = Counter(m.caught_by.value for entry in shown for m in entry.report.mutants if m.rejected)
+    names = sorted({*checks, *mutants}, key=lambda name: (-checks[name] - mutants[name], name))
+    return tuple(EngineCount(name, checks[name], rejected[name], mutants[name]) for name in names)

@@ -1,0 +1,40 @@
+"""``lastiterate report``: the ledger as pages."""
+
+from pathlib import Path
+
+import click
+
+from lastiterate.proofs_checks import lock
+from lastiterate.proofs_checks.cache import ReportCache, default_folder
+from lastiterate.proofs_checks.runner import run
+from lastiterate.proofs_checks.selection import select
+from lastiterate.symbolic.ledger import CLAIMS
+
+__all__ = ["command"]
+
+
+@click.command(name="report")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
+@click.option("--paper", metavar="ID", help="Only the claims of this paper.")
+@click.option("--jobs", default=-1, show_default="all cores", help="Worker processes.")
+@click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
+def command(out: Path, paper: str | None, jobs: int, no_cache: bool) -> None:
+    r"""Write the ledger as pages that need no network.
+
+    Writes index.html with every claim, a page of lines and claims for each paper, ledger.md, ledger.json and
+    junit.xml.
+
+    \b
+    Example:
+      lastiterate report --out report
+    """
+    from lastiterate.proofs_checks.pages.folder import files, write_folder
+
+    if jobs == 0 or jobs < -1:
+        raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
+    claims = select(CLAIMS, paper=paper)
+    cache = None if no_cache else ReportCache(default_folder())
+    reports = run(claims, jobs=jobs, cache=cache, progress=True)
+    found = lock.drifts(reports, lock.read_lock(), complete=len(claims) == len(CLAIMS))
+    for path in write_folder(out, files(claims, reports, found)):
+        click.echo(path)

@@ -1,0 +1,232 @@
+"""The report's files: complete, escaped, self-contained, whole or not there."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+import sympy as sp
+from markupsafe import Markup
+
+from lastiterate.__main__ import main
+from lastiterate.commands import report as report_command
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks import lock
+from lastiterate.proofs_checks.cache import ENVIRONMENT
+from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.pages.charts import curves, stacked_bars
+from lastiterate.proofs_checks.pages.entries import by_engine, by_paper, entries
+from lastiterate.proofs_checks.pages.folder import files, write_folder
+from lastiterate.proofs_checks.pages.formulas import statement
+from lastiterate.proofs_checks.pages.mathml import inline, row
+from lastiterate.proofs_checks.pages.page import ledger_page, mapping_page
+from lastiterate.symbolic.claim import Engine, Identity, Inequality, Mutant, Relation, Role, UpperBound, Value
+from lastiterate.symbolic.items import Item
+from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic.notation import alpha, b, sigma_dp, x, y
+
+TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
+FALSE = Identity((x + y) ** 2, x**2 + y**2)
+
+
+@pytest.fixture
+def toys(make_claim):
+    mutants = (Mutant("no <cross> term", FALSE, Engine.IDENTITY),)
+    return (
+        make_claim(key="toy/square", checks=(TRUE,), mutants=mutants, assumptions=(x < y,), repairs="toy/wrong"),
+        make_claim(
+            key="toy/wrong",
+            checks=(Inequality(x * y, Relation.AT_MOST, x + y),),
+            remark="It says <b>all</b> & fails | at one point.",
+        ),
+        make_claim(key="other/gap", checks=(FALSE,), role=Role.STEP),
+        make_claim(key="other/typo", checks=(TRUE,), misprint=FALSE, remark="A sign."),
+    )
+
+
+@pytest.fixture
+def contents(toys):
+    return files(toys, [decide(claim) for claim in toys], ["toy/wrong is new."])
+
+
+def test_formulas_are_well_formed():
+    for expression in (
+        sp.Sum(x**b, (b, 1, 9)) / sigma_dp,
+        sp.Product(x + b, (b, 1, 9)),
+        sp.Piecewise((x, x < y), (y, True)),
+        sp.Max(x, sp.sqrt(y)) ** alpha,
+        sp.exp(-(x**2)),
+        sp.And(x <= y, y > 0),
+        sp.true,
+    ):
+        ET.fromstring(inline(expression))  # noqa: S314
+    assert "<mo>&lt;</mo>" in inline(x < y)
+    assert "<mo>∏</mo>" in inline(sp.Product(b, (b, 1, 3))) or "&#8719;" in inline(sp.Product(b, (b, 1, 3)))
+
+
+def test_what_sympy_cannot_print_is_plain_text(monkeypatch):
+    from lastiterate.proofs_checks.pages import mathml
+
+    monkeypatch.setattr(mathml, "_presentation", lambda _: "")
+    assert row(x, "<", y + 1) == Markup("<code>x &lt; y + 1</code>")
+
+
+def test_every_formula_of_the_ledger_is_well_formed_and_none_falls_back():
+    for claim in CLAIMS:
+        for check in [*claim.checks, *(mutant.check for mutant in claim.mutants)]:
+            for line in statement(check):
+                ET.fromstring(f"<div>{line}</div>")  # noqa: S314
+                assert "<code>" not in line or isinstance(check, UpperBound)
+                assert "<pre>" not in line
+
+
+def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents):
+    page = contents["index.html"]
+    assert re.findall(r'id="([a-z]+/[a-z]+)" data-verdict="([A-Z]+)"', page) == [
+        ("toy/square", "HOLDS"),
+        ("toy/wrong", "REFUTED"),
+        ("other/gap", "GAP"),
+        ("other/typo", "TYPO"),
+    ]
+    assert "4 claims: 1 HOLDS, 1 REFUTED, 1 GAP, 1 TYPO, 0 UNDECIDED; 1 of 1 mutants rejected." in page
+    assert "1 of 1 mutants rejected" in page
+    assert 'Repaired by <a href="#toy/square">' in page
+    assert 'Repairs <a href="#toy/wrong">' in page
+    assert "As printed" in page
+    assert "toy/wrong is new." in page
+    assert page.count("Counterexample</p>") == 3
+    assert page.count('class="chart plot"') == 1
+
+
+def test_text_is_escaped(contents):
+    assert "It says &lt;b&gt;all&lt;/b&gt; &amp; fails" in contents["index.html"]
+    assert "no &lt;cross&gt; term" in contents["index.html"]
+    assert "\\<b\\>all\\</b\\> & fails \\| at one point." in contents["ledger.md"]
+
+
+def test_nothing_comes_from_outside(contents):
+    page = contents["index.html"]
+    assert not re.findall(r"https?:|@import|<link(?! rel=\"icon\" href=\"data:,\")|<script src|url\(", page)
+    assert not re.findall(r'(?:src|href)="(?!#|data:)', page)
+
+
+def test_headings_go_down_by_one_level(contents):
+    levels = [int(level) for level in re.findall(r"<h([1-6])", contents["index.html"])]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_counts(toys):
+    shown = entries(toys, [decide(claim) for claim in toys])
+    assert [(count.paper, sum(count.verdicts.values()), count.mutants) for count in by_paper(shown)] == [
+        ("toy", 2, 1),
+        ("other", 2, 0),
+    ]
+    assert [(count.engine, count.checks, count.rejected) for count in by_engine(shown)] == [
+        ("identity", 3, 1),
+        ("inequality", 1, 0),
+    ]
+
+
+def test_other_programs_read_the_rest(contents):
+    assert len(json.loads(contents["ledger.json"])["claims"]) == 4
+    assert ET.fromstring(contents["junit.xml"]).get("failures") == "1"  # noqa: S314
+    assert "| toy | 1 | 1 | 0 | 0 | 0 | 1/1 |" in contents["ledger.md"]
+
+
+def test_a_mapping_page_leads_from_lines_to_claims(toys):
+    shown = entries(toys, [decide(claim) for claim in toys])
+    listed = (Item("Lemma 1", 3, ("toy/wrong",)), Item("Remark 2", 9, none="words <only>", version="later"))
+    page = mapping_page("liang", listed, shown, "index.html")
+    assert '<a href="index.html#toy/wrong"><code>toy/wrong</code></a> <span class="badge v-REFUTED">REFUTED' in page
+    assert "words &lt;only&gt;" in page
+    assert "(later)" in page
+    assert "000_b80854f0281a567d.txt" in page
+
+
+def test_charts_are_well_formed_and_sized():
+    bars = ET.fromstring(stacked_bars([("A & B", {"HOLDS": 3, "GAP": 1}), ("C", {"HOLDS": 2, "GAP": 0})], "label"))  # noqa: S314
+    widths = [float(rect.get("width")) for rect in bars.iter("rect")]
+    assert widths == [300.0, 100.0, 200.0]
+    plot = ET.fromstring(curves([1, 10, 100], [("left", "a", [1, float("inf"), 2])], "x", 10))  # noqa: S314
+    assert "nan" not in ET.tostring(plot).decode()
+    assert ET.fromstring(curves([1, 2], [("left", "a", [0, 0])], "x", 1)) is not None  # noqa: S314
+    assert ET.fromstring(stacked_bars([], "none")) is not None  # noqa: S314
+
+
+def test_a_refuted_bound_is_drawn_over_the_steps(make_claim):
+    claim = make_claim(
+        key="toy/bound", checks=(UpperBound("output_perturbation", ("clamped_linear",)),), assumptions=(alpha > 1,)
+    )
+    page = ledger_page(entries([claim], [decide(claim)]))
+    assert "claimed bound and certified divergence over T, number of steps" in page
+
+
+def test_a_value_has_nothing_to_draw(make_claim):
+    claim = make_claim(key="toy/value", checks=(Value(sp.pi, "3.15"),))
+    assert 'class="chart plot"' not in ledger_page(entries([claim], [decide(claim)]))
+
+
+def test_files_are_written_whole_and_again(tmp_path):
+    target = tmp_path / "a" / "b"
+    (first,) = write_folder(target, {"index.html": "one"})
+    write_folder(target, {"index.html": "two"})
+    assert first.read_text() == "two"
+    assert [path.name for path in target.iterdir()] == ["index.html"]
+
+
+def test_a_file_in_the_way_is_bad_input(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InputError, match="name another"):
+        write_folder(tmp_path / "file", {"index.html": ""})
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def status(*arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(list(arguments))
+    return caught.value.code
+
+
+@pytest.fixture
+def ledger(toys, monkeypatch, tmp_path):
+    from lastiterate.commands import check
+
+    monkeypatch.setattr(lock, "location", lambda: tmp_path / "lock.json")
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "reports"))
+    for module in (check, report_command):
+        monkeypatch.setattr(module, "CLAIMS", toys)
+    assert status("check", "--update-lock", "--jobs", "1") == 0
+
+
+@pytest.mark.usefixtures("ledger")
+def test_the_command_writes_and_names_the_files(tmp_path, capsys):
+    capsys.readouterr()
+    assert status("report", "--out", str(tmp_path / "out"), "--jobs", "1") == 0
+    written = capsys.readouterr().out.split()
+    assert [path.rsplit("/", 1)[1] for path in written] == ["index.html", "ledger.md", "ledger.json", "junit.xml"]
+    assert "Not as the lock file says" not in (tmp_path / "out/index.html").read_text()
+
+
+@pytest.mark.usefixtures("ledger")
+def test_check_prints_the_same_page(capsys):
+    capsys.readouterr()
+    assert status("check", "--format", "html", "--jobs", "1") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("<!doctype html>")
+    assert out.rstrip().endswith("</html>")
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize(
+    ("more", "words"), [(("--paper", "tou"), "did you mean toy?"), (("--jobs", "0"), "jobs=0"), ((), "file")]
+)
+def test_bad_input_writes_nothing(tmp_path, capsys, more, words):
+    out = tmp_path / "lock.json" if not more else tmp_path / "out"
+    before = (tmp_path / "lock.json").read_text()
+    assert status("report", "--out", str(out), *more) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert (tmp_path / "lock.json").read_text() == before
