@@ -18,7 +18,7 @@ from lastiterate.numeric.interval import WHOLE, Interval
 
 __all__ = ["sampled_partials", "sampled_value"]
 
-_LEAST_BITS = 128
+_LEAST_BITS = 96
 _MOST_WIDTHS = 1000
 """Means farther apart than this in units of the noise are left unknown: quadrature would take too long."""
 

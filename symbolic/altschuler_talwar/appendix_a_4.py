@@ -13,7 +13,7 @@ Source       Altschuler & Talwar 2022, appendix A.4, lines 699 to 744.
 from sympy import Expr, Integer, Rational, erf, exp, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Value
+from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Units, Value
 from lastiterate.symbolic.notation import D, K, b, eta, n, x, y, z
 
 _probability: Expr = (1 + erf(sqrt(5))) / 2
@@ -80,11 +80,13 @@ CLAIMS = (
         checks=(
             Inequality(z + D / 10, Relation.AT_MOST, -D / 2 + y + z, (y >= Rational(85, 100) * 3 * D / 4,), "D/10"),
             Holds(Rational(6, 10), Relation.AT_MOST, Rational(85, 100) * Rational(3, 4), {}, "0.6 D"),
+            Units(z + D / 10, D, name="a length"),
         ),
         misprint=Inequality(
             z + 10 / D, Relation.AT_MOST, -D / 2 + y + z, (y >= Rational(85, 100) * 3 * D / 4,), "10/D, as printed"
         ),
         mutants=(
+            wrong("10/D added to a length", Units(z + 10 / D, D)),
             wrong(
                 "D/5",
                 Inequality(z + D / 5, Relation.AT_MOST, -D / 2 + y + z, (y >= Rational(85, 100) * 3 * D / 4,)),

@@ -4,7 +4,9 @@ Statement    S(q, sigma; alpha) <= 2 alpha q^2/sigma^2 for q < 1/5, sigma >= 4 a
 Assumptions  alpha* is the largest order with alpha <= M sigma^2/2 - log(sigma^2) and alpha <= (M^2 sigma^2/2 - log(5
              sigma^2))/(M + log(q alpha) + 1/(2 sigma^2)), M = log(1 + 1/(q (alpha - 1))).
 Derivation   Cited from Mironov, Talwar & Zhang 2019, Theorem 11. Certified here on boxes that the two conditions cut,
-             in both directions of the divergence; at the order 2 the larger one is log(1 + q^2 (exp(1/sigma^2) - 1)).
+             in both directions of the divergence; the larger one is log(1 + q^2 (exp(v) - 1)) at the order 2, v =
+             1/sigma^2, and log(1 + 3 (1 - q) q^2 (exp(v) - 1) + q^3 (exp(3 v) - 1))/2 at 3: with log(1 + x) <= x
+             these two hold everywhere.
 Source       Altschuler & Talwar 2022, Lemma 2.12.
 Remark       The conditions on alpha are for the larger direction: it leaves the bound at large orders. S as
              Definition 2.10 has it stays below log(1/(1 - q)) and has no need of them.
@@ -16,21 +18,21 @@ from sympy import Expr, Integer, Rational, Symbol, exp, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
 from lastiterate.symbolic.claim import Claim, Holds, Relation, Role
-from lastiterate.symbolic.notation import alpha, q, sigma
+from lastiterate.symbolic.notation import alpha, q, sigma, v, x
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
-_fifth, _tenth = Rational(1, 5), Rational(1, 10)
+_fifth, _low, _tenth = Rational(1, 5), Rational(3, 20), Rational(1, 10)
 _large = log(1 + 1 / (q * (alpha - 1)))
 _orders = (
     alpha <= _large * sigma**2 / 2 - log(sigma**2),
     alpha * (_large + log(q * alpha) + 1 / (2 * sigma**2)) <= _large**2 * sigma**2 / 2 - log(5 * sigma**2),
 )
 _bound = 2 * alpha * q**2 / sigma**2
-_two: Mapping[Symbol, tuple[Expr | int, Expr | int]] = {q: (_tenth, _fifth), sigma: (4, 8), alpha: (2, 2)}
+_two: Mapping[Symbol, tuple[Expr | int, Expr | int]] = {q: (_low, _fifth), sigma: (4, 5), alpha: (2, 2)}
 _four: Mapping[Symbol, tuple[Expr | int, Expr | int]] = {
-    q: (_tenth, _fifth),
+    q: (_low, _fifth),
     sigma: (4, 4),
-    alpha: (Rational(3, 2), Integer(4)),
+    alpha: (Rational(3, 2), Integer(3)),
 }
 
 
@@ -47,8 +49,8 @@ CLAIMS = (
         source=at(275, "Lemma 2.12"),
         assumptions=_orders,
         checks=(
-            _price(_down, _two, _bound, "order 2, 1/10 <= q <= 1/5, 4 <= sigma <= 8"),
-            _price(_down, _four, _bound, "orders 3/2 to 4, sigma = 4"),
+            _price(_down, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5"),
+            _price(_down, _four, _bound, "orders 3/2 to 3, q as before, sigma = 4"),
         ),
         mutants=(wrong("a quarter", _price(_down, _two, _bound / 8, "")),),
         relation=Relation.AT_MOST,
@@ -59,15 +61,17 @@ CLAIMS = (
         source=at(275, "Lemma 2.12"),
         assumptions=_orders,
         checks=(
-            _price(_up, _two, _bound, "order 2, 1/10 <= q <= 1/5, 4 <= sigma <= 8"),
-            _price(_up, _four, _bound, "orders 3/2 to 4, sigma = 4"),
+            _price(_up, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5"),
+            _price(_up, _four, _bound, "orders 3/2 to 3, q as before, sigma = 4"),
+            Holds(exp(v) - 1, Relation.AT_MOST, 4 * v, {v: (0, Rational(1, 16))}, "order 2, everywhere"),
             Holds(
-                log(1 + q**2 * (exp(1 / sigma**2) - 1)),
+                3 * (1 - q) * (exp(v) - 1) + q * (exp(3 * v) - 1),
                 Relation.AT_MOST,
-                4 * q**2 / sigma**2,
-                {q: (Rational(1, 1000), _fifth), sigma: (4, 100)},
-                "order 2, closed form",
+                12 * v,
+                {v: (0, Rational(1, 16)), q: (0, _fifth)},
+                "order 3, everywhere",
             ),
+            Holds(log(1 + x), Relation.AT_MOST, x, {x: (0, 1)}, "for orders 2 and 3"),
         ),
         mutants=(wrong("a quarter", _price(_up, _two, _bound / 8, "")),),
         role=Role.OURS,

@@ -8,33 +8,12 @@ from typing import Final
 
 from sympy import Expr, log
 
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Check,
-    Engine,
-    Holds,
-    Identity,
-    Inequality,
-    Mutant,
-    Recursion,
-    Source,
-    Unbounded,
-    Value,
-)
+from lastiterate.symbolic.claim import Source
+from lastiterate.symbolic.mutants import wrong
 
 __all__ = ["at", "event", "wrong"]
 
 FILE: Final = "001_96660e9b2b742051.txt"
-
-_ENGINES: Final = {
-    Identity: Engine.IDENTITY,
-    Recursion: Engine.IDENTITY,
-    Inequality: Engine.INEQUALITY,
-    Holds: Engine.ENCLOSURE,
-    Value: Engine.ENCLOSURE,
-    Asymptotic: Engine.ASYMPTOTICS,
-    Unbounded: Engine.ASYMPTOTICS,
-}
 
 
 def at(line: int, number: str, equation: str = "") -> Source:
@@ -46,14 +25,13 @@ def at(line: int, number: str, equation: str = "") -> Source:
     return Source(FILE, line, number, equation)
 
 
-def wrong(name: str, check: Check) -> Mutant:
-    """A mutant, caught by the engine of its check's type; for upper bounds write `Mutant` with its witness."""
-    return Mutant(name, check, _ENGINES[type(check)])
-
-
 def event(order: Expr, first: Expr, second: Expr) -> Expr:
     """What an event of these two probabilities shows: a lower bound of D_order, the law of ``first`` first.
 
     Source: data processing; the term of the complement is dropped.
+
+    >>> from sympy import Rational
+    >>> event(Rational(2), Rational(1, 2), Rational(1, 32)).simplify()
+    log(8)
     """
     return (order * log(first) - (order - 1) * log(second)) / (order - 1)

@@ -12,8 +12,18 @@ Source       Altschuler & Talwar 2022, section 1.2.
 from sympy import Abs, Expr, Integer, Min, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Unbounded, UpperBound
-from lastiterate.symbolic.notation import K, T, alpha, b, chi, gamma, growth, kappa, n, sigma_dp, u, v, w, x, z
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Identity,
+    Inequality,
+    Relation,
+    Role,
+    Unbounded,
+    Units,
+    UpperBound,
+)
+from lastiterate.symbolic.notation import D, K, T, alpha, b, chi, eta, gamma, growth, kappa, n, sigma_dp, u, v, w, x, z
 
 _step = 2 * alpha * (b / n) ** 2 / (b * sigma_dp / (2 * K)) ** 2
 _rate = alpha * K**2 / (n**2 * sigma_dp**2)
@@ -109,8 +119,11 @@ CLAIMS = (
         key="altschuler_talwar/section_1/remark_1_4_range",
         title="The range of delta, exp(-b sigma_DP/n), does not change when the losses are rescaled",
         source=at(130, "Remark 1.4"),
-        checks=(Identity(b * sigma_dp / K, b * (u * sigma_dp) / (u * K), "losses times u, with b sigma/K"),),
-        misprint=Identity(b * sigma_dp / n, b * (u * sigma_dp) / n, "losses times u, as printed"),
+        checks=(
+            Identity(b * sigma_dp / K, b * (u * sigma_dp) / (u * K), "losses times u, with b sigma/K"),
+            Units(b * sigma_dp / K, _one, name="a number"),
+        ),
+        misprint=Units(b * sigma_dp / n, _one, name="as printed"),
         mutants=(wrong("b sigma/K^2", Identity(b * sigma_dp / K**2, b * (u * sigma_dp) / (u * K) ** 2)),),
         remark=(
             "delta may be as small as exp(-b sigma/n), it is said. Losses times u with eta/u give the same run, but b "
@@ -165,5 +178,24 @@ CLAIMS = (
             wrong("T^-c", Identity(z / (T ** (-u)), z * T ** (-u))),
             wrong("c = 1", Unbounded(T, T**u, {T: growth, u: _one}, (u <= 1,))),
         ),
+    ),
+    Claim(
+        key="altschuler_talwar/section_1/units",
+        title="(1.2), (4.1), (5.5), (5.7) and (B.1) are numbers, and their conditions compare lengths",
+        source=at(115, "Theorem 1.3", "(1.2)"),
+        checks=(
+            Units(_rate * D * n / (K * eta), _one, name="(1.2), (4.1)"),
+            Units(D**2 / (eta**2 * D * n / (K * eta)), sigma_dp**2, name="condition of Theorem 4.1 on sigma"),
+            Units(D, eta * K, name="condition of Theorem 4.1 on D"),
+            Units(alpha * K**2 / sigma_dp**2 * (1 / b**2 + D * n / (K * eta * n**2)), _one, name="(5.5)"),
+            Units(w * alpha * D**2 / (2 * sigma_dp**2 * (w * eta) ** 2), _one, name="(5.7), second term"),
+            Units(alpha * w * (D / w + 2 * eta * K / n) ** 2 / (2 * eta**2 * sigma_dp**2), _one, name="(B.1)"),
+        ),
+        mutants=(
+            wrong("no step size in (1.2)", Units(_rate * D * n / K, _one)),
+            wrong("D^2 with sigma in (B.1)", Units(alpha * w * D**2 / sigma_dp**2, _one)),
+            wrong("lengths and numbers", Units(alpha * K**2 / sigma_dp**2 * (1 / b**2 + D / n**2), _one)),
+        ),
+        role=Role.OURS,
     ),
 )
