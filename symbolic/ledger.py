@@ -37,6 +37,7 @@ from lastiterate.symbolic.chien_li import (
     theorem_3_1_window,
     theorem_3_7,
     theorem_3_12,
+    theorem_a_1,
 )
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.d2p2 import contents as d2p2_contents
@@ -78,6 +79,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     lemma_3_10,
     theorem_3_12,
     section_5,
+    theorem_a_1,
     appendix_a_13,
     appendix_a_14,
     appendix_a_15,

@@ -24,6 +24,7 @@ from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.run import NoisySGD
 
 __all__ = [
+    "contraction",
     "equation_3_7",
     "equation_5_3",
     "equation_5_7",
@@ -40,15 +41,13 @@ EVEN = 0.5
 
 _WIDEST = 1e4
 _HIGHEST = 1e4
-_WINDOWS = 10**6
-"""Longer windows are not searched; any window is an instance of the theorem."""
+_WINDOWS = 10**6  # longer ones are not searched; any window is an instance of the theorem
 
 
 def smaller_direction(run: NoisySGD, order: float, share: float = 1.0, t: int = 0) -> float:
     """Q: Definition 2.10 at q = b/n and ``share`` of the noise variance of step t, rounded up.
 
-    Where the quadrature would not resolve it (noise below 1e-4 of the shift, orders above 1e4) it is
-    the lesser of two upper bounds that it approaches there: log(1/(1 - q)) and the Gaussian value.
+    Where the quadrature would not resolve it it is the lesser of log(1/(1 - q)), its limit, and the Gaussian value.
 
     Args:
         run: the run; its batch size over its data size is q.
@@ -108,7 +107,7 @@ def equation_5_3(run: NoisySGD, order: float, curvatures: tuple[float, float], s
     if not isfinite(hidden):
         return inf
     with precision():
-        c = _contraction(run, curvatures)
+        c = contraction(run, curvatures)
         rate = -2 * log(float(c)) if 0 < float(c) < 1 else 0.0
         best = log(rate * hidden / price) / rate if rate and price > 0 and hidden > 0 else (0.0 if rate else 1.0)
         return min(
@@ -160,14 +159,9 @@ def theorem_5_6(run: NoisySGD, order: float) -> float:
         if run.steps <= horizon:
             return short
         wide = (exact(run.diameter) + s) / horizon
-
-        def cost(position: int) -> float:
-            left = batches - position + 1
-            flat = (position - 1) * wide**2 + (horizon - batches) * (wide + even) ** 2
-            return upper(unit * (flat + left * (wide + s / left) ** 2))
-
-        # Rising in the position: (wide + s/left)^2 left - wide^2 left = 2 wide s + s^2/left.
-        return cost(batches)
+        # (l - 1) wide^2 + .. + left (wide + s/left)^2 with left = l - position + 1 rises in the position: left = 1.
+        flat = (batches - 1) * wide**2 + (horizon - batches) * (wide + even) ** 2
+        return upper(unit * (flat + (wide + s) ** 2))
 
 
 def equation_b_1(run: NoisySGD, order: float) -> float:
@@ -209,7 +203,7 @@ def equation_b_3(run: NoisySGD, order: float, curvatures: tuple[float, float]) -
     0.1695
     """
     with precision():
-        return min(_composed(run, order), _windowed(run, order, _contraction(run, curvatures)))
+        return min(_composed(run, order), _windowed(run, order, contraction(run, curvatures)))
 
 
 def _windowed(run: NoisySGD, order: float, c: arb) -> float:
@@ -275,7 +269,8 @@ def _hidden(run: NoisySGD, order: float, share: float) -> float:
         return upper(exact(order) * exact(run.diameter) ** 2 / (2 * exact(share) * exact(run.noise_std_at(0)) ** 2))
 
 
-def _contraction(run: NoisySGD, curvatures: tuple[float, float]) -> arb:
+def contraction(run: NoisySGD, curvatures: tuple[float, float]) -> arb:
+    """c = max(|1 - eta m|, |1 - eta L|), of one step on losses with these two curvatures."""
     eta = exact(run.step_size_at(0))
     m, L = curvatures
     return abs(1 - eta * exact(m)).max(abs(1 - eta * exact(L)))

@@ -11,6 +11,7 @@ of direct shifts for full batches). Values are Renyi epsilons alpha mu^2 / 2, ro
 from flint import arb
 
 from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.printed.altschuler_talwar import contraction
 from lastiterate.numeric.run import NoisySGD
 
 __all__ = ["noisy_cgd", "noisy_gd"]
@@ -29,7 +30,7 @@ def noisy_gd(run: NoisySGD, order: float, curvatures: tuple[float, float]) -> fl
     0.030088
     """
     with precision():
-        c = _contraction(run, curvatures)
+        c = contraction(run, curvatures)
         u = c**run.steps
         growth = (1 + c) / (1 - c) * (1 - u) / (1 + u) if c < 1 else arb(run.steps)
         return _epsilon(run, order, growth)
@@ -50,7 +51,7 @@ def noisy_cgd(run: NoisySGD, order: float, curvatures: tuple[float, float]) -> f
     1.32117
     """
     with precision():
-        c, batches = _contraction(run, curvatures), run.batches
+        c, batches = contraction(run, curvatures), run.batches
         epochs = run.steps // batches
         p, q = c**batches, c ** (batches * (epochs - 1))
         if c < 1:
@@ -58,12 +59,6 @@ def noisy_cgd(run: NoisySGD, order: float, curvatures: tuple[float, float]) -> f
         else:
             growth = 1 + arb(epochs - 1) / batches
         return _epsilon(run, order, growth)
-
-
-def _contraction(run: NoisySGD, curvatures: tuple[float, float]) -> arb:
-    eta = exact(run.step_size_at(0))
-    m, L = curvatures
-    return abs(1 - eta * exact(m)).max(abs(1 - eta * exact(L)))
 
 
 def _epsilon(run: NoisySGD, order: float, growth: arb) -> float:

@@ -5,129 +5,28 @@ A `Theorem` is asked in three steps: whether the run is one it speaks of (`Theor
 does not. The verdicts themselves are in the lock file; a test compares them with the kinds.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from lastiterate.numeric.assumptions import Assumption, Convex, Holder, StronglyConvex
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.printed import altschuler_talwar, bok_su_altschuler, liang
+from lastiterate.numeric.printed.chien_li_batches import corollary_a_3, theorem_a_1
 from lastiterate.numeric.printed.chien_li_sampled import theorem_3_12
-from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.theorems import EVALUATORS, Setting
+from lastiterate.numeric.printed.record import (
+    Theorem,
+    bounded,
+    by_setting,
+    nothing,
+    one_gradient_noise,
+    short_step,
+    smooth_only,
+    unbounded,
+    whole_epochs,
+)
 
-__all__ = ["THEOREMS", "Theorem", "named"]
-
-Evaluator = Callable[[NoisySGD, Assumption, float], float]
-Refusal = Callable[[NoisySGD, Assumption], str]
-
-
-def _nothing(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    """What else a theorem needs of a run: nothing."""
-    return ""
-
-
-def _bounded(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    return "" if isfinite(run.diameter) else "a domain of finite diameter"
-
-
-def _unbounded(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    return "a run without projection" if isfinite(run.diameter) else ""
-
-
-def _short_step(run: NoisySGD, assumption: Assumption) -> str:
-    L = getattr(assumption, "L", 0.0)
-    return "" if run.step_size_at(0) * L <= 1 else "step_size <= 1/L"
-
-
-def _whole_epochs(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    return "" if run.steps % run.batches == 0 else "whole epochs"
-
-
-def _smooth_only(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    return "" if getattr(assumption, "lam", 1.0) == 1 else "smooth losses, a Hoelder order of 1"
-
-
-@dataclass(frozen=True)
-class Theorem:
-    """A theorem of a paper.
-
-    Attributes:
-        name: by which it is asked for.
-        title: as a reader knows it.
-        claim: key of the ledger's claim that decides it.
-        kind: "bound", "refuted" or "gap"; only a bound is a bound.
-        schemes: values of `NoisySGD.sampling` it speaks of; none where its run is no `NoisySGD`.
-        kinds: assumptions it speaks of.
-        evaluate: run, assumption and order to the Renyi epsilon it claims, rounded up.
-        reading: how the paper's quantities are read off the run, and which constants are used.
-        needs: what else the run must have, in words; empty where it has.
-        schedules: whether it speaks of step sizes and noise that vary, and only of them.
-    """
-
-    name: str
-    title: str
-    claim: str
-    kind: str
-    schemes: tuple[str, ...]
-    kinds: tuple[type[Assumption], ...]
-    evaluate: Evaluator
-    reading: str
-    needs: Refusal = _nothing
-    schedules: bool = False
-
-    @property
-    def usable(self) -> bool:
-        """Whether the number is a bound."""
-        return self.kind == "bound"
-
-    def refusal(self, run: NoisySGD, assumption: Assumption) -> str:
-        """Why the theorem says nothing of this run: what it needs. Empty where it does say something."""
-        if run.sampling not in self.schemes:
-            return f"batches that are {' or '.join(self.schemes)}" if self.schemes else "an algorithm of its own"
-        if not isinstance(assumption, self.kinds):
-            return f"losses that are {' or '.join(kind.__name__ for kind in self.kinds)}"
-        if run.constant == self.schedules:
-            return "step sizes that vary" if self.schedules else "one step size and one noise for all steps"
-        return self.needs(run, assumption)
-
-    def epsilon(self, run: NoisySGD, assumption: Assumption, order: float) -> float:
-        """What the theorem claims, rounded up; inf where it claims nothing.
-
-        Raises:
-            InputError: the theorem does not speak of this run.
-        """
-        missing = self.refusal(run, assumption)
-        if missing:
-            raise InputError(
-                f"{self.title} needs {missing}, got sampling={run.sampling!r}, "
-                f"assumption={type(assumption).__name__}; see lastiterate.numeric.printed."
-            )
-        return self.evaluate(run, assumption, order)
-
-
-def _by_setting(name: str) -> Evaluator:
-    def evaluate(run: NoisySGD, assumption: Assumption, order: float) -> float:
-        return EVALUATORS[name](_setting(run, assumption, order))
-
-    return evaluate
-
-
-def _setting(run: NoisySGD, assumption: Assumption, order: float) -> Setting:
-    return {
-        "T": run.steps,
-        "n": run.dataset_size,
-        "eta": run.step_size_at(0),
-        "sigma": run.noise_std_at(0),
-        "K": run.clip_norm,
-        "D": run.diameter,
-        "L": getattr(assumption, "L", 0.0),
-        "lam": getattr(assumption, "lam", 1.0),
-        "m": getattr(assumption, "m", 0.0),
-        "alpha": order,
-    }
+__all__ = ["THEOREMS", "named"]
 
 
 def _curvatures(assumption: Assumption) -> tuple[float, float]:
@@ -151,14 +50,14 @@ _ALL: Final[tuple[Theorem, ...]] = (
         kind="refuted",
         schemes=("full",),
         kinds=(Assumption,),
-        evaluate=_by_setting("output_perturbation"),
+        evaluate=by_setting("output_perturbation"),
         reading=_CHIEN_LI,
-        needs=_bounded,
+        needs=bounded,
     ),
     Theorem(
         name="altschuler_talwar_b1",
         title="Altschuler & Talwar 2022, (B.1)",
-        claim="chien_li/remarks_3_1/below_altschuler_talwar",
+        claim="altschuler_talwar/appendix_b_1/bound",
         kind="bound",
         schemes=("full",),
         kinds=(Convex, StronglyConvex),
@@ -174,7 +73,70 @@ _ALL: Final[tuple[Theorem, ...]] = (
         kinds=(Convex, StronglyConvex),
         evaluate=lambda run, _assumption, order: altschuler_talwar.equation_3_7(run, order),
         reading=f"{_TALWAR}; sigma_1 = sigma_2",
-        needs=_bounded,
+        needs=bounded,
+    ),
+    Theorem(
+        name="altschuler_talwar_5_3",
+        title="Altschuler & Talwar 2022, (5.3)",
+        claim="altschuler_talwar/section_5_1/bound",
+        kind="refuted",
+        schemes=("without_replacement",),
+        kinds=(StronglyConvex,),
+        evaluate=lambda run, assumption, order: altschuler_talwar.equation_5_3(run, order, _curvatures(assumption)),
+        reading=f"{_TALWAR}; sigma_1 = sigma_2, c of the step that is taken",
+        needs=bounded,
+    ),
+    Theorem(
+        name="altschuler_talwar_5_7",
+        title="Altschuler & Talwar 2022, (5.7)",
+        claim="altschuler_talwar/section_5_3/bound",
+        kind="refuted",
+        schemes=("without_replacement",),
+        kinds=(Convex, StronglyConvex),
+        evaluate=lambda run, _assumption, order: altschuler_talwar.equation_5_7(run, order),
+        reading=f"{_TALWAR}; sigma_1 = sigma_2",
+        needs=lambda run, assumption: bounded(run, assumption) or one_gradient_noise(run, assumption),
+        schedules=True,
+    ),
+    Theorem(
+        name="altschuler_talwar_5_6",
+        title="Altschuler & Talwar 2022, Theorem 5.6",
+        claim="altschuler_talwar/section_5_2/theorem_5_6",
+        kind="bound",
+        schemes=("cyclic",),
+        kinds=(Convex, StronglyConvex),
+        evaluate=lambda run, _assumption, order: altschuler_talwar.theorem_5_6(run, order),
+        reading=f"{_TALWAR}; with the constants of its proof, at the worst position of the sample",
+    ),
+    Theorem(
+        name="altschuler_talwar_b2",
+        title="Altschuler & Talwar 2022, (B.2)",
+        claim="altschuler_talwar/appendix_b_2/bound",
+        kind="refuted",
+        schemes=("without_replacement",),
+        kinds=(Convex, StronglyConvex),
+        evaluate=lambda run, _assumption, order: altschuler_talwar.equation_b_2(run, order),
+        reading=f"{_TALWAR}; at the best split of the noise",
+    ),
+    Theorem(
+        name="altschuler_talwar_b3",
+        title="Altschuler & Talwar 2022, (B.3)",
+        claim="altschuler_talwar/appendix_b_3/bound",
+        kind="refuted",
+        schemes=("without_replacement",),
+        kinds=(StronglyConvex,),
+        evaluate=lambda run, assumption, order: altschuler_talwar.equation_b_3(run, order, _curvatures(assumption)),
+        reading=f"{_TALWAR}; at the best split of the noise, c of the step that is taken",
+    ),
+    Theorem(
+        name="altschuler_talwar_b3_full",
+        title="Altschuler & Talwar 2022, (B.3), full batches",
+        claim="chien_li/remarks_3_1/strict_with_window",
+        kind="bound",
+        schemes=("full",),
+        kinds=(StronglyConvex,),
+        evaluate=lambda run, assumption, order: altschuler_talwar.equation_b_3(run, order, _curvatures(assumption)),
+        reading=f"{_TALWAR}; at b = n the sampled Gaussian has one direction; c of the step that is taken",
     ),
     *(
         Theorem(
@@ -184,14 +146,14 @@ _ALL: Final[tuple[Theorem, ...]] = (
             kind="bound",
             schemes=("full",),
             kinds=(kind,),
-            evaluate=_by_setting(f"chien_li_3_1_{name}"),
+            evaluate=by_setting(f"chien_li_3_1_{name}"),
             reading=_CHIEN_LI,
             needs=needs,
         )
         for name, kind, needs in (
-            ("smooth", Holder, _smooth_only),
-            ("convex", Convex, _nothing),
-            ("strongly_convex", StronglyConvex, _short_step),
+            ("smooth", Holder, smooth_only),
+            ("convex", Convex, nothing),
+            ("strongly_convex", StronglyConvex, short_step),
         )
     ),
     Theorem(
@@ -201,7 +163,7 @@ _ALL: Final[tuple[Theorem, ...]] = (
         kind="bound",
         schemes=("full",),
         kinds=(Holder,),
-        evaluate=_by_setting("chien_li_3_7"),
+        evaluate=by_setting("chien_li_3_7"),
         reading=_CHIEN_LI,
     ),
     Theorem(
@@ -217,6 +179,26 @@ _ALL: Final[tuple[Theorem, ...]] = (
         reading=f"{_CHIEN_LI}; beta_t in (19) read as sqrt(beta_t)",
     ),
     Theorem(
+        name="chien_li_a_1",
+        title="Chien & Li 2025, Theorem A.1",
+        claim="chien_li/theorem_a_1",
+        kind="bound",
+        schemes=("cyclic",),
+        kinds=(Holder,),
+        evaluate=lambda run, assumption, order: theorem_a_1(run, assumption, order, (run.steps - 1) % run.batches),
+        reading=f"{_CHIEN_LI}; the sample in the batch of the last step, where it costs most",
+    ),
+    Theorem(
+        name="chien_li_a_3",
+        title="Chien & Li 2025, Corollary A.3",
+        claim="chien_li/corollary_a_3",
+        kind="bound",
+        schemes=("shuffled",),
+        kinds=(Holder,),
+        evaluate=corollary_a_3,
+        reading=f"{_CHIEN_LI}; an upper bound of the mean over orders, by shifts that do not look at the order",
+    ),
+    Theorem(
         name="liang_3_3",
         title="Liang et al. 2026, Theorem 3.3",
         claim="liang/theorem_3_3",
@@ -225,7 +207,7 @@ _ALL: Final[tuple[Theorem, ...]] = (
         kinds=(Holder,),
         evaluate=lambda run, _assumption, order: liang.theorem_3_3(run, order),
         reading=_LIANG,
-        needs=lambda run, assumption: _unbounded(run, assumption) or _smooth_only(run, assumption),
+        needs=lambda run, assumption: unbounded(run, assumption) or smooth_only(run, assumption),
     ),
     Theorem(
         name="liang_3_3_earlier",
@@ -236,7 +218,7 @@ _ALL: Final[tuple[Theorem, ...]] = (
         kinds=(Holder,),
         evaluate=lambda run, _assumption, order: liang.theorem_3_3_earlier(run, order),
         reading=f"{_LIANG}; its constant beta is taken up to 1",
-        needs=lambda run, assumption: _unbounded(run, assumption) or _smooth_only(run, assumption),
+        needs=lambda run, assumption: unbounded(run, assumption) or smooth_only(run, assumption),
     ),
     Theorem(
         name="liang_3_4",
@@ -247,7 +229,7 @@ _ALL: Final[tuple[Theorem, ...]] = (
         kinds=(Holder,),
         evaluate=lambda run, assumption, order: liang.theorem_3_4(run, order, _smoothness(assumption)),
         reading=_LIANG,
-        needs=lambda run, assumption: _bounded(run, assumption) or _smooth_only(run, assumption),
+        needs=lambda run, assumption: bounded(run, assumption) or smooth_only(run, assumption),
     ),
     Theorem(
         name="liang_3_4_earlier",
@@ -258,7 +240,7 @@ _ALL: Final[tuple[Theorem, ...]] = (
         kinds=(Holder,),
         evaluate=lambda run, assumption, order: liang.theorem_3_4_earlier(run, order, _smoothness(assumption)),
         reading=f"{_LIANG}; at its best constant beta",
-        needs=lambda run, assumption: _bounded(run, assumption) or _smooth_only(run, assumption),
+        needs=lambda run, assumption: bounded(run, assumption) or smooth_only(run, assumption),
     ),
     Theorem(
         name="d2p2_1",
@@ -289,7 +271,7 @@ _ALL: Final[tuple[Theorem, ...]] = (
         kinds=(StronglyConvex,),
         evaluate=lambda run, assumption, order: bok_su_altschuler.noisy_cgd(run, order, _curvatures(assumption)),
         reading="as for full batches; the worst position of the sample",
-        needs=_whole_epochs,
+        needs=whole_epochs,
     ),
 )
 

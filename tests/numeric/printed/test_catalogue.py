@@ -6,7 +6,8 @@ import pytest
 
 from lastiterate.numeric.assumptions import Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.printed.catalogue import THEOREMS, Theorem, named
+from lastiterate.numeric.printed.catalogue import THEOREMS, named
+from lastiterate.numeric.printed.record import Theorem
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.verdict import Verdict
