@@ -22,7 +22,7 @@ from flint import arb
 
 from lastiterate.numeric.balls import exact
 
-__all__ = ["Window", "best_window", "untested", "window"]
+__all__ = ["Window", "best_window", "geometric_sum", "untested", "window"]
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ def window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
 
 def untested(c: arb, s: arb, delta: arb, length: int) -> Window:
     """The closed form without its feasibility test: no bound where z_t < 0 on the way. Arguments as `window`."""
-    V, W = _geometric_sum(1 / c, length), _geometric_sum(1 / c**2, length)
+    V, W = geometric_sum(1 / c, length), geometric_sum(1 / c**2, length)
     return Window(length, (s * V + delta) ** 2 / W, (s * V + delta) / W)
 
 
-def _geometric_sum(ratio: arb, length: int) -> arb:
+def geometric_sum(ratio: arb, length: int) -> arb:
     """Ratio + ... + ratio^length, enclosed."""
     if (ratio - 1).contains(0):  # the ratio is 1, or too close to it for the quotient
         return length * ratio.union(ratio**length)

@@ -17,6 +17,7 @@ from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.optimum import Optimum, worst_position
 from lastiterate.numeric.run import NoisySGD, real
 from lastiterate.numeric.sampled import sampled_loss
+from lastiterate.numeric.shuffled import mean_dp, mean_loss, worst_order
 
 __all__ = ["Bound", "Estimate", "Measured", "RenyiBound", "bound", "estimate", "gaussian_bound", "rdp_epsilon"]
 
@@ -129,7 +130,8 @@ class Bound(_Loss):
     ``cost`` is the sum of a_t^2 / sigma_t^2 over a feasible path of the shift program: the last iterates of
     two runs on data sets that differ in one sample are mu-GDP with mu^2 = cost, and (alpha, alpha cost / 2)-RDP
     for every alpha > 1, whichever of the two laws is the numerator. ``theorem`` is the key of the ledger's claim
-    behind the number, ``position`` the batch of an epoch (from 0) in which a differing sample costs most.
+    behind the number, ``position`` the batch of an epoch (from 0) in which a differing sample costs most; of shuffled
+    batches the last, though any order may be the worst.
     """
 
 
@@ -143,8 +145,8 @@ class RenyiBound:
             either law from the other.
         order: alpha > 1; with a delta, the order that was converted, None where it was not a Renyi bound.
         delta: in (0, 1), or None.
-        route: "composition", "window of shifts" or "worst batches"; with a delta also through what it went: PLD, GDP
-            or RDP.
+        route: "composition", "window of shifts", "worst batches", or that of the mean over orders; with a delta
+            also through what it went: PLD, GDP or RDP.
         window: (tau, T), the steps that are paid for.
         share: share of the noise variance that hides the change of the data.
         theorem: key of the ledger's claim behind the number.
@@ -202,7 +204,7 @@ def rdp_epsilon(cost: float, order: float) -> float:
 def gaussian_bound(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> Bound:
-    """As `bound`, for a run whose batches are fixed in advance.
+    """As `bound`, for a run whose batches are fixed in advance, or for every order of shuffled ones.
 
     Raises:
         InputError: as `bound`, or the batches are random.
@@ -229,6 +231,7 @@ def bound(
 
     Returns:
         A rigorous upper bound: a `Bound` where the batches are fixed in advance, a `RenyiBound` where they are random.
+        Of shuffled batches the `Bound` holds for every order; the mean over orders, a `RenyiBound`, where it is less.
 
     Raises:
         InputError: the assumption does not fit the run, an argument is out of range (random batches need an order
@@ -246,6 +249,8 @@ def bound(
             "bound needs an assumption that is proved or assumed, got assumption=Measured(...); "
             "a measured constant gives an estimate: call estimate(run, measured, ...)."
         )
+    if run.sampling == "shuffled" and run.batches > 1:
+        return _shuffled(run, assumption, order, delta)
     if run.sampling not in _RANDOM:
         return gaussian_bound(run, assumption, order=order, delta=delta)
     order, delta = _target(assumption, order, delta)
@@ -262,6 +267,25 @@ def bound(
     claim = RANDOM_CLAIMS[run.sampling]
     stated = _stated(run, assumption)
     return RenyiBound(run, epsilon, order, delta, route, found.window, found.share, claim, stated, found.composed)
+
+
+def _shuffled(run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None) -> Bound | RenyiBound:
+    """Of the bound for every order and the mean over orders the smaller."""
+    always = gaussian_bound(run, assumption, order=order, delta=delta)
+    if order is not None:
+        order = _order(order)
+        found = mean_loss(run, assumption, order)
+        epsilon = found.epsilon
+    elif delta is not None:
+        epsilon, order, found = mean_dp(run, assumption, delta)
+    else:
+        return always
+    if always.epsilon <= epsilon:
+        return always
+    claim, stated = "ours/shuffled/mean", _stated(run, assumption)
+    # Every order by itself is dominated by the Gaussian of the worst, and so is their mixture.
+    worst = Composed(always.cost)
+    return RenyiBound(run, epsilon, order, delta, found.route, found.window, 0.0, claim, stated, worst)
 
 
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
@@ -314,8 +338,13 @@ def _target(assumption: Assumption, order: float | None, delta: float | None) ->
 def _solve(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
 ) -> tuple[NoisySGD, float, float | None, float | None, str, int, tuple[str, ...], Optimum]:
+    if run.sampling == "shuffled" and run.batches > 1:
+        worst = worst_order(run, assumption)
+        found = Optimum(worst.cost, worst.path, worst.route)
+        stated = _stated(run, assumption)
+        return run, _up(found.cost), order, delta, "ours/shuffled/worst", run.batches - 1, stated, found
     program, found = worst_position(run, assumption)
-    claim = assumption.claim if run.sampling == "full" else "ours/cyclic/last_step"
+    claim = assumption.claim if run.batches == 1 else "ours/cyclic/last_step"
     return run, _up(found.cost), order, delta, claim, program.position, _stated(run, assumption), found
 
 
@@ -324,6 +353,8 @@ def _stated(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
     batches = {
         "full": "batches are full",
         "cyclic": f"the {run.batches} batches are fixed in advance and come in the same order in every epoch",
+        "shuffled": f"the {run.batches} batches of an epoch are cut from a fresh uniform permutation, the same for "
+        "both data sets",
         "without_replacement": f"each batch is {run.batch} of the {run.dataset_size} samples, drawn independently",
         "poisson": (
             f"every sample is in every batch with chance {run.batch}/{run.dataset_size}, independently, and the sum of "

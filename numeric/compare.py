@@ -11,6 +11,7 @@ from lastiterate.numeric.printed.catalogue import THEOREMS
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sampled import sampled_routes
+from lastiterate.numeric.shuffled import mean_routes, worst_routes
 
 __all__ = ["Row", "compare"]
 
@@ -81,6 +82,8 @@ _Entry = tuple[str, str, str, float, str]
 
 def _trivial(run: NoisySGD, assumption: Assumption, order: float, ours: Bound | RenyiBound) -> list[_Entry]:
     """What needs no theorem: one last step, the worst case over batches, composition."""
+    if run.sampling == "shuffled" and run.batches > 1:
+        return _orders(run, assumption, order)
     if isinstance(ours, RenyiBound):
         return [
             (one.route.replace(" ", "_"), _ROUTES[one.route], ours.theorem, one.epsilon, "bound")
@@ -93,6 +96,17 @@ def _trivial(run: NoisySGD, assumption: Assumption, order: float, ours: Bound | 
     return [
         ("last_step", "one last step from the domain", _LAST_STEP, rdp_epsilon(last, order), "bound"),
         ("composition", "composition of all steps", _COMPOSITION, rdp_epsilon(all_steps, order), "bound"),
+    ]
+
+
+def _orders(run: NoisySGD, assumption: Assumption, order: float) -> list[_Entry]:
+    """Shuffled batches: the bounds for every order, and those of the mean over orders."""
+    always = [(one.route, rdp_epsilon(upper(one.cost), order)) for one in worst_routes(run, assumption)]
+    mean = [(one.route, one.epsilon) for one in mean_routes(run, assumption, order)]
+    return [
+        (f"{name}_{route.replace(' ', '_')}", f"{title}, by {route}", f"ours/shuffled/{name}", epsilon, "bound")
+        for name, title, found in (("worst", "every order", always), ("mean", "mean over orders", mean))
+        for route, epsilon in found
     ]
 
 

@@ -37,9 +37,8 @@ Array = NDArray[np.float64]
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 32 * _EPS
 _ROWS = 512
-_SETTLED = 1e-7
-_IDLE = 50
-_LONGEST = 400
+_SETTLED = 1e-5
+_SHORT, _LONGEST = 64, 1000
 _CERTAIN = np.ones(1)
 
 
@@ -85,7 +84,8 @@ def merged(c: Array, d: Array, s: Array, noise: Array, batches: int, places: Arr
         noise: (n,) standard deviation of each step, rounded down.
         batches: l, the orders that are equally likely.
         places: which encounters are told apart, increasing, the last step among them; an encounter between two of
-            them is taken for the later one, which must not be cheaper. None for all.
+            them is taken for the later one, its sensitivity grown on the way there where c > 1, which is never
+            cheaper with constant steps and d <= c (claim ours/shuffled/late). None for all.
     """
     n = len(c)
     grow, shrink = 1 + 4 * (n + 4) * _EPS, 1 - 8 * (n + 4) * _EPS
@@ -98,13 +98,14 @@ def merged(c: Array, d: Array, s: Array, noise: Array, batches: int, places: Arr
         tail[t] = tail[t + 1] * c[t]
         tail_noise[t] = tail_noise[t + 1] + (noise[t] * tail[t + 1]) ** 2
     at = np.arange(n) if places is None else np.asarray(places)
-    weight = np.diff(np.concatenate([[-1], at])) / batches
+    group = np.diff(np.concatenate([[-1], at]))
+    grown = np.maximum(c[at], 1.0) ** (group - 1) * grow
     return Epoch(
-        weight,
+        group / batches,
         head[at] * grow,
         head_noise[at] * shrink,
         d[at],
-        s[at],
+        s[at] * grown,
         tail[at + 1] * grow,
         tail_noise[at] * shrink,
         tail_noise[at + 1] * shrink,
@@ -146,8 +147,10 @@ def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[flo
         cells: half the number of nodes.
     """
     nodes = _nodes(run, cells)
+    # The best window from the diameter spans about D / s epochs; after that the rest is the same epoch by epoch.
+    longest = _SHORT + int(min(4 * run.diameter / run.scale, _LONGEST)) if isfinite(run.diameter) else _SHORT
     value: Array | None = None  # (Q, N), for each order of the next epoch that is known in advance
-    waiting, start, best, idle = np.array([inf]), run.count, inf, 0
+    waiting, start, best = np.array([inf]), run.count, inf
     after = _CERTAIN
     for k in range(run.count - 1, -1, -1):
         epoch = run.epoch(k)
@@ -161,16 +164,16 @@ def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[flo
             value, waiting = _pooled(value, kappa, after)[None], _pooled(waiting, kappa, after)[None]
             after = _CERTAIN
         found = float(_pooled(waiting, kappa, after))
-        idle, start = (0, k) if found < best * (1 - 1e-9) else (idle + 1, start)
-        best = min(best, found)
+        if found < best:
+            best, start = found, k
         least = float(value[:, 0].min())
-        if best <= least or (idle > _IDLE and isfinite(best)):
-            break  # even from 0 an earlier start costs more, or it no longer pays
+        if best <= least:
+            break  # even from 0 an earlier start costs more
         if run.same and k < run.count - run.ahead - 2 and before is not None and k > 0:
             rises = value[0] - before[0]
             rho = max(float(rises.max()), 0.0) + 4 * _EPS * float(value.max())
             whole = (float(value[0, 0]) + k * rho) * _UP
-            if (rho - float(rises.min())) * k <= _SETTLED * whole or run.count - k > _LONGEST:
+            if (rho - float(rises.min())) * k <= _SETTLED * whole or run.count - k > longest:
                 return (whole, 0) if whole < best else (best, start)
     return best, start
 

@@ -5,7 +5,7 @@ Every candidate is feasible, so the least of them is a valid bound, whichever ro
     composition               z stays at 0; nothing beats it from z = 0 where e(z) >= z + e(0)
     one last step             from the whole domain: e(D)^2, not D^2, since the noise comes after a gradient step
     closed form               affine expansion, exact optimum, O(1)                        (`affine`)
-    taut string               affine expansion with schedules, exact optimum, O(T log T)     (`taut_string`)
+    taut string               affine expansion, cyclic or with schedules, exact optimum   (`encounters`, `taut_string`)
     stationary shooting       constant program, concave expansion, finite diameter           (`shooting`)
     value iteration           the rest: other schedules, moduli with convex kinks, last steps (`bracket`)
 """
@@ -20,7 +20,8 @@ from lastiterate.numeric.affine import best_window, window
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.bracket import bracket
-from lastiterate.numeric.program import GeometricPath, Path, ShiftProgram
+from lastiterate.numeric.encounters import Encounters, cheapest
+from lastiterate.numeric.program import GeometricPath, Path, ShiftProgram, Shifts
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shooting import shoot
 from lastiterate.numeric.taut_string import taut_string
@@ -39,7 +40,7 @@ class Optimum:
     """A feasible path, an enclosure of its cost (in units of the noise), and the route that found it."""
 
     cost: arb
-    path: Path | GeometricPath
+    path: Shifts
     route: str
 
 
@@ -107,7 +108,28 @@ def _constant(program: ShiftProgram) -> list[Optimum]:
     return found
 
 
+def _periodic(program: ShiftProgram) -> list[Optimum] | None:
+    """Cyclic batches with constant steps: the string of the affine expansion above, without a loop over the steps."""
+    met = program.encounters
+    # The lines at 0 lie above e where e is concave: what they give is a feasible path even where it is not optimal.
+    free, into = program.expansion(met[0] + 1).affine_on(0.0), program.expansion(met[0]).affine_on(0.0)
+    if free is None or into is None or free[1] != 0:
+        return None
+    last = program.steps - met[-1]
+    encounters = Encounters(
+        *(free[0], into[0], into[1], program.noise_at(0)), program.steps, len(met), last, met.step, met.step
+    )
+    cost, path = cheapest(encounters, program.diameter)
+    return [Optimum(cost / exact(program.noise_at(0)) ** 2, path, "taut string")]
+
+
 def _varying(program: ShiftProgram) -> list[Optimum]:
+    if program.run.constant and program.encounters and not program.skipped:
+        periodic = _periodic(program)
+        if periodic is None:
+            return _tails(program)
+        exactly = (program.expansion(program.encounters[0] + k).affine_on(program.diameter) for k in (0, 1))
+        return periodic if all(line is not None for line in exactly) else periodic + _tails(program)
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
     lines = [program.expansion(t).affine_on(0.0) for t in range(program.steps)]
     found: list[Optimum] = []

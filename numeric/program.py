@@ -15,7 +15,8 @@ interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import isfinite, nan
+from typing import Protocol
 
 import numpy as np
 from flint import arb
@@ -27,7 +28,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import ULPS, Expansion
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["GeometricPath", "Path", "ShiftProgram", "run_forward"]
+__all__ = ["AnyOrder", "GeometricPath", "Path", "ShiftProgram", "Shifts", "run_forward"]
 
 Array = NDArray[np.float64]
 
@@ -53,7 +54,7 @@ class ShiftProgram:
     initial: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.run.sampling in ("shuffled", "poisson"):
+        if self.run.sampling == "poisson" or (self.run.sampling == "shuffled" and self.run.batches > 1):
             raise InputError(
                 f"A shift program needs batches of a known order and size, got sampling={self.run.sampling!r}; "
                 "call bound instead."
@@ -112,7 +113,7 @@ class ShiftProgram:
     @property
     def constant(self) -> bool:
         """Whether every step is the same."""
-        return self.run.constant and self.run.sampling != "cyclic"
+        return self.run.constant and (self.run.sampling != "cyclic" or self.run.batches == 1)
 
     def composition(self) -> arb:
         """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""
@@ -152,9 +153,11 @@ class ShiftProgram:
 
         Shifts are rounded up: where e is steep at 0 a remainder of 1e-17 would grow into a real distance.
         """
-        shifts = np.zeros(self.steps)
-        for t in self.encounters:
-            shifts[t] = upper(self.expansion(t).sensitivity)
+        shifts, hits = np.zeros(self.steps), self.encounters
+        if self.run.constant and hits:
+            shifts[hits.start :: hits.step] = upper(self.expansion(hits[0]).sensitivity)
+        else:
+            shifts[list(hits)] = [upper(self.expansion(t).sensitivity) for t in hits]
         return Path(0, self.initial, shifts)
 
     @cached_property
@@ -222,6 +225,25 @@ def run_forward(
         return total + (expansion(last).ball(z) / exact(noise(last))) ** 2
 
 
+class Shifts(Protocol):
+    """What every path answers."""
+
+    @property
+    def start(self) -> int:
+        """The first step of the window."""
+        ...
+
+    @property
+    def distance(self) -> float:
+        """The distance that is hidden from there on, a length."""
+        ...
+
+    @property
+    def shifts(self) -> Array:
+        """Shape (T - start,), lengths."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Path:
     """Shifts from ``start`` to the end, hiding ``distance`` at the start.
@@ -248,3 +270,28 @@ class GeometricPath:
     def shifts(self) -> Array:
         """Shape (length,), lengths, to float precision."""
         return self.first * self.ratio ** np.arange(self.length, dtype=float)
+
+
+@dataclass(frozen=True)
+class AnyOrder:
+    """Stands for the paths of all orders: each order has shifts of its own.
+
+    Attributes:
+        start: first step of the windows, the earliest over orders.
+        distance: distance that is hidden from a start on, a length; nan where starts differ.
+    """
+
+    start: int
+    distance: float = nan
+
+    @property
+    def shifts(self) -> Array:
+        """Refused: there is no one path.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(
+            "Shifts need batches in a known order, got sampling='shuffled', whose shifts depend on the order; "
+            "ask for those of a cyclic run."
+        )

@@ -46,10 +46,12 @@ from lastiterate.symbolic.ours import (
     certified,
     clipped_scores,
     cyclic,
+    encounters,
     kinks,
     pld,
     poisson,
     sampled,
+    shuffled,
     taut_string,
     value_iteration,
 )
@@ -90,10 +92,12 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     value_iteration,
     kinks,
     cyclic,
+    encounters,
     clipped_scores,
     sampled,
     pld,
     poisson,
+    shuffled,
     certified,
 )
 """One module a theorem, lemma, remark or appendix."""
