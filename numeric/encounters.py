@@ -225,7 +225,7 @@ def _each_by_itself(met: Encounters) -> tuple[arb, MergedPath]:
 
 def _merged(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
     """The string over the last merged steps: free steps and encounter steps by turns, from the diameter."""
-    room = int(_GROWTH / np.log(float(met.c)))  # steps whose growth floats can hold
+    room = int(_GROWTH / max(np.log(float(met.c.upper())), 1e-12))  # steps whose growth floats can hold
     kept = min(met.count, _LONGEST, (room - met.last - met.gap) // met.period + 2)
     if met.last > room or kept < 1:
         return _each_by_itself(met)
