@@ -93,9 +93,7 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Worst]:
         if view.late is not None:
             cost, path = cheapest(view.late, run.diameter)
             return [*found, Worst(cost / exact(run.noise_std_at(0)) ** 2, path, "taut string, every encounter late")]
-        for cost, start, route in _pooled(view, None, _FINE):
-            found.append(Worst(exact(cost), AnyOrder(start), route))
-        return found
+        return found + [Worst(exact(one), AnyOrder(start), route) for one, start, route in _pooled(view, None, _FINE)]
 
 
 def mean_loss(run: NoisySGD, assumption: Assumption, order: float) -> Mean:
@@ -232,7 +230,8 @@ class _View:
         columns = np.array(rows).T
         if self.run.constant:
             columns = np.repeat(columns, len(steps), axis=1)
-        return merged(*columns, self.batches, self._places(len(steps)))
+        c, d, s, noise = columns
+        return merged(c, d, s, noise, self.batches, self._places(len(steps)))
 
     def _places(self, steps: int) -> list[int] | None:
         """Encounters that are told apart: all with schedules; else ever fewer far from the end of the epoch."""
