@@ -21,7 +21,7 @@ monotone and commutes with constants): that stands in for the rest as soon as U_
 Source: ours (claims ours/shuffled/*). Lengths are in units of the noise where that is constant.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 
@@ -74,7 +74,7 @@ class Epoch:
         return np.append(self.weight, self.never) if self.never > 0 else self.weight
 
 
-def merged(c: Array, d: Array, s: Array, noise: Array, batches: int, places: Array | None = None) -> Epoch:
+def merged(c: Array, d: Array, s: Array, noise: Array, batches: int, places: Sequence[int] | None = None) -> Epoch:
     """The orders of an epoch of len(c) <= ``batches`` steps.
 
     Args:
