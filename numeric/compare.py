@@ -1,11 +1,12 @@
 """Every theorem that applies to a run, side by side: below, ours, the papers', composition."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite, nextafter
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import precision, upper
 from lastiterate.numeric.bound import Bound, RenyiBound, bound, rdp_epsilon
+from lastiterate.numeric.composed_rdp import composed_rdp
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.printed.catalogue import THEOREMS
 from lastiterate.numeric.program import ShiftProgram
@@ -23,9 +24,12 @@ class Row:
     Attributes:
         name: the theorem in `lastiterate.numeric.printed.catalogue`, or "lower", "bound", "composition", "last_step".
         title: the theorem, as a reader knows it.
-        claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself.
+        claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself,
+            and for a conjecture, which has none.
         epsilon: Renyi epsilon at the order asked for; inf where the theorem says nothing.
-        kind: "lower" (no bound can be below it), "bound", or of a paper's claim that does not hold "refuted" or "gap".
+        kind: "lower" (no bound can be below it), "bound", "conjecture" (what our bound would be if one step without
+            replacement cost no more than its worst known example), or of a paper's claim that does not hold
+            "refuted" or "gap".
         ratio: epsilon over the lower bound, rounded up; inf where the lower bound is 0. Below 1 the
             number is too small for some run that meets the assumptions.
     """
@@ -73,11 +77,21 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
         for theorem in THEOREMS.values()
         if not theorem.refusal(run, assumption)
     ]
+    rows += _conjecture(run, order, ours)
     rows += _trivial(run, assumption, order, ours)
     return tuple(Row(*row, ratio=_ratio(row[3], least.value)) for row in rows if isfinite(row[3]))
 
 
 _Entry = tuple[str, str, str, float, str]
+
+
+def _conjecture(run: NoisySGD, order: float, ours: Bound | RenyiBound) -> list[_Entry]:
+    """Our bound with S_up at shift 2 eta K / b as the price of a step without replacement: attained, not proved."""
+    if run.adjacency != "replace" or not isinstance(ours, RenyiBound) or not ours.composed.steps:
+        return []
+    steps = tuple(replace(step, adjacency="add_remove") for step in ours.composed.steps)
+    epsilon = composed_rdp(replace(ours.composed, steps=steps), order)
+    return [("conjecture", "conjecture: a step costs S_up at shift 2 eta K/b", "", epsilon, "conjecture")]
 
 
 def _trivial(run: NoisySGD, assumption: Assumption, order: float, ours: Bound | RenyiBound) -> list[_Entry]:

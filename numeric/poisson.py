@@ -84,7 +84,8 @@ def poisson_routes(
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
         found = [composition(run, order)]
         surely = found[0].epsilon
-        every = (0, run.dataset_size - 1) if rate(run) < 1 else (run.dataset_size - 1,) * 2
+        others = run.dataset_size - 1
+        every = (0, others) if rate(run) < 1 else (others, others)
         found += _for_sizes(run, assumption, order, every, 0.0, surely, needed=needed)
         surely = min(one.epsilon for one in found)  # for every sequence of sizes
         for low, high, tail in _ranges(run, assumption, order, surely, delta):

@@ -121,5 +121,5 @@ def renyi_below(first: BinomialLaw, second: BinomialLaw, order: float) -> float:
     p, q = first.masses(x)[0], second.masses(x)[1]
     kept = p > 0
     up, down = order * np.log(p[kept]), (order - 1) * np.log(q[kept])
-    total = logsumexp(up - down - 8 * _UNIT * (np.abs(up) + np.abs(down) + 1)) - 1e-12
+    total = float(np.asarray(logsumexp(up - down - 8 * _UNIT * (np.abs(up) + np.abs(down) + 1)))) - 1e-12
     return max(0.0, float(np.nextafter(total / (order - 1), -np.inf)))

@@ -131,6 +131,16 @@ def test_calibrate_and_compare_take_random_batches() -> None:
     assert {row.claim for row in usable} == {"ours/sampled/step"}
 
 
+def test_the_conjecture_is_labelled_and_below_the_bound() -> None:
+    rows = {row.name: row for row in compare(_RUN, Smooth(1.0), order=20.0)}
+    conjecture = rows["conjecture"]
+    assert (conjecture.kind, conjecture.usable, conjecture.claim) == ("conjecture", False, "")
+    assert rows["lower"].epsilon <= conjecture.epsilon <= rows["bound"].epsilon
+    assert conjecture.epsilon == pytest.approx(37.576226, abs=1e-6)
+    near_one = {row.name: row.epsilon for row in compare(_RUN, Smooth(1.0), order=1.1)}
+    assert near_one["conjecture"] < 0.95 * near_one["bound"]  # there the two differ
+
+
 def test_bad_requests() -> None:
     with pytest.raises(InputError, match="order=None, delta=None"):
         bound(_RUN, Convex(1.0))
