@@ -16,7 +16,7 @@ FLAT = [[1e-12] * 3] * 6
 
 @pytest.mark.parametrize(
     ("sampling", "batch"),
-    [("full", None), ("cyclic", 1), ("without_replacement", 1)],
+    [("full", None), ("cyclic", 1), ("shuffled", 1), ("without_replacement", 1), ("poisson", 1)],
 )
 def test_the_canary_stays_below_the_bound_of_every_scheme(sampling: str, batch: int | None) -> None:
     run = NoisySGD(6, 1.0, 1.0, 1.0, 5, batch, sampling=sampling, diameter=100.0)
