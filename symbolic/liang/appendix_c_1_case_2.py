@@ -10,7 +10,7 @@ Remark       The paper's C is K, its mu is m; units where L = 1/2 are used where
 from sympy import Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Simulated
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at, earlier, wrong
 from lastiterate.symbolic.notation import G, K, L, b, eta, g, m, p, r, rho, sigma_sgd, u, v, x, z
 
 _edge = 10 * sigma_sgd * rho**2
@@ -58,6 +58,23 @@ CLAIMS = (
             "wherever nothing is clipped. The law of total expectation has the mean *given* clipping there. "
             "A right bound is |E[clip X - X]| <= sigma_SGD^2/(2 K), from (d - K/2)^+ <= d^2/(2 K)."
         ),
+    ),
+    Claim(
+        key="liang/appendix_c_1/clipping_bias_conditional",
+        title="Earlier (64), third step: E[clip X - X] is the mean given clipping times Pr(clipped)",
+        source=earlier(715, "C.1", "(64)"),
+        checks=(
+            Identity(p * x + (1 - p) * 0, x * p, "excess x given clipping, none otherwise"),
+            Simulated("clipping_excess", Relation.EQUAL, K * p, {p: _q(1, 4), K: 1}, _q(1, 50), "a quarter of 2 K"),
+        ),
+        mutants=(
+            wrong("the probability twice", Identity(p * x + (1 - p) * 0, p * (p * x))),
+            wrong(
+                "the probability twice, simulated",
+                Simulated("clipping_excess", Relation.EQUAL, K * p**2, {p: _q(1, 4), K: 1}),
+            ),
+        ),
+        role=Role.STEP,
     ),
     Claim(
         key="liang/appendix_c_1/clipping_bias_repaired",
