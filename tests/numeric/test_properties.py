@@ -185,8 +185,8 @@ def test_a_whole_batch_by_any_name() -> None:
         cyclic = replace(run, batch_size=case.b, sampling="cyclic")
         if case.kind in ("convex", "strongly convex", "smooth"):  # the others go through value iteration, slowly
             assert bound(cyclic, assumption).cost == pytest.approx(cost, rel=1e-9), case
-        drawn = replace(cyclic, sampling="without_replacement")
-        assert bound(drawn, assumption, order=2).epsilon == cost, case
+        for sampling in ("without_replacement", "shuffled"):
+            assert bound(replace(cyclic, sampling=sampling), assumption, order=2).epsilon == cost, case
 
 
 def test_a_constant_schedule_is_a_scalar() -> None:
