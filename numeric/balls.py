@@ -53,10 +53,13 @@ def printed_up(value: float, digits: int = 6) -> str:
 
     >>> printed_up(0.49920005502756654)
     '0.499201'
+    >>> printed_up(40.0)
+    '40'
     """
     if not isfinite(value):
         return str(value)
-    return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value)).normalize():g}"
+    number = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value)).normalize()
+    return f"{number:f}" if -5 < number.adjusted() < digits else f"{number:g}"
 
 
 def printed_down(value: float, digits: int = 6) -> str:
