@@ -133,7 +133,7 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
         return
     if m and run.steps > 1:
         if run.constant:
-            yield from _contracting(run, m, target)
+            yield from _contracting(run, assumption, target)
         return
     if run.constant:
         for moves, words in _moves(run):
@@ -234,11 +234,11 @@ def _pair(
         if law is None:
             return
         laws.append(Masses(law.low[::-1], law.high[::-1]) if mirrored else law)
-    yield Lower(
-        target.masses(*laws) * _JUST_BELOW,
-        words,
-        f"on an interval of length {width:g}, from its middle; certified propagation of the density",
-    )
+    place = f"on an interval of length {width:g}, from its middle"
+    if extra:
+        place = f"as update maps on the line, of which an interval of length {width:g} is hardly ever left"
+    text = f"{place}; certified propagation of the density"
+    yield Lower(target.masses(*laws) * _JUST_BELOW, words, text)
 
 
 def _walk(run: NoisySGD, width: float, plain: Update, met: Update) -> Walk:
@@ -251,15 +251,20 @@ def _walk(run: NoisySGD, width: float, plain: Update, met: Update) -> Walk:
     return replace(walk, epoch=run.batches, position=position)
 
 
-def _contracting(run: NoisySGD, m: float, target: _Target) -> Iterator[Lower]:
-    """Quadratics without projection: a walk on an interval that is hardly ever left; leaving it is an error."""
-    eta, noise = run.step_size_at(0), run.noise_std_at(0)
-    c = 1 - eta * m
-    if not 0 <= c < 1 or run.sampling == "poisson":
-        return
+def _contracting(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[Lower]:
+    """Quadratics without projection: a walk on an interval that is hardly ever left; leaving it is an error.
+
+    The curvature is the least that the assumption asks for, or the least multiple for which the interval is narrow
+    enough to be resolved.
+    """
+    eta, noise, h = run.step_size_at(0), run.noise_std_at(0), least_curvature(assumption)
     extra = 4 * run.steps * float(ndtr(-_OUTLIERS)) * 1.01
-    for moves, words in _moves(run):
-        half = moves[0] / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c)
-        if 2 * half <= WIDEST * noise:
-            losses = f"quadratics of curvature {m:g}, {words}"
-            yield from _pair(run, target, 2 * half, losses, Update(c, 0.0), moves, extra)
+    while run.sampling != "poisson" and eta * h <= 1 and admits_curvature(assumption, h, run.diameter):
+        c = 1 - eta * h
+        halves = {words: abs(moves[0]) / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c) for moves, words in _moves(run)}
+        if 2 * max(halves.values()) <= WIDEST * noise:
+            for moves, words in _moves(run):
+                losses = f"quadratics of curvature {h:g}, {words}"
+                yield from _pair(run, target, 2 * halves[words], losses, Update(c, 0.0), moves, extra)
+            return
+        h *= 1.5

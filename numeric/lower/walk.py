@@ -33,8 +33,8 @@ Array = NDArray[np.float64]
 
 NODES = 32
 PANEL = 3.0
-WIDEST = 60.0
-"""Greatest D / sigma: 20 panels, 640 nodes."""
+WIDEST = 100.0
+"""Greatest D / sigma: 34 panels, 1088 nodes."""
 RELATIVE = 4e-11
 MOST_ERROR = 1e-3
 _DIRECT = 600

@@ -66,7 +66,7 @@ def check(seed: int, cases: int, schemes: tuple[str, ...]) -> None:
         if least.value:
             above = bound(run, assumption, **target).epsilon
             assert least.value <= above, (run, assumption, target, least)
-    assert spoke > 0.4 * cases
+    assert spoke > 0.3 * cases
 
 
 def test_never_above_an_upper_bound_fixed_batches() -> None:
@@ -74,13 +74,13 @@ def test_never_above_an_upper_bound_fixed_batches() -> None:
 
 
 def test_never_above_an_upper_bound_random_batches() -> None:
-    check(1, 12, ("without_replacement",))
+    check(1, 24, ("without_replacement", "shuffled", "poisson"))
 
 
 @pytest.mark.nightly
 def test_never_above_an_upper_bound_many() -> None:
     check(2, 4000, ("full", "cyclic"))
-    check(3, 400, ("without_replacement",))
+    check(3, 600, ("without_replacement", "shuffled", "poisson"))
 
 
 @given(st.integers(1, 3000), st.floats(0.01, 50), st.floats(0.01, 3), st.floats(1.01, 200))
@@ -146,6 +146,10 @@ def test_contracting_runs_with_random_batches() -> None:
     run = replace(RUN, sampling="without_replacement", diameter=inf)
     found = lower_bounds(run, StronglyConvex(10.0, 5.0), order=2.0)
     assert len(found) == 2
+    assert "curvature 5," in found[0].witness
+    steeper = lower_bound(replace(run, sampling="shuffled", steps=40), StronglyConvex(10.0, 0.01), order=2.0)
+    assert steeper.value > 0
+    assert "curvature 0.01" not in steeper.witness
     assert 0 < max(one.value for one in found) <= bound(run, StronglyConvex(10.0, 5.0), order=2.0).epsilon
 
 

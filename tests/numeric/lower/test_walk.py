@@ -103,7 +103,7 @@ def test_mass_stays_one_over_many_steps() -> None:
 
 
 def test_too_wide_or_too_long_is_no_answer() -> None:
-    assert last_masses(replace(_PUSHED, diameter=100.0)) is None
+    assert last_masses(replace(_PUSHED, diameter=200.0)) is None
     assert last_masses(replace(_PUSHED, steps=10**9)) is None
     assert last_masses(replace(_PUSHED, met=Update(1.0, 1000.0))) is None
 
