@@ -16,6 +16,7 @@ _COMMANDS = {
     "list": "list the claims of the ledger",
     "show": "show one claim: statement, assumptions, checks, mutants, verdict",
     "report": "write the ledger as pages, with Markdown, JSON and JUnit beside them",
+    "new-claim": "write a commented module of claims for a paper of your own",
     "bound": "bound the privacy loss of a run described in a TOML file",
     "calibrate": "find the noise, steps, diameter or batch size that meet a privacy target",
     "compare": "put every applicable theorem side by side for a run",
@@ -33,7 +34,7 @@ class _LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _COMMANDS:
-            module = import_module(f"lastiterate.commands.{cmd_name}")
+            module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
             command: click.Command = module.command
             return command
         near = get_close_matches(cmd_name, _COMMANDS, n=1)

@@ -1,0 +1,36 @@
+"""``lastiterate new-claim PATH``: a module of claims to start from."""
+
+from importlib import resources
+from pathlib import Path
+
+import click
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.files import write_whole
+
+__all__ = ["command"]
+
+
+@click.command(name="new-claim")
+@click.argument("path", type=click.Path(path_type=Path))
+def command(path: Path) -> None:
+    r"""Write a commented module of claims to PATH, for ``pytest --lastiterate`` to decide.
+
+    \b
+    Example:
+      lastiterate new-claim claims/lemma_1.py
+      pytest --lastiterate claims
+    """
+    if path.suffix != ".py":
+        raise InputError(f"A module of claims needs a name that ends in .py, got path={path}; add it.")
+    if path.exists() or path.is_symlink():
+        raise InputError(f"A new module needs a name that is free, got path={path}, which is there; choose another.")
+    text = (resources.files("lastiterate.commands") / "claim.py.template").read_bytes()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
+    except OSError as error:
+        raise InputError(
+            f"A new module needs a folder that can be written, got path={path} ({error.strerror}); choose another."
+        ) from None
+    click.echo(path)

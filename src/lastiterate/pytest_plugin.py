@@ -1,0 +1,192 @@
+"""A pytest plugin: the claims of any repository are collected as tests.
+
+``pytest --lastiterate`` looks into the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` unless
+told otherwise) for a tuple ``CLAIMS`` of `lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when
+its verdict is HOLDS and every mutant is rejected; where the repository has a lock file (``lastiterate_lock``), when
+verdict, grade and mutants are as locked. ``--lastiterate-update-lock`` writes that file. Without the flag nothing
+is imported and nothing runs.
+"""
+
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from lastiterate.proofs_checks.verdict import ClaimReport
+    from lastiterate.symbolic.claim import Claim
+
+__all__ = ["ClaimItem", "ClaimModule"]
+
+_PROPERTY = "lastiterate"
+_SEEN = pytest.StashKey[set[str]]()
+
+
+class _ClaimFailure(Exception):  # noqa: N818 - pytest shows what it holds, never its name
+    """Why a claim's test fails, in lines for the reader."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Two flags and two ini options."""
+    group = parser.getgroup("lastiterate", "claims of papers, decided by lastiterate")
+    group.addoption("--lastiterate", action="store_true", help="collect the claims of this repository as tests")
+    group.addoption(
+        "--lastiterate-update-lock",
+        action="store_true",
+        help="write the verdicts to the lock file (with --lastiterate)",
+    )
+    parser.addini("lastiterate_claims", "files with a tuple CLAIMS, as patterns", "args", ["claims/*.py"])
+    parser.addini("lastiterate_lock", "file of the expected verdicts", "string", "lastiterate.lock.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to update a lock file in a run that decides nothing."""
+    if config.getoption("lastiterate_update_lock") and not config.getoption("lastiterate"):
+        raise pytest.UsageError("--lastiterate-update-lock needs the claims to be decided; give --lastiterate too.")
+    config.stash[_SEEN] = set()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ClaimModule | None":
+    """A file of claims, where the flag is given and the name matches."""
+    if not parent.config.getoption("lastiterate") or not file_path.is_relative_to(parent.config.rootpath):
+        return None
+    inside = PurePosixPath(file_path.relative_to(parent.config.rootpath).as_posix())
+    if file_path.name == "__init__.py" or not any(
+        inside.match(pattern) for pattern in parent.config.getini("lastiterate_claims")
+    ):
+        return None
+    made: ClaimModule = ClaimModule.from_parent(parent, path=file_path)
+    return made
+
+
+class ClaimModule(pytest.File):
+    """A file with a tuple CLAIMS."""
+
+    def collect(self) -> "Iterator[ClaimItem]":
+        """One test for each claim.
+
+        Raises:
+            CollectError: the file has no tuple of claims, or one of its keys is there already.
+        """
+        from lastiterate.symbolic.claim import Claim
+
+        claims = getattr(self._module(), "CLAIMS", None)
+        if not isinstance(claims, tuple) or not all(isinstance(claim, Claim) for claim in claims):
+            raise self.CollectError(f"{self.path} needs a tuple CLAIMS of Claim records, got CLAIMS={claims!r}.")
+        for claim in claims:
+            if claim.key in self.config.stash[_SEEN]:
+                raise self.CollectError(f"Each claim needs its own key, got key={claim.key} twice; rename one.")
+            self.config.stash[_SEEN].add(claim.key)
+            yield ClaimItem.from_parent(self, name=claim.key, claim=claim)
+
+    def _module(self) -> object:
+        name = f"lastiterate_claims_{sha256(str(self.path).encode()).hexdigest()[:12]}"
+        spec = spec_from_file_location(name, self.path)
+        if spec is None or spec.loader is None:
+            raise self.CollectError(f"{self.path} is not a Python file.")
+        module = sys.modules[name] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+
+class ClaimItem(pytest.Item):
+    """One claim, decided."""
+
+    def __init__(self, *, claim: "Claim", **rest: Any) -> None:
+        super().__init__(**rest)
+        self.claim = claim
+
+    def runtest(self) -> None:
+        """Decide the claim, from the cache where it is known, and compare."""
+        from lastiterate.proofs_checks.cache import ReportCache, default_folder
+        from lastiterate.proofs_checks.lock import Expected, drifts, read_lock
+        from lastiterate.proofs_checks.runner import run
+        from lastiterate.proofs_checks.verdict import Verdict
+
+        (report,) = run([self.claim], jobs=1, cache=ReportCache(default_folder()))
+        own = Expected.of(report)
+        plain = [own.verdict.value, own.grade.value if own.grade else None, own.rejected]
+        self.user_properties.append((_PROPERTY, {report.key: plain}))  # xdist carries plain data alone
+        lock = lock_file(self.config)
+        if self.config.getoption("lastiterate_update_lock"):
+            expected = {report.key: own}
+        elif lock.exists():
+            expected = read_lock(lock)
+        else:
+            expected = {report.key: Expected(Verdict.HOLDS, own.grade, len(report.mutants))}
+        found = drifts([report], expected, complete=False)
+        if not lock.exists():
+            found = tuple(sentence.replace("the lock file says", "expected is") for sentence in found)
+        if report.verdict is Verdict.UNDECIDED and not found:
+            found = (f"{report.key} is UNDECIDED, which never passes.",)
+        if found:
+            raise _ClaimFailure("\n".join([*found, *evidence(self.claim, report)]))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The sentences of a failed claim; a traceback for anything else."""
+        if isinstance(excinfo.value, _ClaimFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """File and key, for the heading of a failure."""
+        return self.path, None, self.claim.key
+
+
+def lock_file(config: pytest.Config) -> Path:
+    """Where the repository keeps its expected verdicts."""
+    return Path(config.rootpath / config.getini("lastiterate_lock"))
+
+
+def evidence(claim: "Claim", report: "ClaimReport") -> Iterator[str]:
+    """What each check that does not hold came to, in a line or two."""
+    from lastiterate.proofs_checks.verdict import Status
+
+    where = f"{claim.source.number}, line {claim.source.line} of {claim.source.file}"
+    yield f"{claim.title} ({where})"
+    for outcome in report.outcomes:
+        if outcome.status is Status.HELD:
+            continue
+        detail = f": {outcome.detail}" if outcome.detail else ""
+        yield f"check '{outcome.check}': {outcome.engine} says {outcome.status}{detail}"
+        if outcome.counterexample is not None:
+            point = outcome.counterexample
+            at = ", ".join(f"{name} = {value}" for name, value in point.at.items())
+            yield f"  at {at}: {point.left} {point.relation} {point.right} fails"
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Gather results in the process that writes the lock file: the only one, or xdist's controller."""
+    if session.config.getoption("lastiterate_update_lock") and not hasattr(session.config, "workerinput"):
+        session.config.pluginmanager.register(_Gatherer(session.config), "lastiterate-lock")
+
+
+class _Gatherer:
+    """Writes the lock file at the end of a run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.found: dict[str, Any] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what a claim's test found; the properties travel with the report from xdist's workers."""
+        if report.when == "call":
+            for name, value in report.user_properties:
+                if name == _PROPERTY and isinstance(value, dict):
+                    self.found.update(value)
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the entries of the claims that were decided; the others stay."""
+        from lastiterate.proofs_checks.lock import Expected, read_lock, write_lock
+        from lastiterate.proofs_checks.verdict import Grade, Verdict
+
+        path = lock_file(self.config)
+        entries = read_lock(path) if path.exists() else {}
+        for key, (verdict, grade, rejected) in self.found.items():
+            entries[key] = Expected(Verdict(verdict), None if grade is None else Grade(grade), rejected)
+        if entries:
+            write_lock(entries, path)

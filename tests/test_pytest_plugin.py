@@ -1,0 +1,111 @@
+"""The pytest plugin and the template, in a folder of their own, as another repository would use them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lastiterate.__main__ import main
+
+ROOT = Path(__file__).parents[1]
+TEMPLATE = (ROOT / "src/lastiterate/commands/claim.py.template").read_text()
+WRONG = TEMPLATE.replace("drift(s * (1 - c**t) / (1 - c)),", "drift(s * (1 - c**t) / (1 + c)),").replace(
+    "paper/lemma_1", "paper/lemma_2"
+)
+SURVIVING = TEMPLATE.replace("drift(s / (1 - c))", "drift(s * (1 - c**t) / (1 - c))").replace("lemma_1", "lemma_3")
+
+
+@pytest.fixture
+def collect(tmp_path):
+    """Write files, run pytest on them, and give its exit status and output."""
+    (tmp_path / "claims").mkdir()
+
+    def run(files, *arguments):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "LASTITERATE_CACHE_DIR": str(tmp_path / ".cache")}
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "pytest", "-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", *arguments],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def test_nothing_is_executed_without_the_flag(collect):
+    code, out = collect({"claims/bad.py": "raise SystemExit('it ran')", "test_own.py": "def test(): pass"})
+    assert code == 0
+    assert "1 passed" in out
+    assert "it ran" not in out
+
+
+def test_each_claim_is_a_test_and_failures_are_a_few_lines(collect):
+    files = {"claims/right.py": TEMPLATE, "claims/wrong.py": WRONG, "claims/surviving.py": SURVIVING}
+    code, out = collect(files, "--lastiterate")
+    assert code == 1
+    assert "2 failed, 1 passed" in out
+    assert "paper/lemma_2 is REFUTED, expected is HOLDS." in out
+    assert "check 'recursion': identity says refuted" in out
+    assert "at c = 5/8, s = " in out
+    assert "paper/lemma_3 does not reject the mutant 'stationary from the start'" in out
+    assert "Traceback" not in out
+
+
+def test_a_lock_file_written_by_several_workers_is_what_counts_afterwards(collect, tmp_path):
+    files = {"claims/right.py": TEMPLATE, "claims/wrong.py": WRONG}
+    code, out = collect(files, "--lastiterate", "--lastiterate-update-lock", "-n", "2")
+    assert code == 0, out
+    lock = json.loads((tmp_path / "lastiterate.lock.json").read_text())
+    assert {key: entry["verdict"] for key, entry in lock.items()} == {
+        "paper/lemma_1": "HOLDS",
+        "paper/lemma_2": "REFUTED",
+    }
+    code, out = collect({"claims/wrong.py": TEMPLATE.replace("lemma_1", "lemma_2")}, "--lastiterate")
+    assert code == 1
+    assert "paper/lemma_2 is HOLDS, the lock file says REFUTED." in out
+    assert "1 failed, 1 passed" in out
+
+
+def test_a_file_without_claims_and_a_key_twice_are_errors(collect):
+    files = {"claims/a.py": TEMPLATE, "claims/b.py": TEMPLATE, "claims/c.py": "CLAIMS = 3", "more.py": "CLAIMS = ()"}
+    code, out = collect(files, "--lastiterate", "-o", "lastiterate_claims=claims/*.py")
+    assert code == 2
+    assert "needs a tuple CLAIMS of Claim records, got CLAIMS=3" in out
+    assert "got key=paper/lemma_1 twice" in out
+
+
+def test_updating_needs_the_flag_that_decides(collect):
+    code, out = collect({}, "--lastiterate-update-lock")
+    assert code == 4
+    assert "give --lastiterate too" in out
+
+
+def status(*arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(list(arguments))
+    return caught.value.code
+
+
+def test_a_new_claim_is_the_template_and_never_overwrites(tmp_path, capsys):
+    path = tmp_path / "claims" / "lemma.py"
+    assert status("new-claim", str(path)) == 0
+    assert path.read_text() == TEMPLATE
+    path.write_text("mine")
+    assert status("new-claim", str(path)) == 2
+    assert "choose another" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+    assert status("new-claim", str(tmp_path / "lemma.txt")) == 2
+    assert ".py" in capsys.readouterr().err
+    assert status("new-claim", str(path / "below.py")) == 2
+    assert sorted(found.name for found in tmp_path.rglob("*")) == ["claims", "lemma.py"]
+
+
+def test_the_plugin_is_registered_under_the_name_of_its_module():
+    import tomllib
+
+    entry = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
+    assert entry == {"lastiterate.pytest_plugin": "lastiterate.pytest_plugin"}
