@@ -12,6 +12,7 @@ from typing import Final
 from lastiterate.numeric.affine import untested
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.batch_theorems import BATCH_EVALUATORS
 from lastiterate.numeric.bound import gaussian_bound
 from lastiterate.numeric.printed.altschuler_talwar import equation_b_1
 from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
@@ -130,6 +131,7 @@ EVALUATORS: Final[Mapping[str, Callable[[Setting], float]]] = MappingProxyType(
             **{f"chien_li_3_1_{name}": _chien_li_3_1(of) for name, of in _CONTRACTIONS.items()},
             "chien_li_3_7": _chien_li_3_7,
             **{f"shift_{name}": _shift(of) for name, of in _ASSUMPTIONS.items()},
+            **BATCH_EVALUATORS,
         }.items()
     }
 )

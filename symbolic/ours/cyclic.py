@@ -10,7 +10,10 @@ Derivation   Shift in time: a path for the sample of the last step, started k st
 Source       ours; the value is that of Bok, Su & Altschuler 2024 for NoisyCGD, in the notation p = c^l, q = c^(l(E-1)).
 """
 
-from sympy import Expr, Integer
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sympy import Expr, Integer, Symbol
 
 from lastiterate.symbolic.claim import (
     Claim,
@@ -22,9 +25,10 @@ from lastiterate.symbolic.claim import (
     Relation,
     Role,
     Source,
+    UpperBound,
 )
 from lastiterate.symbolic.holder import expansion
-from lastiterate.symbolic.notation import PREVIOUS, L, a, c, lam, p, q, s, w, x, z
+from lastiterate.symbolic.notation import PREVIOUS, K, L, a, alpha, c, eta, lam, p, q, s, w, x, z
 
 _SOURCE = Source("DESIGN.md", 47, "Section 2", "when it is not in the batch")
 _zero = Integer(0)
@@ -38,7 +42,25 @@ def _drift(closed: Expr) -> Recursion:
     return Recursion(w, _zero, PREVIOUS + p**w / c, closed, name="sum over the encounters")
 
 
+def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({})) -> UpperBound:
+    """Not below linear losses, projected or not, in either order."""
+    return UpperBound(bound, ("linear_cyclic", "clamped_cyclic"), altered)
+
+
 CLAIMS = (
+    Claim(
+        key="ours/cyclic/theorem",
+        title="The bound for cyclic batches is not below linear losses at the worst position",
+        source=_SOURCE,
+        assumptions=(alpha > 1, eta * L <= 2),
+        checks=(_attacked("cyclic_convex"),),
+        mutants=(
+            Mutant("the best position", _attacked("cyclic_best_position_convex"), Engine.WITNESS),
+            Mutant("half the sensitivity", _attacked("cyclic_convex", {K: K / 2}), Engine.WITNESS),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
     Claim(
         key="ours/cyclic/last_step",
         title="A path for a sample met at the last step serves one met earlier: less to hide, then z stays at 0",

@@ -12,10 +12,13 @@ Derivation   Reveal R, the batch without i*, alike in both runs. Along the run w
 Source       ours. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
 """
 
-from sympy import Expr, Integer, Max
+from collections.abc import Mapping
+from types import MappingProxyType
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
-from lastiterate.symbolic.notation import K, L, P, Q, R, b, eta, j, m, n, p, q, r, u, v, x, y, z
+from sympy import Expr, Integer, Max, Symbol
+
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source, UpperBound
+from lastiterate.symbolic.notation import K, L, P, Q, R, T, alpha, b, eta, j, m, n, p, q, r, u, v, x, y, z
 
 _SOURCE = Source("DESIGN.md", 79, "Section 2", "Poisson batches have a random size")
 _one = Integer(1)
@@ -50,7 +53,27 @@ def _mixed(chance: Expr, inside: Expr, outside: Expr) -> Expr:
 # P(X = j + 1) / P(X = j) for X ~ Binomial(n, q), and at j + 1.
 _ratio, _next = (n - j) / (j + 1) * q / (1 - q), (n - j - 1) / (j + 2) * q / (1 - q)
 
+
+def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({})) -> UpperBound:
+    """Not below linear losses, projected or not, in either order."""
+    return UpperBound(bound, ("linear_poisson", "clamped_poisson"), altered)
+
+
 CLAIMS = (
+    Claim(
+        key="ours/poisson/theorem",
+        title="The bound for Poisson batches is not below linear losses",
+        source=_SOURCE,
+        assumptions=(alpha > 1, eta * L <= 2),
+        checks=(_attacked("poisson_convex"),),
+        mutants=(
+            Mutant("priced by S_down, as in the papers", _attacked("poisson_s_down_convex"), Engine.WITNESS),
+            Mutant("half the sensitivity", _attacked("poisson_convex", {K: K / 2}), Engine.WITNESS),
+            Mutant("one step forgotten", _attacked("poisson_convex", {T: T - 1}), Engine.WITNESS),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
     Claim(
         key="ours/poisson/step",
         title="Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",

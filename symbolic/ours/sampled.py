@@ -13,10 +13,34 @@ Shares       B^2 / X is the cost of the best shifts, X = x + (1 - beta) r linear
 Source       ours; it repairs Chien & Li 2025, Theorem 3.12. The profile is Balle, Barthe & Gaboardi 2018, Theorem 2.
 """
 
-from sympy import Expr, Integer, diff
+from collections.abc import Mapping
+from types import MappingProxyType
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
-from lastiterate.symbolic.notation import a, alpha, b, beta, gamma, kappa, lam, n, p, q, r, sigma, u, v, x, xi
+from sympy import Expr, Integer, Symbol, diff
+
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source, UpperBound
+from lastiterate.symbolic.notation import (
+    K,
+    L,
+    T,
+    a,
+    alpha,
+    b,
+    beta,
+    eta,
+    gamma,
+    kappa,
+    lam,
+    n,
+    p,
+    q,
+    r,
+    sigma,
+    u,
+    v,
+    x,
+    xi,
+)
 
 _SOURCE = Source("DESIGN.md", 73, "Section 2", "random batches")
 _one = Integer(1)
@@ -55,7 +79,29 @@ def _profile(share: Expr) -> Identity:
     return Identity(left, q * (kappa - _tau * ((1 - share) * gamma + share * xi)), "P - t P'")
 
 
+def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({})) -> UpperBound:
+    """Not below linear losses, projected or not, in either order."""
+    return UpperBound(bound, ("linear_without_replacement", "clamped_without_replacement"), altered)
+
+
 CLAIMS = (
+    Claim(
+        key="ours/sampled/theorem",
+        title="The bound for batches drawn without replacement is not below linear losses",
+        source=_SOURCE,
+        assumptions=(alpha > 1, eta * L <= 2),
+        checks=(_attacked("without_replacement_convex"),),
+        mutants=(
+            Mutant(
+                "priced by S_down, as in the papers", _attacked("without_replacement_s_down_convex"), Engine.WITNESS
+            ),
+            Mutant("half the sensitivity", _attacked("without_replacement_convex", {K: K / 2}), Engine.WITNESS),
+            Mutant("half the rate", _attacked("without_replacement_half_the_rate_convex"), Engine.WITNESS),
+            Mutant("one step forgotten", _attacked("without_replacement_convex", {T: T - 1}), Engine.WITNESS),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
     Claim(
         key="ours/sampled/law",
         title="Reveal a batch without i*, swap with probability b/n: a batch drawn without replacement",

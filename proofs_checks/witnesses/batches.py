@@ -1,0 +1,85 @@
+"""Witnesses whose batches are not full: linear losses, projected to an interval or not at all.
+
+Without projection and without replacement all other samples have gradient -K, and so has the sample that differs on one
+of the two data sets: a run that meets it is moved by 2 eta K / b against the other. That attains S_up at this shift.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from math import inf
+
+from lastiterate.numeric.balls import exact, lower, precision
+from lastiterate.numeric.batch_theorems import batch_run
+from lastiterate.numeric.lower.masses import renyi_below as masses_below
+from lastiterate.numeric.lower.walk import Update, Walk, last_masses
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.witness_laws import BinomialLaw, renyi_below
+from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
+
+__all__ = ["BATCHES"]
+
+MAX_STEPS = 200
+_JUST_BELOW = 1 - 1e-13
+
+
+def _moves(run: NoisySGD) -> tuple[float, float]:
+    """By how much a batch with the sample moves either run, next to one without it; lengths, rounded towards 0."""
+    r = run.step_size_at(0) * run.clip_norm / run.batch * _JUST_BELOW
+    return (r, 0.0) if run.adjacency == "add_remove" else (r, -r)
+
+
+def _on_the_line(run: NoisySGD, order: float) -> Lower | None:
+    first, second = _moves(run)
+    if run.sampling in ("cyclic", "full"):
+        with precision():
+            gap = exact(first - second) * ((run.steps - 1) // run.batches + 1)
+            value = lower(exact(order) * gap**2 / (2 * run.steps * exact(run.noise_std_at(0)) ** 2))
+        return Lower(value * _JUST_BELOW, value * _JUST_BELOW)
+    if run.steps > MAX_STEPS:
+        return None
+    rate = Fraction(run.batch, run.dataset_size)
+    up, base = (BinomialLaw(run.steps, rate, move, run.noise_std_at(0)) for move in (first - second, 0.0))
+    return Lower(renyi_below(up, base, order), renyi_below(base, up, order))
+
+
+@lru_cache(maxsize=4096)
+def _on_an_interval(run: NoisySGD, order: float) -> Lower | None:
+    chance = 1.0 if run.sampling in ("cyclic", "full") else run.batch / run.dataset_size
+    epoch = run.batches if run.sampling == "cyclic" else 1
+    laws = []
+    for move in _moves(run):
+        walk = Walk(run.steps, run.noise_std_at(0), run.diameter, Update(1.0, 0.0), Update(1.0, move), chance, epoch)
+        if epoch > 1:
+            walk = replace(walk, position=(run.steps - 1) % epoch)
+        law = last_masses(walk)
+        if law is None:
+            return None
+        laws.append(law)
+    return Lower(masses_below(order, *laws) * _JUST_BELOW, masses_below(order, *laws[::-1]) * _JUST_BELOW)
+
+
+def _witness(sampling: str, *, bounded: bool) -> Witness:
+    def attack(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
+        if bounded is not (setting["D"] < inf) or (bounded and setting["T"] > MAX_STEPS):
+            return None
+        run = batch_run(setting, sampling)
+        return _on_an_interval(run, setting["alpha"]) if bounded else _on_the_line(run, setting["alpha"])
+
+    return Witness(
+        name=f"{'clamped' if bounded else 'linear'}_{sampling}",
+        run=f"constant gradients, {sampling} batches of the largest proper divisor of n; the sample that differs "
+        "pushes one run up",
+        meets=frozenset({Assumed.CLIPPED, Assumed.HOLDER, Assumed.SMOOTH, Assumed.CONVEX}),
+        bounded=bounded,
+        maps=False,
+        lower=attack,
+    )
+
+
+BATCHES = tuple(
+    _witness(sampling, bounded=bounded)
+    for sampling in ("without_replacement", "poisson", "cyclic")
+    for bounded in (False, True)
+)
+"""One witness a scheme, with projection and without."""
