@@ -11,7 +11,7 @@ from math import inf, log, sqrt
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.composed import Composed
-from lastiterate.numeric.gaussian import rdp_to_dp
+from lastiterate.numeric.conversion import rdp_to_dp
 from lastiterate.numeric.pld import composed_epsilon
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sampled import Sampled, sampled_routes

@@ -1,4 +1,4 @@
-"""From a Gaussian trade-off, or a Renyi bound, to (epsilon, delta), rounded up.
+"""From a Gaussian trade-off to (epsilon, delta), rounded up.
 
 A mechanism that is mu-GDP is (epsilon, delta)-DP exactly for
 
@@ -15,7 +15,7 @@ from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import real
 
-__all__ = ["gdp_delta", "gdp_epsilon", "rdp_to_dp"]
+__all__ = ["gdp_delta", "gdp_epsilon"]
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
@@ -70,21 +70,6 @@ def gdp_epsilon(mu: float, delta: float) -> float:
             break
         low, high = (middle, high) if gdp_delta(mu, middle) > delta else (low, middle)
     return high
-
-
-def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
-    """An epsilon, rounded up and at least 0, for which (order, epsilon)-RDP implies (epsilon, delta)-DP.
-
-    epsilon + log((alpha - 1)/alpha) - (log delta + log alpha)/(alpha - 1), Canonne, Kamath & Steinke 2020,
-    Proposition 12. Args: order above 1, epsilon at least 0, delta in (0, 1).
-
-    >>> round(rdp_to_dp(2.0, 0.1, 1e-5), 4)
-    10.2266
-    """
-    with precision():
-        alpha = exact(order)
-        turned = exact(epsilon) + (1 - 1 / alpha).log() - (exact(delta).log() + alpha.log()) / (alpha - 1)
-        return max(upper(turned), 0.0)
 
 
 def _delta(mu: arb, epsilon: arb) -> arb:

@@ -24,8 +24,8 @@ from math import inf
 from flint import arb
 
 from lastiterate.numeric.balls import exact, lower, precision, upper
+from lastiterate.numeric.conversion import quick_rdp_to_dp
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.gaussian import rdp_to_dp
 from lastiterate.numeric.run import count, positive, real
 
 __all__ = ["d2p2_rdp", "d2p_rdp", "dp2_rdp", "epsilon_from_rdp", "order_limit", "projection_rdp"]
@@ -138,7 +138,7 @@ def epsilon_from_rdp(curve: Callable[[float], float], delta: float, *, limit: fl
     for order in (1 + excess for excess in excesses):
         value = curve(order)
         if order > 1 and value < inf:
-            best = min(best, rdp_to_dp(order, value, delta))
+            best = min(best, quick_rdp_to_dp(order, value, delta))
     return best
 
 

@@ -45,6 +45,7 @@ from lastiterate.symbolic.liang import contents as liang_contents
 from lastiterate.symbolic.ours import (
     certified,
     clipped_scores,
+    conversion,
     cyclic,
     encounters,
     kinks,
@@ -96,6 +97,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     clipped_scores,
     sampled,
     pld,
+    conversion,
     poisson,
     shuffled,
     certified,

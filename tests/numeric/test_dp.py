@@ -11,8 +11,9 @@ from scipy.stats import norm
 from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.bound import RenyiBound, bound
 from lastiterate.numeric.calibrate import calibrate
+from lastiterate.numeric.conversion import rdp_to_dp
 from lastiterate.numeric.dp import sampled_dp
-from lastiterate.numeric.gaussian import gdp_epsilon, rdp_to_dp
+from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.pld import composed_epsilon
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sampled import sampled_routes

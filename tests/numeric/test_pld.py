@@ -13,8 +13,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from lastiterate.numeric.composed import Composed, SampledStep
+from lastiterate.numeric.conversion import rdp_to_dp
 from lastiterate.numeric.divergences import Mixture, hockey_stick_gaussian, hockey_stick_mixtures, s_up
-from lastiterate.numeric.gaussian import gdp_epsilon, rdp_to_dp
+from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.pld import composed_epsilon, releases
 from lastiterate.numeric.privacy_loss import Release
 from lastiterate.numeric.tilted import Composition, _convolved
