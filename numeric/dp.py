@@ -6,12 +6,13 @@ that, through their Renyi divergence. Which window is best depends on the order:
 from the slope of the last, and all that they find is converted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log, sqrt
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.composed import Composed
-from lastiterate.numeric.conversion import rdp_to_dp
+from lastiterate.numeric.composed_rdp import composed_rdp
+from lastiterate.numeric.conversion import quick_rdp_to_dp, rdp_to_dp
 from lastiterate.numeric.pld import composed_epsilon
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sampled import Sampled, sampled_routes
@@ -21,7 +22,7 @@ __all__ = ["Converted", "sampled_dp"]
 _FIRST_ORDER = 8.0
 _ORDERS = 3
 _PROMISING = 1.5
-"""Routes whose Renyi conversion is this much above the best are not worth a privacy-loss distribution."""
+"""Routes whose Renyi conversion is so many times the best are not worth a privacy-loss distribution."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +51,27 @@ def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> Converted
         delta: in (0, 1).
     """
     order = _FIRST_ORDER
-    tried: dict[float, list[tuple[float, Sampled]]] = {}
+    tried: dict[float, list[Sampled]] = {}
     while len(tried) < _ORDERS and order not in tried:
-        routes = sampled_routes(run, assumption, order, delta)
-        tried[order] = [(rdp_to_dp(order, one.epsilon, delta), one) for one in routes]
-        slope = min(one.epsilon for one in routes) / order
+        tried[order] = sampled_routes(run, assumption, order, delta)
+        slope = min(_within(one, order) for one in tried[order]) / order
         order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0
     best: list[Converted] = []
-    promising: dict[Composed, tuple[float, Sampled]] = {}
-    for tried_order, converted in tried.items():
-        for epsilon, one in converted:
-            best.append(Converted(epsilon, tried_order, f"{one.route} through RDP, order {tried_order:.4g}", one))
-            promising[one.composed] = min(promising.get(one.composed, (inf, one)), (epsilon, one), key=lambda x: x[0])
-    least = min(epsilon for epsilon, _ in promising.values())
-    for epsilon, one in promising.values():
-        if epsilon <= _PROMISING * least or not one.composed.steps:
+    estimates: dict[Composed, tuple[float, Sampled]] = {}
+    for tried_order, routes in tried.items():
+        for one in routes:
+            through = f"{one.route} through RDP, order {tried_order:.4g}"
+            best.append(Converted(rdp_to_dp(tried_order, one.epsilon, delta), tried_order, through, one))
+            estimate = quick_rdp_to_dp(tried_order, _within(one, tried_order), delta)
+            estimates[one.composed] = min(estimates.get(one.composed, (inf, one)), (estimate, one), key=lambda x: x[0])
+    least = min(estimate for estimate, _ in estimates.values())
+    for estimate, one in estimates.values():
+        if estimate <= _PROMISING * least or not one.composed.steps:
             how = "PLD" if one.composed.steps else "GDP"
             best.append(Converted(composed_epsilon(one.composed, delta), None, f"{one.route} through {how}", one))
     return min(best, key=lambda one: one.epsilon)
+
+
+def _within(one: Sampled, order: float) -> float:
+    """Its Renyi epsilon where it does not fail: an estimate of what a delta above the chance of failure makes of it."""
+    return composed_rdp(replace(one.composed, failure=0.0), order)

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from lastiterate.numeric.assumptions import Assumption, Convex, Holder
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.blind_shifts import Epochs, PowerDrift, blind_cost, each_by_itself, pool
+from lastiterate.numeric.conversion import rdp_to_dp
 from lastiterate.numeric.encounters import Encounters, cheapest
 from lastiterate.numeric.epoch_iteration import Epoch, Shuffled, iterate, merged
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import Expansion
-from lastiterate.numeric.gaussian import rdp_to_dp
 from lastiterate.numeric.program import AnyOrder, Shifts
 from lastiterate.numeric.run import NoisySGD
 
