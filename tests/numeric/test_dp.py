@@ -50,6 +50,15 @@ def test_above_linear_losses(noise: float, steps: int) -> None:
     assert _delta_of_linear_losses(run, (0.99 if steps == 1 else 0.5) * found.epsilon, 1.0, 1.0) > 1e-3
 
 
+def test_poisson_batches_may_fail_below_delta() -> None:
+    run = replace(_RUN, sampling="poisson", adjacency="", steps=1000)
+    found = bound(run, StronglyConvex(1.0, 0.5), delta=1e-5)
+    assert isinstance(found, RenyiBound)
+    assert found.route == "window of shifts through PLD"
+    assert 0 < found.composed.failure < 1e-5
+    assert found.epsilon < 0.9 * composed_epsilon(sampled_routes(run, Convex(1.0), 8.0)[0].composed, 1e-5)
+
+
 @pytest.mark.parametrize(
     ("run", "assumption", "route"),
     [

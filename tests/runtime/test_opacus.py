@@ -16,9 +16,11 @@ from opacus.accountants import RDPAccountant, create_accountant  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex  # noqa: E402
+from lastiterate.numeric.bound import bound  # noqa: E402
 from lastiterate.numeric.composed import Composed, SampledStep  # noqa: E402
 from lastiterate.numeric.errors import InputError  # noqa: E402
 from lastiterate.numeric.pld import composed_epsilon  # noqa: E402
+from lastiterate.numeric.run import NoisySGD  # noqa: E402
 from lastiterate.opacus import LastIterateAccountant, project  # noqa: E402
 
 _N, _B, _DELTA = 60, 6, 1e-3
@@ -101,6 +103,31 @@ def test_a_target_can_be_asked_for() -> None:
         max_grad_norm=1.0,
     )  # fmt: skip
     assert 2.98 <= _composition(50, optimizer.noise_multiplier) <= 3.0
+
+
+def test_a_projected_training_agrees_with_bound_and_falls_below_composition() -> None:
+    training = _Training()
+    projection = project(training.optimizer, 0.1)
+    accountant = training.described(Convex(0.25), 0.1).accountant
+    found: list[float] = []
+    for steps in (60, 120):
+        training.train(steps - len(accountant))
+        found.append(accountant.get_epsilon(_DELTA))
+        run = accountant.run()
+        assert run == NoisySGD(
+            steps=steps, step_size=0.5, noise_std=run.noise_std, clip_norm=1.0, dataset_size=_N, batch_size=_B,
+            sampling="poisson", diameter=0.1,
+        )  # fmt: skip
+        assert run.noise_std_at(0) == pytest.approx(0.5 * 1.5 / 6)
+        expected = bound(run, Convex(0.25), delta=_DELTA)
+        assert found[-1] == min(expected.epsilon, _composition(steps))
+    assert accountant.route == expected.route == "window of shifts through PLD"
+    assert projection.steps == 120
+    assert torch.linalg.vector_norm(training.model._module.weight) <= 0.05 * (1 + 1e-6)
+    theirs = RDPAccountant()
+    theirs.history = list(accountant.history)
+    assert found[1] < 0.7 * _composition(120) < 0.7 * theirs.get_epsilon(_DELTA)
+    assert found[1] - found[0] < 0.02  # converged, where composition goes on growing
 
 
 def test_schedules_of_noise_and_step_size_are_tracked() -> None:
