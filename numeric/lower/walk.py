@@ -12,7 +12,7 @@ Quadrature   Gauss's rule of `NODES` nodes on every panel, the panels at most `P
              r^-k: by 8 a M r^(-2N)/(1 - 1/r). Errors of all steps add up, as total mass, since a kernel moves mass
              without creating any.
 Floats       All terms are nonnegative, so rounding is relative: `RELATIVE` for an entry of the kernel, and one unit in
-             the last place for every term of a sum; entries below 1e-300 count as an absolute error.
+             the last place for every term of a sum. What is below `LEAST` is set to 0, an absolute error.
 """
 
 from dataclasses import dataclass
@@ -36,10 +36,11 @@ PANEL = 3.0
 WIDEST = 100.0
 """Greatest D / sigma: 34 panels, 1088 nodes."""
 RELATIVE = 4e-11
+LEAST = 1e-100
 MOST_ERROR = 1e-3
 _DIRECT = 600
 _LONGEST_EPOCH = 3000
-_CELLS_A_SIGMA = 24
+_CELLS_A_SIGMA = 16
 _LEAST_CELLS = 240
 
 
@@ -162,13 +163,24 @@ def _kernel(update: Update, sources: Array, grid: _Grid, noise: float) -> Array:
     z = (grid.points[:, None] - mean[None, :]) / noise
     kernel: Array = grid.weights[:, None] * np.exp(-(z**2) / 2) / (noise * np.sqrt(2 * np.pi))
     kernel[0], kernel[-1] = ndtr(z[0]), ndtr(-z[-1])
-    return kernel
+    return _flushed(kernel)
+
+
+def _sent(kernel: Array, masses: Array) -> Array:
+    """kernel @ masses, on one thread: the threads of a BLAS wait for one another longer than a product takes."""
+    return np.asarray(np.einsum("ij,j->i", kernel, masses))
+
+
+def _flushed(masses: Array) -> Array:
+    """With what is below `LEAST` set to 0: numbers near the end of the floats are slow."""
+    return np.where(masses < LEAST, 0.0, masses)
 
 
 def _cells(update: Update, sources: Array, noise: float, edges: Array) -> tuple[Array, Array]:
     """Masses that a unit at each source sends to the atoms and the cells, and their errors; (cells + 2, sources)."""
     z = (edges[:, None] - update.mean(sources)[None, :]) / noise
-    below, above = ndtr(z), ndtr(-z)
+    tail, low = ndtr(-np.abs(z)), z < 0
+    below, above = np.where(low, tail, 1 - tail), np.where(low, 1 - tail, tail)
     left, right = np.diff(below, axis=0), -np.diff(above, axis=0)
     from_left = below[1:] < above[:-1]
     inside = np.where(from_left, left, right)
@@ -191,7 +203,7 @@ def last_masses(walk: Walk, extra: float = 0.0) -> Masses | None:
     if walk.diameter > WIDEST * walk.noise * (1 + 1e-9) or drift > 100 * walk.noise or walk.epoch > _LONGEST_EPOCH:
         return None
     grid = _grid(walk)
-    absolute = 3 * walk.steps * (_quadrature_error(walk, grid) + 1e-297)
+    absolute = 3 * walk.steps * (_quadrature_error(walk, grid) + 2 * len(grid.points) * LEAST)
     # A step rounds the entries of two kernels, their sum, and sums over the states; squaring rounds no more often.
     relative = walk.steps * (RELATIVE + 4 * len(grid.points) * 2.3e-16)
     if relative > MOST_ERROR or absolute > MOST_ERROR:
@@ -206,9 +218,9 @@ def last_masses(walk: Walk, extra: float = 0.0) -> Masses | None:
     mass, error = np.zeros(count + 2), np.full(count + 2, extra + absolute)
     for update, on in ((walk.met, chance * unmet), (walk.plain, done + (1 - chance) * unmet)):
         if on.any():
-            part, part_error = _cells(update, sources, walk.noise, edges)
-            mass += part @ on
-            error += part_error @ on
+            part, part_error = _cells(update, sources[on > 0], walk.noise, edges)
+            mass += _sent(part, on[on > 0])
+            error += _sent(part_error, on[on > 0])
     error += 1.1 * relative * mass
     return Masses.between(mass - error, mass + error)
 
@@ -229,11 +241,12 @@ def _before_last(walk: Walk, grid: _Grid) -> tuple[Array, Array]:
         if taken == walk.steps - 1:
             return unmet, done
         chance = walk.chance_at(taken)
-        hit = chance * (met @ unmet)
+        hit = chance * _sent(met, unmet)
         if always:
-            unmet = hit
+            unmet = _flushed(hit)
         else:
-            unmet, done = (1 - chance) * (plain @ unmet), (plain @ done if walk.epoch > 1 else done) + hit
+            unmet = _flushed((1 - chance) * _sent(plain, unmet))
+            done = _flushed((_sent(plain, done) if walk.epoch > 1 else done) + hit)
         taken += 1
 
 
@@ -257,12 +270,12 @@ def _apply(kernel: Array, times: int, masses: Array) -> Array:
     """kernel^times masses, by squaring where that is shorter."""
     if times <= _DIRECT:
         for _ in range(times):
-            masses = kernel @ masses
+            masses = _flushed(_sent(kernel, masses))
         return masses
     while times:
         if times & 1:
-            masses = kernel @ masses
+            masses = _flushed(_sent(kernel, masses))
         times >>= 1
         if times:
-            kernel = kernel @ kernel
+            kernel = _flushed(kernel @ kernel)
     return masses
