@@ -55,6 +55,11 @@ def _walks(gap: Expr, shifts: Expr) -> Identity:
     return Identity(renyi((gap, w * v), (_zero, w * v), alpha), alpha / 2 * w * shifts**2 / v, "attained by walks")
 
 
+def _differ(other: Expr) -> Inequality:
+    """xi is phi_T(x), gamma phi'_T(x), zeta phi'_(T-1)(x)."""
+    return Inequality(Abs(xi - other), Relation.AT_MOST, s, (Abs(xi - gamma) <= s,), "maps differ by s_T")
+
+
 _squares = sum((shift**2 for shift in SHIFTS), _zero)
 
 CLAIMS = (
@@ -117,6 +122,21 @@ CLAIMS = (
         checks=(Identity((D + (t + 1) * (s - a)) - (D + t * (s - a)), s - a, "z_(t+1) - z_t"),),
         mutants=(wrong("s + a", Identity((D + (t + 1) * (s - a)) - (D + t * (s - a)), s + a)),),
         role=Role.STEP,
+    ),
+    Claim(
+        key="altschuler_talwar/section_2_4/proposition_3_2_maps",
+        title="In the same round both runs apply their maps of time T, which differ by s_T",
+        source=at(345, "Proposition 3.2"),
+        checks=(_differ(gamma),),
+        misprint=_differ(zeta),
+        mutants=(wrong("half of s_T", Inequality(Abs(xi - gamma), Relation.AT_MOST, s / 2, (Abs(xi - gamma) <= s,))),),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+        remark=(
+            "The display gives the second run the map phi'_(T-1) beside phi_T in the first. s_T is the distance of "
+            "phi_T and phi'_T, and Definition 2.13 has X_T from X_(T-1) by the map of time T. The reading phi'_T "
+            "holds."
+        ),
     ),
     Claim(
         key="altschuler_talwar/section_2_4/equal_shifts",
