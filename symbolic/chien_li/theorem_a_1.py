@@ -1,37 +1,47 @@
-"""Batches from a permutation: a known order, and the mean over orders.
+"""Batches from a permutation, in a known order.
 
-Statement    A.1: epsilon(alpha, B) = alpha/(2 sigma^2) min over tau, beta, a of sum over encounters of s^2/beta + sum
-             over steps of a^2/(1 - beta), beta = 0 where the sample is not met, s = 2 eta K/b.
-             A.3: epsilon(alpha) <= 1/(alpha - 1) log E_B exp((alpha - 1) epsilon(alpha, B)).
-Assumptions  gradients (L, lambda)-Hoelder, clipped at K; b divides n; a fresh permutation in every epoch.
+Statement    epsilon(alpha, B) = alpha/(2 sigma^2) min over tau, beta, a of sum over encounters from tau on of s^2/beta
+             + sum over steps of a^2/(1 - beta), beta = 0 where the sample is not met, s = 2 eta K/b; A_tau >= D_tau,
+             A_T = 0, A_{t-1} = h(A_t + a_{t-1}).
+Assumptions  gradients (L, lambda)-Hoelder, clipped at K; b divides n; B = n/b batches an epoch, E = floor(T/B) + 1
+             epochs, T = (E - 1) B + r with 0 <= r < B; the sample is met at t_e in epoch e.
 Derivation   For a known order the shifts s + a at encounters and a elsewhere hide the same distances, and their
              squares are the least of the split costs over beta: direct shifts (`theorem_3_1_direct`) give A.1. The
-             power p^alpha q^(1 - alpha) of two densities is convex in the pair, so the mean over orders, drawn
-             without regard to the data, stays below the mean of the powers.
-Source       Chien & Li 2025, A.2, Theorem A.1 and Corollary A.3.
-Remark       x, y are masses of an event under one order of the batches, z, r under another; p weighs the orders.
+             step below (10) that does not follow (`proof_3_1/conditioning`) is taken at (31)-(32) too.
+Source       Chien & Li 2025, Theorem A.1, (25)-(27), and its proof, (30)-(61).
+Remark       x is E - 1 and y is B where epochs are counted; gamma stands for t_{-1}. At the best beta every encounter
+             from tau on still costs s^2 or more (`every_encounter`): from 0 the theorem is composition, where direct
+             shifts spread an encounter over the steps up to the next (`ours/encounters/piece`).
 """
 
-from sympy import Expr, Rational
+from sympy import Integer, Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation
-from lastiterate.symbolic.notation import a, beta, p, r, s, u, v, x, y, z
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.holder import expansion, g
+from lastiterate.symbolic.notation import D, L, a, beta, gamma, lam, r, s, x, y, z
 
 _share = (beta > 0, beta < 1)
 _split = s**2 / beta + a**2 / (1 - beta)
 _direct = (s + a) ** 2
+_zero = Integer(0)
 
 
-def _mean(left: Expr, name: str) -> Inequality:
-    """At order 2: the power of the mixture of both orders against the mean of the powers; 1/u and 1/v for y and r."""
-    mixed = left**2
+def _begins(at_minus_one: int) -> Inequality:
+    """tau = z >= 0 lies after t_{-1}, as the first interval (t_{-1}, t_0] needs."""
     return Inequality(
-        mixed,
-        Relation.AT_MOST,
-        (p * x**2 * u + (1 - p) * z**2 * v) * (p * y + (1 - p) * r),
-        given=(p < 1, u * y <= 1, u * y >= 1, v * r <= 1, v * r >= 1),
-        name=name,
+        gamma,
+        Relation.BELOW,
+        z,
+        given=(gamma >= at_minus_one, gamma <= at_minus_one),
+        name=f"tau > t_{{-1}} = {at_minus_one}",
+    )
+
+
+def _last(epoch: int) -> Inequality:
+    """The encounter at place z of epoch E - 1 + epoch is a step of the run, T = (E - 1) B + r."""
+    return Inequality(
+        (x + epoch) * y + z, Relation.BELOW, x * y + r, given=(z < r, r < y, y >= 1), name="before the end"
     )
 
 
@@ -44,22 +54,74 @@ CLAIMS = (
             Inequality(_direct, Relation.TIGHT, _split, _share, "an encounter: direct shifts cost no more"),
             Identity(_split.subs(beta, s / (s + a)), _direct, "and no less, at beta = s/(s + a)"),
             Inequality(a**2, Relation.AT_MOST, a**2 / (1 - beta), _share, "elsewhere: beta = 0 is best"),
+            Identity(expansion(z, L, lam, s) - (s + a), g(z, L, lam) - a, "the state of (27), u = s + a"),
         ),
         mutants=(
             Mutant("half", Inequality(2 * _direct, Relation.AT_MOST, _split, _share), Engine.INEQUALITY),
             Mutant("even shares are best", Identity(_split.subs(beta, Rational(1, 2)), _direct), Engine.IDENTITY),
+            Mutant("the shift a alone", Identity(expansion(z, L, lam, s) - a, g(z, L, lam) - a), Engine.IDENTITY),
         ),
         relation=Relation.AT_MOST,
     ),
     Claim(
-        key="chien_li/corollary_a_3",
-        title="(62): the mean over orders of exp((alpha - 1) epsilon) bounds the shuffled run; convexity at order 2",
-        source=at(460, "Corollary A.3", "(62)"),
-        checks=(_mean(p * x + (1 - p) * z, "two orders, one event"),),
-        mutants=(
-            Mutant("twice the power", _mean(2 * (p * x + (1 - p) * z), "twice"), Engine.INEQUALITY),
-            Mutant("the sum for the mean", _mean(x + z, "sum"), Engine.INEQUALITY),
+        key="chien_li/theorem_a_1/first_interval",
+        title="Every tau from 0 on lies in an interval (t_{j-1}, t_j] that names j_tau",
+        source=at(306, "Theorem A.1", "(25), t_{-1} = 0"),
+        checks=(_begins(-1),),
+        misprint=_begins(0),
+        mutants=(Mutant("t_{-1} = 1", _begins(1), Engine.INEQUALITY),),
+        role=Role.STEP,
+        relation=Relation.BELOW,
+        remark=(
+            "The theorem sets t_{-1} = 0 and takes j_tau = j iff tau is in (t_{j-1}, t_j]. Then tau = 0, which (26) "
+            "allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first."
         ),
+    ),
+    Claim(
+        key="chien_li/theorem_a_1/last_epoch",
+        title="The last encounter, in epoch E - 1, is a step of the run",
+        source=at(306, "Theorem A.1", "(25), the sum up to E; A.2, line 304"),
+        checks=(_last(0),),
+        misprint=_last(1),
+        mutants=(Mutant("two epochs later", _last(2), Engine.INEQUALITY),),
+        role=Role.STEP,
+        relation=Relation.BELOW,
+        remark=(
+            "Epochs are numbered 0 <= e < E, but {t_e} and the sum of (25) run up to e = E. An encounter of epoch E "
+            "would be at E B or later, past T = (E - 1) B + r with r < B. The sum ends at E - 1, or at E - 2 where "
+            "the last epoch is cut before the encounter."
+        ),
+    ),
+    Claim(
+        key="chien_li/theorem_a_1/domain",
+        title="The distance that A_tau has to reach is never above the diameter",
+        source=at(314, "Theorem A.1", "(27); (61)"),
+        assumptions=(x <= D,),
+        checks=(Inequality(Min(x + s, D), Relation.AT_MOST, D, name="min(D_tau, D)"),),
+        misprint=Inequality(x + s, Relation.AT_MOST, D, name="D_tau of (29)"),
+        mutants=(Mutant("half the diameter", Inequality(Min(x + s, D), Relation.AT_MOST, D / 2), Engine.INEQUALITY),),
+        role=Role.STEP,
+        relation=Relation.AT_MOST,
+        remark=(
+            "(27) asks for A_tau >= D_tau with D_t of Lemma A.2, where (29) has no diameter in it. So read the bound "
+            "does not use the domain and does not converge, unlike Theorem 3.7, (15), whose proof A.2 is said to hold. "
+            "The line above (59) has W_inf <= min(D_tau, D); with A_tau >= min(D_tau, D) b = n gives (13)-(15)."
+        ),
+    ),
+    Claim(
+        key="chien_li/theorem_a_1/every_encounter",
+        title="At every beta an encounter from tau on costs s^2 or more",
+        source=at(309, "Theorem A.1", "(25)"),
+        checks=(
+            Inequality(s**2, Relation.AT_MOST, _split, _share, "beta in (0, 1)"),
+            Identity(_direct.subs(a, 0), s**2, "s^2 where a = 0"),
+            Inequality(s**2 / 2, Relation.BELOW, s**2, name="two equal direct shifts hide s at half of it"),
+        ),
+        mutants=(
+            Mutant("2 s^2 or more", Inequality(2 * s**2, Relation.AT_MOST, _split, _share), Engine.INEQUALITY),
+            Mutant("nothing where a = 0", Identity(_direct.subs(a, 0), _zero), Engine.IDENTITY),
+        ),
+        role=Role.OURS,
         relation=Relation.AT_MOST,
     ),
 )
