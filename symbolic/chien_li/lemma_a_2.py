@@ -9,7 +9,7 @@ Source       Chien & Li 2025, Lemma A.2, (28)-(29), and A.11, (105)-(125).
 Remark       y stands for z^lambda. (105) prints the noise G'_t in both iterates; that is the coupling chosen at (108).
 """
 
-from sympy import Abs, Min
+from sympy import Abs, Expr, Min
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
@@ -23,10 +23,10 @@ _all = Abs(xi - zeta - eta * (gamma - kappa))
 _met = g(z, eta * L * (b - 1) / b, lam) + _s
 
 
-def _met_by(bound: object, *, clipped: bool = False) -> Inequality:
+def _met_by(bound: Expr, *, clipped: bool = False) -> Inequality:
     given = (_apart, b >= 2, *(_clipped if clipped else (_drift,)))
     return Inequality(
-        _others + _s, Relation.AT_MOST, bound, given=given, name="clipping" if clipped else "Hoelder"  # type: ignore[arg-type]
+        _others + _s, Relation.AT_MOST, bound, given=given, name="clipping" if clipped else "Hoelder"
     )  # fmt: skip
 
 
