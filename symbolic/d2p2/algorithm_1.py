@@ -7,12 +7,13 @@ Source       D2P2-SGD, Lemma 2, Algorithm 1, section 3.2, Table 3 and A.3.
 Remark       a_1, a_2, a_3 and x are the entries of A by rows, y and z those of the vector; j is the step k.
 """
 
-from sympy import Abs, Integer, Rational, Sum, sqrt
+from sympy import Abs, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Simulated, Units
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Recursion, Relation, Role, Simulated, Units
 from lastiterate.symbolic.d2p2.paper import UNITS, at
 from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
+    PREVIOUS,
     SHIFTS,
     T,
     dim,
@@ -142,9 +143,9 @@ CLAIMS = (
         key="d2p2/algorithm_1/returned",
         title="Algorithm 1 makes K updates, the last of them x_(K+1); Theorem 2 is on the mean of x_1, ..., x_K",
         source=at(103, "Algorithm 1"),
-        checks=(Identity(Sum(Integer(1), (j, 1, T)), T, "updates, of which x_K has K - 1"),),
-        misprint=Identity(Sum(Integer(1), (j, 1, T - 1)), T, "those in the x_K that is returned"),
-        mutants=(wrong("K + 1", Identity(Sum(Integer(1), (j, 1, T + 1)), T)),),
+        checks=(Recursion(T, Integer(1), PREVIOUS + 1, T, 1, "updates in K passes, K from 1 on"),),
+        misprint=Recursion(T, Integer(0), PREVIOUS + 1, T, 1, "those in the x_K that is returned"),
+        mutants=(wrong("K + 1", Recursion(T, Integer(1), PREVIOUS + 1, T + 1, 1)),),
         role=Role.STEP,
         remark=(
             "Line 9 returns x_K after a loop whose last pass makes x_(K+1). So the last update is thrown away, and "
@@ -175,8 +176,8 @@ CLAIMS = (
         role=Role.STEP,
         relation=Relation.AT_MOST,
         remark=(
-            "Batches of a fixed size, drawn without replacement as A.3 says, can only be compared for sets of equal "
-            "size, so one sample is replaced. Its normalised gradient may turn round, and the sum moves by up to 2. "
+            "A.3 draws batches of a fixed size without replacement, so a sample that comes in pushes another out, "
+            "however the sets are adjacent. A normalised gradient may turn round, and the sum moves by up to 2, not 1. "
             "The mean that line 5 perturbs moves by 2/B, so Theorem 1's B^2 is of the sum, not of the algorithm."
         ),
     ),

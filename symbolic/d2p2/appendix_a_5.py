@@ -8,10 +8,11 @@ Source       D2P2-SGD, A.5, (23)-(24).
 Remark       C_2 falls with K here, while Theorem 1 needs one constant: nu^2 then grows like K, not like K^2.
 """
 
-from sympy import Expr, Rational, sqrt
+from sympy import Expr, Integer, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
 from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import C_2, D, T, chi, dim, ell, epsilon, eta, n, nu, sigma_A, theta
 
 _step = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
@@ -48,6 +49,17 @@ CLAIMS = (
             ),
             Mutant("p^2", Identity(_at(_projection), ell**2 * sigma_A**2 / sqrt(T)), Engine.IDENTITY),
         ),
+    ),
+    Claim(
+        key="d2p2/appendix_a_5/comparison",
+        title="(24) against DPSGD's sqrt(d ln(1/delta))/(n epsilon): less privacy error for p <= d, more to start with",
+        source=at(469, "A.5", "below (24)"),
+        checks=(
+            Inequality(sqrt(ell) / dim**2, Relation.TIGHT, sqrt(dim), (ell <= dim,), "privacy"),
+            Inequality(Integer(1), Relation.TIGHT, dim**2 / ell**2, (ell <= dim,), "initialisation"),
+        ),
+        mutants=(wrong("any p", Inequality(sqrt(ell) / dim**2, Relation.AT_MOST, sqrt(dim))),),
+        role=Role.STEP,
     ),
     Claim(
         key="d2p2/appendix_a_5/constant",

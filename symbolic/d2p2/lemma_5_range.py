@@ -60,14 +60,14 @@ CLAIMS = (
         source=at(399, "A.3", "(12)"),
         checks=(
             Identity(
-                Sum(7 * q**2 * alpha * j / nu**2, (j, 1, T)), 7 * q**2 * alpha * T * (T + 1) / (2 * nu**2), "the sum"
+                7 * q**2 * alpha / nu**2 * Sum(j, (j, 1, T)), 7 * q**2 * alpha * T * (T + 1) / (2 * nu**2), "the sum"
             ),
             Inequality(T * (T + 1) / 2, Relation.TIGHT, T**2, name="at most K^2, and K is not what counts them"),
         ),
         mutants=(
             wrong(
                 "K steps alike",
-                Identity(Sum(7 * q**2 * alpha * j / nu**2, (j, 1, T)), 7 * q**2 * alpha * T / nu**2),
+                Identity(7 * q**2 * alpha / nu**2 * Sum(j, (j, 1, T)), 7 * q**2 * alpha * T / nu**2),
             ),
         ),
         role=Role.STEP,

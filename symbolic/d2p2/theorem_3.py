@@ -60,8 +60,8 @@ def _bound(steps: Expr, step: Expr, bias: Expr) -> Expr:
     return _start / (steps * step) + _curve * step + bias + _twelfth
 
 
-_many = {T: Integer(10) ** 5, eta: Rational(1, 1000)}
-_long = _bound(T, eta, 2 * sqrt(_variance / 27)).subs(_many)
+_many: dict[Expr, Expr] = {T: Integer(10) ** 5, eta: Rational(1, 1000)}
+_long = _bound(T, eta, 2 * sqrt(_variance / 27)).subs(list(_many.items()))
 _run = {T: 500, eta: Rational(1, 50), nu: Rational(1, 20), stab: _twelfth}
 _noisy = _bound(T, eta, 2 * sqrt(_variance / 27)) + eta * _curve * nu**2 * (log(T) + 1) / T
 _first = r / (T * sigma_A**2 * sqrt(ell) * eta)
@@ -86,7 +86,10 @@ CLAIMS = (
             Simulated("stalled_gradient", Relation.AT_MOST, _noisy, _run, name="the run itself, K = 500, nu = 1/20"),
         ),
         mutants=(
-            wrong("half", Holds(_slope, Relation.AT_MOST, _bound(T, eta, sqrt(_variance / 27)).subs(_many), {})),
+            wrong(
+                "half",
+                Holds(_slope, Relation.AT_MOST, _bound(T, eta, sqrt(_variance / 27)).subs(list(_many.items())), {}),
+            ),
             wrong("half, simulated", Simulated("stalled_gradient", Relation.AT_MOST, _noisy / 2, _run)),
         ),
         relation=Relation.AT_MOST,

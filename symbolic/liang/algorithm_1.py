@@ -7,13 +7,12 @@ Source       Liang et al., Algorithm 1, section 2.2, (6), (7), (9), (43).
 Remark       The test t > T comes after t <- t + 1, so the pass that makes theta_(T+1) is made too.
 """
 
-from sympy import Abs, Expr, Integer, Max, Min, Sum
+from sympy import Abs, Expr, Integer, Max, Min
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Simulated, Units
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Recursion, Relation, Role, Simulated, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
-from lastiterate.symbolic.notation import D, K, T, b, beta, dim, eta, g, gamma, j, sigma_dp, xi, zeta
+from lastiterate.symbolic.notation import PREVIOUS, D, K, T, b, beta, dim, eta, g, gamma, sigma_dp, xi, zeta
 
-_one = Integer(1)
 _noise = {dim: 5, eta: Integer(1) / 2, sigma_dp: Integer(2)}
 _clipped = g * Min(1, K / g)
 
@@ -28,9 +27,9 @@ CLAIMS = (
         key="liang/algorithm_1/loop",
         title="Algorithm 1 makes T updates; 'until t > T' makes T + 1, and theta_T is not the last of them",
         source=at(144, "Algorithm 1"),
-        checks=(Identity(Sum(_one, (j, 1, T)), T, "passes until t >= T, t counted up from 0"),),
-        misprint=Identity(Sum(_one, (j, 1, T + 1)), T, "passes until t > T"),
-        mutants=(wrong("T - 1 passes", Identity(Sum(_one, (j, 1, T - 1)), T)),),
+        checks=(Recursion(T, Integer(0), PREVIOUS + 1, T, name="passes until t >= T, t counted up from 0"),),
+        misprint=Recursion(T, Integer(1), PREVIOUS + 1, T, name="passes until t > T: one even for T = 0"),
+        mutants=(wrong("T - 1 passes", Recursion(T, Integer(0), PREVIOUS + 1, T - 1)),),
         role=Role.STEP,
         remark=(
             "The counter is raised before it is tested, so 'until t > T' runs the loop for t = 0, ..., T and makes "

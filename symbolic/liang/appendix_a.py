@@ -7,10 +7,11 @@ Source       Liang et al., A.1-A.4; earlier version appendix A.
 Remark       A fact with its constant in a smallest case is a check of the constant, not a proof of the lemma.
 """
 
-from sympy import Integer, Rational, sqrt
+from sympy import Expr, Integer, Rational, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Units
+from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Units
 from lastiterate.symbolic.gaussian import renyi
+from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
 from lastiterate.symbolic.notation import G, L, P, Q, R, a, alpha, c, d, g, h, m, p, q, r, s, u, v, x, xi, y, z, zeta
 
@@ -18,6 +19,22 @@ _coins = (p < 1, q < 1)
 _loss = {r: "gradient length"}
 _zero = Integer(0)
 _above = (p + q <= 1, x < a, y >= a)
+_mechanism = {q: (Rational(1, 20), Rational(1, 5)), v: (16, 16)}
+
+
+def _excess(order: int) -> Expr:
+    """The K of (33) at q = 1/5."""
+    return log(1 + Rational(5, order - 1))
+
+
+def _first_order(order: int) -> Expr:
+    return _excess(order) * 8 - 2 * log(Integer(4))
+
+
+def _second_order(order: int) -> Expr:
+    top = _excess(order) ** 2 * 8 - log(Integer(5)) - 2 * log(Integer(4))
+    return top / (_excess(order) + log(Rational(order, 5)) + Rational(1, 32))
+
 
 CLAIMS = (
     Claim(
@@ -98,6 +115,33 @@ CLAIMS = (
                 ),
             ),
         ),
+    ),
+    Claim(
+        key="liang/lemma_a_13",
+        title="Lemma A.13 at orders 2 to 4 in the larger direction: at most 2 alpha q^2/sigma^2, sigma = 4",
+        source=at(400, "Lemma A.13"),
+        checks=tuple(
+            Holds(larger_direction(order, q, v), Relation.AT_MOST, 2 * order * q**2 / v, _mechanism, f"order {order}")
+            for order in (2, 3, 4)
+        ),
+        mutants=(
+            wrong(
+                "a quarter of it",
+                Holds(larger_direction(2, q, v), Relation.AT_MOST, q**2 / v, _mechanism),
+            ),
+        ),
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="liang/lemma_a_13/orders",
+        title="(33) at q = 1/5, sigma = 4: order 4 is allowed, order 5 is not",
+        source=at(402, "Lemma A.13", "(33)"),
+        checks=(
+            Holds(Integer(4), Relation.AT_MOST, _first_order(4), {}, "first condition, order 4"),
+            Holds(Integer(4), Relation.AT_MOST, _second_order(4), {}, "second condition, order 4"),
+            Holds(_first_order(5), Relation.BELOW, Integer(5), {}, "first condition, order 5"),
+        ),
+        mutants=(wrong("order 5 too", Holds(Integer(5), Relation.AT_MOST, _first_order(5), {})),),
     ),
     Claim(
         key="liang/lemma_a_14",

@@ -7,7 +7,7 @@ Source       Liang et al., C.1, (71)-(79).
 Remark       The paper's C is K, its mu is m; units where L = 1/2 are used where said.
 """
 
-from sympy import Min, Rational, sqrt
+from sympy import Expr, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Simulated
 from lastiterate.symbolic.liang.paper import at, earlier, wrong
@@ -17,7 +17,7 @@ _edge = 10 * sigma_sgd * rho**2
 _case_2 = (rho >= 1, _edge <= K)
 
 
-def _q(top: int, bottom: int) -> Rational:
+def _q(top: int, bottom: int) -> Expr:
     return Rational(top, bottom)
 
 

@@ -15,7 +15,7 @@ from lastiterate.symbolic.notation import D, K, L, alpha, b, eta, growth, n, sig
 
 _naive = 2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2
 _exact = alpha / (2 * eta**2 * sigma_dp**2) * ((1 + eta * L) * D + 2 * eta * K / sqrt(n * b)) ** 2
-_figure = {
+_figure: dict[Expr, Expr] = {
     L: Integer(1),
     K: Integer(2),
     sigma_dp: Integer(4),
@@ -28,12 +28,18 @@ _figure = {
 
 
 def _at(expression: Expr) -> Expr:
-    return expression.subs(_figure)
+    return expression.subs(list(_figure.items()))
 
 
-_step = {n: Integer(1), b: Integer(1)}
+_step: dict[Expr, Expr] = {n: Integer(1), b: Integer(1)}
 _root_naive = D + y  # y = eta C/b
 _root_exact = (1 + x) * D / 2 + y  # x = eta L, full batches
+
+
+def _with(symbol: Expr, number: Expr) -> list[tuple[Expr, Expr]]:
+    """Figure's numbers with one of them changed."""
+    return [*((s, v) for s, v in _figure.items() if s != symbol), (symbol, number)]
+
 
 CLAIMS = (
     Claim(
@@ -79,7 +85,7 @@ CLAIMS = (
         ),
         mutants=(
             wrong("eta", Value(_at(_naive / eta), "4.95")),
-            wrong("n = 8", Value(_exact.subs({**_figure, n: Integer(8)}), "1.546")),
+            wrong("n = 8", Value(_exact.subs(_with(n, Integer(8))), "1.546")),
         ),
         role=Role.OURS,
         repairs="liang/appendix_e/figure_5",
@@ -109,8 +115,8 @@ CLAIMS = (
             Inequality(_root_exact, Relation.TIGHT, _root_naive, (x <= 1,), "full batches"),
             Inequality(1 / sqrt(n * b), Relation.TIGHT, 1 / b, (b <= n,), "smaller batches"),
             Identity(
-                _exact.subs(_step),
-                (2 * alpha / (eta**2 * sigma_dp**2) * _root_exact**2).subs({x: eta * L, y: eta * K}),
+                _exact.subs(list(_step.items())),
+                (2 * alpha / (eta**2 * sigma_dp**2) * _root_exact**2).subs([(x, eta * L), (y, eta * K)]),
                 "the roots are those of (54)",
             ),
         ),
@@ -119,8 +125,8 @@ CLAIMS = (
             wrong(
                 "D for D/2",
                 Identity(
-                    _exact.subs(_step),
-                    (2 * alpha / (eta**2 * sigma_dp**2) * ((1 + x) * D + y) ** 2).subs({x: eta * L, y: eta * K}),
+                    _exact.subs(list(_step.items())),
+                    (2 * alpha / (eta**2 * sigma_dp**2) * ((1 + x) * D + y) ** 2).subs([(x, eta * L), (y, eta * K)]),
                 ),
             ),
         ),

@@ -9,7 +9,7 @@ Remark       x stands for min{T, T-bar}, a number; the paper's C is K, its mu is
 
 from sympy import Expr, Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Units
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier, wrong
 from lastiterate.symbolic.notation import (
     D,
@@ -23,6 +23,7 @@ from lastiterate.symbolic.notation import (
     dim,
     epsilon,
     eta,
+    growth,
     m,
     n,
     sigma_dp,
@@ -151,14 +152,16 @@ CLAIMS = (
             Inequality(
                 1 + y, Relation.AT_MOST, Rational(10**6) * Min(T, y), (y > 0,), "in units of alpha C^2/(epsilon n b)"
             ),
+            Asymptotic(1 + y, Min(T, y), path={y: 1 / growth, T: Integer(1)}, given=(y > 0,), name="small domains"),
         ),
         mutants=(wrong("a billion", Inequality(1 + y, Relation.AT_MOST, Rational(10**9) * Min(T, y), (y > 0,))),),
         role=Role.STEP,
         relation=Relation.UP_TO_CONSTANT,
         remark=(
-            "For small D the later version asks for noise that vanishes with D^2, the earlier one for at least "
-            "C^2/(n b). Only the earlier is enough, by liang/theorem_3_4/step_only. With min{T, 1 + T-bar} for "
-            "min{T, T-bar} the two agree up to the constant 2 wherever T >= 1 + T-bar."
+            "For small D the later version asks for noise that vanishes with D^2, the earlier one for at least C^2/(n "
+            "b). Only the earlier is enough, by liang/theorem_3_4/step_only; z3 refutes the constant 10^6 and the path "
+            "T-bar = 1/N every constant. With min{T, 1 + T-bar} for min{T, T-bar} the two agree wherever T >= 1 + "
+            "T-bar."
         ),
     ),
     Claim(

@@ -14,7 +14,7 @@ from lastiterate.symbolic.liang.paper import at, wrong
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, n, p, q, r, sigma_dp, v
 
 _private = (1 - q <= v * p + r, 1 - p <= v * q + r, r < 1)
-_numbers = {
+_numbers: dict[Expr, Expr] = {
     eta: Rational(1, 10),
     sigma_dp: Rational(2, 1000),
     K: Integer(20),
@@ -27,7 +27,7 @@ _domain = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)
 
 
 def _at(expression: Expr, batch: int, radius: int = 20) -> Expr:
-    return expression.subs(_numbers).subs({b: Integer(batch), D: Integer(radius)})
+    return expression.subs(list(_numbers.items())).subs([(b, Integer(batch)), (D, Integer(radius))])
 
 
 def _per_epoch(batch: int) -> Expr:

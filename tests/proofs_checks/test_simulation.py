@@ -6,6 +6,7 @@ import sympy as sp
 from scipy import stats
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.describe import formula
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.simulation import FAILURE, GROUPS, interval
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment, Range
@@ -114,3 +115,20 @@ def test_intervals_of_the_median_of_means_hold_the_mean():
     for seed in range(50):
         low, high = interval(experiment, experiment.draw(np.random.default_rng(seed), 3020, at), at)
         assert low <= 2.0 <= high
+
+
+def test_the_formula_names_quantity_parameters_and_tolerance():
+    shown = formula(TRUE[0])
+    assert "mean of noise_energy ==" in shown
+    assert "within 1/2" in shown
+    assert "dim = 5" in shown
+
+
+def test_the_least_gradient_along_a_run_is_at_most_the_last():
+    """Without noise the slopes of the example cancel and every run stays where it starts."""
+    experiment = EXPERIMENTS["stalled_gradient"]
+    at = {"T": 20.0, "eta": 0.02, "nu": 0.0, "stab": 1 / 12}
+    draws = experiment.draw(np.random.default_rng(0), 100, at)
+    assert draws == pytest.approx(np.full(100, 56 / 9))
+    moved = experiment.draw(np.random.default_rng(0), 100, at | {"nu": 50.0, "T": 200.0})
+    assert moved.min() < 56 / 9

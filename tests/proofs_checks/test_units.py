@@ -4,6 +4,7 @@ import pytest
 import sympy as sp
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.describe import formula
 from lastiterate.proofs_checks.engines import ENGINE_OF, decide_check
 from lastiterate.proofs_checks.engines.units import parse_unit, unit_text
 from lastiterate.proofs_checks.verdict import Grade, Status
@@ -104,3 +105,9 @@ def test_a_unit_that_is_no_product_says_so():
 
 def test_a_mutant_is_given_to_the_engine_of_its_type():
     assert mutants._CATCHES == ENGINE_OF
+
+
+def test_the_formula_names_the_units_that_the_check_adds():
+    shown = formula(Units(r * x, D, {r: "1"}))
+    assert "adds like things" in shown
+    assert "where r is in [1]" in shown
