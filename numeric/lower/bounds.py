@@ -105,6 +105,11 @@ def lower_bounds(
     """Every witness that speaks of the run; arguments, errors and units as `lower_bound`."""
     if (order is None) == (delta is None):
         raise InputError(f"A lower bound needs an order or a delta, got order={order}, delta={delta}; pass one.")
+    if not isinstance(assumption, Assumption):
+        raise InputError(
+            f"assumption needs one of lastiterate.numeric.assumptions, got assumption={assumption!r}; "
+            "for example Smooth(1.0)."
+        )
     if delta is not None:
         gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
     widest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
@@ -120,7 +125,8 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
     m = least_curvature(assumption)
     if m and not admits_curvature(assumption, m, run.diameter):
         return
-    fixed = run.sampling in ("full", "cyclic") or run.batch == run.dataset_size
+    whole = run.batch == run.dataset_size and run.adjacency == "replace"
+    fixed = run.sampling in ("full", "cyclic") or whole
     if fixed:
         gap, variance = _fixed(run, m)
         losses = f"quadratics of curvature {m:g}" if m else "linear losses"

@@ -36,6 +36,8 @@ PANEL = 3.0
 WIDEST = 100.0
 """Greatest D / sigma: 34 panels, 1088 nodes."""
 RELATIVE = 4e-11
+TAIL = 1e-11
+"""Relative error of a normal tail from scipy's ``ndtr``, the rounding of its argument included."""
 LEAST = 1e-100
 MOST_ERROR = 1e-3
 _DIRECT = 600
@@ -184,9 +186,9 @@ def _cells(update: Update, sources: Array, noise: float, edges: Array) -> tuple[
     left, right = np.diff(below, axis=0), -np.diff(above, axis=0)
     from_left = below[1:] < above[:-1]
     inside = np.where(from_left, left, right)
-    error = np.where(from_left, below[1:], above[:-1]) * 2e-12
+    error = np.where(from_left, below[1:], above[:-1]) * TAIL
     mass = np.concatenate([below[:1], inside, above[-1:]])
-    return mass, np.concatenate([below[:1] * 1e-12, error, above[-1:] * 1e-12])
+    return mass, np.concatenate([below[:1] * TAIL, error, above[-1:] * TAIL])
 
 
 def last_masses(walk: Walk, extra: float = 0.0) -> Masses | None:

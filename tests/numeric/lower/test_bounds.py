@@ -130,6 +130,17 @@ def test_every_scheme_has_a_witness(scheme: str, diameter: float) -> None:
         assert lower_bound(run, assumption, delta=1e-3).value > 0
 
 
+def test_a_whole_poisson_batch_holds_the_sample_or_has_none() -> None:
+    """One sample more or less moves an update by eta K / b, half of what replacing it does."""
+    for steps in (1, 7):
+        run = replace(RUN, sampling="poisson", adjacency="", batch_size=10, diameter=inf, steps=steps)
+        exact = 2.0 * steps * (0.1 / 10) ** 2 / (2 * 0.2**2)
+        for order, factor in ((2.0, 1.0), (8.0, 4.0)):
+            assert exact * factor * (1 - 1e-4) <= lower_bound(run, Convex(1.0), order=order).value <= exact * factor
+        near = lower_bound(replace(run, diameter=4.0), Convex(1.0), order=2.0).value
+        assert near <= exact
+
+
 def test_a_wide_domain_is_like_none() -> None:
     wide, endless = replace(RUN, diameter=10.0), replace(RUN, diameter=inf)
     for scheme in ("cyclic", "shuffled", "without_replacement", "poisson"):
@@ -197,6 +208,11 @@ def test_curvatures() -> None:
 def test_bad_requests(arguments: dict, words: str) -> None:
     with pytest.raises(InputError, match=words.split(" and")[0]):
         lower_bound(RUN, Convex(1.0), **arguments)
+
+
+def test_what_is_no_assumption() -> None:
+    with pytest.raises(InputError, match="assumption=3"):
+        lower_bound(RUN, 3, order=2.0)  # type: ignore[arg-type]
 
 
 def test_a_step_size_that_the_assumption_forbids() -> None:
