@@ -14,7 +14,7 @@ from sympy import Expr, Integer, Min, Rational, diff, log, sqrt
 from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
-from lastiterate.symbolic.notation import D, c, epsilon, r, tau, u
+from lastiterate.symbolic.notation import SHIFTS, D, c, epsilon, r, tau, u
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 _beta = c ** (tau + 2) * (1 - c**-2) / (1 - u)
@@ -25,6 +25,13 @@ _cost = -epsilon * log(u) / (2 * log(c)) + r * (1 - c**2) / (u - 1)
 def _slope(factor: Expr) -> Expr:
     """Slope of the cost at the u with u + 1/u = 2 - 2 r log(c) factor / Q."""
     return diff(_cost, u).subs(r, -((u - 1) ** 2) * epsilon / (2 * u * factor * log(c)))
+
+
+def _cheapest(squares: Expr) -> Inequality:
+    """No two shifts that meet the constraint cost less than its square over the sum of c^-2t."""
+    first, second = SHIFTS[:2]
+    met = (first / c + second / c**2) ** 2
+    return Inequality(met, Relation.TIGHT, squares * (first**2 + second**2), name="least, two steps")
 
 
 _c = Rational(9, 10)
@@ -80,9 +87,11 @@ CLAIMS = (
         checks=(
             Identity(c**tau * _beta * D * c ** (-2 * tau) * _squares, D, "constraint"),
             Identity(_beta**2 * D**2 * c ** (-2 * tau) * _squares, c**-tau * _beta * D**2, "value"),
+            _cheapest(1 / c**2 + 1 / c**4),
             Identity(c**-tau * _beta * D**2, (1 - c**2) * D**2 / (u - 1), "as in (B.3)"),
         ),
         mutants=(
+            wrong("equal shifts are best", _cheapest(Integer(2) / c**2)),
             Mutant("1 - c for 1 - c^2", Identity(c**-tau * _beta * D**2, (1 - c) * D**2 / (u - 1)), Engine.IDENTITY),
             Mutant("sum from 0", Identity(_beta * c**-tau * c**2 * _squares * D, D), Engine.IDENTITY),
         ),
