@@ -38,6 +38,7 @@ _UNRELATED = frozenset(
         "recompute.py",
         "report.py",
         "describe.py",
+        "dominance.py",
         "selection.py",
         "figures.py",
         "drawing.py",

@@ -6,6 +6,7 @@ from typing import Final
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
+from lastiterate.proofs_checks.dominance import dominance
 from lastiterate.proofs_checks.pages.entries import entries
 from lastiterate.proofs_checks.pages.markdown import as_markdown
 from lastiterate.proofs_checks.pages.page import ledger_page, mapping_page
@@ -35,7 +36,7 @@ def files(claims: Sequence[Claim], reports: Sequence[ClaimReport], drifts: Seque
             listed[paper] = found
     mapped = {paper: f"{paper}.html" for paper in listed}
     return {
-        HOME: ledger_page(shown, drifts, mapped),
+        HOME: ledger_page(shown, drifts, mapped, dominance()),
         **{mapped[paper]: mapping_page(paper, found, shown, HOME) for paper, found in listed.items()},
         "ledger.md": as_markdown(shown),
         "ledger.json": as_json(reports, drifts) + "\n",

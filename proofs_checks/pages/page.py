@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lastiterate.proofs_checks.describe import symbols
+from lastiterate.proofs_checks.dominance import Pair
 from lastiterate.proofs_checks.pages.charts import stacked_bars
 from lastiterate.proofs_checks.pages.entries import Entry, by_engine, by_paper, paper_title
 from lastiterate.proofs_checks.pages.formulas import statement
@@ -54,13 +55,19 @@ def _illustration(claim: Claim, check: Check, found: Counterexample) -> Markup:
     return plot(claim, check, found) if claim.role is not Role.STEP else Markup("")
 
 
-def ledger_page(shown: Sequence[Entry], drifts: Sequence[str] = (), mapped: Mapping[str, str] | None = None) -> str:
+def ledger_page(
+    shown: Sequence[Entry],
+    drifts: Sequence[str] = (),
+    mapped: Mapping[str, str] | None = None,
+    compared: Sequence[Pair] = (),
+) -> str:
     """The page of all claims.
 
     Args:
         shown: the claims with their reports, in the order of the ledger.
         drifts: sentences about verdicts that are not those of the lock file.
         mapped: for each paper with a mapping page, the file beside this one.
+        compared: which theorem claims less than which; the section is left out where there are none.
 
     Returns:
         HTML, complete: style, script and pictures are inside.
@@ -79,6 +86,7 @@ def ledger_page(shown: Sequence[Entry], drifts: Sequence[str] = (), mapped: Mapp
             grades=sorted({entry.report.grade.value for entry in shown if entry.report.grade}),
             drifts=drifts,
             mapped=mapped or {},
+            compared=compared,
         )
     )
 

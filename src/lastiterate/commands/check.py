@@ -45,10 +45,9 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
     elif style == "junit":
         click.echo(report.as_junit(reports, found))
     elif style == "html":
-        from lastiterate.proofs_checks.pages.entries import entries
-        from lastiterate.proofs_checks.pages.page import ledger_page
+        from lastiterate.proofs_checks.pages.folder import HOME, files
 
-        click.echo(ledger_page(entries(claims, reports), found))
+        click.echo(files(claims, reports, found)[HOME])
     else:
         console = Console()
         if not console.is_terminal:

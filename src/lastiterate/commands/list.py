@@ -10,9 +10,29 @@ __all__ = ["command"]
 
 @click.command(name="list")
 @click.option("--paper", metavar="ID", help="Only the claims of this paper.")
-def command(paper: str | None) -> None:
-    """List the claims of the ledger, one a line: key and title."""
+@click.option("--dominance", "compare", is_flag=True, help="List instead which theorem claims less than which.")
+def command(paper: str | None, compare: bool) -> None:
+    """List the claims of the ledger, one a line: key and title.
+
+    With --dominance: every two theorems for full batches that speak of common runs, the smallest and the largest
+    ratio of what they claim there, and whether a claim of the ledger proves the relation.
+    """
+    if compare:
+        _dominance(paper)
+        return
     claims = select(CLAIMS, paper=paper)
     width = max((len(claim.key) for claim in claims), default=0)
     for claim in claims:
         click.echo(f"{claim.key:{width}}  {claim.title}")
+
+
+def _dominance(paper: str | None) -> None:
+    from lastiterate.proofs_checks.dominance import dominance
+
+    if paper is not None:
+        raise click.UsageError("--dominance compares the theorems of all papers, got --paper too; leave one out.")
+    for pair in dominance():
+        one, other = (f"{t.name}{'' if t.usable else f' ({t.kind})'}" for t in (pair.lower, pair.higher))
+        click.echo(
+            f"{one:38} {pair.relation:6}  {other:38} ratio {pair.least:.3g} to {pair.greatest:.3g}; {pair.basis}"
+        )
