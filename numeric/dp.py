@@ -56,14 +56,16 @@ def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> Converted
         tried[order] = sampled_routes(run, assumption, order, delta)
         slope = min(_within(one, order) for one in tried[order]) / order
         order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0
-    best: list[Converted] = []
     estimates: dict[Composed, tuple[float, Sampled]] = {}
+    renyi: list[tuple[float, float, Sampled]] = []
     for tried_order, routes in tried.items():
         for one in routes:
-            through = f"{one.route} through RDP, order {tried_order:.4g}"
-            best.append(Converted(rdp_to_dp(tried_order, one.epsilon, delta), tried_order, through, one))
+            renyi.append((quick_rdp_to_dp(tried_order, one.epsilon, delta), tried_order, one))
             estimate = quick_rdp_to_dp(tried_order, _within(one, tried_order), delta)
             estimates[one.composed] = min(estimates.get(one.composed, (inf, one)), (estimate, one), key=lambda x: x[0])
+    _, best_order, one = min(renyi, key=lambda x: x[0])
+    through = f"{one.route} through RDP, order {best_order:.4g}"
+    best = [Converted(rdp_to_dp(best_order, one.epsilon, delta), best_order, through, one)]
     least = min(estimate for estimate, _ in estimates.values())
     for estimate, one in estimates.values():
         if estimate <= _PROMISING * least or not one.composed.steps:
