@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lastiterate.numeric.bracket import Bracket, bracket
     from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.compare import compare
+    from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.lower import Lower, lower_bound
     from lastiterate.numeric.program import ShiftProgram
@@ -54,9 +55,12 @@ __all__ = [
     "calibrate",
     "compare",
     "estimate",
+    "from_dp_event",
     "lower_bound",
     "sweep",
     "theorem",
+    "to_dp_event",
+    "to_pld",
 ]
 
 _HOMES = {
@@ -67,6 +71,7 @@ _HOMES = {
     "bracket": "Bracket bracket",
     "calibrate": "calibrate",
     "compare": "compare",
+    "dp_events": "from_dp_event to_dp_event to_pld",
     "errors": "InputError",
     "lower": "Lower lower_bound",
     "program": "ShiftProgram",
