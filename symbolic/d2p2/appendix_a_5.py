@@ -13,7 +13,7 @@ from sympy import Expr, Integer, Rational, sqrt
 from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.mutants import wrong
-from lastiterate.symbolic.notation import C_2, D, T, chi, dim, ell, epsilon, eta, n, nu, sigma_A, theta
+from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, n, nu, sigma_A, theta
 
 _step = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
 _constant = n * epsilon / (ell ** Rational(5, 2) * T * theta * sqrt(chi))
@@ -49,6 +49,28 @@ CLAIMS = (
             ),
             Mutant("p^2", Identity(_at(_projection), ell**2 * sigma_A**2 / sqrt(T)), Engine.IDENTITY),
         ),
+    ),
+    Claim(
+        key="d2p2/appendix_a_5/step_size",
+        title="The step size p^1.5/(d^2 sqrt(K)) of A.5 and A.8 meets eta <= 1/(2 L) from K = 4 L^2 on, for p <= d",
+        source=at(465, "A.5"),
+        checks=(
+            Inequality(
+                2 * L * _step,
+                Relation.TIGHT,
+                Integer(1),
+                (ell <= dim, 4 * L**2 <= T),
+                "2 L eta",
+            ),
+        ),
+        mutants=(
+            wrong(
+                "from K = L^2 on",
+                Inequality(2 * L * _step, Relation.AT_MOST, Integer(1), (ell <= dim, L**2 <= T)),
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.TIGHT,
     ),
     Claim(
         key="d2p2/appendix_a_5/comparison",

@@ -27,6 +27,19 @@ CLAIMS = (
         mutants=(wrong("K^2", Recursion(T, Integer(0), PREVIOUS + x, T**2 * x)),),
     ),
     Claim(
+        key="d2p2/lemma_5/reciprocal",
+        title="Proof of Lemma 5: from B/n < 1/10 it uses q <= 1/10, and prints 1/q <= 1/10",
+        source=at(387, "A.3", "proof of Lemma 5"),
+        checks=(Inequality(q, Relation.AT_MOST, Rational(1, 10), (q < Rational(1, 10),), "q"),),
+        misprint=Inequality(1 / q, Relation.AT_MOST, Rational(1, 10), (q < Rational(1, 10),), "1/q, as printed"),
+        mutants=(wrong("1/20", Inequality(q, Relation.AT_MOST, Rational(1, 20), (q < Rational(1, 10),))),),
+        role=Role.STEP,
+        remark=(
+            "The proof says 1/q <= 1/10 for the sampling rate q = B/n. The lemma assumes q < 1/10, so 1/q is above 10. "
+            "Read q <= 1/10."
+        ),
+    ),
+    Claim(
         key="d2p2/lemma_5/range",
         title="(12): an order alpha <= (nu^2/2) log(n/B) is within Lemma 5's range at every step",
         source=at(399, "A.3", "(12)"),

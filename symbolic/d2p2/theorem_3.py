@@ -265,6 +265,19 @@ CLAIMS = (
         ),
     ),
     Claim(
+        key="d2p2/theorem_3/logarithm",
+        title="Section 4: with a fixed step the noise term falls like ln K/K; ln(K/K), as printed, is 0",
+        source=at(170, "Section 4"),
+        checks=(Identity(log(T) / T * T, log(T), "ln K over K"),),
+        misprint=Identity(log(T / T) * T, log(T), "ln(K/K)"),
+        mutants=(wrong("ln K", Identity(log(T) * T, log(T))),),
+        role=Role.STEP,
+        remark=(
+            "Section 4 writes the noise term of Theorem 3 at a fixed step size as O(ln(K/K)), which is O(0). Theorem 3 "
+            "has (ln K + 1)/K. Read ln(K)/K."
+        ),
+    ),
+    Claim(
         key="d2p2/corollary_2",
         title="eta = 1/sqrt(K) in (3): 1/sqrt(K), ln K/K^1.5 for fixed nu, 1/sqrt(K), and sigma + gamma",
         source=at(146, "Corollary 2"),

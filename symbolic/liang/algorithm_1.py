@@ -22,6 +22,11 @@ def _project(point: Expr) -> Expr:
     return Max(-D, Min(D, point))
 
 
+def _bounded(gradient: Expr) -> Expr:
+    """The clipped gradient on the line."""
+    return Max(-K, Min(K, gradient))
+
+
 CLAIMS = (
     Claim(
         key="liang/algorithm_1/loop",
@@ -45,6 +50,12 @@ CLAIMS = (
         checks=(
             Inequality(_clipped, Relation.TIGHT, K, name="at most C"),
             Inequality(_clipped, Relation.EQUAL, Min(g, K), name="norm"),
+            Inequality(
+                Abs(_bounded(gamma) - _bounded(xi)),
+                Relation.TIGHT,
+                Abs(gamma - xi),
+                name="keeps L, for (36)",
+            ),
         ),
         mutants=(
             wrong("C/2", Inequality(_clipped, Relation.AT_MOST, K / 2)),
