@@ -23,13 +23,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
 
-from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.binomial_tails import least_range
 from lastiterate.numeric.composed import Composed
 from lastiterate.numeric.composed_rdp import composed_rdp
 from lastiterate.numeric.expansion import Expansion, Plus
 from lastiterate.numeric.optimum import optimum
+from lastiterate.numeric.poisson_blocks import BlockShares, block
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.routes import Sampled, composition, moved, rate
 from lastiterate.numeric.run import NoisySGD
@@ -40,6 +41,8 @@ __all__ = ["mixed_rdp", "poisson_routes"]
 
 _CLOSE = 1.01
 """Windows are priced with certainty where their estimate is at most so many times what is known."""
+_BLOCKS = (16, 64, 256)
+"""Steps in a block, for strongly convex losses."""
 _DEPTHS = (4.0, 12.0, 24.0)
 """Natural logarithms: how much less likely an event is than what would make it count."""
 
@@ -90,6 +93,9 @@ def poisson_routes(
         surely = min(one.epsilon for one in found)  # for every sequence of sizes
         for low, high, tail in _ranges(run, assumption, order, surely, delta):
             found += _for_sizes(run, assumption, order, (low, high), tail, surely, needed=needed)
+        if isinstance(assumption, StronglyConvex) and not isinstance(run.step_size, tuple) and rate(run) < 1:
+            log_chance = _log_chances(order, surely, delta)[1]
+            found += _in_blocks(run, assumption, order, log_chance, surely, needed=needed)
     return _least_of_each(found, order, delta)
 
 
@@ -124,6 +130,12 @@ def _ranges(
             yield low, high, tail
 
 
+def _log_chances(order: float, surely: float, delta: float | None) -> list[float]:
+    """Natural logarithms of chances to try: far below where an event would count."""
+    level = -(order - 1) * surely if delta is None else log(delta)
+    return [level - depth for depth in _DEPTHS]
+
+
 def _for_sizes(
     run: NoisySGD,
     assumption: Assumption,
@@ -135,10 +147,7 @@ def _for_sizes(
     needed: bool,
 ) -> list[Sampled]:
     """Windows and worst batches over a range of sizes; ``surely`` is a bound for every sequence of sizes."""
-    sized = _Sized(assumption, *sizes)
-    fixed = NoisySGD(
-        run.steps, run.step_size, run.noise_std, run.clip_norm, dataset_size=run.batch, diameter=run.diameter
-    )
+    sized, fixed = _Sized(assumption, *sizes), _fixed(run)
     program = ShiftProgram(fixed, sized)
 
     def bounded(composed: Composed, route: str, length: int, share: float) -> Sampled:
@@ -161,6 +170,37 @@ def _for_sizes(
         worst = optimum(program)
         routes.append(bounded(Composed(upper(worst.cost)), "worst batches", run.steps - worst.path.start, 0.0))
     return routes
+
+
+def _fixed(run: NoisySGD) -> NoisySGD:
+    """A run of full batches of size b, with the same steps."""
+    return NoisySGD(
+        run.steps, run.step_size, run.noise_std, run.clip_norm, dataset_size=run.batch, diameter=run.diameter
+    )
+
+
+def _in_blocks(
+    run: NoisySGD, assumption: StronglyConvex, order: float, log_chance: float, surely: float, *, needed: bool
+) -> list[Sampled]:
+    """Windows of blocks that contract, see `poisson_blocks`; ``surely`` is a bound for every sequence of sizes."""
+    others = run.dataset_size - 1
+    fixed, sized = _fixed(run), _Sized(assumption, 0, others)
+    program, shared, found = ShiftProgram(fixed, sized), _Shared(fixed, sized, {}), []
+    for width in _BLOCKS:
+        blocks = run.steps // width
+        known = block(run, assumption, width, log_chance - log(max(blocks, 1)) - 1) if blocks else None
+        if known is None:
+            continue
+        shares = BlockShares(program, shared, moved(run), rate(run), run.adjacency, order, known)
+        for one in split_windows(shares):
+            covered = -(-run.steps // width) if known.tracked else one.length // width
+            failure = min(1.0, upper(covered * exact(known.chance)))
+            if needed or one.estimate < surely * _CLOSE:
+                epsilon = mixed_rdp(composed_rdp(one.composed, order), failure, surely, order)
+                window = (run.steps - one.length, run.steps)
+                composed = replace(one.composed, failure=failure)
+                found.append(Sampled(epsilon, "window of shifts", window, one.share, composed))
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,6 +76,11 @@ class Shares:
     adjacency: str
     order: float
 
+    @property
+    def period(self) -> int:
+        """Windows have a length that is a multiple of this."""
+        return 1
+
     @cached_property
     def horizon(self) -> int:
         """Number of steps that are looked at, from the end."""

@@ -84,6 +84,7 @@ class _Search:
 
     def _shorten(self, length: int) -> None:
         """Keep the windows whose tolls alone do not cost more than the best one."""
+        length = -(-length // self.shares.period) * self.shares.period
         self.growth, self.drop, self.weight = self.growth[:length], self.drop[:length], self.weight[:length]
 
     def _totals(self, prices: Array, left: Array) -> tuple[int, float, float]:
@@ -91,7 +92,8 @@ class _Search:
         x = np.cumsum(left * self.weight)
         squares = np.where(self.drop > 0, self.drop**2 / np.maximum(x, 1e-300), 0.0)
         totals = np.cumsum(prices) + self.shares.order / 2 * squares
-        at = int(totals.argmin())
+        period = self.shares.period
+        at = int(totals[period - 1 :: period].argmin()) * period + period - 1
         nu = self.shares.order / 2 * float(self.drop[at] / max(float(x[at]), 1e-300)) ** 2
         return at + 1, float(totals[at]), nu
 

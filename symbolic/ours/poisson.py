@@ -8,7 +8,7 @@ Derivation   Reveal R, the batch without i*, alike in both runs. Along the run w
              eta k / b along the mean gradient of R: beyond 2 / L a convex step expands by h L - 1 (`long_step`), and
              what holds at the least and the greatest size holds between (`sizes`). Sizes are revealed first; a larger
              chance of others, and a larger bound there, only raise the mixture (`mixture`). Binomial tails fall faster
-             than a geometric series (`tail`).
+             than a geometric series (`tail`). A strongly convex block contracts as if its sizes were equal (`blocks`).
 Source       ours. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
 """
 
@@ -37,6 +37,10 @@ def _apart(distance: Expr) -> Identity:
 def _step(bound: Expr, *given: Expr) -> Inequality:
     """|x - y - h (grad f(x) - grad f(y))|^2 for a convex, L-smooth f, h = r."""
     return Inequality(P - 2 * r * Q + r**2 * R, Relation.AT_MOST, bound * P, given=given, name="one step, squared")
+
+
+def _together(bound: Expr) -> Inequality:
+    return Inequality((1 - x) * (1 - y), Relation.AT_MOST, bound, name="two steps")
 
 
 _cocoercive = (R <= L * Q, R <= L**2 * P)
@@ -175,6 +179,28 @@ CLAIMS = (
             Mutant(
                 "over one plus the ratio",
                 Inequality(u * (1 + r * v), Relation.AT_MOST, u * v, given=(v * (1 + r) >= 1, r < 1)),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="ours/poisson/blocks",
+        title="Contractions of a block multiply to at most that of their mean: two at a time",
+        source=_SOURCE,
+        assumptions=(x <= 1, y <= 1),
+        checks=(
+            _together((1 - (x + y) / 2) ** 2),
+            Inequality(r * m, Relation.AT_MOST, _one, given=(r * (L + m) <= 2, m <= L), name="no factor below 0"),
+            Inequality(L * r - 1, Relation.AT_MOST, 1 - r * m, given=(r * (L + m) <= 2,), name="the factor is 1 - h m"),
+        ),
+        mutants=(
+            Mutant("the sum for the mean", _together((1 - (x + y)) ** 2), Engine.INEQUALITY),
+            Mutant("the larger of the two, squared", _together((1 - Max(x, y)) ** 2), Engine.INEQUALITY),
+            Mutant(
+                "up to 2/L",
+                Inequality(L * r - 1, Relation.AT_MOST, 1 - r * m, given=(r * L <= 2,)),
                 Engine.INEQUALITY,
             ),
         ),

@@ -21,6 +21,7 @@ from lastiterate.numeric.divergences import s_up
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.poisson import mixed_rdp
+from lastiterate.numeric.poisson_blocks import block
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sampled import sampled_routes
@@ -62,7 +63,7 @@ def test_no_route_is_below_linear_losses(
 
 
 @given(st.integers(1, 40), st.integers(1, 30), st.floats(0.05, 1.0), st.floats(0.02, 3.0), st.floats(1.2, 15.0))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_no_route_is_below_any_witness_on_a_domain(
     steps: int, batch: int, noise: float, diameter: float, order: float
 ) -> None:
@@ -165,6 +166,40 @@ def test_epsilon_delta_uses_an_event_less_likely_than_delta() -> None:
     alone = [one for one in sampled_routes(run, Convex(1.0), 8.0, 1e-5) if one.route == "composition"]
     assert found.epsilon < bound(replace(run, diameter=inf), Convex(1.0), delta=1e-5).epsilon
     assert alone[0].composed.failure == 0.0
+
+
+def test_blocks_of_strongly_convex_steps_contract() -> None:
+    """A single batch may be empty, so that no range of sizes contracts; a block does, and the loss converges.
+
+    From below: one encounter moves the iterate by r, on average the runs are q r / (eta m) apart, and the noise adds
+    up to sigma^2 / (2 eta m); mixtures over sizes and encounters are hardly wider than that.
+    """
+    run = replace(_RUN, steps=20_000, dataset_size=1000, batch_size=20)
+    routes = {one.route: one for one in sampled_routes(run, StronglyConvex(1.0, 0.5), 4.0)}
+    window = routes["window of shifts"]
+    assert window.epsilon < 0.05 * routes["composition"].epsilon
+    assert 0 < window.composed.failure < 1e-4
+    apart, variance = 0.02 * (0.1 / 20) / 0.05, 0.1**2 / (2 * 0.05)
+    assert window.epsilon > 4.0 / 2 * apart**2 / variance
+    assert sum(step.count for step in window.composed.steps) == window.window[1] - window.window[0]
+    unprojected = bound(replace(run, diameter=inf), StronglyConvex(1.0, 0.5), order=4.0)
+    assert unprojected.epsilon < 0.1 * routes["composition"].epsilon
+
+
+def test_what_a_block_does() -> None:
+    known = block(_RUN, StronglyConvex(1.0, 0.5), 64, log(1e-9))
+    assert known is not None
+    assert 0.95**64 < known.contraction < 1
+    assert known.chance <= 2e-9
+    rng = np.random.default_rng(1)
+    sizes = rng.binomial(99, 0.05, (2000, 64))
+    products = np.prod(np.maximum(1 - 0.1 * 0.5 * sizes / 5, 0.1 * 1.0 * sizes / 5 - 1), axis=1)
+    assert products.max() <= known.contraction
+    distance = np.zeros(2000)
+    for size in sizes.T:
+        distance = (1 - 0.01 * size) * distance + 0.1 / 5
+    assert distance.max() <= min(1.0, known.reach)
+    assert block(_RUN, StronglyConvex(10.0, 0.5), 64, log(1e-9)) is None  # a batch of 20 goes beyond 2 / L
 
 
 def test_schedules() -> None:
