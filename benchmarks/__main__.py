@@ -30,7 +30,7 @@ def main() -> None:
     kept: list[tuple[str, Sequence[Limit]]] = [
         ("Growth with the number of steps", bounds.growth()),
         ("Memory", bounds.memory()),
-        ("Long runs with batches", [*batches.without_replacement(), *batches.cyclic()]),
+        ("Long runs with batches", [*batches.without_replacement(), *batches.in_epochs()]),
         ("The certified bracket", bounds.brackets()),
         ("Divergences", divergences.accuracy()),
         ("The ledger", ledger.check()),

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 LONGEST = 4096
 """Windows considered; a longer one could only lower the bound."""
 
+_EPS = float(np.finfo(float).eps)
 _UP = 1 + 1e-11
 _SHOTS = 257
 _ROUNDS = 2
@@ -115,7 +116,7 @@ def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Ar
     far = np.sum(column * np.exp(below), axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         part = np.where(q < 0.5, np.log1p(-np.minimum(q, 0.75)), np.log(far))
-        slack = 8 * (count + 64) * np.finfo(float).eps * np.minimum(q, 1.0)
+        slack = 8 * (count + 64) * _EPS * np.minimum(q, 1.0)
         mean = top + (part + slack) / kappa
     return np.asarray(np.where(np.isfinite(top), np.minimum(mean + 4e-16 * top, top), top))
 
@@ -160,11 +161,11 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
     rest = epochs.steps % epochs.batches
     cost = np.full(epochs.batches, epochs.s**2)
     xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
-    A, paid = np.zeros_like(xi), np.zeros_like(xi)
+    A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
     for k in range(1, min(epochs.batches, LONGEST)):
-        paid = paid + xi**2
+        paid, lost = paid + xi**2, lost + 4 * _EPS * (A + xi)
         A = drift.inverse(A + xi)
-        cost[k:] = min(float(cost[k - 1]), float((paid + np.maximum(epochs.s - A, 0.0) ** 2).min()))
+        cost[k:] = min(float(cost[k - 1]), float((paid + np.maximum(epochs.s - A + lost, 0.0) ** 2).min()))
         xi = xi * drift.slope(A)
         if float(paid.min()) > float(cost[k]):
             break
@@ -209,7 +210,7 @@ def _fire(
 
     Yields w, whether w steps hide D, and the cost without and with an encounter in the epoch that is open.
     """
-    A, paid = np.zeros_like(xi), np.zeros_like(xi)
+    A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
     s, batches = epochs.s, epochs.batches
     # Two cases of the open epoch: the sample is among the steps passed so far, or not.
     met = np.full_like(xi, -inf)
@@ -217,6 +218,7 @@ def _fire(
     for w in range(1, min(epochs.steps, LONGEST) + 1):
         t = epochs.steps - w
         a = np.maximum(xi - s / batches, 0.0)
+        lost = lost + 4 * _EPS * (A + a)  # h brings distances no further apart, so rounding errors only add up
         A = drift.inverse(A + a)
         paid = paid + a**2
         encounter = s * (s + 2 * a)
@@ -227,8 +229,11 @@ def _fire(
             met = np.logaddexp(met, kappa * encounter - log(batches))
             never = t % batches + (batches - cut if cut and w <= cut else 0)
             with np.errstate(divide="ignore"):
-                total = paid + np.maximum(np.logaddexp(met, np.log(never / batches)), 0.0) / kappa
-        hidden = epochs.diameter * (1 + 1e-12) <= A
+                mean = np.maximum(np.logaddexp(met, np.log(never / batches)), 0.0)
+            # Each of the additions above is off by an ulp of its result, which is between -log l and the greatest.
+            slack = 8 * _EPS * (batches + 8) * (log(batches) + 1 + np.abs(met))
+            total = paid + (mean + slack) / kappa
+        hidden = epochs.diameter + lost <= A * (1 - 4 * _EPS)
         yield w, hidden, paid, total
         if t % batches == 0:
             paid, met = total, np.full_like(xi, -inf)

@@ -188,19 +188,16 @@ class _View:
         lines = self.lines(0) if self.run.constant else None
         if lines is None or not lines[0][0] <= 1 or not lines[1][0] <= lines[0][0]:
             return None
-        cut = self.run.steps % self.batches
         (c, _), (d, s) = lines
-        return Encounters(
-            c, d, s, self.run.noise_std_at(0), self.run.steps, self.count, 1, cut or self.batches, self.batches
-        )
+        gap = self.run.steps % self.batches or self.batches
+        return Encounters(c, d, s, self.run.noise_std_at(0), self.run.steps, self.count, 1, gap, self.batches)
 
     def drift(self) -> tuple[PowerDrift, Epochs] | None:
         """For shifts that do not look at the order: constant steps that expand, in units of the noise."""
         run = self.run
         if not run.constant or not self.assumption.expansive:
             return None
-        sigma = exact(run.noise_std_at(0))
-        eta = exact(run.step_size_at(0))
+        eta, sigma = exact(run.step_size_at(0)), exact(run.noise_std_at(0))
         cap = upper(2 * eta * exact(run.clip_norm) / sigma)
         drift = PowerDrift(inf, 1.0, cap)
         if isinstance(self.assumption, Holder) and self.assumption.L > 0:
@@ -267,6 +264,7 @@ def _pooled(view: _View, kappa: float | None, cells: int) -> Iterator[tuple[floa
 
 
 def _composed(view: _View, kappa: float) -> float:
+    """Each epoch pays for its encounter, in the mean over orders."""
     run = view.run
     if run.constant:
         s = upper(view.into(0).sensitivity / exact(run.noise_std_at(0)))
