@@ -85,7 +85,7 @@ def workload(rows: Tensor, labels: Tensor) -> Workload:
     )
 
 
-def described(samples: int, *, sampling: str = "full", steps: int = 5000) -> NoisySGD:
+def described(samples: int, *, sampling: str = "poisson", steps: int = 5000) -> NoisySGD:
     """The run: half of the samples in a batch, steps as long as convexity allows even a batch of all samples.
 
     A Poisson batch of all n samples moves by step_size n / b times the mean gradient, so step_size n / b <= 2 / L.
@@ -199,10 +199,10 @@ def table(rows: list[Row]) -> bytes:
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
-@click.option("--sampling", default="full", show_default=True, help="poisson or full.")
+@click.option("--sampling", default="poisson", show_default=True, help="poisson or full.")
 @click.option("--steps", default=5000, show_default=True, help="Steps of the longest run.")
-@click.option("--seeds", default=7, show_default=True, help="Runs that the accuracy is measured on.")
-@click.option("--points", default=40, show_default=True, help="About how many numbers of steps are shown.")
+@click.option("--seeds", default=5, show_default=True, help="Runs that the accuracy is measured on.")
+@click.option("--points", default=25, show_default=True, help="About how many numbers of steps are shown.")
 def main(out: Path, sampling: str, steps: int, seeds: int, points: int) -> None:
     """Train, account, and write epsilon.csv and epsilon.png."""
     samples = len(rows_and_labels()[0]) - TEST
