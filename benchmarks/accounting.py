@@ -176,7 +176,9 @@ def _judged(
     worst = max(short, key=lambda one: one[0], default=None)
     small = [one for one in short if one[0] > _ROUNDING]
     over = [max(a / q.high - 1, 0.0) for a, q in finite]
-    note = f"the rigorous value is known to {max(q.high / q.low - 1 for q in questions):.0e}" if name == "ours" else ""
+    note, widths = "", [q.high / q.low - 1 for q in questions]
+    if name == "ours":
+        note = f"the rigorous value is known to {median(widths):.0e} in the median, {max(widths):.0e} at worst"
     if worst and small:
         note = f"at ({worst[2]}): {worst[1]:.6g}, truly at least {worst[2].low:.6g}"
     return Standing(
