@@ -120,6 +120,19 @@ def test_against_dp_accounting(q: float, noise: float, count: int, delta: float)
     assert law[False].get_epsilon_for_delta(delta) <= found <= 1.003 * law[True].get_epsilon_for_delta(delta)
 
 
+@pytest.mark.parametrize(
+    ("q", "noise", "count", "delta"),
+    [(0.01, 1.0, 1000, 1e-5), (0.1, 5.0, 500, 1e-6), (0.001, 0.7, 20_000, 1e-6)],
+)
+def test_inside_the_brackets_of_prv_accountant(q: float, noise: float, count: int, delta: float) -> None:
+    """Gopi, Lee & Wutschitz 2021 certify both ends, up to rounding."""
+    prv = pytest.importorskip("prv_accountant")
+    step = prv.PoissonSubsampledGaussianMechanism(sampling_probability=q, noise_multiplier=noise)
+    accountant = prv.PRVAccountant(prvs=[step], max_self_compositions=[count], eps_error=0.01, delta_error=delta / 1000)
+    below, _, above = accountant.compute_epsilon(delta=delta, num_self_compositions=[count])
+    assert below <= composed_epsilon(_one(q, noise, "add_remove", count), delta) <= above
+
+
 @pytest.mark.parametrize("count", [1, 1000, 10**6, 10**8])
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-30])
 def test_below_what_renyi_gives(count: int, delta: float) -> None:
