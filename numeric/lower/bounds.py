@@ -31,6 +31,8 @@ __all__ = ["Lower", "lower_bound", "lower_bounds"]
 _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000
 _OUTLIERS = 9.0
+_NARROW = 45.0
+_SHORT = 600
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: _Target) -> I
     if not run.constant and run.steps > 1:
         return
     eta, K, b = run.step_size_at(0), run.clip_norm * _JUST_BELOW, run.batch
-    width, m = min(run.diameter, WIDEST * run.noise_std_at(0)), least_curvature(assumption)
+    width, m = min(run.diameter, _widest(run) * run.noise_std_at(0)), least_curvature(assumption)
     tilt = K - m * run.diameter / 2
     if tilt > 0 and admits_curvature(assumption, m, run.diameter) and not (m and run.sampling == "poisson"):
         words = f"clamped quadratics of curvature {m:g}" if m else "clamped linear losses"
@@ -219,6 +221,11 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: _Target) -> I
         plain = Update(1.0, 0.0, eta * K, K / kappa)
         r = eta * K / b
         yield from _pair(run, target, width, "gradients that push outwards as hard as they may", plain, (r, -r))
+
+
+def _widest(run: NoisySGD) -> float:
+    """Length of an interval in units of the noise; the epochs of long shuffled runs cost many products of kernels."""
+    return _NARROW if run.sampling == "shuffled" and run.steps > _SHORT else WIDEST
 
 
 def _pair(
@@ -268,7 +275,7 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
     while run.sampling != "poisson" and eta * h <= 1 and admits_curvature(assumption, h, run.diameter):
         c = 1 - eta * h
         halves = {words: abs(moves[0]) / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c) for moves, words in _moves(run)}
-        if 2 * max(halves.values()) <= WIDEST * noise:
+        if 2 * max(halves.values()) <= _widest(run) * noise:
             for moves, words in _moves(run):
                 losses = f"quadratics of curvature {h:g}, {words}"
                 yield from _pair(run, target, 2 * halves[words], losses, Update(c, 0.0), moves, extra)
