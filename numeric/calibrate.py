@@ -155,7 +155,8 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
     n = run.dataset_size
     if run.sampling == "full":
         raise InputError(
-            "vary='batch_size' needs batches, got sampling='full'; use 'cyclic', 'shuffled' or 'without_replacement'."
+            "vary='batch_size' needs batches, got sampling='full'; describe how they are drawn, such as "
+            "sampling='without_replacement'."
         )
     in_epochs = run.sampling in ("cyclic", "shuffled")
     sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if in_epochs else range(1, n + 1)
