@@ -189,6 +189,15 @@ def test_a_whole_batch_by_any_name() -> None:
             assert bound(replace(cyclic, sampling=sampling), assumption, order=2).epsilon == cost, case
 
 
+def test_poisson_batches_of_everything_change_by_half_as_much() -> None:
+    """Adding a sample moves a full batch by eta K / b, replacing one by twice that."""
+    for case in islice(_drawn(12, cyclic=0.0), 300):
+        case = replace(case, kind="convex", L=1 / case.eta)
+        run = replace(case.run, batch_size=case.b, sampling="poisson", adjacency="")
+        halved = replace(case, b=2 * case.b)
+        assert bound(run, case.assumption, order=2).epsilon == pytest.approx(halved.cost, rel=1e-9), case
+
+
 def test_a_constant_schedule_is_a_scalar() -> None:
     """Equal entries are one number; one entry a last digit away takes the other route to the same value."""
     rng = np.random.default_rng(5)
