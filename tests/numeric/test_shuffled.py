@@ -28,6 +28,7 @@ from lastiterate.numeric.optimum import optimum
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shuffled import mean_loss, mean_routes, worst_order
+from lastiterate.numeric.taut_string import taut_string
 
 # One encounter moves an update by 2 eta K / b = 1, and the noise is 1.
 _RUN = NoisySGD(20, 0.1, 1.0, 5.0, 5, batch_size=1, sampling="shuffled")
@@ -242,3 +243,20 @@ def test_all_orders_of_a_run_that_is_cut() -> None:
     assert worst >= max(costs)
     assert worst == pytest.approx(1 + 1 + 1 / 3)  # at steps 2, 5 and 6: the first in the three steps up to 5
     assert mean_loss(run, Convex(1.0), 1.01).epsilon * 2 / 1.01 >= np.mean(costs)
+
+
+@pytest.mark.parametrize("assumption", [Convex(1.0), StronglyConvex(1.0, 0.5), StronglyConvex(4.0, 4.0)])
+@pytest.mark.parametrize("D", [inf, 3.0, 0.7, 0.1])
+@pytest.mark.parametrize("steps", [7, 8, 9])
+def test_late_is_the_worst_of_all_orders(assumption: Assumption, D: float, steps: int) -> None:
+    run = replace(_RUN, steps=steps, dataset_size=3, diameter=D)
+    c = float(assumption.expansion(run, 0, differs=False).slope(np.zeros(1))[0])
+    costs = []
+    for places in product(range(3), repeat=3):
+        step = np.array([float(t % 3 == places[t // 3]) for t in range(steps)])
+        tracked = [0.0]
+        for moved in step:
+            tracked.append(min(D, c * tracked[-1] + moved))
+        string = taut_string(np.full(steps, c), step, np.ones(steps), np.array(tracked[:-1]))
+        costs.append(float(np.sum(string.shifts**2)))
+    assert gaussian_bound(run, assumption).cost == pytest.approx(max(costs), rel=1e-9)
