@@ -24,6 +24,7 @@ from lastiterate.numeric.bound import Bound, RenyiBound, bound, gaussian_bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.optimum import optimum
 from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
@@ -260,3 +261,10 @@ def test_late_is_the_worst_of_all_orders(assumption: Assumption, D: float, steps
         string = taut_string(np.full(steps, c), step, np.ones(steps), np.array(tracked[:-1]))
         costs.append(float(np.sum(string.shifts**2)))
     assert gaussian_bound(run, assumption).cost == pytest.approx(max(costs), rel=1e-9)
+
+
+@given(_runs(), st.sampled_from([1.1, 2.0, 20.0]))
+@settings(max_examples=80, deadline=None)
+def test_never_below_a_certified_witness(case: tuple[NoisySGD, Assumption], order: float) -> None:
+    run, assumption = case
+    assert lower_bound(run, assumption, order=order).value <= bound(run, assumption, order=order).epsilon
