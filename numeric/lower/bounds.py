@@ -31,7 +31,7 @@ __all__ = ["Lower", "lower_bound", "lower_bounds"]
 _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000
 _OUTLIERS = 9.0
-_NARROW = 45.0
+_NARROW = 50.0
 _SHORT = 600
 
 
