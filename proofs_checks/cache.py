@@ -81,7 +81,7 @@ def _sources(package: str) -> Iterator[tuple[str, bytes]]:
 def _canonical(value: Any) -> Any:
     """A claim's data as nested lists of text, the same for equal claims in every process."""
     if isinstance(value, sp.Basic):
-        return sp.srepr(value)
+        return sp.srepr(value, order="none")  # the arguments stand in one order already; sorting them again is slow
     if isinstance(value, Enum):
         return str(value.value)
     if is_dataclass(value) and not isinstance(value, type):

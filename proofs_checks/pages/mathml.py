@@ -20,6 +20,9 @@ from sympy.printing.mathml import MathMLPresentationPrinter
 
 __all__ = ["display", "inline", "relation_sign", "row"]
 
+WIDE: Final = 260
+"""A displayed formula of more elements than this is wider than a sheet of paper; in print it is plain text instead."""
+
 _ENTITY = re.compile(r"&(?!lt;|gt;|amp;)(\w+;)")
 _SIGNS: Final = {"==": "=", "<=": "≤", "<": "<", "<= and attained": "≤", "<~": "≲", "~": "∼"}
 
@@ -125,9 +128,16 @@ def _math(parts: Any, *, block: bool) -> Markup:
             return _plain(parts)
         written.append(text)
     kind = ' displaystyle="true"' if block else ""
-    return Markup(f"<math{kind}>{''.join(written)}</math>")  # noqa: S704 - well-formed, and made of printed formulas
+    body = "".join(written)
+    if block and body.count("</m") > WIDE:
+        text = Markup('<code class="plain-formula">{}</code>').format(_words(parts))
+        return Markup(f'<math class="wide"{kind}>{body}</math>') + text  # noqa: S704
+    return Markup(f"<math{kind}>{body}</math>")  # noqa: S704 - well-formed, and made of printed formulas
 
 
 def _plain(parts: Any) -> Markup:
-    words = " ".join(part if isinstance(part, str) else sp.sstr(part) for part in parts)
-    return Markup("<code>{}</code>").format(words)
+    return Markup("<code>{}</code>").format(_words(parts))
+
+
+def _words(parts: Any) -> str:
+    return " ".join(part if isinstance(part, str) else sp.sstr(part) for part in parts)

@@ -6,6 +6,7 @@ from importlib import metadata, resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from sympy import Symbol
 
 from lastiterate.proofs_checks.describe import symbols
 from lastiterate.proofs_checks.dominance import Pair
@@ -35,6 +36,7 @@ def _templates() -> Environment:
         statement=statement,
         inline=inline,
         sign=relation_sign,
+        letter=_letter,
         symbols=symbols,
         illustration=_illustration,
         style=_asset("style.css"),
@@ -48,6 +50,11 @@ def _templates() -> Environment:
 def _asset(name: str) -> Markup:
     """A style sheet or script of ours, put into the page as it is."""
     return Markup((resources.files("lastiterate.proofs_checks.pages") / name).read_text(encoding="utf-8"))  # noqa: S704
+
+
+def _letter(name: str) -> Markup:
+    """A parameter of a counterexample, as its symbol is printed."""
+    return inline(Symbol(name))
 
 
 def _illustration(claim: Claim, check: Check, found: Counterexample) -> Markup:

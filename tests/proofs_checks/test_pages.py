@@ -81,6 +81,13 @@ def test_every_formula_of_the_ledger_is_well_formed_and_none_falls_back():
                 assert "<pre>" not in line
 
 
+def test_a_formula_too_wide_for_paper_is_printed_as_text():
+    long = sp.Add(*(sp.Symbol(f"a_{k}") ** 2 / (1 + x) for k in range(80)))
+    assert '<math class="wide"' in row(long, "=", y)
+    assert 'class="plain-formula">a_' in row(long, "=", y)
+    assert "plain-formula" not in row(x, "=", y)
+
+
 def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents):
     page = contents["index.html"]
     assert re.findall(r'id="([a-z]+/[a-z]+)" data-verdict="([A-Z]+)"', page) == [

@@ -1,5 +1,9 @@
 import json
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -14,6 +18,7 @@ from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import papers, select
 from lastiterate.proofs_checks.verdict import Grade, Verdict
 from lastiterate.symbolic.claim import Engine, Identity, Inequality, Mutant, Recursion, Relation, UpperBound
+from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.notation import PREVIOUS, alpha, c, s, t, x, y
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
@@ -53,6 +58,36 @@ def test_the_address_follows_the_content(make_claim, store, monkeypatch):
     assert store.address(make_claim(checks=(TRUE,), assumptions=(x > 0,))) != before
     monkeypatch.setattr(cache, "_foundation", lambda: "another engine")
     assert store.address(claim) != before
+
+
+def test_an_edited_claim_is_decided_again_and_no_other(claims, store, monkeypatch):
+    run(claims, jobs=1, cache=store)
+    edited = replace(claims[1], mutants=(*claims[1].mutants, replace(MUTANT, name="another")))
+    decided = []
+
+    def counted(claim):
+        decided.append(claim.key)
+        return decide(claim)
+
+    monkeypatch.setattr(runner, "decide", counted)
+    reports = run((claims[0], edited, claims[2]), jobs=1, cache=store)
+    assert decided == ["toy/b"]
+    assert [len(entry.mutants) for entry in reports] == [1, 2, 1]
+
+
+def test_addresses_are_the_same_in_every_process(store):
+    """Sympy keeps some arguments in sets, whose order changes from process to process."""
+    code = (
+        "from pathlib import Path; from lastiterate.proofs_checks.cache import ReportCache;"
+        "from lastiterate.symbolic.ledger import CLAIMS;"
+        "import sys; sys.stdout.write(' '.join(ReportCache(Path('.')).address(c).name for c in CLAIMS))"
+    )
+    for seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment, timeout=120
+        )
+        assert done.stdout.split() == [store.address(claim).name for claim in CLAIMS]
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", "cut", "flip", "other"])
