@@ -196,7 +196,10 @@ CLAIMS = (
         key="d2p2/theorem_2/mean_of_clipped",
         title="The mean of clipped gradients is the clipped mean gradient (line 425), gradients 5, -1, -1",
         source=at(425, "A.4", "below (16)"),
-        checks=(Identity((5 / (5 + stab) - 2 / (1 + stab)) / 3, 1 / (1 + stab), "the mean gradient is 1"),),
+        checks=(
+            Identity((5 / (5 + stab) - 2 / (1 + stab)) / 3, 1 / (1 + stab), "the mean gradient is 1"),
+            Simulated("normalised_gradient", Relation.EQUAL, 1 / (1 + stab), {stab: Rational(1, 10)}, name="drawn"),
+        ),
         mutants=(
             Mutant(
                 "with the other sign", Identity((5 / (5 + stab) - 2 / (1 + stab)) / 3, -1 / (1 + stab)), Engine.IDENTITY

@@ -12,6 +12,7 @@ Remark       x = sqrt(A), y = sqrt(B) with A = 2 alpha K^2/(n b sigma_DP^2) and
 from sympy import Abs, Expr, Integer, Min, Rational, diff, exp, log, sqrt
 
 from lastiterate.symbolic.claim import (
+    Asymptotic,
     Claim,
     Engine,
     Holds,
@@ -33,6 +34,7 @@ from lastiterate.symbolic.notation import (
     b,
     beta,
     eta,
+    growth,
     n,
     r,
     sigma_dp,
@@ -122,6 +124,12 @@ CLAIMS = (
                 r * Min(T * x**2, y**2),
                 (x > 0, y > 0),
                 "x^2 = A, y^2 = B",
+            ),
+            Asymptotic(
+                Min(T * x**2, (x + y) ** 2),
+                Min(T * x**2, y**2),
+                path={x: growth, y: Integer(1), T: growth},
+                name="B small against A",
             ),
         ),
         mutants=(
@@ -222,6 +230,7 @@ CLAIMS = (
                 (y > 0,),
                 "y^2 = D-term over 8 alpha K^2/n^2 ..",
             ),
+            Asymptotic(Min(T, (1 + y) ** 2), Min(T, y**2), path={y: 1 / growth, T: Integer(1)}, name="D small"),
         ),
         mutants=(wrong("r = 100", Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 100 * Min(T, y**2), (y > 0,))),),
         role=Role.STEP,
