@@ -33,6 +33,8 @@ Array = NDArray[np.float64]
 _LONGEST = 200_000
 """Windows are searched up to this length; a longer one could only lower the bound further."""
 EPS = float(np.finfo(float).eps)
+_TRACKED = 4096
+"""Longer runs of equal steps take the distance at their end for all times: it only grows."""
 _NODES = 96
 KINDS = 8
 """Multipliers in a window: each has to be priced with certainty in the end."""
@@ -100,7 +102,7 @@ class Shares:
     def reach(self) -> Array:
         """Distance that bounds the runs before each step, the last one first; lengths."""
         steps = self.program.steps
-        if self.program.constant or self.program.assumption.expansive:
+        if self.program.assumption.expansive or (self.program.constant and steps > _TRACKED):
             return np.full(self.horizon, self.program.reach(steps - 1))
         return np.asarray(self.program.tracked[steps - self.horizon : steps][::-1])
 

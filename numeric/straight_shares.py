@@ -9,6 +9,7 @@ is the whole, and this is the optimum.
 Source: ours (claims ours/sampled/shares).
 """
 
+from functools import cached_property
 from math import exp, inf, isfinite, log
 
 import numpy as np
@@ -23,6 +24,11 @@ Array = NDArray[np.float64]
 
 _HUGE = 1e100
 _CANDIDATES = 10
+_POLISHED = 64
+"""Windows up to this length are improved step by step: where S is not convex, few steps leave a gap to their hull."""
+_SHORT = 8
+_SWEEPS = 6
+_FINE_NODES = 192
 _ROUNDS = 4
 _BISECTIONS = 18
 
@@ -40,7 +46,15 @@ def straight_windows(shares: Shares) -> list[SplitWindow]:
         if len(np.unique(chosen)) <= KINDS:
             found.append(shares.window(multipliers, _cost(shares, multipliers), float(table.price[chosen].sum())))
         table = shares.table(_fewer(table.multiplier, chosen))
-    return [window for window in found if window is not None]
+    known = [window for window in found if window is not None]
+    if not known:
+        return []
+    best = min(known, key=lambda one: one.estimate)
+    if best.length > _POLISHED or shares.period > 1:
+        return known
+    lengths = {*range(1, _SHORT + 1), *range(best.length - 2, best.length + 3)}
+    polished = [search.polish(length) for length in sorted(lengths) if 0 < length <= len(search.growth)]
+    return known + [window for window in polished if window is not None]
 
 
 def _fewer(nodes: Array, chosen: NDArray[np.int64]) -> Array:
@@ -144,3 +158,46 @@ class _Search:
             middle = (low + high) / 2
             low, high = (middle, high) if at(middle) > 0 else (low, middle)
         return best[1] if isfinite(best[0]) else None
+
+    @cached_property
+    def _fine(self) -> tuple[Array, Array]:
+        """Many multipliers, and the prices there."""
+        shares = self.shares
+        spread = np.geomspace(shares.wide.multiplier[0], shares.wide.multiplier[-1], _FINE_NODES)
+        whole = shares.most[:_POLISHED] * (1 - 1e-9)  # of steps that pay for hardly any shift
+        nodes = np.unique(np.concatenate([spread, whole]))
+        return nodes, approximate_prices(shares.rate, nodes, shares.adjacency, shares.order)
+
+    def polish(self, length: int) -> SplitWindow | None:
+        """The window of this length with each step's share the best beside all others', from equal shares."""
+        shares = self.shares
+        nodes, prices = self._fine
+        most = shares.most[:length]
+        chosen = np.maximum(np.searchsorted(nodes, most * 0.9**0.5) - 1, 0)
+        for _ in range(2):  # with all nodes, then with as many as may be priced with certainty
+            toll = np.where(nodes < most[:, None], prices, inf)
+            kept = np.maximum(1 - (nodes / most[:, None]) ** 2, 0.0) * self.weight[:length, None]
+            chosen = _descend(toll, kept, chosen, shares.order / 2 * float(self.drop[length - 1]) ** 2)
+            if not np.isfinite(toll[np.arange(length), chosen]).all():
+                return None
+            if len(np.unique(chosen)) <= KINDS:
+                break
+            fewer = quantiles(nodes, chosen)
+            chosen, prices = np.searchsorted(fewer, nodes[chosen], side="right") - 1, prices[np.isin(nodes, fewer)]
+            nodes = fewer
+        multipliers = nodes[chosen]
+        return shares.window(multipliers, _cost(shares, multipliers), float(prices[chosen].sum()))
+
+
+def _descend(toll: Array, kept: Array, chosen: NDArray[np.int64], energy: float) -> NDArray[np.int64]:
+    """Choices of a column a row that cannot be improved one at a time: sum of tolls + energy / sum of what is kept."""
+    rows, chosen = np.arange(len(chosen)), chosen.copy()
+    for _ in range(_SWEEPS):
+        before, width = chosen.copy(), kept[rows, chosen].sum()
+        for t in range(len(chosen)):
+            rest = width - kept[t, chosen[t]]
+            chosen[t] = int((toll[t] + energy / np.maximum(rest + kept[t], 1e-300)).argmin())
+            width = rest + kept[t, chosen[t]]
+        if np.array_equal(before, chosen):
+            break
+    return chosen
