@@ -11,12 +11,14 @@ Mean           exp((alpha - 1) D_alpha) is jointly convex, whichever law is the 
 Both are over all orders at once by value iteration (`epoch_iteration`, affine expansions) or by shifts that do not look
 at the order (`blind_shifts`, any modulus); where a later encounter is never cheaper (z' = c z with c <= 1, constant
 steps) the worst order has its encounters at the ends of the epochs, and its program is solved exactly (`encounters`).
+Elsewhere there is also what it would cost if the sample were in every batch, which is best where growth without it is
+as fast as with it (clipping alone).
 
 Source: ours (claims ours/shuffled/*).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite, log, sqrt
 
 import numpy as np
@@ -31,7 +33,8 @@ from lastiterate.numeric.encounters import Encounters, cheapest
 from lastiterate.numeric.epoch_iteration import Epoch, Shuffled, iterate, merged
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import Expansion
-from lastiterate.numeric.program import AnyOrder, Shifts
+from lastiterate.numeric.optimum import optimum
+from lastiterate.numeric.program import AnyOrder, ShiftProgram, Shifts
 from lastiterate.numeric.run import NoisySGD
 
 __all__ = ["Mean", "Worst", "mean_dp", "mean_loss", "mean_routes", "worst_order", "worst_routes"]
@@ -93,7 +96,9 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Worst]:
         if view.late is not None:
             cost, path = cheapest(view.late, run.diameter)
             return [*found, Worst(cost / exact(run.noise_std_at(0)) ** 2, path, "taut string, every encounter late")]
-        return found + [Worst(exact(one), AnyOrder(start), route) for one, start, route in _pooled(view, None, _FINE)]
+        found += [Worst(exact(one), AnyOrder(start), route) for one, start, route in _pooled(view, None, _FINE)]
+        always = optimum(ShiftProgram(replace(run, sampling="without_replacement"), assumption))
+        return [*found, Worst(always.cost, AnyOrder(always.path.start, always.path.distance), "in every batch")]
 
 
 def mean_loss(run: NoisySGD, assumption: Assumption, order: float) -> Mean:
