@@ -45,9 +45,11 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
     elif style == "junit":
         click.echo(report.as_junit(reports, found))
     elif style == "html":
-        from lastiterate.proofs_checks.pages.folder import HOME, files
+        from lastiterate.proofs_checks.dominance import dominance
+        from lastiterate.proofs_checks.pages.entries import entries
+        from lastiterate.proofs_checks.pages.page import ledger_page
 
-        click.echo(files(claims, reports, found)[HOME])
+        click.echo(ledger_page(entries(claims, reports), found, compared=dominance()))
     else:
         console = Console()
         if not console.is_terminal:
