@@ -82,6 +82,7 @@ def test_the_command(capsys):
     out = capsys.readouterr().out
     assert "proved: chien_li/theorem_3_1/shares/no_gain" in out
     assert "output_perturbation (refuted)" in out
+    assert "hypotheses contained" in out
     with pytest.raises(SystemExit) as caught:
         main(["list", "--dominance", "--paper", "d2p2"])
     assert caught.value.code == 2

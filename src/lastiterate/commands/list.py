@@ -35,4 +35,5 @@ def _dominance(paper: str | None) -> None:
         one, other = (f"{t.name}{'' if t.usable else f' ({t.kind})'}" for t in (pair.lower, pair.higher))
         click.echo(
             f"{one:38} {pair.relation:6}  {other:38} ratio {pair.least:.3g} to {pair.greatest:.3g}; {pair.basis}"
+            f"{'; hypotheses contained' if pair.contained else ''}"
         )
