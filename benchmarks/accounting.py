@@ -16,9 +16,9 @@ from typing import Any
 
 from benchmarks.optimistic import epsilon_from_below
 from benchmarks.peers import EPSILON, RENYI, Peer, quiet
-from lastiterate.numeric.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.divergences import s_up, s_up_orders
-from lastiterate.numeric.pld import composed_epsilon
 
 __all__ = ["Standing", "epsilons", "known_failures", "renyi", "standings"]
 

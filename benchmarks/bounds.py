@@ -13,10 +13,10 @@ from benchmarks.a13 import Setting, hoelder, smooth
 from benchmarks.table import Limit, Row, median_time
 from lastiterate.numeric.assumptions import Assumption, Clipped, Holder, Smooth
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.bracket import bracket
 from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
-from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.program import ShiftProgram
 
 __all__ = ["brackets", "growth", "memory", "speed"]
 

@@ -8,16 +8,16 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from lastiterate.numeric.accounting.composed import Composed
+from lastiterate.numeric.accounting.dp import sampled_dp
+from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, printed_up, upper
-from lastiterate.numeric.composed import Composed
-from lastiterate.numeric.dp import sampled_dp
+from lastiterate.numeric.batches.sampled import sampled_loss
+from lastiterate.numeric.batches.shuffled import mean_dp, mean_loss, worst_order
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.gaussian import gdp_epsilon
-from lastiterate.numeric.optimum import Optimum, worst_position
 from lastiterate.numeric.run import NoisySGD, real
-from lastiterate.numeric.sampled import sampled_loss
-from lastiterate.numeric.shuffled import mean_dp, mean_loss, worst_order
+from lastiterate.numeric.shift_program.optimum import Optimum, worst_position
 
 __all__ = ["Bound", "Estimate", "Measured", "RenyiBound", "bound", "estimate", "gaussian_bound", "rdp_epsilon"]
 

@@ -3,16 +3,16 @@
 from dataclasses import dataclass, replace
 from math import inf, isfinite, nextafter
 
+from lastiterate.numeric.accounting.composed_rdp import composed_rdp
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import precision, upper
+from lastiterate.numeric.batches.sampled import sampled_routes
+from lastiterate.numeric.batches.shuffled import mean_routes, worst_routes
 from lastiterate.numeric.bound import Bound, RenyiBound, bound, rdp_epsilon
-from lastiterate.numeric.composed_rdp import composed_rdp
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.printed.catalogue import THEOREMS
-from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.sampled import sampled_routes
-from lastiterate.numeric.shuffled import mean_routes, worst_routes
+from lastiterate.numeric.shift_program.program import ShiftProgram
 
 __all__ = ["Row", "compare"]
 

@@ -23,8 +23,8 @@ from math import inf
 
 from flint import arb
 
+from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp
 from lastiterate.numeric.balls import exact, lower, precision, upper
-from lastiterate.numeric.conversion import quick_rdp_to_dp
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, positive, real
 

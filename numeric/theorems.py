@@ -9,15 +9,15 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Final
 
-from lastiterate.numeric.affine import untested
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.balls import exact, precision, upper
-from lastiterate.numeric.batch_theorems import BATCH_EVALUATORS
+from lastiterate.numeric.batches.batch_theorems import BATCH_EVALUATORS
 from lastiterate.numeric.bound import gaussian_bound
 from lastiterate.numeric.printed.altschuler_talwar import equation_b_1
 from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
-from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.affine import untested
+from lastiterate.numeric.shift_program.program import ShiftProgram
 
 __all__ = ["EVALUATORS", "Setting", "run_of"]
 

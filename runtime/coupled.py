@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD, count
+from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.runtime.batches import batches
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training import BATCHES, project, stream

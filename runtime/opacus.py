@@ -23,13 +23,13 @@ from typing import Any, cast
 from opacus.accountants import IAccountant, register_accountant
 from opacus.optimizers import DPOptimizer
 
+from lastiterate.numeric.accounting.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.gaussian import gdp_epsilon
+from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.composed import Composed, SampledStep
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.gaussian import gdp_epsilon
-from lastiterate.numeric.pld import composed_epsilon
 from lastiterate.numeric.run import NoisySGD, count, positive, real
 from lastiterate.runtime.opacus_plain import check_plain
 from lastiterate.runtime.opacus_projection import Projection, attached, project

@@ -8,11 +8,12 @@ from math import isfinite, sqrt
 from flint import arb
 from scipy.special import ndtr
 
+from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, lower, precision
+from lastiterate.numeric.batches.witness_laws import BinomialLaw
 from lastiterate.numeric.divergences.arguments import order as real_order
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.lower.line import (
     affine_law,
     gaussian_epsilon_below,
@@ -24,7 +25,6 @@ from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
 from lastiterate.numeric.lower.witnesses import admits_constant, admits_curvature, least_curvature, steepest_push
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.witness_laws import BinomialLaw
 
 __all__ = ["Lower", "lower_bound", "lower_bounds"]
 

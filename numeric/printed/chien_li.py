@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.balls import exact
 from lastiterate.numeric.expansion import Expansion
-from lastiterate.numeric.shooting import shoot
+from lastiterate.numeric.shift_program.shooting import shoot
 
 __all__ = ["Printed", "theorem_3_1", "theorem_3_7"]
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption, Convex, Holder, StronglyConvex
-from lastiterate.numeric.blind_shifts import LONGEST, Epochs, PowerDrift, blind_cost
+from lastiterate.numeric.batches.blind_shifts import LONGEST, Epochs, PowerDrift, blind_cost
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.printed.altschuler_talwar import smaller_direction
 from lastiterate.numeric.printed.chien_li import Printed
-from lastiterate.numeric.program import run_forward
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shooting import shoot
+from lastiterate.numeric.shift_program.program import run_forward
+from lastiterate.numeric.shift_program.shooting import shoot
 
 __all__ = ["theorem_3_12", "tracked"]
 

@@ -3,8 +3,8 @@
 Source: D2P2-SGD (file 002), Theorem 1, line 118, and A.3, lines 395 to 405.
 """
 
+from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.balls import exact, precision, upper
-from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.run import count, positive
 
 __all__ = ["theorem_1"]

@@ -10,11 +10,11 @@ from functools import lru_cache
 from math import inf
 
 from lastiterate.numeric.balls import exact, lower, precision
-from lastiterate.numeric.batch_theorems import batch_run
+from lastiterate.numeric.batches.batch_theorems import batch_run
+from lastiterate.numeric.batches.witness_laws import BinomialLaw, renyi_below
 from lastiterate.numeric.lower.masses import renyi_below as masses_below
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.witness_laws import BinomialLaw, renyi_below
 from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
 
 __all__ = ["BATCHES"]

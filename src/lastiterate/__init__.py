@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lastiterate.numeric.accounting.dp_events import from_dp_event, to_dp_event, to_pld
     from lastiterate.numeric.assumptions import (
         Assumption,
         Clipped,
@@ -21,14 +22,13 @@ if TYPE_CHECKING:
         Tabulated,
     )
     from lastiterate.numeric.bound import Bound, Estimate, Measured, bound, estimate
-    from lastiterate.numeric.bracket import Bracket, bracket
     from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.compare import compare
-    from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.lower import Lower, lower_bound
-    from lastiterate.numeric.program import ShiftProgram
     from lastiterate.numeric.run import NoisySGD
+    from lastiterate.numeric.shift_program.bracket import Bracket, bracket
+    from lastiterate.numeric.shift_program.program import ShiftProgram
     from lastiterate.numeric.sweeps.run import sweep
     from lastiterate.proofs_checks.stated import theorem
 

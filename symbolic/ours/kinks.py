@@ -7,7 +7,7 @@ Derivation   As a function of z_t the cost has left slope 2 (a c - x) and right 
              a c <= x <= a r.
 Source       ours; DESIGN section 2 says that paths may rest on the kink of the clip cap, which this contradicts.
 Remark       At a convex kink (a tabulated modulus) a whole interval of slopes a c <= x <= a r is stationary.
-             That is why `numeric.optimum` shoots only where e is concave.
+             That is why `numeric.shift_program.optimum` shoots only where e is concave.
 """
 
 from sympy.logic.boolalg import Boolean

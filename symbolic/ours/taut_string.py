@@ -5,8 +5,8 @@ Statement    With p = c_{t+1} ... c_{T-1}, H what drifts in after t and R = (gro
              is (p sigma)^2.
 Assumptions  z' = c z + s - a.
 Derivation   R_t = p c z + p s + H and R_{t+1} = p (c z + s - a) + H. The slack R - H is the growth times z.
-Source       ours; used by `lastiterate.numeric.taut_string`. The chord of two points has the least energy by
-             Cauchy-Schwarz, chien_li/proof_3_1/cauchy_schwarz.
+Source       ours; used by `lastiterate.numeric.shift_program.taut_string`. The chord of two points has the least
+             energy by Cauchy-Schwarz, chien_li/proof_3_1/cauchy_schwarz.
 """
 
 from sympy import Expr

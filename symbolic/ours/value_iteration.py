@@ -5,7 +5,7 @@ Statement    F_{t+1}(y) = min_x F_t(x) + (e(x) - y)_+^2 / sigma^2 is y^2 / sigma
 Assumptions  sigma > 0; F_t and e arbitrary.
 Derivation   For fixed e the term (e - y)_+^2 - y^2 is e^2 - 2 e y below y = e and -y^2 above: concave. A minimum of
              concave functions is concave, and a concave function lies above its chord.
-Source       ours; used by `lastiterate.numeric.value_iteration`.
+Source       ours; used by `lastiterate.numeric.shift_program.value_iteration`.
 """
 
 from sympy import Expr, Max, Rational

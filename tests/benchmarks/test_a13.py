@@ -10,11 +10,11 @@ from flint import arb
 from lastiterate.numeric.assumptions import Assumption, Holder, Smooth
 from lastiterate.numeric.balls import exact
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.bracket import bracket
 from lastiterate.numeric.expansion import Affine, Expansion
 from lastiterate.numeric.printed.chien_li import Printed, theorem_3_1, theorem_3_7
-from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.program import ShiftProgram
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 

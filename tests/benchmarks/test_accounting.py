@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lastiterate.numeric.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.gaussian import gdp_epsilon
+from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.divergences import Mixture, hockey_stick_mixtures
-from lastiterate.numeric.gaussian import gdp_epsilon
-from lastiterate.numeric.pld import composed_epsilon
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 

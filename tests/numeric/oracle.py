@@ -19,8 +19,8 @@ from lastiterate.numeric.assumptions import (
     Sum,
     Tabulated,
 )
-from lastiterate.numeric.program import GeometricPath, Path
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.program import GeometricPath, Path
 
 mp.mp.dps = 60
 

@@ -17,8 +17,8 @@ from lastiterate.numeric.assumptions import (
 )
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _RUN = NoisySGD(steps=30, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
 

@@ -16,10 +16,10 @@ from programs import ASSUMPTIONS, run_of, settings
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.bound import Bound, Estimate, Measured, bound, estimate
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.optimum import optimum
 from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
-from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _KINDS = pytest.mark.parametrize("kind", ASSUMPTIONS)
 _QUICK = options(max_examples=25, deadline=None)

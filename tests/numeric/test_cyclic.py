@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.bracket import bracket
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.optimum import optimum
-from lastiterate.numeric.program import ShiftProgram
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.program import ShiftProgram
 
 # One encounter moves an update by 2 eta K / b = 1, and the noise is 1.
 _RUN = NoisySGD(20, step_size=0.1, noise_std=1.0, clip_norm=5.0, dataset_size=5, batch_size=1, sampling="cyclic")

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound, rdp_epsilon
-from lastiterate.numeric.gaussian import gdp_epsilon
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.run import NoisySGD
 

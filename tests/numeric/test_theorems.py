@@ -11,7 +11,7 @@ from oracle import expand
 from programs import run_of, settings
 
 from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.batch_theorems import BATCH_EVALUATORS
+from lastiterate.numeric.batches.batch_theorems import BATCH_EVALUATORS
 from lastiterate.numeric.theorems import EVALUATORS
 
 _FIXED = {name: evaluate for name, evaluate in EVALUATORS.items() if name not in BATCH_EVALUATORS}

@@ -4,7 +4,7 @@ from math import inf, log
 
 import pytest
 
-from lastiterate.numeric.batch_theorems import BATCH_EVALUATORS, batch_run
+from lastiterate.numeric.batches.batch_theorems import BATCH_EVALUATORS, batch_run
 from lastiterate.numeric.divergences import s_down, s_up
 from lastiterate.proofs_checks.witnesses import WITNESSES, Assumed
 

@@ -15,11 +15,11 @@ from opacus import PrivacyEngine  # noqa: E402
 from opacus.accountants import RDPAccountant, create_accountant  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
+from lastiterate.numeric.accounting.composed import Composed, SampledStep  # noqa: E402
+from lastiterate.numeric.accounting.pld import composed_epsilon  # noqa: E402
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex  # noqa: E402
 from lastiterate.numeric.bound import bound  # noqa: E402
-from lastiterate.numeric.composed import Composed, SampledStep  # noqa: E402
 from lastiterate.numeric.errors import InputError  # noqa: E402
-from lastiterate.numeric.pld import composed_epsilon  # noqa: E402
 from lastiterate.numeric.run import NoisySGD  # noqa: E402
 from lastiterate.opacus import LastIterateAccountant, project  # noqa: E402
 

@@ -1,0 +1,1 @@
+"""Batches that are not the whole data: shuffled, drawn without replacement, Poisson."""

@@ -1,0 +1,1 @@
+"""The scalar optimal-control problem behind every bound, and what solves it."""

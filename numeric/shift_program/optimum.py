@@ -1,0 +1,167 @@
+"""The cheapest path that can be found for a run, with its certified cost.
+
+Every candidate is feasible, so the least of them is a valid bound, whichever route found it:
+
+    composition               z stays at 0; nothing beats it from z = 0 where e(z) >= z + e(0)
+    one last step             from the whole domain: e(D)^2, not D^2, since the noise comes after a gradient step
+    closed form               affine expansion, exact optimum, O(1)                        (`affine`)
+    taut string               affine expansion, cyclic or with schedules, exact optimum   (`encounters`, `taut_string`)
+    stationary shooting       constant program, concave expansion, finite diameter           (`shooting`)
+    value iteration           the rest: other schedules, moduli with convex kinks, last steps (`bracket`)
+"""
+
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from flint import arb
+
+from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.batches.encounters import Encounters, cheapest
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.affine import best_window, window
+from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.program import GeometricPath, Path, ShiftProgram, Shifts
+from lastiterate.numeric.shift_program.shooting import shoot
+from lastiterate.numeric.shift_program.taut_string import taut_string
+
+__all__ = ["Optimum", "optimum", "worst_position"]
+
+_TAIL = 64
+_LONGEST_TAIL = 4096
+_LONGEST_WHOLE = 256
+_TOLERANCE = 5e-7
+_CELLS = 120
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A feasible path, an enclosure of its cost (in units of the noise), and the route that found it."""
+
+    cost: arb
+    path: Shifts
+    route: str
+
+
+def optimum(program: ShiftProgram) -> Optimum:
+    """The cheapest path found; its cost is an upper bound of the optimum, and valid whatever the optimum is.
+
+    Source: DESIGN section 2; the routes are derived in the claims under chien_li/theorem_3_1 and theorem_3_7.
+    """
+    with precision():
+        found = _composition(program)
+        for better in _constant(program) if program.constant else _varying(program):
+            if better.cost.upper() < found.cost.upper():
+                found = better
+    return found
+
+
+def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
+    """The batch of an epoch in which a differing sample costs most, and what it costs.
+
+    Where step size and noise are constant it is the batch of the last step: what hides a sample met k steps
+    before the end hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step).
+    With schedules every position is tried.
+    """
+    positions = range(run.batches)
+    if run.constant:
+        positions = positions[(run.steps - 1) % run.batches :][:1]
+    found = [(program, optimum(program)) for program in (ShiftProgram(run, assumption, p) for p in positions)]
+    return max(found, key=lambda pair: upper(pair[1].cost))
+
+
+def _composition(program: ShiftProgram) -> Optimum:
+    cost = program.composition()
+    if program.constant:
+        shift = upper(program.expansion(0).sensitivity)
+        return Optimum(cost, GeometricPath(0, 0.0, shift, 1.0, program.steps), "composition")
+    return Optimum(cost, program.composition_path(), "composition")
+
+
+def _constant(program: ShiftProgram) -> list[Optimum]:
+    expansion, steps, diameter = program.expansion(0), program.steps, program.diameter
+    noise = exact(program.noise_at(0))
+    affine = expansion.affine_on(diameter)
+    found: list[Optimum] = []
+    last = program.last_step()
+    if last.is_finite():
+        path = GeometricPath(steps - 1, program.reach(steps - 1), upper(last.sqrt() * noise), 1.0, 1)
+        found.append(Optimum(last, path, "one last step"))
+    if affine is not None and affine[0] > 0:  # where c = 0 the last step is all there is
+        starts = [(0.0, window(*affine, arb(0), steps))]
+        if isfinite(diameter):
+            starts.append((diameter, best_window(*affine, diameter, steps)))
+        for distance, best in starts:
+            if best is not None:
+                c = affine[0]
+                shifts = GeometricPath(steps - best.length, distance, float(best.lam / c), float(1 / c), best.length)
+                found.append(Optimum(best.cost / noise**2, shifts, "closed form"))
+    elif program.assumption.expansive and steps * float(expansion.sensitivity) <= 4 * diameter:
+        pass  # where e(z) >= z + s, w steps from D cost (D + w s)^2 / w >= 4 D s or more: composition is no worse
+    elif isfinite(diameter) and expansion.smooth and program.assumption.expansive:
+        shot = shoot(expansion, diameter, steps)
+        stationary = Path(steps - len(shot.shifts), diameter, shot.shifts)
+        found.append(Optimum(program.cost(stationary), stationary, "stationary shooting"))
+    elif isfinite(diameter) or not program.assumption.expansive:
+        found += _tails(program)
+    return found
+
+
+def _periodic(program: ShiftProgram) -> list[Optimum] | None:
+    """Cyclic batches with constant steps: the string of the affine expansion above, without a loop over the steps."""
+    met = program.encounters
+    # The lines at 0 lie above e where e is concave: what they give is a feasible path even where it is not optimal.
+    free, into = program.expansion(met[0] + 1).affine_on(0.0), program.expansion(met[0]).affine_on(0.0)
+    if free is None or into is None or free[1] != 0:
+        return None
+    last = program.steps - met[-1]
+    encounters = Encounters(
+        *(free[0], into[0], into[1], program.noise_at(0)), program.steps, len(met), last, met.step, met.step
+    )
+    cost, path = cheapest(encounters, program.diameter)
+    return [Optimum(cost / exact(program.noise_at(0)) ** 2, path, "taut string")]
+
+
+def _varying(program: ShiftProgram) -> list[Optimum]:
+    if program.run.constant and program.encounters and not program.skipped:
+        periodic = _periodic(program)
+        if periodic is None:
+            return _tails(program)
+        exactly = (program.expansion(program.encounters[0] + k).affine_on(program.diameter) for k in (0, 1))
+        return periodic if all(line is not None for line in exactly) else periodic + _tails(program)
+    # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
+    lines = [program.expansion(t).affine_on(0.0) for t in range(program.steps)]
+    found: list[Optimum] = []
+    if all(line is not None for line in lines):
+        c = np.array([float(line[0]) for line in lines if line is not None])
+        s = np.array([float(line[1]) for line in lines if line is not None])
+        noise = np.array([program.noise_at(t) for t in range(program.steps)])
+        path = taut_string(c, s, noise, program.tracked[:-1])
+        found.append(Optimum(program.cost(path), path, "taut string"))
+    if all(program.expansion(t).affine_on(program.diameter) is not None for t in range(program.steps)):
+        return found
+    return found + _tails(program)
+
+
+def _tails(program: ShiftProgram) -> list[Optimum]:
+    """Value iteration on the last steps, twice as many each time until that no longer pays.
+
+    Without projection the distance at a late start grows with the run, so that only the whole run is worth it.
+    """
+    found: list[Optimum] = []
+    length, known = min(_TAIL, program.steps), None
+    if not isfinite(program.diameter):
+        if program.steps > _LONGEST_WHOLE:
+            return found
+        length = program.steps
+    while True:
+        best = bracket(program.tail(length), known, tolerance=_TOLERANCE, cells=_CELLS)
+        path = Path(best.path.start + program.steps - length, best.path.distance, best.path.shifts)
+        found.append(Optimum(exact(best.upper), path, "value iteration"))
+        settled = len(found) > 1 and found[-1].cost > found[-2].cost * (1 - _TOLERANCE)
+        if settled or length >= min(program.steps, _LONGEST_TAIL):
+            return found
+        longer = min(2 * length, program.steps, _LONGEST_TAIL)
+        known = Path(best.path.start + longer - length, best.path.distance, best.path.shifts)
+        length = longer

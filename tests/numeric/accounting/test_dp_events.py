@@ -1,0 +1,126 @@
+"""Events and privacy-loss distributions exchanged with dp_accounting."""
+
+import sys
+from dataclasses import replace
+from math import inf, sqrt
+
+import pytest
+
+from lastiterate.numeric.accounting.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.dp_events import from_dp_event, to_dp_event, to_pld
+from lastiterate.numeric.accounting.gaussian import gdp_delta, gdp_epsilon
+from lastiterate.numeric.accounting.pld import composed_epsilon
+from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
+from lastiterate.numeric.bound import Measured, bound, estimate
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+
+dp = pytest.importorskip("dp_accounting")
+pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+
+_RUN = NoisySGD(
+    steps=120, step_size=0.5, noise_std=0.2, clip_norm=1.0, dataset_size=60, batch_size=6,
+    sampling="without_replacement", diameter=2.0,
+)  # fmt: skip
+_GIVEN = {"step_size": 0.5, "clip_norm": 1.0, "dataset_size": 60}
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        _RUN,
+        replace(_RUN, sampling="poisson", adjacency=""),
+        replace(_RUN, sampling="full", batch_size=None),
+        replace(_RUN, noise_std=(0.2,) * 60 + (0.3,) * 60),
+    ],
+    ids=lambda run: f"{run.sampling}-{run.constant}",
+)
+def test_there_and_back(run: NoisySGD) -> None:
+    found = from_dp_event(to_dp_event(run), **_GIVEN, diameter=2.0)
+    assert replace(found, noise_std=run.noise_std) == replace(run, batch_size=run.batch)
+    for t in range(run.steps):
+        assert run.noise_std_at(t) * (1 - 1e-14) <= found.noise_std_at(t) <= run.noise_std_at(t)
+
+
+def test_the_events_say_what_is_released() -> None:
+    sampled = dp.SampledWithoutReplacementDpEvent(60, 6, dp.GaussianDpEvent(pytest.approx(0.2 / (2 * 0.5 / 6))))
+    assert to_dp_event(_RUN) == dp.SelfComposedDpEvent(sampled, 120)
+    poisson = to_dp_event(replace(_RUN, sampling="poisson", adjacency=""))
+    assert poisson.event == dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(pytest.approx(0.2 / (0.5 / 6))))
+    cyclic = to_dp_event(replace(_RUN, sampling="cyclic", steps=23))
+    assert (cyclic.count, cyclic.event.noise_multiplier) == (3, pytest.approx(1.2))
+    schedule = replace(_RUN, sampling="shuffled", steps=20, noise_std=(0.2,) * 15 + (0.1,) + (0.3,) * 4)
+    parts = to_dp_event(schedule).events
+    assert [(part.count, part.event.noise_multiplier) for part in parts] == [
+        (1, pytest.approx(0.6)),
+        (1, pytest.approx(1.2)),
+    ]
+
+
+def test_the_poisson_event_is_the_composition() -> None:
+    run = replace(_RUN, sampling="poisson", adjacency="")
+    accountant = dp.pld.PLDAccountant()
+    accountant.compose(to_dp_event(run))
+    ours = composed_epsilon(Composed(0.0, (SampledStep(0.1, 2.4, "add_remove", 120),)), 1e-5)
+    assert ours == pytest.approx(accountant.get_epsilon(1e-5), rel=3e-3)
+
+
+@pytest.mark.parametrize("cost", [0.01, 4.0])
+def test_a_gaussian_bound_as_a_pld(cost: float) -> None:
+    full = replace(_RUN, sampling="full", batch_size=None, diameter=inf, steps=1, noise_std=1 / 60 / sqrt(cost))
+    found = bound(full, Smooth(1.0))
+    assert found.cost == pytest.approx(cost)
+    law = to_pld(found, discretization=1e-3)
+    for epsilon in (0.0, 0.3, 2.0):
+        exact = gdp_delta(found.mu, epsilon)
+        assert exact <= law.get_delta_for_epsilon(epsilon) <= exact * 1.03 + 1e-11
+    other = pld.from_gaussian_mechanism(1.0, value_discretization_interval=1e-3)
+    together = law.compose(other).get_epsilon_for_delta(1e-6)
+    assert together == pytest.approx(gdp_epsilon(sqrt(found.cost + 1), 1e-6), rel=2e-3)
+
+
+def test_random_batches_as_a_pld() -> None:
+    found = bound(replace(_RUN, steps=400), StronglyConvex(1.0, 0.5), delta=1e-5)
+    law = to_pld(found)
+    assert found.epsilon * (1 - 1e-3) <= law.get_epsilon_for_delta(1e-5) <= found.epsilon * (1 + 3e-3)
+    adding = Composed(0.3, (SampledStep(0.1, 2.0, "add_remove", 30),), failure=1e-6)
+    law = to_pld(replace(found, composed=adding))
+    expected = composed_epsilon(adding, 1e-5)
+    assert expected * (1 - 1e-3) <= law.get_epsilon_for_delta(1e-5) <= expected * (1 + 3e-3)
+    nothing = to_pld(replace(found, composed=Composed(0.0)))
+    assert nothing.get_epsilon_for_delta(1e-5) == 0.0
+
+
+_GAUSSIAN = dp.GaussianDpEvent(1.0)
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        (dp.LaplaceDpEvent(1.0), "event=LaplaceDpEvent"),
+        (dp.PoissonSampledDpEvent(0.1, dp.LaplaceDpEvent(1.0)), r"event=PoissonSampledDpEvent\(LaplaceDpEvent\)"),
+        (dp.SelfComposedDpEvent(dp.ZCDpEvent(1.0), 3), "event=ZCDpEvent"),
+        (dp.NoOpDpEvent(), "without any"),
+        (dp.ComposedDpEvent([_GAUSSIAN, dp.PoissonSampledDpEvent(0.1, _GAUSSIAN)]), "2 kinds"),
+        (dp.PoissonSampledDpEvent(0.123, _GAUSSIAN), "sampling_probability=0.123"),
+        (dp.SampledWithoutReplacementDpEvent(50, 5, _GAUSSIAN), "dataset_size=60"),
+        (dp.GaussianDpEvent(-1.0), "noise_multiplier=-1"),
+    ],
+)
+def test_what_is_refused(event: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        from_dp_event(event, **_GIVEN)
+
+
+def test_no_pld_of_an_estimate_nor_on_too_fine_a_grid() -> None:
+    guess = estimate(replace(_RUN, sampling="cyclic"), Measured(Smooth(1.0), "a measurement"), order=2.0)
+    with pytest.raises(InputError, match="bound=Estimate"):
+        to_pld(guess)
+    with pytest.raises(InputError, match="discretization=1e-09"):
+        to_pld(bound(_RUN, Convex(1.0), order=2.0), discretization=1e-9)
+
+
+def test_without_dp_accounting_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    with pytest.raises(InputError, match=r"lastiterate\[dp-accounting\]"):
+        to_dp_event(_RUN)

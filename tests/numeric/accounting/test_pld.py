@@ -1,0 +1,213 @@
+"""Epsilon through privacy-loss distributions."""
+
+from itertools import product
+from math import exp, expm1, inf, log, sqrt
+
+import mpmath
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from lastiterate.numeric.accounting.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.conversion import rdp_to_dp
+from lastiterate.numeric.accounting.gaussian import gdp_epsilon
+from lastiterate.numeric.accounting.pld import composed_epsilon, releases
+from lastiterate.numeric.accounting.privacy_loss import Release
+from lastiterate.numeric.accounting.tilted import Composition, _convolved
+from lastiterate.numeric.divergences import Mixture, hockey_stick_gaussian, hockey_stick_mixtures, s_up
+
+_ADJACENCIES = ("add_remove", "replace")
+
+
+def _profile(q: float, noise: float, t: float, side: str) -> tuple[float, float]:
+    """The least delta of one step at e^eps = t, below and above, for t >= 1."""
+    if side == "replace":
+        found = hockey_stick_gaussian(1.0, noise, t=1 + (t - 1) / q)
+        return q * found.lower, q * found.upper
+    mixture, base = Mixture(q, 0.0, 1.0), Mixture(0.0, 0.0, 1.0)
+    laws = (mixture, base) if side == "remove" else (base, mixture)
+    found = hockey_stick_mixtures(*laws, noise, t=t)
+    return found.lower, found.upper
+
+
+def _one(q: float, noise: float, adjacency: str, count: int, cost: float = 0.0) -> Composed:
+    return Composed(cost, (SampledStep(q, noise, adjacency, count),))
+
+
+@pytest.mark.parametrize("cost", [1e-4, 1.0, 30.0])
+def test_a_gaussian_alone_is_exact(cost: float) -> None:
+    exact = gdp_epsilon(sqrt(cost), 1e-5)
+    assert exact <= composed_epsilon(Composed(cost), 1e-5) <= exact * (1 + 1e-14)
+
+
+@pytest.mark.parametrize(("cost", "delta"), [*product([1e-3, 1.0, 30.0], [1e-3, 1e-6, 1e-12])])
+def test_a_gaussian_on_the_lattice(cost: float, delta: float) -> None:
+    exact = gdp_epsilon(sqrt(cost), delta)
+    found = composed_epsilon(_one(1e-9, 100.0, "replace", 1, cost), delta)
+    assert exact <= found <= 1.003 * exact + 1e-6
+
+
+@pytest.mark.parametrize("adjacency", _ADJACENCIES)
+def test_a_rate_of_one_is_gaussian(adjacency: str) -> None:
+    assert composed_epsilon(_one(1.0, 2.0, adjacency, 8, cost=2.0), 1e-5) == pytest.approx(gdp_epsilon(2.0, 1e-5))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.floats(-4, -0.05).map(lambda x: 10**x),
+    st.floats(-0.7, 1.3).map(lambda x: 10**x),
+    st.floats(-9, -2).map(lambda x: 10**x),
+    st.sampled_from(_ADJACENCIES),
+)
+def test_one_step_against_the_profile(q: float, noise: float, delta: float, adjacency: str) -> None:
+    found = composed_epsilon(_one(q, noise, adjacency, 1), delta)
+    sides = ("replace",) if adjacency == "replace" else ("remove", "add")
+    assert all(_profile(q, noise, exp(found), side)[0] <= delta for side in sides)
+    if found > 0.003:
+        assert max(_profile(q, noise, exp(0.995 * found - 0.002), side)[1] for side in sides) > delta
+
+
+@pytest.mark.parametrize(("q", "noise", "side"), [*product([0.01, 0.4], [0.5, 2.0], ["remove", "add", "replace"])])
+def test_two_steps_by_quadrature(q: float, noise: float, side: str) -> None:
+    g = 1 / noise
+
+    def loss(z: float) -> float:
+        return float(np.log1p(q * expm1(g * z - g * g / 2)))
+
+    def single(eps: float) -> float:
+        t = exp(eps)
+        if t < 1:
+            other = {"remove": "add", "add": "remove"}.get(side, side)
+            return 1 - t + t * _profile(q, noise, 1 / t, other)[1]
+        return _profile(q, noise, t, side)[1]
+
+    def composed(eps: float) -> float:
+        """The profile of one step averaged over the loss of the other."""
+
+        def parts(z: float) -> float:
+            up, down = norm.pdf(z) * exp(loss(z)) * single(eps - loss(z)), norm.pdf(z) * single(eps + loss(z))
+            return {"remove": up, "add": down, "replace": up + down}[side]
+
+        start = g / 2 if side == "replace" else -9.0
+        total = sum(quad(parts, a, b, limit=60, epsrel=1e-6)[0] for a, b in [(start, 2 + g), (2 + g, 9 + g)])
+        return total + ((1 - q) * (1 - 2 * norm.cdf(-g / 2)) * single(eps) if side == "replace" else 0.0)
+
+    delta = 1e-5
+    composition = Composition.of([Release(q, arb(g), side, 2)], delta)
+    assert composition is not None
+    found = composition.epsilon(delta)
+    assert composed(found) <= delta * (1 + 1e-5)
+    assert composed(found * 0.995) > delta
+
+
+@pytest.mark.parametrize(
+    ("q", "noise", "count", "delta"),
+    [(0.01, 1.0, 1000, 1e-5), (0.2, 5.0, 300, 1e-8), (0.001, 0.6, 20_000, 1e-6)],
+)
+def test_against_dp_accounting(q: float, noise: float, count: int, delta: float) -> None:
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    law = {
+        pessimistic: pld.from_gaussian_mechanism(
+            noise, sampling_prob=q, value_discretization_interval=2e-4, pessimistic_estimate=pessimistic
+        ).self_compose(count)
+        for pessimistic in (True, False)
+    }
+    found = composed_epsilon(_one(q, noise, "add_remove", count), delta)
+    assert law[False].get_epsilon_for_delta(delta) <= found <= 1.003 * law[True].get_epsilon_for_delta(delta)
+
+
+@pytest.mark.parametrize(
+    ("q", "noise", "count", "delta"),
+    [(0.01, 1.0, 1000, 1e-5), (0.1, 5.0, 500, 1e-6), (0.001, 0.7, 20_000, 1e-6)],
+)
+def test_inside_the_brackets_of_prv_accountant(q: float, noise: float, count: int, delta: float) -> None:
+    """Gopi, Lee & Wutschitz 2021 certify both ends, up to rounding."""
+    prv = pytest.importorskip("prv_accountant")
+    step = prv.PoissonSubsampledGaussianMechanism(sampling_probability=q, noise_multiplier=noise)
+    accountant = prv.PRVAccountant(prvs=[step], max_self_compositions=[count], eps_error=0.01, delta_error=delta / 1000)
+    below, _, above = accountant.compute_epsilon(delta=delta, num_self_compositions=[count])
+    assert below <= composed_epsilon(_one(q, noise, "add_remove", count), delta) <= above
+
+
+@pytest.mark.parametrize("count", [1, 1000, 10**6, 10**8])
+@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-30])
+def test_below_what_renyi_gives(count: int, delta: float) -> None:
+    q, noise = 0.02, sqrt(count) / 20 + 1
+    found = composed_epsilon(_one(q, noise, "add_remove", count), delta)
+    orders = [2, 3, 5, 8, 16, 32, 64, 128, 256, 512]
+    assert 0 <= found <= min(rdp_to_dp(a, count * s_up(q, noise, alpha=a).upper, delta) for a in orders)
+
+
+def test_little_noise_and_schedules() -> None:
+    found = composed_epsilon(_one(0.3, 0.02, "add_remove", 3), 1e-5)
+    assert 3 * 0.5 * 50**2 < found < gdp_epsilon(50 * sqrt(3), 1e-5)
+    many = Composed(0.1, tuple(SampledStep(0.01, 1 + k / 100, "replace", 10) for k in range(100)))
+    low = Composed(0.1, (SampledStep(0.01, 1.99, "replace", 1000),))
+    high = Composed(0.1, (SampledStep(0.01, 1.0, "replace", 1000),))
+    found = composed_epsilon(many, 1e-6)
+    assert composed_epsilon(low, 1e-6) < found < composed_epsilon(high, 1e-6)
+
+
+def test_failure_is_taken_off_delta() -> None:
+    plain = _one(0.1, 2.0, "replace", 50)
+    failing = Composed(0.0, plain.steps, failure=6e-6)
+    assert composed_epsilon(failing, 1e-5) == pytest.approx(composed_epsilon(plain, 4e-6), rel=1e-5)
+    assert composed_epsilon(Composed(0.0, plain.steps, failure=1e-5), 1e-5) == inf
+
+
+def test_nothing_released_costs_nothing() -> None:
+    assert composed_epsilon(Composed(0.0), 1e-5) == 0.0
+    assert composed_epsilon(_one(0.01, 5.0, "replace", 1), 0.5) == 0.0
+
+
+@pytest.mark.parametrize("side", ["remove", "add", "replace"])
+@pytest.mark.parametrize(("q", "noise"), [(0.3, 1.0), (0.01, 0.5), (1.0, 2.0)])
+def test_the_lattice_lies_above_the_profile(side: str, q: float, noise: float) -> None:
+    if q == 1 and side != "remove":
+        pytest.skip("a Gaussian is one release whatever the side")
+    release = Release(q, 1 / arb(noise), side, 1)  # noise is a power of two, or the ball is wide
+    losses = release.on_lattice(2.0**-12, 0.02, *release.ends(1e-9))
+    assert sum(losses.mass) + losses.infinite == pytest.approx(1, abs=1e-12)
+    assert sum(losses.mass) + losses.infinite >= 1 - 1e-15
+    for log_t in np.random.default_rng(5).uniform(0, 6, 60):
+        above = losses.index * 2.0**-12 > log_t
+        weights = -np.expm1(log_t - losses.index[above] * 2.0**-12)
+        lattice = float(losses.mass[above] @ weights) + losses.infinite
+        low, high = (
+            _profile(q, noise, exp(log_t), side)
+            if q < 1
+            else 2 * (hockey_stick_gaussian(1.0, noise, t=exp(log_t)).lower,)
+        )
+        assert low <= lattice * (1 + 1e-12)
+        assert lattice <= 1.05 * high + 3e-9  # and hardly above: it is a sketch on a coarse lattice
+
+
+def test_the_error_of_the_transform_is_bounded() -> None:
+    rng = np.random.default_rng(3)
+    laws = [rng.exponential(size=64) ** 6 for _ in range(2)]
+    laws = [np.asarray(one / one.sum()) for one in laws]
+    counts = [1023, 4096]
+    found, error = _convolved(laws, counts)
+    with mpmath.workdps(60):
+        points = [mpmath.expjpi(mpmath.mpf(-k) / 32) for k in range(64)]
+        spectra = [
+            [mpmath.fsum(mpmath.mpf(float(v)) * points[(j * k) % 64] for j, v in enumerate(one)) for k in range(64)]
+            for one in laws
+        ]
+        power = [spectra[0][k] ** counts[0] * spectra[1][k] ** counts[1] for k in range(64)]
+        exact = [mpmath.fsum(v * points[-(j * k) % 64] for k, v in enumerate(power)).real / 64 for j in range(64)]
+        gap = float(mpmath.fsum(abs(mpmath.mpf(float(a)) - b) for a, b in zip(found, exact, strict=True)))
+    assert 0 < gap <= error < 1e-9
+
+
+def test_more_is_never_less() -> None:
+    values = [composed_epsilon(_one(0.05, 1.5, "replace", count, cost), 1e-6)
+              for cost, count in [(0.0, 10), (0.0, 20), (0.5, 20), (0.5, 40)]]  # fmt: skip
+    assert values == sorted(values)
+    sides = [side for release in releases(_one(0.1, 1.0, "add_remove", 5, 1.0), "add") for side in [release.side]]
+    assert sides == ["add", "remove"]
+    assert composed_epsilon(_one(0.1, 1.0, "add_remove", 5), log(2) * 1e-6) > 0

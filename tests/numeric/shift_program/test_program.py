@@ -1,0 +1,70 @@
+"""The shift program: which paths are accepted, and what its last steps are."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from lastiterate.numeric.assumptions import Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.balls import lower, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram
+
+
+def _run(steps: int = 20, **changed: float) -> NoisySGD:
+    kept = {"step_size": 0.1, "noise_std": 1.0, "clip_norm": 2.0, "dataset_size": 5, "diameter": 1.0}
+    return NoisySGD(steps=steps, **(kept | changed))  # type: ignore[arg-type]
+
+
+def test_shifts_that_spend_too_little_pay_at_the_end() -> None:
+    program = ShiftProgram(_run(3), Smooth(1))
+    lazy = program.cost(Path(0, 0.0, np.zeros(3)))
+    reached = 0.08 * (1 + 1.08 + 1.08**2)
+    assert float(lazy) == pytest.approx(reached**2, rel=1e-14)
+    assert upper(program.composition()) < lower(lazy)
+
+
+def test_shifts_that_spend_too_much_are_cut_at_zero() -> None:
+    program = ShiftProgram(_run(3), Smooth(1))
+    eager = program.cost(Path(0, 0.0, np.array([5.0, 0.08, 0.08])))
+    assert float(eager) == pytest.approx(25 + 2 * 0.08**2, rel=1e-14)
+
+
+@pytest.mark.parametrize("path", [Path(0, 0.0, np.ones(4)), Path(2, 1.0, np.ones(2))])
+def test_a_path_ends_with_the_run(path: Path) -> None:
+    with pytest.raises(ValueError, match="steps=3"):
+        ShiftProgram(_run(3), Smooth(1)).cost(path)
+
+
+def test_a_path_starts_at_the_tracked_distance() -> None:
+    program = ShiftProgram(_run(20, diameter=10.0), Smooth(1))
+    with pytest.raises(ValueError, match="tracked distance"):
+        program.cost(Path(10, 0.0, np.ones(10)))
+    assert float(program.cost(Path(10, float(program.tracked[10]), np.ones(10)))) > 0
+
+
+def test_the_last_steps_of_a_run_are_a_program() -> None:
+    for assumption in (Smooth(1), Holder(1, 0.5), StronglyConvex(1, 0.5)):
+        whole = ShiftProgram(_run(60, diameter=0.3), assumption)
+        tail = whole.tail(12)
+        assert tail.steps == 12
+        assert tail.initial == whole.tracked[48]
+        assert bracket(tail).upper >= bracket(whole).lower
+
+
+def test_the_whole_run_starts_at_zero_even_as_a_tail() -> None:
+    whole = ShiftProgram(_run(20), Smooth(1))
+    assert whole.tail(20).initial == 0.0
+
+
+def test_composition_and_last_step() -> None:
+    program = ShiftProgram(_run(20), Convex(1))
+    assert float(program.composition()) == pytest.approx(20 * 0.08**2, rel=1e-15)
+    assert float(program.last_step()) == pytest.approx(1.08**2, rel=1e-15)
+    assert not ShiftProgram(_run(20, diameter=inf), Convex(1)).last_step().is_finite()
+
+
+def test_the_last_step_after_contractions_knows_how_far_they_let_it_go() -> None:
+    program = ShiftProgram(_run(200, diameter=inf), StronglyConvex(1, 0.5))
+    assert float(program.last_step()) == pytest.approx((0.08 / 0.05) ** 2, rel=1e-3)
