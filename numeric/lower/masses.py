@@ -47,8 +47,8 @@ def renyi_below(order: float, first: Masses, second: Masses) -> float:
     if not kept.any():
         return 0.0
     up, down = order * first.low[kept], (order - 1) * second.high[kept]
-    total = logsumexp(up - down - ROUNDING * (np.abs(up) + np.abs(down) + 1))
-    return max(0.0, float((total - ROUNDING * (abs(total) + len(up))) / (order - 1)), _kullback_leibler(first, second))
+    total = float(np.asarray(logsumexp(up - down - ROUNDING * (np.abs(up) + np.abs(down) + 1))))
+    return max(0.0, (total - ROUNDING * (abs(total) + len(up))) / (order - 1), _kullback_leibler(first, second))
 
 
 def _kullback_leibler(first: Masses, second: Masses) -> float:

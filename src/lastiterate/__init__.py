@@ -68,13 +68,13 @@ _HOMES = {
         "Assumption Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated"  # what is assumed
     ),
     "bound": "Bound Estimate Measured bound estimate",
-    "bracket": "Bracket bracket",
+    "shift_program.bracket": "Bracket bracket",
     "calibrate": "calibrate",
     "compare": "compare",
-    "dp_events": "from_dp_event to_dp_event to_pld",
+    "accounting.dp_events": "from_dp_event to_dp_event to_pld",
     "errors": "InputError",
     "lower": "Lower lower_bound",
-    "program": "ShiftProgram",
+    "shift_program.program": "ShiftProgram",
     "run": "NoisySGD",
     "sweeps.run": "sweep",
 }

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from sympy import Expr, Integer, Max, Symbol
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source, UpperBound
 from lastiterate.symbolic.notation import K, L, P, Q, R, T, alpha, b, eta, j, m, n, p, q, r, u, v, x, y, z
@@ -34,7 +35,7 @@ def _apart(distance: Expr) -> Identity:
     return Identity((x - eta / b * u) - (x - eta / b * (u + K)), distance, "i* moves an outcome by eta K / b")
 
 
-def _step(bound: Expr, *given: Expr) -> Inequality:
+def _step(bound: Expr, *given: Boolean) -> Inequality:
     """|x - y - h (grad f(x) - grad f(y))|^2 for a convex, L-smooth f, h = r."""
     return Inequality(P - 2 * r * Q + r**2 * R, Relation.AT_MOST, bound * P, given=given, name="one step, squared")
 

@@ -86,7 +86,7 @@ def test_the_route_is_named_and_smallest(run: NoisySGD, assumption: Convex, rout
 
 
 def test_renyi_serves_where_floats_do_not_reach(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lastiterate.numeric.dp.composed_epsilon", lambda *_: inf)
+    monkeypatch.setattr("lastiterate.numeric.accounting.dp.composed_epsilon", lambda *_: inf)
     found = sampled_dp(replace(_RUN, steps=50), Convex(1.0), 1e-5)
     assert found.order is not None
     assert found.route == f"composition through RDP, order {found.order:.4g}"
