@@ -1,4 +1,4 @@
-"""An independent evaluation of the shift program in plain mpmath, 60 digits.
+"""An independent evaluation of the shift program in plain mpmath, under the fixture `sixty_digits`.
 
 Nothing here uses the arithmetic of the package: only the fields of a run and of an assumption are read, the
 expansions are written again from the table of DESIGN section 2, and paths are run forward step by step.
@@ -21,8 +21,6 @@ from lastiterate.numeric.assumptions import (
 )
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import GeometricPath, Path
-
-mp.mp.dps = 60
 
 SLACK = mpf(10) ** -45
 """Relative error of the oracle itself, generously."""

@@ -14,6 +14,8 @@ from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Smooth, Str
 from lastiterate.numeric.batches.batch_theorems import BATCH_EVALUATORS
 from lastiterate.numeric.theorems import EVALUATORS
 
+pytestmark = pytest.mark.usefixtures("sixty_digits")
+
 _FIXED = {name: evaluate for name, evaluate in EVALUATORS.items() if name not in BATCH_EVALUATORS}
 """Bounds for full batches, which are Gaussian."""
 

@@ -12,6 +12,8 @@ from oracle import gdp_delta as exactly
 from lastiterate.numeric.accounting.gaussian import gdp_delta, gdp_epsilon
 from lastiterate.numeric.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("sixty_digits")
+
 _QUICK = options(max_examples=80, deadline=None)
 _MU, _EPSILON = st.floats(0.01, 20), st.floats(0, 60)
 

@@ -16,6 +16,8 @@ from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.shooting import shoot
 
+pytestmark = pytest.mark.usefixtures("sixty_digits")
+
 _EVERY_NIGHT = [case for seed in range(10, 20) for case in random_cases(seed, 50)]
 _EVERY_NIGHT_SCHEDULED = [case for seed in range(20, 24) for case in random_cases(seed, 50, schedule=True)]
 
