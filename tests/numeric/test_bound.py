@@ -30,7 +30,7 @@ _SLACK = 1 + 1e-9  # of the float search for a path; its cost is certified all t
 
 def _up_to_search(kind: str) -> float:
     """How far from the optimum the search may stop."""
-    return 1 + 1e-6 if kind in ("tabulated", "minimum") else _SLACK
+    return 1 + 5e-6 if kind in ("tabulated", "minimum") else _SLACK
 
 
 @_KINDS
@@ -117,7 +117,7 @@ def test_every_number_is_rounded_up(setting: dict[str, float], epsilon: float) -
         delta = float(gdp_delta(found.mu, epsilon))
         if 1e-300 < delta < 1:
             assert gdp_delta(found.mu, found.dp(delta)) <= mpf(delta)
-            assert found.dp(delta) == pytest.approx(epsilon, rel=1e-9, abs=1e-9)
+            assert found.dp(delta) == pytest.approx(epsilon, rel=2e-9, abs=2e-9)
 
 
 _UPWARD = {
@@ -165,7 +165,7 @@ def test_units_do_not_matter(kind: str, setting: dict[str, float], power: int, f
     search = 1e-12 if kind in ("clipped", "convex", "strongly convex", "smooth") else 1e-9
     if kind in ("clipped", "convex", "strongly convex"):
         assert scaled(2.0**power).cost == before  # no power of lambda is taken: exactly proportional
-    assert scaled(factor).cost == pytest.approx(before, rel=1e-6 if kind == "tabulated" else search)
+    assert scaled(factor).cost == pytest.approx(before, rel=5e-6 if kind == "tabulated" else search)
 
 
 @_KINDS
