@@ -66,7 +66,7 @@ def counterexample(key: str, digits: int = 50) -> tuple[Recomputed, ...]:
     Raises:
         InputError: there is no such claim, or the number of digits is not usable.
 
-    >>> [again] = counterexample("chien_li/remarks_3_1/degenerates", digits=5)
+    >>> again, _ = counterexample("chien_li/remarks_3_1/degenerates", digits=5)
     >>> dict(again.found.at), again.found.left, again.found.relation, again.found.right, again.certain
     ({'w': '2', 'D': '1', 's': '1'}, '4.5000', '==', '8.0000', True)
     """

@@ -151,6 +151,12 @@ CLAIMS = (
                 {},
                 "T = 200, L = 1: e(z) = z + eta L + s, 6 steps",
             ),
+            Inequality(
+                Min(200 * _s**2, _one),
+                Relation.AT_MOST,
+                (6 * _small + 1) ** 2 / 6,
+                name="the same path, its equal shifts added up by hand",
+            ),
         ),
         mutants=(
             Mutant(

@@ -10,10 +10,10 @@ Remark       "Strictly worse than output perturbation" compares with D^2, which 
              (`remarks_3_1/output_perturbation`); one last step costs (c D + s)^2, which has just that form.
 """
 
-from sympy import Integer
+from sympy import Integer, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
 from lastiterate.symbolic.notation import D, K, T, c, eta, n, s, u, w, y
 from lastiterate.symbolic.shift_program import best_window_cost, window_cost
 
@@ -66,7 +66,16 @@ CLAIMS = (
         title="In contrast to Kong & Ribero's, the bound vanishes as n -> infinity: smooth losses, c > 1, any T",
         source=at(810, "A.15", "significantly different from our bound"),
         assumptions=(c > 1,),
-        checks=(Identity(_final.subs(s, 0), Integer(0), "the best window at s = 0"),),
+        checks=(
+            Identity(_final.subs(s, 0), Integer(0), "the best window at s = 0"),
+            Holds(
+                best_window_cost(Rational(11, 10), Integer(10) ** -9, Integer(1)),
+                Relation.AT_MOST,
+                Rational(1, 100),
+                {},
+                "c = 1.1, D = 1, s = 1e-9",
+            ),
+        ),
         mutants=(
             Mutant("negative", Identity(_final.subs(s, 0), -(D**2)), Engine.IDENTITY),
             Mutant("a limit of D^2", Identity(_final.subs(s, 0), D**2), Engine.IDENTITY),

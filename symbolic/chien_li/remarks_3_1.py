@@ -10,7 +10,7 @@ Remark       m-strongly convex and K-Lipschitz together force D <= 2 K / m (`dom
              convexity lets the bounded domain go speaks of no loss at all in Theorem 3.1's third case.
 """
 
-from sympy import Integer, Min, Rational
+from sympy import Expr, Integer, Min, Rational, log
 
 from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, SMOOTH_RUNS, STRONG_RUNS, altered, at
 from lastiterate.symbolic.claim import (
@@ -25,6 +25,7 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
+from lastiterate.symbolic.gaussian import tail
 from lastiterate.symbolic.notation import D, K, L, P, Q, R, W, alpha, beta, c, d, eta, m, s, u, w, x, y
 from lastiterate.symbolic.shift_program import best_window_cost, cost, direct_cost, window_cost
 
@@ -40,6 +41,22 @@ _figure = (Rational(11, 10), Rational(2, 25), Integer(1), 9)
 _strong = s**2 * (w + 1) / beta + x**2 / ((1 - beta) * (W + y))
 _strong_at = s**2 * (w + 1) / beta + D**2 / ((1 - beta) * W)
 _share = (beta > 0, beta < 1)
+_flat_then_printed = {s: Rational(2, 25), D: 1, w: 13}
+
+
+def _grown(steps: int) -> Expr:
+    """s^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T) in units of s^2 at c = 0.9."""
+    power = Rational(9, 10) ** steps
+    return 19 * (1 - power) / (1 + power)
+
+
+def _coins(p: Expr, q: Expr) -> Expr:
+    """D_2 of a coin of chance p from a coin of chance q."""
+    return log(p**2 / q + (1 - p) ** 2 / (1 - q))
+
+
+# T = 1, sigma = 1, from the middle of [0, 1/100] with drift +-1/2: the chance to end at the upper end.
+_pushed, _pulled = tail(Rational(1, 200) - Rational(1, 2)), tail(Rational(1, 200) + Rational(1, 2))
 
 CLAIMS = (
     Claim(
@@ -88,6 +105,7 @@ CLAIMS = (
         assumptions=(c > 0, c < 1, u <= 1, D * (1 - c) >= s),
         checks=(
             Inequality(_tracked_next, Relation.AT_MOST, Min(_tracked, D), name="the tracked distance stops growing"),
+            Holds(_grown(101), Relation.AT_MOST, _grown(100), {}, "the best bound, c = 0.9, T = 101 against 100"),
         ),
         mutants=(
             Mutant(
@@ -157,7 +175,16 @@ CLAIMS = (
         key="chien_li/remarks_3_1/degenerates",
         title="For convex losses the result degenerates to Altschuler & Talwar's, (B.1)",
         source=at(101, "Section 3.1", "below Theorem 3.1; Remark 3.6, line 157"),
-        checks=(Inequality(_flat, Relation.EQUAL, _printed, name="the same at every window"),),
+        checks=(
+            Inequality(_flat, Relation.EQUAL, _printed, name="the same at every window"),
+            Holds(
+                _printed.subs(_flat_then_printed),
+                Relation.AT_MOST,
+                _flat.subs(_flat_then_printed),
+                {},
+                "s = 0.08, D = 1, 13 steps",
+            ),
+        ),
         mutants=(
             Mutant("Altschuler & Talwar are smaller", Inequality(_printed, Relation.AT_MOST, _flat), Engine.INEQUALITY),
             Mutant("equal up to s^2", Inequality(_printed, Relation.EQUAL, _flat + s**2), Engine.INEQUALITY),
@@ -198,6 +225,7 @@ CLAIMS = (
             Inequality(
                 Min(2 * s**2, s**2 * (1 + c) ** 2), Relation.BELOW, 2 * s**2, name="T = 2: (3) against composition"
             ),
+            Holds(Rational(19, 10) ** 2, Relation.BELOW, Integer(2), {}, "T = 2, c = 0.9: the one window of (3)"),
         ),
         mutants=(
             Mutant(
@@ -290,7 +318,16 @@ CLAIMS = (
         title="Output perturbation: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate of (1)",
         source=at(20, "Figure 1", "caption; A.15, line 808"),
         assumptions=(alpha > 1,),
-        checks=(UpperBound("output_perturbation", CLIPPED_RUNS, name="sensitivity D"),),
+        checks=(
+            UpperBound("output_perturbation", CLIPPED_RUNS, name="sensitivity D"),
+            Holds(
+                _coins(_pushed, _pulled),
+                Relation.AT_MOST,
+                Rational(1, 100) ** 2,
+                {},
+                "alpha = 2, T = 1, D = 0.01, drifts of +-1/2: the event of ending at the upper end",
+            ),
+        ),
         mutants=altered("output_perturbation", CLIPPED_RUNS, "a tenth of the diameter", "noise counted twice"),
         relation=Relation.AT_MOST,
         remark=(

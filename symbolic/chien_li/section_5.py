@@ -11,10 +11,10 @@ Remark       On unbounded domains without strong convexity linear losses attain 
              uniform improvement exists (`theorem_3_1/direct/composition_forced`). For c < 1 it exists from T = 2.
 """
 
-from sympy import Expr, Integer, Rational
+from sympy import Expr, Integer, Rational, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
 from lastiterate.symbolic.notation import c, s, u, x, xi, zeta
 
 _window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
@@ -30,13 +30,22 @@ def _square_after(second: Expr, moved: Expr) -> Expr:
 _clipped = _square_after(zeta, xi - _weak * zeta)
 _before = xi**2 + zeta**2
 
+# The same in plain coordinates, eta = 1: (10, 100), whose gradient (10, 10) is as long as K, goes to (0, 90).
+_end = (Rational(1005, 100), Rational(1001, 10))
+_slope = (_end[0], _weak * _end[1])
+_factor = 10 * sqrt(2) / sqrt(_slope[0] ** 2 + _slope[1] ** 2)
+_moved = (_end[0] - _factor * _slope[0]) ** 2 + (_end[1] - _factor * _slope[1] - 90) ** 2
+
 CLAIMS = (
     Claim(
         key="chien_li/section_5/no_early_gain",
         title="The results give no improvement over composition before a burn-in: c < 1, T = 2, (3) is not below 2 s^2",
         source=at(242, "Section 5", "Uniform strict improvement"),
         assumptions=(c > 0, c < 1),
-        checks=(Inequality(_composition, Relation.AT_MOST, _window, name="T = 2, tau = 1"),),
+        checks=(
+            Inequality(_composition, Relation.AT_MOST, _window, name="T = 2, tau = 1"),
+            Holds(Integer(2), Relation.AT_MOST, Rational(4, 3) ** 2, {}, "c = 1/3, in units of s^2"),
+        ),
         mutants=(
             Mutant("twice composition", Inequality(2 * _composition, Relation.AT_MOST, _window), Engine.INEQUALITY),
             Mutant("never an improvement", Inequality(_composition, Relation.AT_MOST, _window / 2), Engine.INEQUALITY),
@@ -81,7 +90,10 @@ CLAIMS = (
         title="The clipped gradient update of a convex smooth loss is 1-Lipschitz for eta <= 2/L",
         source=at(234, "Section 5", "Gradient clipping"),
         assumptions=(u <= 2,),
-        checks=(Inequality(_clipped, Relation.AT_MOST, _before, name="a small step (xi, zeta) past the clip"),),
+        checks=(
+            Inequality(_clipped, Relation.AT_MOST, _before, name="a small step (xi, zeta) past the clip"),
+            Holds(_moved, Relation.AT_MOST, Rational(1, 80), {}, "from (10, 100) to (10.05, 100.1), K = 10 sqrt 2"),
+        ),
         mutants=(
             Mutant("it contracts", Inequality(_clipped, Relation.AT_MOST, _before / 2), Engine.INEQUALITY),
             Mutant(

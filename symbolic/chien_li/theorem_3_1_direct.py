@@ -25,6 +25,7 @@ from lastiterate.symbolic.chien_li.paper import (
 from lastiterate.symbolic.claim import (
     Claim,
     Engine,
+    Holds,
     Identity,
     Inequality,
     Mutant,
@@ -237,7 +238,16 @@ CLAIMS = (
         title="(s V + Delta)^2 / W bounds the divergence for c = 1 + eta L without any test of feasibility",
         source=at(149, "Section 3.1", "(11)"),
         assumptions=(alpha > 1,),
-        checks=(UpperBound("affine_untested", SMOOTH_RUNS, name="without the test"),),
+        checks=(
+            UpperBound("affine_untested", SMOOTH_RUNS, name="without the test"),
+            Holds(
+                Integer(1000),
+                Relation.AT_MOST,
+                window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000),
+                {},
+                "c = 1.1, T = 1000, linear losses: T s^2 against the formula, in units of s^2",
+            ),
+        ),
         mutants=altered("affine_untested", SMOOTH_RUNS, _TWO, _NOISE),
         role=Role.OURS,
         relation=Relation.AT_MOST,

@@ -35,7 +35,16 @@ CLAIMS = (
         key="liang/theorem_3_4/earlier",
         title="Earlier version (14): A/beta + B/(1 - beta), for every beta in (0, 1), in both orders",
         source=earlier(204, "Theorem 3.4", "(14)"),
-        checks=(Holds(_larger, Relation.AT_MOST, _claimed, _box, "alpha = 2, n = 100, K = 10, D = 0.01, T = 1"),),
+        checks=(
+            Holds(_larger, Relation.AT_MOST, _claimed, _box, "alpha = 2, n = 100, K = 10, D = 0.01, T = 1"),
+            Holds(
+                _K**2 / 2 - log(2 * _n**2),
+                Relation.AT_MOST,
+                _claimed,
+                _box,
+                "log(p^2/q) from p >= 1/(2 n) and Chernoff's q <= exp(-K^2/2)/2",
+            ),
+        ),
         mutants=(
             Mutant("without D", Holds(_larger, Relation.AT_MOST, _claimed.subs(D, 0), _box), Engine.ENCLOSURE),
             Mutant("twice", Holds(_larger, Relation.AT_MOST, 2 * _claimed, _box), Engine.ENCLOSURE),

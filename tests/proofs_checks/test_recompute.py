@@ -18,6 +18,7 @@ from lastiterate.symbolic.claim import (
     Recursion,
     Relation,
     Sampled,
+    Simulated,
     Units,
     UpperBound,
     Value,
@@ -83,14 +84,23 @@ def test_digits_out_of_range(make_claim, digits):
         recompute(claim, decide(claim), digits)
 
 
-def _wrong():
-    verdicts = read_lock()
-    return [claim.key for claim in CLAIMS if verdicts[claim.key].verdict in ("REFUTED", "GAP", "TYPO")]
+def _wrong(*verdicts):
+    locked = read_lock()
+    return [claim.key for claim in CLAIMS if locked[claim.key].verdict in verdicts]
 
 
 def test_every_wrong_claim_of_the_ledger_has_counterexamples_that_come_out_again(monkeypatch, tmp_path):
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
-    for key in _wrong():
+    for key in _wrong("REFUTED", "GAP", "TYPO"):
         found = counterexample(key)
         assert found, key
         assert all(again.certain for again in found), key
+
+
+def test_what_is_refuted_is_so_by_two_means_one_of_them_rigorous(monkeypatch, tmp_path):
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
+    statistical = {check.name for claim in CLAIMS for check in claim.checks if isinstance(check, Simulated | Sampled)}
+    for key in _wrong("REFUTED"):
+        means = {again.check for again in counterexample(key, digits=5)}
+        assert len(means) >= 2, key
+        assert means - statistical, key
