@@ -35,7 +35,7 @@ def statement(check: Check) -> tuple[Markup, ...]:
     elif isinstance(check, Inequality):
         lines = [display(check.left, check.relation, check.right), *_given(check.given)]
     elif isinstance(check, Holds | Sampled):
-        lines = [display(check.left, check.relation, check.right), _box(check)]
+        lines = [display(check.left, check.relation, check.right), *_box(check)]
     elif isinstance(check, Recursion):
         lines = list(_recursion(check))
     elif isinstance(check, Value):
@@ -69,11 +69,12 @@ def _given(premises: tuple[sp.Basic, ...]) -> Iterator[Markup]:
         yield _words("Given {}.", _list(inline(premise) for premise in premises))
 
 
-def _box(check: Holds | Sampled) -> Markup:
+def _box(check: Holds | Sampled) -> Iterator[Markup]:
     ends = (
         Markup("{} in [{}, {}]").format(inline(s), inline(low), inline(high)) for s, (low, high) in check.box.items()
     )
-    return _words("On the box {}.", _list(ends))
+    if check.box:
+        yield _words("On the box {}.", _list(ends))
 
 
 def _recursion(check: Recursion) -> Iterator[Markup]:

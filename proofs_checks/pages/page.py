@@ -54,7 +54,7 @@ def _asset(name: str) -> Markup:
 
 def _letter(name: str) -> Markup:
     """A parameter of a counterexample, as its symbol is printed."""
-    return inline(Symbol(name))
+    return inline(Symbol({"lam": "lambda"}.get(name, name)))
 
 
 def _illustration(claim: Claim, check: Check, found: Counterexample) -> Markup:
