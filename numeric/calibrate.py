@@ -14,8 +14,9 @@ from math import isfinite, log, sqrt
 from typing import Final
 
 from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.bound import Bound, RenyiBound, bound
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import NoisySGD, positive
 
 __all__ = ["VARIED", "calibrate"]

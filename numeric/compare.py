@@ -8,9 +8,10 @@ from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import precision, upper
 from lastiterate.numeric.batches.sampled import sampled_routes
 from lastiterate.numeric.batches.shuffled import mean_routes, worst_routes
-from lastiterate.numeric.bound import Bound, RenyiBound, bound, rdp_epsilon
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.printed.catalogue import THEOREMS
+from lastiterate.numeric.results import Bound, RenyiBound, rdp_epsilon
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 

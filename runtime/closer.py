@@ -12,8 +12,9 @@ from math import inf, isfinite
 
 import torch
 
-from lastiterate.numeric.bound import Bound, RenyiBound, bound
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.certified import LossConstants
+from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.curvature import top_curvature
 from lastiterate.runtime.extremes import Extrapolation, extrapolate

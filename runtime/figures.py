@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from lastiterate.numeric.bound import Measured, estimate
+from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.drawing import Curve, Figure, Status
 from lastiterate.numeric.figures import COLORS, SETTING, paler, spaced
+from lastiterate.numeric.results import Measured
 from lastiterate.numeric.theorems import EVALUATORS, run_of
 from lastiterate.runtime.kinds import Kind
 from lastiterate.runtime.record import HolderEstimate

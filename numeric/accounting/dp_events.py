@@ -22,8 +22,8 @@ from lastiterate.numeric.accounting.composed import Composed
 from lastiterate.numeric.accounting.pld import releases, sides
 from lastiterate.numeric.accounting.tilted import Composition
 from lastiterate.numeric.balls import exact, lower, precision
-from lastiterate.numeric.bound import Bound, RenyiBound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import NoisySGD, count, positive
 
 if TYPE_CHECKING:

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
         Sum,
         Tabulated,
     )
-    from lastiterate.numeric.bound import Bound, Estimate, Measured, bound, estimate
+    from lastiterate.numeric.bound import bound, estimate
     from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.lower import Lower, lower_bound
+    from lastiterate.numeric.results import Bound, Estimate, Measured
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.numeric.shift_program.bracket import Bracket, bracket
     from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -67,7 +68,7 @@ _HOMES = {
     "assumptions": (
         "Assumption Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated"  # what is assumed
     ),
-    "bound": "Bound Estimate Measured bound estimate",
+    "bound": "bound estimate",
     "shift_program.bracket": "Bracket bracket",
     "calibrate": "calibrate",
     "compare": "compare",
@@ -75,6 +76,7 @@ _HOMES = {
     "errors": "InputError",
     "lower": "Lower lower_bound",
     "shift_program.program": "ShiftProgram",
+    "results": "Bound Estimate Measured",
     "run": "NoisySGD",
     "sweeps.run": "sweep",
 }

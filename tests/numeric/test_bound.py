@@ -14,9 +14,10 @@ from oracle import SLACK, cost, exact_shifts, expand, gdp_delta, states, tracked
 from programs import ASSUMPTIONS, run_of, settings
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
-from lastiterate.numeric.bound import Bound, Estimate, Measured, bound, estimate
+from lastiterate.numeric.bound import bound, estimate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
+from lastiterate.numeric.results import Bound, Estimate, Measured
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram

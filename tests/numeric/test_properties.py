@@ -16,8 +16,9 @@ from scipy.special import ndtr
 
 from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.bound import bound, rdp_epsilon
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.results import rdp_epsilon
 from lastiterate.numeric.run import NoisySGD
 
 _CASES = 10_000

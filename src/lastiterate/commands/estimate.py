@@ -12,7 +12,7 @@ import click
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.bound import Estimate
+    from lastiterate.numeric.results import Estimate
     from lastiterate.runtime.closer import CloserLook
     from lastiterate.runtime.record import HolderEstimate
 

@@ -14,8 +14,9 @@ from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.batches.sampled import sampled_routes
-from lastiterate.numeric.bound import RenyiBound, bound
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.calibrate import calibrate
+from lastiterate.numeric.results import RenyiBound
 from lastiterate.numeric.run import NoisySGD
 
 _RUN = NoisySGD(

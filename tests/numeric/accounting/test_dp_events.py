@@ -11,8 +11,9 @@ from lastiterate.numeric.accounting.dp_events import from_dp_event, to_dp_event,
 from lastiterate.numeric.accounting.gaussian import gdp_delta, gdp_epsilon
 from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
-from lastiterate.numeric.bound import Measured, bound, estimate
+from lastiterate.numeric.bound import bound, estimate
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.results import Measured
 from lastiterate.numeric.run import NoisySGD
 
 dp = pytest.importorskip("dp_accounting")

@@ -18,12 +18,13 @@ from lastiterate.numeric.batches.poisson import mixed_rdp
 from lastiterate.numeric.batches.poisson_blocks import block
 from lastiterate.numeric.batches.sampled import sampled_routes
 from lastiterate.numeric.batches.witness_laws import BinomialLaw, renyi_below
-from lastiterate.numeric.bound import RenyiBound, bound, gaussian_bound
+from lastiterate.numeric.bound import bound, gaussian_bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.divergences import s_up
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.results import RenyiBound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 

@@ -12,10 +12,11 @@ from scipy.special import logsumexp
 from lastiterate.numeric.accounting.composed_rdp import composed_rdp, step_price
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.batches.sampled import sampled_routes
-from lastiterate.numeric.bound import Measured, RenyiBound, bound, estimate, gaussian_bound
+from lastiterate.numeric.bound import bound, estimate, gaussian_bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.results import Measured, RenyiBound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.shooting import shoot
 

@@ -21,11 +21,12 @@ from lastiterate.numeric.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.batches.shuffled import mean_loss, mean_routes, worst_order
-from lastiterate.numeric.bound import Bound, RenyiBound, bound, gaussian_bound
+from lastiterate.numeric.bound import bound, gaussian_bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
