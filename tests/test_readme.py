@@ -2,9 +2,12 @@
 
 import doctest
 import re
+from collections import Counter
 from pathlib import Path
 
 from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.symbolic.claim import Role
+from lastiterate.symbolic.ledger import CLAIMS
 
 _README = Path(__file__).parents[1] / "README.md"
 
@@ -24,3 +27,17 @@ def test_findings_are_in_the_ledger() -> None:
         assert verdicts[key].verdict in ("GAP", "REFUTED")
     for key in set(re.findall(r"`(\w+/[\w/]+)`", found)) - set(faulty):
         assert verdicts[key].verdict == "HOLDS"
+
+
+def test_counts_are_those_of_the_ledger() -> None:
+    verdicts = read_lock()
+    papers = Counter(verdicts[claim.key].verdict for claim in CLAIMS if claim.role is not Role.OURS)
+    text = " ".join(_README.read_text().split())
+    counts = re.search(
+        r"Of (\d+) statements and proof steps of the five papers (\d+) hold as printed, (\d+) once a misprint is "
+        r"mended, (\d+) steps do not follow as written, and (\d+) statements are refuted",
+        text,
+    )
+    assert counts is not None
+    said = [int(one) for one in counts.groups()]
+    assert said == [papers.total(), *(papers[v] for v in ("HOLDS", "TYPO", "GAP", "REFUTED"))]

@@ -41,7 +41,7 @@ _figure = (Rational(11, 10), Rational(2, 25), Integer(1), 9)
 _strong = s**2 * (w + 1) / beta + x**2 / ((1 - beta) * (W + y))
 _strong_at = s**2 * (w + 1) / beta + D**2 / ((1 - beta) * W)
 _share = (beta > 0, beta < 1)
-_flat_then_printed = {s: Rational(2, 25), D: 1, w: 13}
+_thirteen_steps = [(s, Rational(2, 25)), (D, Integer(1)), (w, Integer(13))]
 
 
 def _grown(steps: int) -> Expr:
@@ -178,9 +178,9 @@ CLAIMS = (
         checks=(
             Inequality(_flat, Relation.EQUAL, _printed, name="the same at every window"),
             Holds(
-                _printed.subs(_flat_then_printed),
+                _printed.subs(_thirteen_steps),
                 Relation.AT_MOST,
-                _flat.subs(_flat_then_printed),
+                _flat.subs(_thirteen_steps),
                 {},
                 "s = 0.08, D = 1, 13 steps",
             ),
