@@ -5,7 +5,8 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
 from collections.abc import Iterator
-from textwrap import indent
+from textwrap import fill, indent
+from typing import Final
 
 import sympy as sp
 from sympy.printing.pretty.pretty import PrettyPrinter
@@ -33,17 +34,23 @@ from lastiterate.symbolic.notation import MEANING, PREVIOUS
 __all__ = ["describe", "formula", "symbols"]
 
 
+_WIDEST: Final = 180
+"""Columns that a formula may take; a wider one is written in a line and wrapped."""
+
+
 def _side_by_side(left: sp.Expr, relation: str, right: sp.Expr) -> str:
     printer = PrettyPrinter({"use_unicode": True, "wrap_line": False})
     form = printer._print(sp.sympify(left, strict=True))
     for part in (prettyForm(f" {relation} "), printer._print(sp.sympify(right, strict=True))):
         form = prettyForm(*form.right(part))
+    if form.width() > _WIDEST:
+        return fill(f"{left} {relation} {right}", _WIDEST, break_long_words=False)
     return "\n".join(line.rstrip() for line in str(form).splitlines())
 
 
 def _box(check: Holds | Sampled) -> str:
     ends = (f"{symbol} in [{low}, {high}]" for symbol, (low, high) in check.box.items())
-    return "\non the box " + ", ".join(ends)
+    return "\non the box " + ", ".join(ends) if check.box else ""
 
 
 def _asymptotic(check: Asymptotic | Unbounded) -> str:

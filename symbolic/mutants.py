@@ -19,9 +19,9 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 
-__all__ = ["wrong"]
+__all__ = ["ENGINE_OF", "wrong"]
 
-_CATCHES: Final[dict[type, Engine]] = {
+ENGINE_OF: Final[dict[type, Engine]] = {
     Identity: Engine.IDENTITY,
     Recursion: Engine.IDENTITY,
     Inequality: Engine.INEQUALITY,
@@ -34,6 +34,7 @@ _CATCHES: Final[dict[type, Engine]] = {
     Units: Engine.UNITS,
     Simulated: Engine.SIMULATION,
 }
+"""Which engine decides which type of check."""
 
 
 def wrong(name: str, check: Check) -> Mutant:
@@ -43,4 +44,4 @@ def wrong(name: str, check: Check) -> Mutant:
     >>> wrong("off by one", Identity(Integer(1), Integer(2))).caught_by
     <Engine.IDENTITY: 'identity'>
     """
-    return Mutant(name, check, _CATCHES[type(check)])
+    return Mutant(name, check, ENGINE_OF[type(check)])

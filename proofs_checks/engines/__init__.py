@@ -18,20 +18,9 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.claim import (
-    Asymptotic,
     Check,
-    Engine,
-    Holds,
-    Identity,
-    Inequality,
-    Recursion,
-    Sampled,
-    Simulated,
-    Unbounded,
-    Units,
-    UpperBound,
-    Value,
 )
+from lastiterate.symbolic.mutants import ENGINE_OF
 
 __all__ = ["ENGINE_OF", "Decider", "decide_check"]
 
@@ -46,22 +35,6 @@ class Decider(Protocol):
     def decide(self, check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
         """The engine's answer to a check of its types, under the claim's assumptions."""
         ...
-
-
-ENGINE_OF: Final[dict[type, Engine]] = {
-    Identity: Engine.IDENTITY,
-    Recursion: Engine.IDENTITY,
-    Inequality: Engine.INEQUALITY,
-    Holds: Engine.ENCLOSURE,
-    Value: Engine.ENCLOSURE,
-    Sampled: Engine.SAMPLING,
-    UpperBound: Engine.WITNESS,
-    Asymptotic: Engine.ASYMPTOTICS,
-    Unbounded: Engine.ASYMPTOTICS,
-    Units: Engine.UNITS,
-    Simulated: Engine.SIMULATION,
-}
-"""Which engine decides which type of check."""
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:

@@ -5,10 +5,9 @@ import sympy as sp
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.describe import formula
-from lastiterate.proofs_checks.engines import ENGINE_OF, decide_check
+from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.units import parse_unit, unit_text
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic import mutants
 from lastiterate.symbolic.claim import Units
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, j, lam, m, n, r, sigma, sigma_dp, x, y, z
 
@@ -101,10 +100,6 @@ def test_units_are_read_and_written(text, words):
 def test_a_unit_that_is_no_product_says_so():
     with pytest.raises(InputError, match="unit='as there'"):
         parse_unit("as there")
-
-
-def test_a_mutant_is_given_to_the_engine_of_its_type():
-    assert mutants._CATCHES == ENGINE_OF
 
 
 def test_the_formula_names_the_units_that_the_check_adds():
