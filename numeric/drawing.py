@@ -94,17 +94,27 @@ def table(figure: Figure) -> str:
     return out.getvalue()
 
 
+_PLAIN = 100.0
+"""A logarithmic axis over less than this ratio is marked in plain numbers."""
+
+
 def draw(figure: Figure) -> "Canvas":
     """Draw the curves, each named beside its right end."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     canvas = Canvas(figsize=(9.6, 5.4))
     FigureCanvasAgg(canvas)
-    axes = canvas.add_axes((0.075, 0.21, 0.60, 0.71))
+    room = 0.07 + 0.0065 * max(len(curve.label) for curve in figure.curves)
+    axes = canvas.add_axes((0.075, 0.21, max(0.60, 0.92 - room), 0.71))
     first, last = min(curve.steps[0] for curve in figure.curves), max(curve.steps[-1] for curve in figure.curves)
     axes.set_xscale("log" if figure.logarithmic else "linear")
     axes.set_xlim(first, last)
+    if figure.logarithmic and last < _PLAIN * first:
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _position: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(0, figure.top)
     axes.set_xlabel(figure.across)
     axes.set_ylabel(figure.upward or rf"Rényi privacy loss $\varepsilon$ at order {figure.order:g}")
