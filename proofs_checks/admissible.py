@@ -29,6 +29,7 @@ __all__ = [
     "relation_at",
     "side",
     "sign_at",
+    "truth",
     "truth_at",
 ]
 
@@ -150,31 +151,30 @@ def relation_at(left: sp.Expr, relation: Relation, right: sp.Expr, point: Point)
 
 def truth_at(condition: Boolean, point: Point) -> bool | None:
     """Whether a condition certainly holds (or fails) at an exact point; None where unclear."""
+    return truth(condition, lambda difference: sign_at(difference, point))
+
+
+def truth(condition: Boolean, sign_of: Callable[[sp.Expr], int | None]) -> bool | None:
+    """Whether a condition certainly holds (or fails), by the signs of its relations; None where unclear.
+
+    Args:
+        condition: relations under and, or and not.
+        sign_of: left side minus right side of a relation -> its sign, -1, 0 or 1, or None where it is not clear.
+    """
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, And | Or):
-        parts = [truth_at(part, point) for part in condition.args]
+        parts = [truth(part, sign_of) for part in condition.args]
         decisive = isinstance(condition, Or)
         if decisive in parts:
             return decisive
         return None if None in parts else not decisive
     if isinstance(condition, Not):
-        inner = truth_at(condition.args[0], point)
+        inner = truth(condition.args[0], sign_of)
         return None if inner is None else not inner
     if isinstance(condition, sp.Rel):
-        sign = sign_at(condition.lhs - condition.rhs, point)
-        if sign is None:
-            return None
-        return bool(
-            {
-                sp.Eq: sign == 0,
-                sp.Ne: sign != 0,
-                sp.Lt: sign < 0,
-                sp.Le: sign <= 0,
-                sp.Gt: sign > 0,
-                sp.Ge: sign >= 0,
-            }[type(condition)]
-        )
+        sign = sign_of(condition.lhs - condition.rhs)
+        return None if sign is None else bool(condition.func(sp.Integer(sign), sp.S.Zero))
     return None
 
 

@@ -82,6 +82,8 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     def step(self, inputs: Tensor, targets: Tensor) -> None:  # type: ignore[override]
         """One update on a batch.
 
+        The account is of the batches that `batches` draws; rows that were chosen in another way have no bound.
+
         Args:
             inputs: shape (k, ...), the rows that `batches` chose; k may be 0 for Poisson batches.
             targets: shape (k, ...).

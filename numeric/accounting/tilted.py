@@ -32,8 +32,6 @@ __all__ = ["Composition"]
 
 _Floats = NDArray[np.float64]
 _UNIT = 2.0**-53
-_ROUNDED = 1 + 4e-13
-"""Covers the rounding of e^(lam l - s) for exponents down to -700, and of a sum of a thousand masses."""
 _CLOSE = 1e-6
 """How close epsilon comes to where the bound crosses delta, relatively."""
 
@@ -152,15 +150,20 @@ def _log_ratio(value: float, delta: float) -> float:
 
 def _tilted(part: Losses, plan: Plan) -> tuple[_Floats, arb]:
     """Tilted masses, folded to the length of the transform, of sum about 1; and the log of what they are scaled by."""
-    exponents = plan.tilt * (plan.spacing * part.index)
+    exponents: _Floats = np.asarray(plan.tilt * (plan.spacing * part.index), dtype=np.float64)
     with np.errstate(divide="ignore"):
         shift = float(np.max(exponents + np.log(part.mass)))
-    tilted = (part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _ROUNDED
+    tilted = (part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _rounded(exponents)
     total = fsum(tilted)
     scaled: _Floats = (tilted / total) * (1 + 8 * _UNIT)
     return np.bincount(part.index % plan.length, scaled, minlength=plan.length).astype(np.float64), exact(
         total
     ).log() + exact(shift)
+
+
+def _rounded(exponents: _Floats) -> float:
+    """Covers the rounding of lam l, of e^(lam l - s) for exponents down to -700, and of a sum of a thousand masses."""
+    return 1 + 4e-13 + 2 * _UNIT * float(np.max(np.abs(exponents)))
 
 
 def _stop(parts: Sequence[Losses], counts: Sequence[int], spacing: float, delta: float) -> tuple[int, float]:
@@ -178,10 +181,10 @@ def _lost(parts: Sequence[Losses], counts: Sequence[int], stop: int, above: floa
     """The mass of sums from ``stop`` on, by Chernoff, and of an infinite loss."""
     exponent, infinite, whole = arb(0), arb(0), arb(0)
     for part, count in zip(parts, counts, strict=True):
-        exponents = above * (spacing * part.index)
+        exponents: _Floats = np.asarray(above * (spacing * part.index), dtype=np.float64)
         with np.errstate(divide="ignore"):
             shift = float(np.max(exponents + np.log(part.mass)))
-        moment = fsum(part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _ROUNDED
+        moment = fsum(part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _rounded(exponents)
         exponent += count * (exact(moment).log() + exact(shift))
         infinite += count * exact(part.infinite)
         whole += count * exact((fsum(part.mass) + part.infinite) * (1 + 4 * _UNIT)).log()

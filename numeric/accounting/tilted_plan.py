@@ -23,8 +23,8 @@ _COARSE = 0.15
 """Most that the tilted density may grow from one node to the next, as a power of e."""
 _MOST_NODES = 1500
 _LONGEST = 1 << 21
-TILTS: Final[_Floats] = np.geomspace(1e-8, 1e5, 161).astype(np.float32).astype(np.float64)
-"""Of 24 bits each, so that products with losses on the lattice, of fewer than 29 bits, are exact."""
+TILTS: Final[_Floats] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
+"""Tilts to choose from."""
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from itertools import pairwise
 
 import sympy as sp
 from flint import arb
-from sympy.logic.boolalg import And, Boolean, Not, Or
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.balls import lower, precision
 from lastiterate.numeric.enclose import UnsupportedError, enclose
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.admissible import NoPointError, free_symbols
+from lastiterate.proofs_checks.admissible import NoPointError, free_symbols, truth
 from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Asymptotic, Check, Engine, Inequality, Relation, Unbounded
@@ -81,21 +81,7 @@ def _settled(expression: sp.Expr) -> sp.Expr:
 
 def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
     """Whether the condition holds (or fails) on the path from some point on; None where that is not clear."""
-    if condition in (sp.true, sp.false):
-        return bool(condition)
-    if isinstance(condition, And | Or):
-        parts = [_eventually(part, on_path) for part in condition.args]
-        decisive = isinstance(condition, Or)
-        if decisive in parts:
-            return decisive
-        return None if None in parts else not decisive
-    if isinstance(condition, Not):
-        inner = _eventually(condition.args[0], on_path)
-        return None if inner is None else not inner
-    sign = _eventual_sign(_settled((condition.lhs - condition.rhs).xreplace(on_path)))
-    if sign is None:
-        return None
-    return bool(condition.func(sp.Integer(sign), sp.S.Zero))
+    return truth(condition, lambda difference: _eventual_sign(_settled(difference.xreplace(on_path))))
 
 
 def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) -> dict[sp.Symbol, sp.Expr]:

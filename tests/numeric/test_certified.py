@@ -2,10 +2,11 @@ from math import inf, isinf, sqrt
 
 import numpy as np
 import pytest
+import torch
 from flint import arb
 
 from lastiterate.numeric.balls import exact, precision
-from lastiterate.numeric.certified import ACTIVATIONS, logistic_regression, softmax_regression, two_layer
+from lastiterate.numeric.certified import ACTIVATIONS, LossConstants, logistic_regression, softmax_regression, two_layer
 from lastiterate.numeric.errors import InputError
 
 
@@ -35,41 +36,63 @@ def test_a_regulariser_adds_its_weight_and_needs_the_domain() -> None:
     assert isinf(logistic_regression(2.0, l2=0.25).lipschitz)
 
 
+def hessian_and_gradient(net: "torch.nn.Module", row: "torch.Tensor", label: int) -> tuple[float, float]:
+    """Spectral norm of the Hessian of cross-entropy in all parameters, and norm of the gradient."""
+
+    def loss(*parameters: "torch.Tensor") -> "torch.Tensor":
+        named = dict(zip([name for name, _ in net.named_parameters()], parameters, strict=True))
+        out = torch.func.functional_call(net, named, (row,))
+        return torch.nn.functional.cross_entropy(out, torch.tensor([label]))
+
+    values = tuple(p.detach() for p in net.parameters())
+    blocks = torch.autograd.functional.hessian(loss, values)
+    sizes = [v.numel() for v in values]
+    hessian = torch.cat([torch.cat([blocks[i][k].reshape(sizes[i], sizes[k]) for k in range(4)], 1) for i in range(4)])
+    gradient = torch.cat([g.reshape(-1) for g in torch.func.grad(loss, argnums=tuple(range(4)))(*values)])
+    return torch.linalg.matrix_norm(hessian, 2).item(), gradient.norm().item()
+
+
+def constants_of(net: "torch.nn.Module", row: "torch.Tensor", activation: str) -> LossConstants:
+    """What is certified at the parameters of this network, for this row."""
+    first = torch.cat([net[0].weight, net[0].bias[:, None]], 1)
+    return two_layer(
+        float(torch.cat([row, torch.ones(1, 1)], 1).norm()),
+        first_norm=max(torch.linalg.matrix_norm(first, 2).item(), 1e-9),
+        second_norm=torch.linalg.matrix_norm(net[2].weight, 2).item(),
+        hidden=len(first),
+        activation=activation,
+    )
+
+
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_two_layers_bound_random_networks(activation: str) -> None:
-    """Finite differences of the gradient along random directions stay below the certified smoothness."""
-    torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     make = {"tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid, "gelu": torch.nn.GELU}[activation]
     worst = 0.0
     for _ in range(20):
         net = torch.nn.Sequential(torch.nn.Linear(3, 5), make(), torch.nn.Linear(5, 3)).double()
         row = torch.randn(1, 3, dtype=torch.float64) * 2
-
-        def loss(*parameters: "torch.Tensor", net=net, row=row) -> "torch.Tensor":
-            named = dict(zip([name for name, _ in net.named_parameters()], parameters, strict=True))
-            out = torch.func.functional_call(net, named, (row,))
-            return torch.nn.functional.cross_entropy(out, torch.tensor([1]))
-
-        values = tuple(p.detach() for p in net.parameters())
-        blocks = torch.autograd.functional.hessian(loss, values)
-        sizes = [v.numel() for v in values]
-        hessian = torch.cat(
-            [torch.cat([blocks[i][k].reshape(sizes[i], sizes[k]) for k in range(4)], dim=1) for i in range(4)]
-        )
-        gradient = torch.cat([g.reshape(-1) for g in torch.func.grad(loss, argnums=tuple(range(4)))(*values)])
-        first = torch.linalg.matrix_norm(torch.cat([net[0].weight, net[0].bias[:, None]], 1), 2).item()
-        found = two_layer(
-            float(torch.cat([row, torch.ones(1, 1)], 1).norm()),
-            first_norm=first,
-            second_norm=torch.linalg.matrix_norm(net[2].weight, 2).item(),
-            hidden=5,
-            activation=activation,
-        )
-        ratio = torch.linalg.matrix_norm(hessian, 2).item() / found.smoothness
-        assert gradient.norm().item() <= found.lipschitz
-        worst = max(worst, ratio)
+        hessian, gradient = hessian_and_gradient(net, row, 1)
+        found = constants_of(net, row, activation)
+        assert gradient <= found.lipschitz
+        worst = max(worst, hessian / found.smoothness)
     assert 0.02 < worst <= 1.0, "a bound, and not an absurd one"
+
+
+@pytest.mark.parametrize(("size", "bias"), [(0.01, 30.0), (30.0, 0.0)])
+def test_each_part_of_two_layers_is_needed(size: float, bias: float) -> None:
+    """Sure of the wrong label, the bending of the network is all there is; undecided, its slope is."""
+    net = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 2)).double()
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net[2].weight[0, 0], net[2].weight[1, 0] = size, -size
+        net[2].bias[1] = bias
+    row = torch.full((1, 3), 10.0, dtype=torch.float64)
+    hessian, gradient = hessian_and_gradient(net, row, 0)
+    found = constants_of(net, row, "tanh")
+    assert gradient <= found.lipschitz
+    assert 0.85 * found.smoothness < hessian <= found.smoothness
 
 
 @pytest.mark.parametrize(
