@@ -5,8 +5,8 @@ from torch import Tensor
 
 from benchmarks.table import Row, median_time
 from lastiterate.runtime.gradients import Gradients, flat
-from lastiterate.runtime.loading import load_workload
-from lastiterate.runtime.workloads import Workload
+from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.workload import Workload
 
 _POINTS = 20
 

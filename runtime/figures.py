@@ -8,8 +8,8 @@ from lastiterate.numeric.drawing import Curve, Figure, Status
 from lastiterate.numeric.figures import COLORS, SETTING, paler, spaced
 from lastiterate.numeric.results import Measured
 from lastiterate.numeric.theorems import EVALUATORS, run_of
-from lastiterate.runtime.kinds import Kind
-from lastiterate.runtime.record import HolderEstimate
+from lastiterate.runtime.constants.kinds import Kind
+from lastiterate.runtime.constants.record import HolderEstimate
 
 __all__ = ["ORDERS", "figure_2a"]
 

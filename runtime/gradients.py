@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.workloads import Workload
+from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["DTYPES", "Gradients", "Leaves", "clip_factor", "device_of", "difference", "flat", "norm"]
 

@@ -30,8 +30,8 @@ from lastiterate.numeric.figures import COLORS, spaced
 from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients, flat
-from lastiterate.runtime.training import train
-from lastiterate.runtime.workloads import Workload
+from lastiterate.runtime.training.descent import train
+from lastiterate.runtime.workloads.workload import Workload
 
 DELTA = 1e-5
 TEST = 114

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from lastiterate.numeric.shift_program.program import ShiftProgram
     from lastiterate.numeric.sweeps.run import sweep
     from lastiterate.proofs_checks.stated import theorem
+    from lastiterate.runtime.attacks.attack import attack
+    from lastiterate.runtime.constants.holder import estimate_holder
+    from lastiterate.runtime.coupled.runs import coupled_runs
+    from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+    from lastiterate.runtime.workloads.loading import load_workload
+    from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = [
     "Assumption",
@@ -46,17 +52,23 @@ __all__ = [
     "Measured",
     "Minimum",
     "NoisySGD",
+    "ProjectedNoisySGD",
     "ShiftProgram",
     "Smooth",
     "StronglyConvex",
     "Sum",
     "Tabulated",
+    "Workload",
+    "attack",
     "bound",
     "bracket",
     "calibrate",
     "compare",
+    "coupled_runs",
     "estimate",
+    "estimate_holder",
     "from_dp_event",
+    "load_workload",
     "lower_bound",
     "sweep",
     "theorem",
@@ -65,30 +77,39 @@ __all__ = [
 ]
 
 _HOMES = {
-    "assumptions": (
-        "Assumption Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated"  # what is assumed
-    ),
-    "bound": "bound estimate",
-    "shift_program.bracket": "Bracket bracket",
-    "calibrate": "calibrate",
-    "compare": "compare",
-    "accounting.dp_events": "from_dp_event to_dp_event to_pld",
-    "errors": "InputError",
-    "lower": "Lower lower_bound",
-    "shift_program.program": "ShiftProgram",
-    "results": "Bound Estimate Measured",
-    "run": "NoisySGD",
-    "sweeps.run": "sweep",
+    "numeric.assumptions": "Assumption Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated",
+    "numeric.bound": "bound estimate",
+    "numeric.shift_program.bracket": "Bracket bracket",
+    "numeric.calibrate": "calibrate",
+    "numeric.compare": "compare",
+    "numeric.accounting.dp_events": "from_dp_event to_dp_event to_pld",
+    "numeric.errors": "InputError",
+    "numeric.lower": "Lower lower_bound",
+    "numeric.shift_program.program": "ShiftProgram",
+    "numeric.results": "Bound Estimate Measured",
+    "numeric.run": "NoisySGD",
+    "numeric.sweeps.run": "sweep",
+    "proofs_checks.stated": "theorem",
+    "runtime.attacks.attack": "attack",
+    "runtime.constants.holder": "estimate_holder",
+    "runtime.coupled.runs": "coupled_runs",
+    "runtime.training.optimiser": "ProjectedNoisySGD",
+    "runtime.workloads.loading": "load_workload",
+    "runtime.workloads.workload": "Workload",
 }
-_HOME = {name: f"lastiterate.numeric.{module}" for module, names in _HOMES.items() for name in names.split()}
-_HOME["theorem"] = "lastiterate.proofs_checks.stated"
+_HOME = {name: f"lastiterate.{module}" for module, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
     """Import a public name from its module on first use."""
     if name not in _HOME:
         raise AttributeError(f"module 'lastiterate' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    try:
+        return getattr(import_module(_HOME[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(f"{name} needs torch, which is not installed; pip install 'lastiterate[runtime]'.") from None
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from lastiterate.runtime.workloads import Workload
+from lastiterate.runtime.workloads.workload import Workload
 
 
 class Vector(nn.Module):

@@ -12,9 +12,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.figures import SETTING
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.theorems import run_of
+from lastiterate.runtime.constants.kinds import Kind
+from lastiterate.runtime.constants.record import Constants, Envelope, HolderEstimate
 from lastiterate.runtime.figures import ORDERS, figure_2a
-from lastiterate.runtime.kinds import Kind
-from lastiterate.runtime.record import Constants, Envelope, HolderEstimate
 
 RUN = NoisySGD(steps=200, step_size=0.1, noise_std=1e-3, clip_norm=1.0, dataset_size=150, diameter=1.0)
 
@@ -133,7 +133,7 @@ def test_every_curve_is_named_and_no_text_leaves_the_picture() -> None:
 
 def test_a_measurement_is_read_and_drawn_without_torch() -> None:
     code = (
-        "import sys, lastiterate.runtime.figures, lastiterate.runtime.record, lastiterate.commands.estimate;"
+        "import sys, lastiterate.runtime.figures, lastiterate.runtime.constants.record, lastiterate.commands.estimate;"
         "sys.exit(', '.join({'torch', 'matplotlib'} & set(sys.modules)) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603

@@ -6,8 +6,8 @@ import torch
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.gradients import Gradients, clip_factor, difference, flat, norm
-from lastiterate.runtime.loading import load_workload
-from lastiterate.runtime.workloads import Workload
+from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.workload import Workload
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
     from lastiterate.numeric.results import Estimate
-    from lastiterate.runtime.closer import CloserLook
-    from lastiterate.runtime.record import HolderEstimate
+    from lastiterate.runtime.constants.closer import CloserLook
+    from lastiterate.runtime.constants.record import HolderEstimate
 
 __all__ = ["command", "measured"]
 
@@ -89,7 +89,8 @@ def measured(
     Args:
         name: builtin:NAME or module:factory.
         lambdas: Hölder orders.
-        options: fields of `lastiterate.runtime.holder.Sampling` and of `lastiterate.runtime.training.paper_run`.
+        options: fields of `lastiterate.runtime.constants.holder.Sampling` and of
+            `lastiterate.runtime.training.descent.paper_run`.
         folder: where finished initialisations are kept; the user's cache folder if None.
 
     Raises:
@@ -103,9 +104,9 @@ def measured(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from lastiterate.runtime.holder import Sampling, estimate_holder
-    from lastiterate.runtime.loading import load_workload
-    from lastiterate.runtime.training import paper_run
+    from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+    from lastiterate.runtime.training.descent import paper_run
+    from lastiterate.runtime.workloads.loading import load_workload
 
     training = ("steps", "step_size", "clip_norm", "noise_std", "diameter")
     sampling = Sampling(**{key: value for key, value in options.items() if key not in training})
@@ -140,7 +141,7 @@ def _print(found: "HolderEstimate", carried: Sequence["Estimate"]) -> None:
 
     from lastiterate.numeric.figures import SETTING
     from lastiterate.numeric.theorems import EVALUATORS
-    from lastiterate.runtime.kinds import Kind
+    from lastiterate.runtime.constants.kinds import Kind
 
     composition = EVALUATORS["composition"]({**SETTING, "T": found.run.steps})
     table = Table(title=f"{found.workload}: measured Hölder constants (lower estimates)", title_justify="left")
@@ -169,8 +170,8 @@ def _print(found: "HolderEstimate", carried: Sequence["Estimate"]) -> None:
 
 
 def _closer(name: str, found: "HolderEstimate", options: Mapping[str, Any]) -> "CloserLook":
-    from lastiterate.runtime.closer import closer_look
-    from lastiterate.runtime.loading import load_workload
+    from lastiterate.runtime.constants.closer import closer_look
+    from lastiterate.runtime.workloads.loading import load_workload
 
     kept = {key: options[key] for key in ("radius", "dtype", "device", "memory", "seed")}
     return closer_look(load_workload(name), found.run, found.lambdas, **kept)

@@ -1,0 +1,1 @@
+"""Attacks on the last iterate: lower confidence bounds of epsilon."""

@@ -1,0 +1,1 @@
+"""Constants of the gradients of a network, measured: lower estimates, statistical estimates, closed forms."""

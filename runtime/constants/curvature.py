@@ -1,0 +1,145 @@
+"""Smoothness of per-sample losses from their Hessians: the largest |eigenvalue| by Lanczos, on many pairs at once.
+
+Every Ritz value lies in the range of the eigenvalues, so the largest one in absolute value is a lower estimate of the
+smoothness at that point, and the largest over the trajectory one of the constant L of Hölder order 1. It sees the
+limit of distance 0, where differences of gradients drown in rounding.
+
+Source: Lanczos 1950; Hessian-vector products by forward over reverse differentiation, Pearlmutter 1994.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor
+from torch.func import jvp, vmap
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import count
+from lastiterate.runtime.gradients import Gradients
+
+__all__ = ["Curvature", "top_curvature"]
+
+_SCREENING: Final = 4
+_REFINED: Final = 256
+"""Every pair gets a few steps, the most curved ones all of them."""
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The largest |eigenvalue| found. Direction: a lower estimate, up to rounding of the dtype.
+
+    Attributes:
+        value: the eigenvalue's absolute value, gradient / length.
+        point: index of the point it was found at.
+        sample: index of the sample.
+        per_point: the largest over the samples at each point, shape (points,).
+        iterations: Lanczos steps of the most curved pairs; as many as the dimension give the exact value.
+    """
+
+    value: float
+    point: int
+    sample: int
+    per_point: tuple[float, ...]
+    iterations: int
+
+
+@torch.no_grad()
+def top_curvature(gradients: Gradients, points: Tensor, *, iterations: int = 20, seed: int = 0) -> Curvature:
+    """The largest |eigenvalue| of a per-sample Hessian over points and samples.
+
+    Args:
+        gradients: per-sample gradients of the workload.
+        points: shape (points, dimension), for example the iterates of a trajectory.
+        iterations: Lanczos steps for the most curved pairs; 20 suffice for a few digits.
+        seed: of the starting vectors.
+
+    Raises:
+        InputError: an eigenvalue is not finite.
+
+    Example:
+        >>> from torch import nn
+        >>> from lastiterate.runtime.workloads.workload import Workload
+        >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
+        ...                 lambda out, y: (out - y).square().sum() / 2,
+        ...                 torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
+        >>> top_curvature(Gradients(line, line.initial(0)), torch.tensor([[3.0]], dtype=torch.float64)).value
+        4.0
+    """
+    count("iterations", iterations)
+    steps = min(iterations, gradients.dimension)
+    generator = torch.Generator().manual_seed(seed)
+    start = torch.randn(gradients.dimension, generator=generator, dtype=torch.float64).to(points)
+    pairs = torch.cartesian_prod(torch.arange(len(points)), torch.arange(gradients.samples))
+    found = _largest(gradients, points, pairs, start, min(steps, _SCREENING))
+    closer = found.topk(min(_REFINED, len(found))).indices
+    found[closer] = torch.maximum(found[closer], _largest(gradients, points, pairs[closer], start, steps))
+    if not bool(torch.isfinite(found).all()):
+        raise InputError(
+            "Curvature needs a loss with finite second derivatives at the points, got nan or inf; "
+            "use an activation that is smooth."
+        )
+    best = int(found.argmax())
+    return Curvature(
+        value=float(found[best]),
+        point=best // gradients.samples,
+        sample=best % gradients.samples,
+        per_point=tuple(found.reshape(len(points), -1).amax(dim=1).tolist()),
+        iterations=steps,
+    )
+
+
+def _largest(gradients: Gradients, points: Tensor, pairs: Tensor, start: Tensor, steps: int) -> Tensor:
+    """Largest |Ritz value| of each (point, sample) pair of indices, shape (pairs,), on the CPU."""
+    inputs, targets = gradients.rows()
+
+    def product(point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        pushed: Tensor = jvp(lambda at: gradients.of_one(at, row, target), (point,), (vector,))[1]
+        return pushed
+
+    products = vmap(product)
+    found = []
+    for part in gradients.pair_chunks(len(pairs)):
+        at, samples = (index.to(points.device) for index in pairs[part].T)
+        rows, wanted, here = inputs[samples], targets[samples], points[at]
+        found.append(_ritz(products, here, rows, wanted, start, steps).cpu())
+    return torch.cat(found)
+
+
+def _ritz(
+    products: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor],
+    points: Tensor,
+    rows: Tensor,
+    targets: Tensor,
+    start: Tensor,
+    steps: int,
+) -> Tensor:
+    """Largest |Ritz value| after some Lanczos steps on many Hessians side by side, shape (pairs,).
+
+    Args:
+        products: points, vectors, inputs, targets -> Hessian-vector products, shape (pairs, dimension).
+        points: shape (pairs, dimension).
+        rows: inputs, shape (pairs, ...).
+        targets: shape (pairs, ...).
+        start: shape (dimension,), the first vector, of any length.
+        steps: at most the dimension.
+    """
+    pairs = len(points)
+    current = (start / torch.linalg.vector_norm(start)).repeat(pairs, 1)
+    before, coupling = torch.zeros_like(current), torch.zeros(pairs).to(current)
+    matrix = torch.zeros(pairs, steps, steps).to(current)
+    for k in range(steps):
+        pushed = products(points, current, rows, targets) - coupling[:, None] * before
+        diagonal = (pushed * current).sum(dim=1)
+        matrix[:, k, k] = diagonal
+        pushed = pushed - diagonal[:, None] * current
+        coupling = torch.linalg.vector_norm(pushed, dim=1)
+        if k + 1 < steps:
+            matrix[:, k, k + 1] = matrix[:, k + 1, k] = coupling
+            # An invariant subspace leaves nothing to go on with: a zero row changes no eigenvalue of the rest.
+            before, current = current, (pushed / coupling[:, None]).nan_to_num(0.0, 0.0, 0.0)
+    if not bool(torch.isfinite(matrix).all()):
+        return torch.full((pairs,), torch.nan).to(current)
+    largest: Tensor = torch.linalg.eigvalsh(matrix).abs().amax(dim=1)
+    return largest

@@ -1,0 +1,109 @@
+"""Gradient differences of (iterate, drawn point) pairs: one pass that serves every Hölder order.
+
+The table of pairs *is* the measurement. Constants for a list of orders and the measured modulus are read off
+it afterwards (`lastiterate.runtime.constants.record`), so no gradient is computed twice.
+"""
+
+from typing import Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants.kinds import Kind, PairTable
+from lastiterate.runtime.constants.sampling import Draw, ball_points
+from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, norm
+
+__all__ = ["FLOOR_ULPS", "measure_pairs"]
+
+Array = NDArray[np.float64]
+
+FLOOR_ULPS: Final = 32.0
+"""Rounding error assumed of a gradient, in units of the dtype's eps times the largest per-sample norm."""
+
+
+@torch.no_grad()
+def measure_pairs(
+    gradients: Gradients,
+    centers: Tensor,
+    clip_norm: float,
+    *,
+    points: int,
+    radius: float,
+    draw: Draw,
+    generator: torch.Generator,
+) -> PairTable:
+    """Draw points around every center and measure how the gradients change.
+
+    Args:
+        gradients: per-sample gradients of the workload.
+        centers: shape (centers, dimension).
+        clip_norm: clip norm K of the two clipped kinds, a gradient.
+        points: points drawn around each center.
+        radius: radius of the ball, a length.
+        draw: how points are drawn in it.
+        generator: on the CPU, so that every device sees the same points.
+
+    Returns:
+        A table of centers * points pairs.
+
+    Raises:
+        InputError: a gradient that is not finite.
+    """
+    rows: list[tuple[Tensor, dict[Kind, Tensor], Tensor]] = []
+    for center in centers:
+        drawn = ball_points(points, gradients.dimension, radius, draw, generator)
+        around = center + drawn.to(center)
+        rows.extend(_around(gradients, center, around[part], clip_norm) for part in gradients.point_chunks(points))
+    table = PairTable(
+        _array([row[0] for row in rows]),
+        {kind: _array([row[1][kind] for row in rows]) for kind in Kind},
+        _array([row[2] for row in rows]),
+    )
+    if not np.isfinite(table.floors).all():
+        raise InputError(
+            f"Gradients must be finite in the balls, got nan or inf with radius={radius:g}; lower the radius."
+        )
+    return table
+
+
+def _around(
+    gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
+) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
+    """Distances, differences and floors of the pairs (center, point), each of shape (points,)."""
+    zero = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
+    largest = {Kind.SAMPLE: zero, Kind.SAMPLE_CLIPPED: zero}
+    norms = zero
+    totals: dict[Kind, Leaves] = {}
+    for chunk in gradients.sample_chunks():
+        here, there = gradients.at(center[None], chunk), gradients.at(around, chunk)
+        norm_here, norm_there = norm(here), norm(there)
+        norms = torch.maximum(norms, norm_here.amax(dim=1) + norm_there.amax(dim=1))
+        scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
+        acts = bool((scale[0] < 1).any() or (scale[1] < 1).any())
+        change = difference(there, here)
+        clipped = difference(there, here, scale) if acts else change
+        raw_norm = norm(change)
+        clipped_norm = norm(clipped) if acts else raw_norm
+        largest = {
+            Kind.SAMPLE: torch.maximum(largest[Kind.SAMPLE], raw_norm.amax(dim=1)),
+            Kind.SAMPLE_CLIPPED: torch.maximum(largest[Kind.SAMPLE_CLIPPED], clipped_norm.amax(dim=1)),
+        }
+        _add(totals, Kind.BATCH, change)
+        _add(totals, Kind.BATCH_CLIPPED, clipped)
+    batch = {kind: norm(leaves)[:, 0] / gradients.samples for kind, leaves in totals.items()}
+    floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms
+    return torch.linalg.vector_norm(around - center, dim=1), largest | batch, floors
+
+
+def _add(totals: dict[Kind, Leaves], kind: Kind, change: Leaves) -> None:
+    """Add the sum over the samples to the totals, leaves of shape (points, 1, size of the parameter)."""
+    summed = tuple(leaf.sum(dim=1, keepdim=True) for leaf in change)
+    before = totals.get(kind)
+    totals[kind] = summed if before is None else tuple(a + b for a, b in zip(before, summed, strict=True))
+
+
+def _array(parts: list[Tensor]) -> Array:
+    return torch.cat(parts).to("cpu", torch.float64).numpy()

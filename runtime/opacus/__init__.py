@@ -1,0 +1,1 @@
+"""Opacus: an accountant for the last iterate, and the projection that it needs."""

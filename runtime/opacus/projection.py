@@ -1,0 +1,95 @@
+"""A projection after every step of an Opacus optimiser, which the theorems for the last iterate ask for.
+
+The parameters, all of them as one vector, are moved to the nearest point of a ball after each step. The ball stands
+around where they are when the projection is attached, or around a point that is given: it must not depend on the data,
+so a training that is resumed needs the centre of its beginning.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import positive
+from lastiterate.runtime.training.descent import project as nearest
+
+__all__ = ["Projection", "attached", "parameters_of", "project"]
+
+_NAME = "_lastiterate_projection"
+
+
+class Projection:
+    """A ball onto which an optimiser projects after each of its steps.
+
+    Attributes:
+        diameter: of the ball, a length.
+        centre: shape (dimension,), the parameters one after the other.
+        steps: how many steps it was there for.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor], diameter: float, centre: Tensor) -> None:
+        self.diameter = diameter
+        self.centre = centre
+        self.steps = 0
+        self._parameters = parameters
+
+    def __call__(self, *_: Any) -> None:
+        """Project; called by torch after a step."""
+        with torch.no_grad():
+            here = torch.cat([one.reshape(-1) for one in self._parameters])
+            moved = nearest(here, self.centre, self.diameter)
+            if moved is not here:
+                sizes = [one.numel() for one in self._parameters]
+                for parameter, values in zip(self._parameters, torch.split(moved, sizes), strict=True):
+                    parameter.copy_(values.view_as(parameter))
+        self.steps += 1
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the centre; a training that goes on needs the same."""
+        return sha256(self.centre.detach().cpu().contiguous().numpy().tobytes()).hexdigest()
+
+
+def project(optimizer: Any, diameter: float, centre: Sequence[Tensor] | None = None) -> Projection:
+    """Make an optimiser project its parameters onto a ball after every step.
+
+    Args:
+        optimizer: an Opacus optimiser, before its first step.
+        diameter: of the ball (not its radius), a length.
+        centre: one tensor a parameter, from before the training; where the parameters are if left out.
+
+    Raises:
+        InputError: it projects already, the diameter is not positive, or the centre does not fit the parameters.
+    """
+    if attached(optimizer) is not None:
+        raise InputError(
+            f"project needs an optimiser that does not project yet, got one with diameter="
+            f"{attached(optimizer).diameter:g}; make a new optimiser."  # type: ignore[union-attr]
+        )
+    parameters = parameters_of(optimizer)
+    start = parameters if centre is None else list(centre)
+    if [one.shape for one in start] != [one.shape for one in parameters]:
+        raise InputError(
+            f"centre needs one tensor of the same shape for each parameter, got centre of "
+            f"{[tuple(one.shape) for one in start]}; keep copies of the initial parameters."
+        )
+    flat = torch.cat([one.detach().reshape(-1).to(parameters[0]) for one in start]).clone()
+    found = Projection(parameters, positive("diameter", diameter, finite=False), flat)
+    inner = getattr(optimizer, "original_optimizer", optimizer)
+    inner.register_step_post_hook(found)
+    setattr(inner, _NAME, found)
+    return found
+
+
+def attached(optimizer: Any) -> Projection | None:
+    """The projection of an optimiser, if it has one."""
+    found = getattr(getattr(optimizer, "original_optimizer", optimizer), _NAME, None)
+    return found if isinstance(found, Projection) else None
+
+
+def parameters_of(optimizer: Any) -> list[Tensor]:
+    """The parameters that an optimiser trains, in its order."""
+    return [one for group in optimizer.param_groups for one in group["params"] if one.requires_grad]

@@ -1,0 +1,1 @@
+"""Noisy training exactly as it is accounted for."""

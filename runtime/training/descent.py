@@ -1,0 +1,128 @@
+"""Projected, clipped, noisy gradient descent exactly as it is accounted for.
+
+    W <- Proj_K[W - eta / b * sum over the batch of clip_K(grad l_i(W)) + N(0, sigma^2 I)]
+
+Source: Chien & Li 2025, update (1), with batches as the run says; b is ``run.batch`` whatever the size of a Poisson
+batch turns out to be. The domain is the ball around the initial point whose
+*diameter* is ``run.diameter``; its radius is half of that. The papers draw a ball of radius D and then use D
+for its diameter.
+
+Appendix A.13 states the learning rate 0.1, 200 epochs and the clip norm 1.0. It states neither the noise nor
+the domain of the trained network. `paper_run` takes full batches (one step an epoch), the domain of Figure 1
+(diameter 1, which a ball of radius 1 around any iterate covers: that explains the radius of A.13), and
+noise of standard deviation 0.001 in every coordinate, about as long as a gradient step of this network, so
+that the iterates still follow a training trajectory.
+"""
+
+from dataclasses import dataclass
+from math import inf
+
+import torch
+from torch import Tensor
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.training.batches import batches
+from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["BATCHES", "Trajectory", "paper_run", "project", "stream", "train"]
+
+BATCHES = 2**40
+"""The purpose of the stream that draws the batches; far from the purposes of every other seed."""
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """The iterates of one run.
+
+    Attributes:
+        points: shape (steps + 1, dimension): the initial point, then every iterate.
+        run: what was run, as the accountant wants it.
+        seed: the seed of the initial point and of the noise.
+    """
+
+    points: Tensor
+    run: NoisySGD
+    seed: int
+
+
+def paper_run(
+    workload: Workload,
+    *,
+    steps: int = 200,
+    step_size: float = 0.1,
+    clip_norm: float = 1.0,
+    noise_std: float = 1e-3,
+    diameter: float = 1.0,
+) -> NoisySGD:
+    """The run of A.13 on all samples of ``workload``; see the module for what the paper leaves open.
+
+    Raises:
+        InputError: a value outside the range that `NoisySGD` allows.
+    """
+    return NoisySGD(
+        steps=steps,
+        step_size=step_size,
+        noise_std=noise_std,
+        clip_norm=clip_norm,
+        dataset_size=workload.samples,
+        diameter=diameter,
+    )
+
+
+def stream(seed: int, purpose: int) -> torch.Generator:
+    """A generator on the CPU for one purpose of one seed: the same draws whatever the device computes on."""
+    mixed = (seed * 2 + purpose + 1) * 0x9E3779B97F4A7C15 % 2**63
+    return torch.Generator().manual_seed(mixed)
+
+
+def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
+    """The nearest points of the ball of this *diameter* around ``center``.
+
+    Args:
+        points: shape (..., dimension).
+        center: shape (dimension,).
+        diameter: greatest distance of two points of the ball; inf leaves the points where they are.
+
+    Example:
+        >>> project(torch.tensor([3.0, 4.0]), torch.zeros(2), diameter=1.0)
+        tensor([0.3000, 0.4000])
+    """
+    if diameter == inf:
+        return points
+    away = points - center
+    lengths = torch.linalg.vector_norm(away, dim=-1, keepdim=True)
+    radius = diameter / 2
+    return torch.where(lengths <= radius, points, center + away * (radius / lengths))
+
+
+@torch.no_grad()
+def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int) -> Trajectory:
+    """Run update (1) for ``run.steps`` steps from ``initial``.
+
+    Args:
+        gradients: per-sample gradients of the workload.
+        initial: shape (dimension,), on the device of ``gradients``.
+        run: the run; its dataset_size must be the number of samples.
+        seed: seed of the noise and of the batches, drawn on the CPU and so the same on every device.
+
+    Raises:
+        InputError: the run speaks of another number of samples, or the parameters stop being finite.
+    """
+    if run.dataset_size != gradients.samples:
+        raise InputError(
+            f"The run must be over all samples of the workload, got dataset_size={run.dataset_size} for "
+            f"{gradients.samples} samples; describe the run that is trained."
+        )
+    noise = stream(seed, purpose=0)
+    points = torch.empty(run.steps + 1, gradients.dimension, dtype=gradients.dtype, device=gradients.device)
+    points[0] = initial
+    for t, batch in enumerate(batches(run, stream(seed, purpose=BATCHES))):
+        step = gradients.total(points[t], run.clip_norm, None if run.sampling == "full" else batch) / run.batch
+        drawn = torch.randn(gradients.dimension, generator=noise, dtype=torch.float64)
+        moved = points[t] - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
+        points[t + 1] = project(moved, points[0], run.diameter)
+        if not bool(torch.isfinite(points[t + 1]).all()):
+            raise InputError(f"Training needs finite parameters, got nan or inf after step={t + 1}; lower step_size.")
+    return Trajectory(points=points, run=run, seed=seed)

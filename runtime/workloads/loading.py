@@ -1,0 +1,65 @@
+"""Workloads by name: ``builtin:NAME``, or ``module:factory`` of the user."""
+
+import importlib
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.builtin import BUILTIN
+from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["load_workload"]
+
+
+def load_workload(name: str) -> Workload:
+    """The workload called ``name``: ``builtin:NAME``, or ``module:factory`` of the user.
+
+    The user's module is imported, so its code runs; the current folder is searched as ``python -m`` does.
+
+    Raises:
+        InputError: the name has no colon, nothing of that name exists, it is not callable, or what it
+            returns is no `Workload`.
+    """
+    home, colon, attribute = name.partition(":")
+    if not (home and colon and attribute):
+        raise InputError(f"A workload is builtin:NAME or module:factory, got workload={name}; try builtin:iris-mlp.")
+    if home == "builtin":
+        if attribute not in BUILTIN:
+            near = get_close_matches(attribute, BUILTIN, n=1)
+            hint = f"did you mean builtin:{near[0]}?" if near else f"choose one of {', '.join(BUILTIN)}."
+            raise InputError(f"There is no such built-in workload, got workload={name}; {hint}")
+        return BUILTIN[attribute]()
+    factory = _imported(home, attribute, name)
+    if not callable(factory):
+        raise InputError(
+            f"The factory of a workload must be callable, got {attribute}={type(factory).__name__} in "
+            f"workload={name}; name a function that returns a Workload."
+        )
+    workload = factory()
+    if not isinstance(workload, Workload):
+        raise InputError(
+            f"The factory must return a lastiterate.runtime.workloads.workload.Workload, got {type(workload).__name__} "
+            f"from workload={name}; build one from a module factory, a per-sample loss and data."
+        )
+    return workload
+
+
+def _imported(home: str, attribute: str, name: str) -> object:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(home)
+    except ModuleNotFoundError as error:
+        missing = error.name or home
+        what = "that module" if home == missing or home.startswith(f"{missing}.") else f"its import {missing}"
+        raise InputError(
+            f"The module of a workload must be importable, got workload={name} where {what} was not found; "
+            "run from the folder that holds it, or install it."
+        ) from None
+    if not hasattr(module, attribute):
+        near = get_close_matches(attribute, vars(module), n=1)
+        hint = f"did you mean {home}:{near[0]}?" if near else "name a function that it defines."
+        raise InputError(f"The module {home} has no {attribute}, got workload={name}; {hint}")
+    return getattr(module, attribute)

@@ -1,0 +1,162 @@
+import json
+from math import isfinite
+
+import known
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+
+from lastiterate.commands.estimate import command
+from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.certified import logistic_regression
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants.closer import closer_look
+from lastiterate.runtime.constants.curvature import top_curvature
+from lastiterate.runtime.constants.extremes import extrapolate
+from lastiterate.runtime.constants.kinds import Kind, PairTable
+from lastiterate.runtime.constants.search import search_pairs
+from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.training.descent import paper_run
+from lastiterate.runtime.workloads.builtin import BUILTIN
+from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.workload import Workload
+
+
+def gradients_of(workload: Workload) -> Gradients:
+    return Gradients(workload, workload.initial(0))
+
+
+def test_curvature_is_the_top_eigenvalue_of_the_whole_hessian() -> None:
+    workload = load_workload("builtin:iris-mlp-tanh")
+    gradients = gradients_of(workload)
+    point = gradients.start
+    rows, targets = gradients.rows()
+    sample = 70
+    hessian = torch.func.jacfwd(lambda at: gradients.of_one(at, rows[sample], targets[sample]))(point)
+    exact = float(torch.linalg.eigvalsh(hessian).abs().max())
+    one = Workload("one", workload.module, workload.loss, workload.inputs[[sample]], workload.targets[[sample]])
+    found = top_curvature(gradients_of(one), point[None])
+    assert exact * 0.98 <= found.value <= exact * (1 + 1e-9)
+    everything = top_curvature(gradients, point[None])
+    assert everything.value >= found.value * (1 - 1e-9)
+
+
+def test_curvature_of_quadratics_is_exact_and_negative_counts() -> None:
+    found = top_curvature(gradients_of(known.quadratic([[1.0, 0.5], [3.0, -4.0]])), torch.zeros(2, 2).double())
+    assert found.value == pytest.approx(4.0, rel=1e-12)
+    assert found.sample == 1
+
+
+def test_of_one_is_what_at_computes() -> None:
+    gradients = gradients_of(load_workload("builtin:digits-cnn"))
+    rows, targets = gradients.rows()
+    together = flat(gradients.at(gradients.start[None], slice(3, 4)))[0, 0]
+    torch.testing.assert_close(gradients.of_one(gradients.start, rows[3], targets[3]), together)
+
+
+@pytest.mark.parametrize(("lam", "constant"), [(1 / 3, 2 ** (2 / 3)), (1.0, None)])
+def test_search_finds_the_worst_pair_of_a_cube_root(lam: float, constant: float | None) -> None:
+    gradients = gradients_of(known.odd_power())
+    centre = torch.full_like(gradients.start, 0.05)
+    (pair,) = search_pairs(gradients, centre, (lam,), diameter=1.0, starts=32, iterations=150)
+    assert pair.constant >= pair.start > 0
+    if constant:
+        assert 0.999 * constant <= pair.constant <= constant * (1 + 1e-9)
+    else:
+        assert pair.constant > 100, "not Lipschitz: the ascent runs to ever closer pairs"
+
+
+def test_search_on_a_quadratic_stays_below_the_constant_and_in_the_domain() -> None:
+    gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
+    half, one = search_pairs(gradients, gradients.start, (1.0, 0.5), diameter=2.0)
+    assert 0.99 * 3 <= one.constant <= 3 * (1 + 1e-12)
+    assert 0.97 * 3 * 2**0.5 <= half.constant <= 3 * 2**0.5 * (1 + 1e-12), "attained by opposite ends of the domain"
+    assert half.distance <= 2.0 * (1 + 1e-12)
+    assert (one.sample, half.sample) == (1, 1)
+
+
+def test_clipped_search_finds_no_more_than_twice_the_clip_norm() -> None:
+    gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
+    (pair,) = search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, clip_norm=0.1)
+    assert pair.constant * pair.distance <= 0.2 * (1 + 1e-9)
+
+
+def test_search_beats_the_draws_of_the_paper() -> None:
+    workload = load_workload("builtin:iris-mlp-tanh")
+    run = paper_run(workload, steps=20)
+    look = closer_look(workload, run, (1.0,))
+    assert look.searched[0].constant > 3 * look.extremes[0].largest
+    assert look.certified is not None
+    assert look.certified.smoothness >= max(look.searched[0].constant, look.curvature)
+    assert look.bounded is not None
+    assert (
+        look.bounded.epsilon == bound(paper_run(workload, steps=20), Smooth(look.certified.smoothness), order=2).epsilon
+    )
+    json.dumps(look.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", sorted(BUILTIN))
+def test_certified_constants_are_above_every_estimate(name: str) -> None:
+    workload = load_workload(f"builtin:{name}")
+    if workload.constants is None:
+        with pytest.raises(InputError, match=name):
+            workload.certified(0, 1.0)
+        return
+    gradients = gradients_of(workload)
+    certified = workload.certified(0, 2.0)
+    around = gradients.start + torch.randn(6, gradients.dimension, generator=torch.Generator().manual_seed(1)) * 0.02
+    found = top_curvature(gradients, torch.cat([gradients.start[None], around.double()]))
+    (pair,) = search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, iterations=60)
+    longest = flat(gradients.at(gradients.start[None]))[0].norm(dim=1).max()
+    assert max(found.value, pair.constant) <= certified.smoothness
+    assert float(longest) <= certified.lipschitz
+
+
+def test_which_assumption_the_constants_prove() -> None:
+    run = NoisySGD(10, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
+    assert logistic_regression(1.0).assumption(run) == Convex(0.25)
+    assert logistic_regression(9.0).assumption(run) == Smooth(20.25), "the step is longer than 2 / L"
+    assert logistic_regression(3.0).assumption(run) == Convex(2.25), "clipped, but of a linear score"
+    weighted = logistic_regression(1.0, l2=0.5, parameter_norm=1.0)
+    assert weighted.assumption(run) == StronglyConvex(0.75, 0.5)
+    assert logistic_regression(3.0, l2=0.5, parameter_norm=1.0).assumption(run) == Smooth(2.75), "clipping may act"
+
+
+def table(ratios: np.ndarray, distances: np.ndarray) -> PairTable:
+    return PairTable(distances, dict.fromkeys(Kind, ratios * distances), np.full(len(ratios), 1e-12) * distances)
+
+
+def test_extrapolation_covers_a_known_end_point() -> None:
+    generator = np.random.default_rng(0)
+    covered = 0
+    for seed in range(40):
+        ratios = 3 * (1 - generator.random((4000, 3)).min(axis=1) ** 0.8 * generator.random(4000) ** 0.5)
+        found = extrapolate(table(ratios, np.exp(generator.uniform(-4, 0, 4000))), Kind.SAMPLE, 1.0, seed=seed)
+        assert found.low <= found.value <= found.high
+        assert found.largest == pytest.approx(ratios.max(), rel=1e-12)
+        covered += found.low <= 3.0 <= found.high
+    assert covered >= 30
+
+
+def test_extrapolation_says_when_there_is_no_end_point() -> None:
+    generator = np.random.default_rng(0)
+    found = extrapolate(table(generator.pareto(1.0, 5000), np.ones(5000)), Kind.SAMPLE, 1.0)
+    assert found.shape > 0
+    assert not isfinite(found.value)
+    with pytest.raises(InputError, match="blocks=19"):
+        extrapolate(table(generator.random(100), np.ones(100)), Kind.SAMPLE, 1.0, blocks=19)
+    with pytest.raises(InputError, match="for 30 pairs"):
+        extrapolate(table(generator.random(30), np.ones(30)), Kind.SAMPLE, 1.0, blocks=40)
+
+
+def test_the_command_prints_what_each_number_is(tmp_path: object) -> None:
+    options = ["--inits", "1", "--points", "5", "--steps", "10", "--lambda", "1", "--closer", "--resume", str(tmp_path)]
+    said = CliRunner().invoke(command, ["builtin:breast-cancer", *options])
+    assert said.exit_code == 0, said.output
+    for part in ("worst pair found", "Certified", "6.5-Lipschitz", "a bound for the run that was measured, T = 10"):
+        assert part in said.output
+    data = json.loads(CliRunner().invoke(command, ["builtin:breast-cancer", *options, "--json"]).output)
+    assert data["closer"]["certified"]["smoothness"] >= data["closer"]["searched"][0]["constant"]

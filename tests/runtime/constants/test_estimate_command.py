@@ -1,0 +1,100 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from lastiterate.__main__ import main
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.figures import SETTING
+from lastiterate.numeric.theorems import run_of
+from lastiterate.runtime.constants.record import HolderEstimate
+
+SMALL = ["--inits", "1", "--points", "3", "--steps", "4"]
+USER = """
+import torch
+from torch import nn
+from lastiterate.runtime.workloads.workload import Workload
+
+class Weights(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(2))
+    def forward(self, rows):
+        return self.w.expand(len(rows), -1)
+
+def quadratic():
+    rows = torch.tensor([[4.0, 4.0]])
+    return Workload("quadratic", Weights, lambda out, row: (row * out.square()).sum() / 2, rows, rows)
+"""
+
+
+def run(arguments: list[str]) -> int | str | None:
+    with pytest.raises(SystemExit) as ended:
+        main(["estimate", *arguments])
+    return ended.value.code
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+def test_the_table_says_that_it_is_an_estimate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["builtin:iris-mlp", *SMALL, "--resume", str(tmp_path / "kept")]) == 0
+    out = capsys.readouterr().out
+    assert "Epsilon is an estimate, not a bound" in out
+    assert "conditional on the constant" in out
+    assert "ReLU gradients jump" in out
+    assert len(list((tmp_path / "kept").rglob("init-*.npz"))) == 1
+    assert not (tmp_path / "cache").exists()
+
+
+def test_json_of_a_users_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "their_quadratic.py").write_text(USER)
+    arguments = ["their_quadratic:quadratic", "--lambda", "1", "--lambda", "0.5", *SMALL, "--steps", "120", "--json"]
+    assert run(arguments) == 0
+    text = capsys.readouterr().out
+    data = json.loads(text)
+    found = HolderEstimate.from_json(text)
+    assert found.lambdas == (0.5, 1.0)
+    assert found.constant(1.0) == pytest.approx(4.0)
+    assert [row["lambda"] for row in data["carried"]] == [0.5, 1.0]
+    assert {row["kind"] for row in data["carried"]} == {"estimate"}
+    assert all("lower estimate" in row["conditional_on"] for row in data["carried"])
+    rigorous = bound(run_of({**SETTING, "T": 120}), found.holder(1.0).assumption, order=2)
+    assert data["carried"][1]["epsilon"] == rigorous.epsilon
+
+
+def test_without_torch_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert run(["builtin:iris-mlp"]) == 2
+    error = capsys.readouterr().err
+    assert "pip install 'lastiterate[runtime]'" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["builtin:iris-mpl"], "did you mean builtin:iris-mlp?"),
+        (["no_such_module_xyz:small"], "no_such_module_xyz"),
+        (["builtin:iris-mlp", "--lambda", "2"], "lambda=2"),
+        (["builtin:iris-mlp", "--lambda", "half"], "half"),
+        (["builtin:iris-mlp", "--noise-std", "0"], "noise_std=0"),
+        (["builtin:iris-mlp", "--diameter", "0"], "diameter=0"),
+        (["builtin:iris-mlp", "--radius", "nan"], "radius=nan"),
+        (["builtin:iris-mlp", "--draw", "gaussian"], "draw=gaussian"),
+        (["builtin:iris-mlp", "--dtype", "float16"], "dtype=float16"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_writes_nothing(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,80 @@
+"""Batches: each is drawn as the accountant believes, and the trainer steps along its sum."""
+
+from dataclasses import replace
+from math import sqrt
+
+import known
+import numpy as np
+import pytest
+import torch
+
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.training.batches import batches
+from lastiterate.runtime.training.descent import BATCHES, stream, train
+
+_RUN = NoisySGD(3000, 0.1, 0.2, 1.0, dataset_size=6, batch_size=2, sampling="cyclic", diameter=1.5)
+
+
+def _drawn(sampling: str, seed: int = 0) -> list[list[int]]:
+    run = replace(_RUN, sampling=sampling, adjacency="")
+    return [batch.tolist() for batch in batches(run, torch.Generator().manual_seed(seed))]
+
+
+def test_cyclic_batches_repeat_and_full_batches_are_everything() -> None:
+    assert _drawn("cyclic") == [[0, 1], [2, 3], [4, 5]] * 1000
+    full = replace(_RUN, steps=2, batch_size=None, sampling="full")
+    assert [batch.tolist() for batch in batches(full, torch.Generator())] == [[0, 1, 2, 3, 4, 5]] * 2
+
+
+def test_every_epoch_of_shuffled_batches_is_a_fresh_permutation() -> None:
+    drawn = _drawn("shuffled")
+    epochs = [[*a, *b, *c] for a, b, c in zip(drawn[::3], drawn[1::3], drawn[2::3], strict=True)]
+    assert all(sorted(epoch) == list(range(6)) for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) > 500  # of 720
+    first = np.array([epoch[0] for epoch in epochs])
+    assert np.abs(np.bincount(first, minlength=6) / 1000 - 1 / 6).max() < 5 * sqrt(5 / 36 / 1000)
+
+
+def test_without_replacement_every_pair_is_as_likely() -> None:
+    drawn = _drawn("without_replacement")
+    assert all(len(set(batch)) == 2 for batch in drawn)
+    pairs = {tuple(sorted(batch)) for batch in drawn}
+    counts = np.array([sum(tuple(sorted(batch)) == pair for batch in drawn) for pair in pairs])
+    assert len(pairs) == 15
+    assert np.abs(counts / 3000 - 1 / 15).max() < 5 * sqrt(14 / 225 / 3000)
+
+
+def test_poisson_batches_hold_every_sample_independently() -> None:
+    drawn = _drawn("poisson")
+    held = np.array([[i in batch for i in range(6)] for batch in drawn], dtype=float)
+    assert np.abs(held.mean(axis=0) - 1 / 3).max() < 5 * sqrt(2 / 9 / 3000)
+    assert np.abs(np.corrcoef(held.T) - np.eye(6)).max() < 5 / sqrt(3000)
+    assert [] in drawn
+
+
+@pytest.mark.parametrize("sampling", ["cyclic", "shuffled", "without_replacement", "poisson"])
+def test_a_step_goes_along_the_sum_over_its_batch(sampling: str) -> None:
+    """The sum is divided by the *expected* size of a Poisson batch, and an empty one moves by noise alone."""
+    curvatures = np.array([[1.0, 2.0], [30.0, 1.0], [0.1, 0.1], [5.0, 5.0], [0.5, 3.0], [2.0, 0.2]])
+    workload = known.quadratic(curvatures.tolist(), 2.0)
+    gradients = Gradients(workload, workload.initial(3))
+    run = replace(_RUN, steps=40, sampling=sampling, adjacency="")
+    points = train(gradients, gradients.start, run, seed=7).points.numpy()
+    noise = stream(7, purpose=0)
+    sizes = set()
+    for t, batch in enumerate(batches(run, stream(7, purpose=BATCHES))):
+        slopes = curvatures[batch.numpy()] * points[t]
+        slopes *= np.minimum(1.0, 1.0 / np.linalg.norm(slopes, axis=1, keepdims=True))
+        moved = points[t] - 0.1 * slopes.sum(axis=0) / 2
+        moved += 0.2 * torch.randn(2, generator=noise, dtype=torch.float64).numpy()
+        away = moved - points[0]
+        np.testing.assert_allclose(points[t + 1], points[0] + away * min(1.0, 0.75 / np.linalg.norm(away)), rtol=1e-12)
+        sizes.add(len(batch))
+    assert sizes == {2} or (sampling == "poisson" and {0, 2} < sizes)
+
+
+def test_batches_and_noise_come_from_different_streams() -> None:
+    assert stream(1, purpose=BATCHES).initial_seed() not in {
+        stream(s, p).initial_seed() for s in range(9) for p in (0, 1)
+    }

@@ -1,0 +1,96 @@
+import known
+import numpy as np
+import pytest
+import torch
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.training.descent import paper_run, project, stream, train
+from lastiterate.runtime.workloads.loading import load_workload
+
+CURVATURES = [[1.0, 2.0, 0.5], [30.0, 1.0, 1.0]]
+
+
+def run_of(**changes: object) -> NoisySGD:
+    settings = {"steps": 4, "step_size": 0.3, "noise_std": 0.2, "clip_norm": 1.0, "dataset_size": 2, "diameter": 1.5}
+    return NoisySGD(**(settings | changes))  # type: ignore[arg-type]
+
+
+def started(scale: float = 2.0) -> tuple[Gradients, torch.Tensor]:
+    workload = known.quadratic(CURVATURES, scale)
+    module = workload.initial(3)
+    gradients = Gradients(workload, module)
+    return gradients, gradients.start
+
+
+def test_every_step_is_the_update_written_out_by_hand() -> None:
+    gradients, start = started()
+    run = run_of(step_size=(0.3, 0.2, 0.1, 0.4), noise_std=(0.2, 0.1, 0.3, 0.2))
+    points = train(gradients, start, run, seed=5).points.numpy()
+    noise = stream(5, purpose=0)
+    w = start.numpy()
+    for t in range(4):
+        step = np.zeros(3)
+        for row in np.array(CURVATURES):
+            gradient = row * w
+            step += gradient * min(1.0, 1.0 / np.linalg.norm(gradient))
+        g = torch.randn(3, generator=noise, dtype=torch.float64).numpy()
+        moved = w - run.step_size_at(t) * step / 2 + run.noise_std_at(t) * g
+        away = moved - points[0]
+        w = points[0] + away * min(1.0, 0.75 / np.linalg.norm(away))
+        np.testing.assert_allclose(points[t + 1], w, rtol=1e-13)
+
+
+def test_the_domain_has_the_diameter_and_not_the_radius() -> None:
+    gradients, start = started()
+    points = train(gradients, start, run_of(steps=300, noise_std=5.0), seed=0).points
+    from_start = (points - start).norm(dim=1)
+    assert from_start.max() == pytest.approx(0.75)
+    apart = torch.cdist(points, points).max()
+    assert 1.4 < apart <= 1.5 * (1 + 1e-12)
+
+
+def test_projection_leaves_inner_points_and_an_infinite_domain_alone() -> None:
+    center, inside, outside = torch.zeros(2), torch.tensor([0.3, 0.0]), torch.tensor([3.0, 4.0])
+    assert torch.equal(project(inside, center, 1.0), inside)
+    assert project(outside, center, float("inf")) is outside
+    torch.testing.assert_close(project(outside, center, 1.0), torch.tensor([0.3, 0.4]))
+
+
+def test_seeds_decide_everything() -> None:
+    gradients, start = started()
+    first = train(gradients, start, run_of(), seed=1).points
+    assert torch.equal(first, train(gradients, start, run_of(), seed=1).points)
+    assert not torch.equal(first, train(gradients, start, run_of(), seed=2).points)
+
+
+def test_the_paper_run_trains_iris() -> None:
+    workload = load_workload("builtin:iris-mlp")
+    module = workload.initial(0)
+    gradients = Gradients(workload, module)
+    run = paper_run(workload, steps=200)
+    points = train(gradients, gradients.start, run, seed=0).points
+
+    def loss_at(point: torch.Tensor) -> float:
+        torch.nn.utils.vector_to_parameters(point, module.parameters())
+        with torch.no_grad():
+            return float(workload.loss(module(workload.inputs), workload.targets))
+
+    assert (run.step_size, run.clip_norm, run.steps, run.dataset_size) == (0.1, 1.0, 200, 150)
+    assert loss_at(points[-1]) < 0.9 * loss_at(points[0])
+
+
+def test_a_run_of_another_data_set_is_refused() -> None:
+    gradients, start = started()
+    with pytest.raises(InputError, match="dataset_size=5 for 2 samples"):
+        train(gradients, start, run_of(dataset_size=5), seed=0)
+
+
+def test_divergence_is_said() -> None:
+    workload = known.quadratic([[1e100, 1.0]])
+    module = workload.initial(0)
+    gradients = Gradients(workload, module)
+    run = run_of(dataset_size=1, clip_norm=1e308, step_size=1e308, diameter=float("inf"))
+    with pytest.raises(InputError, match="after step=1"):
+        train(gradients, gradients.start, run, seed=0)
