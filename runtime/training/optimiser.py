@@ -6,9 +6,9 @@
     print(bound(optimiser.accounted(), Smooth(1.0), delta=1e-5))
 
 It is `lastiterate.runtime.training.descent.train` step by step, on a module whose parameters move in place. With a
-domain it is the DPSGD-DC of Liang et al. 2026 (algorithm 1: "double clipping" of gradients and of parameters), whose domain is the ball
-of radius D around the origin; here the ball lies around the parameters that the module came with, and ``run.diameter``
-is its diameter.
+domain it is the DPSGD-DC of Liang et al. 2026 (algorithm 1: "double clipping" of gradients and of parameters), whose
+domain is the ball of radius D around the origin; here the ball lies around the parameters that the module came with,
+and ``run.diameter`` is its diameter.
 """
 
 from collections.abc import Callable, Iterator
