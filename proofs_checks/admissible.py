@@ -16,7 +16,8 @@ import sympy as sp
 from flint import arb, ctx, fmpq
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
-from lastiterate.numeric.enclose import UnsupportedError, enclose
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.symbolic.claim import Relation
 
 __all__ = [

@@ -1,7 +1,7 @@
 """The two directions of the sampled Gaussian as functions of its rate, its noise and the order.
 
 With base N(0, noise^2) and mixture M = (1 - rate) N(0, noise^2) + rate N(1, noise^2), for rates in (0, 1), positive
-noise and orders above 1. They have no closed form for general orders; `lastiterate.numeric.enclose` knows them.
+noise and orders above 1. They have no closed form for general orders; `lastiterate.numeric.enclosure.tape` knows them.
 """
 
 from typing import cast

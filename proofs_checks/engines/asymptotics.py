@@ -19,7 +19,8 @@ from flint import arb
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.balls import lower, precision
-from lastiterate.numeric.enclose import UnsupportedError, enclose
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.admissible import NoPointError, free_symbols, truth
 from lastiterate.proofs_checks.engines import inequality

@@ -11,7 +11,7 @@ import sympy as sp
 from flint import fmpq
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.numeric.enclose import UnsupportedError
+from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.admissible import (
     NoPointError,
@@ -23,7 +23,8 @@ from lastiterate.proofs_checks.admissible import (
     side,
     truth_at,
 )
-from lastiterate.proofs_checks.engines.branch import Edges, prove
+from lastiterate.proofs_checks.engines.boxes import Edges
+from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Engine, Holds, Relation, Sampled, Value
 

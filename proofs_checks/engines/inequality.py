@@ -12,7 +12,7 @@ resource units, so the answer does not depend on how busy the machine is.
 import z3
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.numeric.enclose import UnsupportedError
+from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.admissible import (
     NoPointError,
     Point,

@@ -17,7 +17,7 @@ from typing import Final
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.numeric.enclose import UnsupportedError
+from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Engine, Units

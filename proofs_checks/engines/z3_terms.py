@@ -12,7 +12,7 @@ import sympy as sp
 import z3
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
-from lastiterate.numeric.enclose import UnsupportedError
+from lastiterate.numeric.enclosure.operations import UnsupportedError
 
 __all__ = ["Terms", "algebraic", "ask", "entails"]
 

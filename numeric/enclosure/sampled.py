@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpz
 
 from lastiterate.numeric.balls import precision
 from lastiterate.numeric.divergences.mixtures import Components, moment
-from lastiterate.numeric.interval import WHOLE, Interval
+from lastiterate.numeric.enclosure.interval import WHOLE, Interval
 
 __all__ = ["sampled_partials", "sampled_value"]
 

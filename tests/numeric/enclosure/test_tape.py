@@ -5,7 +5,8 @@ from flint import arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lastiterate.numeric.enclose import Tape, UnsupportedError, enclose
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.enclosure.tape import Tape, enclose
 
 x, y = sp.symbols("x y", positive=True)
 k = sp.Symbol("k", integer=True, positive=True)

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.divergences import s_down, s_up
-from lastiterate.numeric.enclose import Tape, enclose
-from lastiterate.numeric.interval import WHOLE
+from lastiterate.numeric.enclosure.interval import WHOLE
+from lastiterate.numeric.enclosure.tape import Tape, enclose
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.verdict import Grade, Status

@@ -1,0 +1,1 @@
+"""Interval arithmetic on Sympy expressions: guaranteed enclosures of values and gradients."""

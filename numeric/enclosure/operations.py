@@ -1,0 +1,223 @@
+"""What a tape is made of: functions on intervals, with enclosures of their partial derivatives."""
+
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import sympy as sp
+from flint import arb
+
+from lastiterate.numeric.enclosure import interval as iv
+from lastiterate.numeric.enclosure.interval import UNIT, WHOLE, Interval
+from lastiterate.numeric.enclosure.sampled import sampled_partials, sampled_value
+from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
+
+__all__ = ["ONE", "Operation", "UnsupportedError", "choose", "operation_of"]
+
+
+class UnsupportedError(ValueError):
+    """The expression holds something that has no enclosure here."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A function on intervals.
+
+    Attributes:
+        value: an enclosure of the value from those of the arguments.
+        partials: enclosures of the partial derivatives from those of the arguments and of the value.
+    """
+
+    value: Callable[[list[Interval]], Interval]
+    partials: Callable[[list[Interval], Interval], list[Interval]]
+
+
+ONE: Final = (arb(1), arb(1))
+
+
+def _unary(function: Callable[[Interval], Interval], slope: Callable[[Interval], Interval]) -> Operation:
+    return Operation(lambda args: function(args[0]), lambda args, _: [slope(args[0])])
+
+
+def _swing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
+    """Sine and cosine are not monotone: one ball, cut to [-1, 1]."""
+
+    def lifted(x: Interval) -> Interval:
+        if not (x[0].is_finite() and x[1].is_finite()):
+            return -arb(1), arb(1)
+        low, high = iv.point(function(x[0].union(x[1])))
+        return (low if low >= -1 else -arb(1)), (high if high <= 1 else arb(1))
+
+    return lifted
+
+
+def _cosh(x: Interval) -> Interval:
+    return iv.increasing(arb.cosh)(iv.absolute(x))
+
+
+def _square(x: Interval) -> Interval:
+    return iv.integer_power(x, 2)
+
+
+def _one_plus_square(x: Interval) -> Interval:
+    return iv.add(ONE, _square(x))
+
+
+def _one_minus_square(x: Interval) -> Interval:
+    return iv.add(ONE, iv.negative(_square(x)))
+
+
+def _rsqrt(x: Interval) -> Interval:
+    return iv.inverse(iv.increasing(arb.sqrt)(x)) if x[0] > 0 else WHOLE
+
+
+def _bell(x: Interval) -> Interval:
+    """2/sqrt(pi) exp(-x^2), the derivative of erf."""
+    scale = iv.point(2 / arb.pi().sqrt())
+    return iv.multiply(scale, iv.increasing(arb.exp)(iv.negative(_square(x))))
+
+
+_sign_like: Final = (-arb(1), arb(1))
+
+
+def _sign(x: Interval) -> Interval:
+    if x[0] > 0:
+        return ONE
+    if x[1] < 0:
+        return iv.negative(ONE)
+    return (arb(0), arb(0)) if x[0] == x[1] == 0 else _sign_like
+
+
+def _step_slope(x: Interval) -> Interval:  # noqa: ARG001
+    return WHOLE
+
+
+_exp, _log = iv.increasing(arb.exp), iv.increasing(arb.log)
+_sinh, _tanh, _tan = iv.increasing(arb.sinh), iv.increasing(arb.tanh), arb.tan
+_UNARY: Final[dict[type, Operation]] = {
+    sp.exp: _unary(_exp, _exp),
+    sp.log: _unary(_log, lambda x: iv.inverse(x) if x[0] >= 0 else WHOLE),
+    sp.sinh: _unary(_sinh, _cosh),
+    sp.cosh: _unary(_cosh, _sinh),
+    sp.tanh: _unary(_tanh, lambda x: _one_minus_square(_tanh(x))),
+    sp.asinh: _unary(iv.increasing(arb.asinh), lambda x: _rsqrt(_one_plus_square(x))),
+    sp.acosh: _unary(
+        iv.increasing(arb.acosh), lambda x: _rsqrt(iv.negative(_one_minus_square(x))) if x[0] >= 1 else WHOLE
+    ),
+    sp.atanh: _unary(iv.increasing(arb.atanh), lambda x: iv.inverse(_one_minus_square(x))),
+    sp.sin: _unary(_swing(arb.sin), _swing(arb.cos)),
+    sp.cos: _unary(_swing(arb.cos), lambda x: iv.negative(_swing(arb.sin)(x))),
+    sp.asin: _unary(iv.increasing(arb.asin), lambda x: _rsqrt(_one_minus_square(x))),
+    sp.acos: _unary(iv.decreasing(arb.acos), lambda x: iv.negative(_rsqrt(_one_minus_square(x)))),
+    sp.atan: _unary(iv.increasing(arb.atan), lambda x: iv.inverse(_one_plus_square(x))),
+    sp.erf: _unary(iv.increasing(arb.erf), _bell),
+    sp.erfc: _unary(iv.decreasing(arb.erfc), lambda x: iv.negative(_bell(x))),
+    sp.Abs: _unary(iv.absolute, lambda x: _sign(x) if x[0] != 0 or x[1] != 0 else _sign_like),
+    sp.sign: _unary(_sign, _step_slope),
+    sp.floor: _unary(iv.increasing(arb.floor), _step_slope),
+    sp.ceiling: _unary(iv.increasing(arb.ceil), _step_slope),
+}
+
+
+def _sum(args: list[Interval]) -> Interval:
+    total = args[0]
+    for part in args[1:]:
+        total = iv.add(total, part)
+    return total
+
+
+def _product(args: list[Interval]) -> Interval:
+    total = args[0]
+    for part in args[1:]:
+        total = iv.multiply(total, part)
+    return total
+
+
+def _product_partials(args: list[Interval], _: Interval) -> list[Interval]:
+    return [_product([ONE, *(other for k, other in enumerate(args) if k != skip)]) for skip in range(len(args))]
+
+
+def _choice_partials(args: list[Interval], chosen: Interval) -> list[Interval]:
+    """Each argument of a minimum or maximum gets weight 1, 0, or anything between (Clarke's gradient)."""
+    possible = [arg[0] <= chosen[1] and arg[1] >= chosen[0] for arg in args]
+    if sum(possible) == 1:
+        return [ONE if p else (arb(0), arb(0)) for p in possible]
+    return [UNIT if p else (arb(0), arb(0)) for p in possible]
+
+
+def _integer_power(n: int) -> Operation:
+    def slope(args: list[Interval], _: Interval) -> list[Interval]:
+        return [iv.multiply((arb(n), arb(n)), iv.integer_power(args[0], n - 1))]
+
+    return Operation(lambda args: iv.integer_power(args[0], n), slope)
+
+
+def _power_partials(args: list[Interval], value: Interval) -> list[Interval]:
+    base, exponent = args
+    less = iv.add(exponent, (-arb(1), -arb(1)))
+    in_base = iv.multiply(exponent, iv.power(base, less))
+    in_exponent = iv.multiply(value, _log(base)) if base[0] > 0 else WHOLE
+    return [in_base, in_exponent]
+
+
+_SUM = Operation(_sum, lambda args, _: [ONE] * len(args))
+_PRODUCT = Operation(_product, _product_partials)
+_POWER = Operation(lambda args: iv.power(args[0], args[1]), _power_partials)
+_LEAST = Operation(iv.least, _choice_partials)
+_GREATEST = Operation(iv.greatest, _choice_partials)
+_SAMPLED: Final[dict[type, Operation]] = {
+    SampledUp: Operation(partial(sampled_value, up=True), sampled_partials),
+    SampledDown: Operation(partial(sampled_value, up=False), sampled_partials),
+}
+
+
+def choose(*, strict: bool) -> Operation:
+    """First value where the gap is positive (or zero, unless strict), else the second; both where unclear."""
+
+    def pick(gap: Interval) -> int:
+        if gap[0] > 0 or (gap[0] >= 0 and not strict):
+            return 1
+        if gap[1] < 0 or (gap[1] <= 0 and strict):
+            return 2
+        return 0
+
+    def value(args: list[Interval]) -> Interval:
+        chosen = pick(args[0])
+        return args[chosen] if chosen else iv.hull(args[1], args[2])
+
+    def partials(args: list[Interval], _: Interval) -> list[Interval]:
+        zero = (arb(0), arb(0))
+        chosen = pick(args[0])
+        if not chosen:
+            return [WHOLE, WHOLE, WHOLE]
+        return [zero, ONE if chosen == 1 else zero, ONE if chosen == 2 else zero]
+
+    return Operation(value, partials)
+
+
+def operation_of(expression: sp.Expr) -> tuple[Operation, tuple[sp.Expr, ...]]:
+    """The operation at the root of an expression, and what it is applied to.
+
+    Raises:
+        UnsupportedError: it has no enclosure here.
+    """
+    if isinstance(expression, sp.Add):
+        return _SUM, expression.args
+    if isinstance(expression, sp.Mul):
+        return _PRODUCT, expression.args
+    if isinstance(expression, sp.Pow):
+        base, exponent = expression.args
+        if exponent.is_Integer:
+            return _integer_power(int(exponent)), (base,)
+        return _POWER, (base, exponent)
+    if isinstance(expression, sp.Min | sp.Max):
+        return (_LEAST if isinstance(expression, sp.Min) else _GREATEST), expression.args
+    operation = _UNARY.get(type(expression)) or _SAMPLED.get(type(expression))
+    if operation is None:
+        raise UnsupportedError(f"no enclosure of {type(expression).__name__} in {expression}")
+    return operation, expression.args

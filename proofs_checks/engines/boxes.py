@@ -1,0 +1,110 @@
+"""Boxes with exact ends, and what can be said of a condition all over one."""
+
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import sqrt
+
+import sympy as sp
+from flint import arb, fmpq
+from sympy.logic.boolalg import And, Boolean, Not, Or
+
+from lastiterate.numeric.enclosure.interval import Interval
+from lastiterate.numeric.enclosure.tape import Tape
+
+__all__ = ["Edges", "Problem", "interval_of", "rational", "short_point", "split_point", "status", "tape_of"]
+
+Edges = tuple[tuple[fmpq, fmpq], ...]
+"""A box: exact (low, high) for each symbol."""
+
+
+@dataclass
+class Problem:
+    """What is to be shown: the gap is nonnegative (positive if strict) on the root box, where the conditions hold.
+
+    Attributes:
+        gap: an expression in the symbols.
+        strict: whether zero is a failure.
+        symbols: one for each edge of the box.
+        conditions: premises that may cut the box.
+        root: the box.
+        budget: most boxes to look at.
+        boxes: boxes looked at so far.
+        zero_tests: exact tests of a zero that are left; each may take long.
+        generator: of the points that are tried.
+    """
+
+    gap: sp.Expr
+    strict: bool
+    symbols: tuple[sp.Symbol, ...]
+    conditions: tuple[Boolean, ...]
+    root: Edges
+    budget: int
+    boxes: int = 0
+    zero_tests: int = 12
+    generator: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
+
+
+def interval_of(edge: tuple[fmpq, fmpq]) -> Interval:
+    """The edge at the working precision, rounded outwards."""
+    low = arb(edge[0])
+    return low.lower(), (low if edge[0] == edge[1] else arb(edge[1])).upper()
+
+
+def rational(value: fmpq) -> sp.Rational:
+    """The same number in Sympy."""
+    return sp.Rational(int(value.p), int(value.q))
+
+
+def split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
+    """The middle, or near the geometric mean where the edge spans scales."""
+    low, high = edge
+    if low > 0 and high > 16 * low:
+        middle = sp.Rational(sqrt(float(rational(low)) * float(rational(high)))).limit_denominator(10**6)
+        exact = fmpq(int(middle.p), int(middle.q))
+        if low < exact < high:
+            return exact
+    return (low + high) / 2
+
+
+def short_point(edge: tuple[fmpq, fmpq]) -> fmpq:
+    """A number with a short name near the middle, for a counterexample that reads well."""
+    middle = rational(split_point(edge))
+    for limit in (2, 10, 100, 1000):
+        short = middle.limit_denominator(limit)
+        exact = fmpq(int(short.p), int(short.q))
+        if edge[0] < exact < edge[1]:
+            return exact
+    return split_point(edge)
+
+
+@lru_cache(maxsize=4096)
+def tape_of(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Tape:
+    """The compiled expression, kept for the next time."""
+    return Tape(expression, symbols)
+
+
+def status(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[Interval]) -> bool | None:
+    """Whether a condition holds all over the box, nowhere in it, or neither is clear."""
+    if condition in (sp.true, sp.false):
+        return bool(condition)
+    if isinstance(condition, And | Or):
+        parts = [status(part, symbols, box) for part in condition.args]
+        decisive = isinstance(condition, Or)
+        if decisive in parts:
+            return decisive
+        return None if None in parts else not decisive
+    if isinstance(condition, Not):
+        inner = status(condition.args[0], symbols, box)
+        return None if inner is None else not inner
+    if not isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
+        return None
+    low, high = tape_of(condition.gts - condition.lts, symbols).value(box)
+    if isinstance(condition, sp.Gt | sp.Lt):
+        return True if low > 0 else False if high <= 0 else None
+    return True if low >= 0 else False if high < 0 else None

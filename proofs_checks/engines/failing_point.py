@@ -1,0 +1,81 @@
+"""A point of a box where a claim certainly fails, looked for before any box is split."""
+
+# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
+from collections.abc import Iterator, Sequence
+from math import inf, isnan
+
+from flint import fmpq
+
+from lastiterate.proofs_checks.admissible import Point, sign_at, truth_at
+from lastiterate.proofs_checks.engines.boxes import Problem, interval_of, rational, short_point, status, tape_of
+
+__all__ = ["breaks", "failing_point"]
+
+SAMPLES = 64
+"""Points of the first box tried before it is split."""
+
+
+def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
+    """The point, if it is admissible and the claim certainly fails there."""
+    low, high = tape_of(problem.gap, problem.symbols).value([interval_of((v, v)) for v in corner])
+    if low > 0 or (low >= 0 and not problem.strict):
+        return None
+    if not high < 0:
+        if problem.zero_tests == 0:
+            return None
+        problem.zero_tests -= 1
+    point: Point = {s: rational(v) for s, v in zip(problem.symbols, corner, strict=True)}
+    sign = sign_at(problem.gap, point)
+    fails = sign is not None and (sign < 0 or (sign == 0 and problem.strict))
+    return point if fails and all(truth_at(c, point) for c in problem.conditions) else None
+
+
+def _candidates(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+    """Middle, some corners, and random points of the first box."""
+    box, pick = problem.root, problem.generator
+    yield tuple(short_point(edge) for edge in box)
+    for index in range(min(2 ** len(box), 32)):
+        yield tuple(edge[(index >> k) & 1] for k, edge in enumerate(box))
+    for _ in range(SAMPLES):
+        yield tuple(_share(edge, fmpq(pick.randint(0, 64), 64), even=pick.random() < 0.5) for edge in box)
+
+
+def _share(edge: tuple[fmpq, fmpq], share: fmpq, *, even: bool) -> fmpq:
+    """A point of the edge, evenly spread or denser towards its low end."""
+    return edge[0] + (edge[1] - edge[0]) * (share if even else share**3)
+
+
+def failing_point(problem: Problem) -> Point | None:
+    """A failing point among the candidates, or by descent along the axes from the lowest of them."""
+    lowest: tuple[float, tuple[fmpq, ...]] = (inf, ())
+    for corner in _candidates(problem):
+        point = breaks(problem, corner)
+        if point is not None:
+            return point
+        lowest = min(lowest, (_height(problem, corner), corner))
+    share = fmpq(1, 8)
+    while lowest[1] and share > fmpq(1, 2000):
+        height, corner = lowest
+        for index, (low, high) in enumerate(problem.root):
+            for step in (share, -share):
+                moved = min(max(corner[index] + step * (high - low), low), high)
+                near = (*corner[:index], moved, *corner[index + 1 :])
+                point = breaks(problem, near)
+                if point is not None:
+                    return point
+                lowest = min(lowest, (_height(problem, near), near))
+        if lowest[0] >= height:
+            share /= 2
+    return None
+
+
+def _height(problem: Problem, corner: Sequence[fmpq]) -> float:
+    """The gap at a point where the conditions hold, as a float; infinite elsewhere."""
+    box = [interval_of((value, value)) for value in corner]
+    if not all(status(condition, problem.symbols, box) for condition in problem.conditions):
+        return inf
+    value = float(tape_of(problem.gap, problem.symbols).value(box)[0])
+    return inf if isnan(value) else value
