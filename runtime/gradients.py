@@ -100,7 +100,9 @@ class Gradients:
         self._inputs = self._placed(workload.inputs)
         self._targets = self._placed(workload.targets)
         self.samples = workload.samples
-        self._both = vmap(vmap(grad(self._loss_of_one), (None, 0, 0)), (0, None, None))
+        over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
+        self._both = vmap(over_samples, (0, None, None))
+        self._own = vmap(over_samples, (0, 0, 0))
         self._pairs_at_once = memory // self._bytes_of_a_pair()
         if self._pairs_at_once < 1:
             raise InputError(
@@ -113,14 +115,15 @@ class Gradients:
 
         Args:
             points: shape (points, dimension).
-            samples: which samples, as a slice or as indices.
+            samples: which samples, as a slice or as indices; of shape (points, samples) where every point has its own.
 
         Returns:
             One tensor a parameter, each of shape (points, samples, *parameter). Nothing is chunked here.
         """
         parts = torch.split(points, self._sizes, dim=1)
         leaves = tuple(part.reshape(len(points), *shape) for part, shape in zip(parts, self._shapes, strict=True))
-        gradients: Leaves = self._both(leaves, self._inputs[samples], self._targets[samples])
+        mapped = self._own if isinstance(samples, Tensor) and samples.ndim == 2 else self._both
+        gradients: Leaves = mapped(leaves, self._inputs[samples], self._targets[samples])
         return gradients
 
     def rows(self, samples: slice = slice(None)) -> tuple[Tensor, Tensor]:
@@ -140,9 +143,10 @@ class Gradients:
         step = min(self.samples, self._pairs_at_once)
         return (slice(i, min(i + step, stop)) for i in range(0, stop, step))
 
-    def point_chunks(self, points: int) -> Iterator[slice]:
-        """Slices of ``points`` points, as many at once as fit beside one chunk of samples."""
-        step = max(1, self._pairs_at_once // min(self.samples, self._pairs_at_once))
+    def point_chunks(self, points: int, samples: int | None = None) -> Iterator[slice]:
+        """Slices of ``points`` points, as many at once as fit beside a chunk of ``samples`` samples (None: all)."""
+        count = self.samples if samples is None else max(1, samples)
+        step = max(1, self._pairs_at_once // min(count, self._pairs_at_once))
         return (slice(i, min(i + step, points)) for i in range(0, points, step))
 
     def pair_chunks(self, pairs: int) -> Iterator[slice]:
@@ -182,13 +186,16 @@ class Gradients:
         Args:
             points: shape (points, dimension).
             clip_norm: greatest norm of a gradient that is left as it is.
-            chosen: indices of samples, shape (k,), k >= 0.
+            chosen: indices of samples, shape (k,), k >= 0, the same for every point; or shape (points, k), where
+                every point has its own and -1 stands for no sample.
         """
         found = torch.zeros_like(points)
-        for part in self.point_chunks(len(points)):
-            for chunk in self.sample_chunks(len(chosen)):
-                leaves = self.at(points[part], chosen[chunk].to(self.device))
-                factor = clip_factor(norm(leaves), clip_norm)
+        chosen = chosen.to(self.device)
+        for part in self.point_chunks(len(points), chosen.shape[-1]):
+            for chunk in self.sample_chunks(chosen.shape[-1]):
+                indices = chosen[part, chunk] if chosen.ndim == 2 else chosen[chunk]
+                leaves = self.at(points[part], indices.clamp(min=0))
+                factor = clip_factor(norm(leaves), clip_norm) * (indices >= 0)
                 summed = [torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves]
                 found[part] += torch.cat(summed, dim=1)
         return found

@@ -9,7 +9,6 @@ All four are measured. Theorem 3.7 assumes the constant of every per-sample grad
 could stand in the data set: a measurement over the samples at hand is a lower estimate of that, too.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -26,6 +25,7 @@ from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.store import Store
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import stream, train
+from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["Sampling", "estimate_holder"]
@@ -192,25 +192,10 @@ def _summary(
 
 
 def _settings(workload: Workload, gradients: Gradients, run: NoisySGD, sampling: Sampling) -> dict[str, object]:
-    """Everything that decides the numbers of one initialisation.
-
-    The code of a user's workload is recognised by what it computes: the mean gradient at the first initial
-    point, to five digits.
-    """
-    digest = hashlib.sha256()
-    for values in (workload.inputs, workload.targets):
-        digest.update(values.detach().cpu().contiguous().numpy().tobytes())
-    with torch.no_grad():
-        start = gradients.start
-        mean = gradients.mean(start)
-    fingerprint = [f"{float(v):.4e}" for v in (start.norm(), mean.norm(), (start * mean).sum())]
+    """Everything that decides the numbers of one initialisation."""
     kept = {key: value for key, value in asdict(sampling).items() if key not in ("inits", "memory", "threads")}
-    return {
+    return fingerprint(workload, gradients) | {
         "format": 1,
-        "workload": workload.name,
-        "data": digest.hexdigest(),
-        "fingerprint": fingerprint,
-        "torch": torch.__version__,
         "run": asdict(run),
         "sampling": kept | {"draw": str(sampling.draw)},
     }

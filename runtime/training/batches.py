@@ -7,7 +7,9 @@ from torch import Tensor
 
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["batches"]
+__all__ = ["batches", "batches_of_many"]
+
+_DRAWN_AT_ONCE = 2**22
 
 
 def batches(run: NoisySGD, generator: torch.Generator) -> Iterator[Tensor]:
@@ -39,3 +41,52 @@ def batches(run: NoisySGD, generator: torch.Generator) -> Iterator[Tensor]:
             if run.sampling == "shuffled" and place == 0:
                 order = torch.randperm(run.dataset_size, generator=generator)
             yield order[place * run.batch : (place + 1) * run.batch]
+
+
+def batches_of_many(run: NoisySGD, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """The batches of many runs side by side, each run with batches of its own; on the CPU.
+
+    Args:
+        run: says how batches are drawn.
+        runs: number of runs, all drawn from one stream.
+        generator: on the CPU; full and cyclic batches draw nothing from it.
+
+    Yields:
+        Indices of samples, one tensor a step: shape (k,) where the batch is the same for every run (full, cyclic); else
+        shape (runs, k), where -1 stands for no sample.
+
+    >>> run = NoisySGD(2, 0.1, 1.0, 1.0, dataset_size=4, batch_size=2, sampling="shuffled")
+    >>> first, second = batches_of_many(run, 3, torch.Generator())
+    >>> torch.cat([first, second], dim=1).sort(dim=1).values.tolist()
+    [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]
+    """
+    if run.sampling in ("full", "cyclic"):
+        yield from batches(run, generator)
+        return
+    order = torch.empty(0)
+    for t in range(run.steps):
+        place = t % run.batches
+        if run.sampling == "poisson":
+            yield _padded(torch.cat([drawn < run.batch / run.dataset_size for drawn in _uniform(run, runs, generator)]))
+        elif run.sampling == "without_replacement":
+            yield torch.cat([drawn.topk(run.batch, dim=1).indices for drawn in _uniform(run, runs, generator)])
+        else:
+            if place == 0:
+                order = torch.cat([drawn.argsort(dim=1) for drawn in _uniform(run, runs, generator)])
+            yield order[:, place * run.batch : (place + 1) * run.batch]
+
+
+def _uniform(run: NoisySGD, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """A uniform number for every sample of every run, shape (runs, dataset_size) in all, some runs at a time."""
+    step = max(1, _DRAWN_AT_ONCE // run.dataset_size)
+    for first in range(0, runs, step):
+        yield torch.rand(min(step, runs - first), run.dataset_size, generator=generator, dtype=torch.float64)
+
+
+def _padded(taken: Tensor) -> Tensor:
+    """The indices that are taken in each row, shape (rows, most in a row), filled up with -1."""
+    places = taken.cumsum(dim=1)
+    found = torch.full((len(taken), int(places[:, -1].max())), -1)
+    rows, columns = taken.nonzero(as_tuple=True)
+    found[rows, places[rows, columns] - 1] = columns
+    return found

@@ -61,6 +61,22 @@ def test_mean_of_clipped_gradients() -> None:
     torch.testing.assert_close(gradients.mean(point, clip_norm=2.0), (point + 2 * point) / 2)
 
 
+@pytest.mark.parametrize("memory", [60_000, 600_000, 2**28])
+def test_every_point_may_have_samples_of_its_own(memory: int) -> None:
+    workload = load_workload("builtin:iris-mlp")
+    gradients = Gradients(workload, workload.initial(0), memory=memory)
+    points = points_near(gradients, 4)
+    chosen = torch.tensor([[3, 149, 7], [-1, 0, -1], [-1, -1, -1], [7, 7, 80]])
+    with torch.no_grad():
+        found = gradients.totals(points, 0.05, chosen)
+        for point, row, total in zip(points, chosen, found, strict=True):
+            torch.testing.assert_close(total, gradients.total(point, 0.05, row[row >= 0]), rtol=1e-12, atol=1e-14)
+        shared = gradients.totals(points, 0.05, chosen[3])
+        torch.testing.assert_close(
+            shared, gradients.totals(points, 0.05, chosen[3].expand(4, 3)), rtol=1e-12, atol=1e-14
+        )
+
+
 @pytest.mark.parametrize("memory", [40_000, 200_000, 10_000_000])
 def test_chunks_cover_everything_once(memory: int) -> None:
     workload = load_workload("builtin:iris-mlp")

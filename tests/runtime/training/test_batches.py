@@ -7,10 +7,11 @@ import known
 import numpy as np
 import pytest
 import torch
+from scipy.stats import chisquare
 
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.batches import batches
+from lastiterate.runtime.training.batches import batches, batches_of_many
 from lastiterate.runtime.training.descent import BATCHES, stream, train
 
 _RUN = NoisySGD(3000, 0.1, 0.2, 1.0, dataset_size=6, batch_size=2, sampling="cyclic", diameter=1.5)
@@ -78,3 +79,42 @@ def test_batches_and_noise_come_from_different_streams() -> None:
     assert stream(1, purpose=BATCHES).initial_seed() not in {
         stream(s, p).initial_seed() for s in range(9) for p in (0, 1)
     }
+
+
+def _side_by_side(sampling: str, runs: int, steps: int = 6) -> list[np.ndarray]:
+    run = replace(_RUN, steps=steps, sampling=sampling, adjacency="", batch_size=None if sampling == "full" else 2)
+    return [chosen.numpy() for chosen in batches_of_many(run, runs, torch.Generator().manual_seed(5))]
+
+
+@pytest.mark.parametrize("sampling", ["full", "cyclic"])
+def test_fixed_batches_are_the_same_for_runs_side_by_side(sampling: str) -> None:
+    found = [chosen.tolist() for chosen in _side_by_side(sampling, 3)]
+    assert found == ([[0, 1, 2, 3, 4, 5]] * 6 if sampling == "full" else [[0, 1], [2, 3], [4, 5]] * 2)
+
+
+@pytest.mark.parametrize("sampling", ["shuffled", "without_replacement", "poisson"])
+def test_batches_side_by_side_have_the_law_of_their_scheme(sampling: str) -> None:
+    """Every subset comes as often as it should; the expected frequencies are written down, not computed by us."""
+    runs = 20_000
+    drawn = _side_by_side(sampling, runs)
+    subsets = [np.stack([(chosen == i).sum(axis=1) for i in range(6)], axis=1) @ 2 ** np.arange(6) for chosen in drawn]
+    sizes = np.array([bin(subset).count("1") for subset in range(64)])
+    chances = np.where(sizes == 2, 1 / 15, 0.0) if sampling != "poisson" else (1 / 3) ** sizes * (2 / 3) ** (6 - sizes)
+    for subset in subsets:
+        counts = np.bincount(subset, minlength=64)
+        assert counts[chances == 0].sum() == 0
+        assert chisquare(counts[chances > 0], runs * chances[chances > 0]).pvalue > 1e-6
+    if sampling == "shuffled":
+        for epoch in (drawn[:3], drawn[3:]):
+            assert (np.sort(np.concatenate(epoch, axis=1), axis=1) == np.arange(6)).all()
+    else:  # one step does not know the one before
+        together = np.bincount((subsets[0] % 2) * 2 + subsets[1] % 2, minlength=4)
+        expected = runs * np.array([4, 2, 2, 1]) / 9
+        assert chisquare(together, expected).pvalue > 1e-6
+
+
+def test_batches_side_by_side_are_drawn_in_parts_where_the_data_are_large() -> None:
+    run = NoisySGD(1, 0.1, 1.0, 1.0, dataset_size=2**21, batch_size=3, sampling="without_replacement")
+    (chosen,) = batches_of_many(run, 5, torch.Generator().manual_seed(0))
+    assert chosen.shape == (5, 3)
+    assert len(chosen.unique()) == 15

@@ -1,0 +1,63 @@
+"""Finished parts of a long computation on disk, so that an interrupted one goes on where it stopped.
+
+One folder a computation, named by the hash of everything that decides its numbers; in it one ``.npz`` a part and the
+settings as JSON. A file is written beside its place and renamed, so what is there is whole.
+"""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.files import write_whole
+
+__all__ = ["PartStore"]
+
+Arrays = dict[str, NDArray[np.float64]]
+
+
+class PartStore:
+    """The finished parts of one computation, each some named arrays.
+
+    Args:
+        folder: where computations are kept; made if need be.
+        settings: everything that decides the numbers of one part, plain JSON values.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
+        text = json.dumps(settings, sort_keys=True, indent=2)
+        self.folder = folder / hashlib.sha256(text.encode()).hexdigest()[:16]
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self.folder / "settings.json", text.encode())
+        except OSError as error:
+            raise InputError(
+                f"What is finished needs a folder that can be written, got folder={folder} "
+                f"({error.strerror}); name another."
+            ) from None
+
+    def load(self, part: str) -> Arrays | None:
+        """The arrays of one part, or None where they are not there or not readable."""
+        try:
+            with np.load(self.folder / f"{part}.npz", allow_pickle=False) as data:
+                return {name: data[name] for name in data.files}
+        except (OSError, ValueError, EOFError, BadZipFile):
+            return None
+
+    def save(self, part: str, arrays: Arrays) -> None:
+        """Keep the arrays of one part."""
+        named: dict[str, Any] = dict(arrays)
+        with tempfile.TemporaryFile() as buffer:
+            np.savez(buffer, **named)
+            buffer.seek(0)
+            write_whole(self.folder / f"{part}.npz", buffer.read())

@@ -1,0 +1,30 @@
+"""What a workload is, in a few plain values: enough to know it again."""
+
+import hashlib
+
+import torch
+
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["fingerprint"]
+
+
+@torch.no_grad()
+def fingerprint(workload: Workload, gradients: Gradients) -> dict[str, object]:
+    """What a workload is, for the settings of a `lastiterate.runtime.store.PartStore`.
+
+    The code of a user's workload is recognised by what it computes: the mean gradient at the first initial
+    point, to five digits.
+    """
+    digest = hashlib.sha256()
+    for values in (workload.inputs, workload.targets):
+        digest.update(values.detach().cpu().contiguous().numpy().tobytes())
+    start = gradients.start
+    mean = gradients.mean(start)
+    return {
+        "workload": workload.name,
+        "data": digest.hexdigest(),
+        "fingerprint": [f"{float(v):.4e}" for v in (start.norm(), mean.norm(), (start * mean).sum())],
+        "torch": torch.__version__,
+    }
