@@ -16,7 +16,7 @@ from torch.func import functional_call, grad, vmap
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["DTYPES", "Gradients", "Leaves", "clip_factor", "device_of", "difference", "flat", "norm"]
+__all__ = ["DTYPES", "Gradients", "Leaves", "clip_factor", "device_of", "difference", "flat", "leaf_norms", "norm"]
 
 DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 
@@ -58,6 +58,8 @@ class Gradients:
         start: the parameters of ``module`` as one point, shape (dimension,).
         dimension: number of trained parameters.
         samples: number of samples.
+        layers: for each layer (a module that owns parameters itself) the indices of its leaves, by the module's name.
+        layer_sizes: number of parameters of each layer.
 
     Raises:
         InputError: unknown dtype or device, float64 on mps, or a budget below one point and one sample.
@@ -95,6 +97,10 @@ class Gradients:
         self._shapes = tuple(p.shape for p in named.values())
         self._sizes = [p.numel() for p in named.values()]
         self.dimension = sum(self._sizes)
+        self.layers: dict[str, list[int]] = {}
+        for k, name in enumerate(named):
+            self.layers.setdefault(name.rpartition(".")[0] or "(module)", []).append(k)
+        self.layer_sizes = {name: sum(self._sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
         self._loss = workload.loss
         self._inputs = self._placed(workload.inputs)
@@ -234,9 +240,13 @@ def flat(leaves: Leaves) -> Tensor:
 
 def norm(leaves: Leaves) -> Tensor:
     """Euclidean norm over all parameters, shape (points, samples)."""
-    norms = [torch.linalg.vector_norm(leaf.flatten(start_dim=2), dim=2) for leaf in leaves]
-    total: Tensor = torch.linalg.vector_norm(torch.stack(norms), dim=0)
+    total: Tensor = torch.linalg.vector_norm(leaf_norms(leaves), dim=0)
     return total
+
+
+def leaf_norms(leaves: Leaves) -> Tensor:
+    """Euclidean norm of every leaf, shape (leaves, points, samples); the norm of these along dim 0 is `norm`."""
+    return torch.stack([torch.linalg.vector_norm(leaf.flatten(start_dim=2), dim=2) for leaf in leaves])
 
 
 def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None = None) -> Leaves:

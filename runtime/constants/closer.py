@@ -20,7 +20,7 @@ from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.extremes import Extrapolation, extrapolate
 from lastiterate.runtime.constants.kinds import Kind
 from lastiterate.runtime.constants.pairs import measure_pairs
-from lastiterate.runtime.constants.record import orders
+from lastiterate.runtime.constants.reading import orders
 from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.search import Pair, search_pairs
 from lastiterate.runtime.gradients import Gradients

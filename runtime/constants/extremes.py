@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, real
 from lastiterate.runtime.constants.kinds import Kind, PairTable
-from lastiterate.runtime.constants.record import trusted
+from lastiterate.runtime.constants.reading import trusted
 
 __all__ = ["Extrapolation", "extrapolate"]
 

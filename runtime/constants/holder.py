@@ -19,8 +19,10 @@ import torch
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, count, positive
 from lastiterate.runtime.constants.kinds import Kind, PairTable
+from lastiterate.runtime.constants.layers import layers_of
 from lastiterate.runtime.constants.pairs import measure_pairs
-from lastiterate.runtime.constants.record import HolderEstimate, envelope_of, orders, read_off
+from lastiterate.runtime.constants.reading import envelope_of, orders, read_off
+from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.store import Store
 from lastiterate.runtime.gradients import Gradients
@@ -82,6 +84,7 @@ def estimate_holder(
     lambdas: tuple[float, ...],
     sampling: Sampling | None = None,
     *,
+    layers: bool = False,
     folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,
 ) -> HolderEstimate:
@@ -92,6 +95,7 @@ def estimate_holder(
         run: the training run; its iterates are the centers of the balls.
         lambdas: orders in (0, 1].
         sampling: how to measure; the numbers of A.13 by default.
+        layers: whether to tell the layers apart, too; it costs no gradient.
         folder: where finished initialisations are kept and looked for; None keeps nothing.
         on_step: called with (finished, all) initialisations, first with those found in ``folder``.
 
@@ -105,7 +109,8 @@ def estimate_holder(
     asked = orders(lambdas)
     with _threads(sampling.threads):
         table = _all_initialisations(workload, run, sampling, folder, on_step)
-    return _summary(workload, run, asked, sampling, table)
+    sizes = _gradients(workload, sampling, _SEEDS * sampling.seed).layer_sizes if layers else {}
+    return _summary(workload, run, asked, sampling, table, sizes)
 
 
 def _all_initialisations(
@@ -170,7 +175,12 @@ def _one_initialisation(workload: Workload, run: NoisySGD, sampling: Sampling, i
 
 
 def _summary(
-    workload: Workload, run: NoisySGD, lambdas: tuple[float, ...], sampling: Sampling, table: PairTable
+    workload: Workload,
+    run: NoisySGD,
+    lambdas: tuple[float, ...],
+    sampling: Sampling,
+    table: PairTable,
+    sizes: dict[str, int],
 ) -> HolderEstimate:
     return HolderEstimate(
         workload=workload.name,
@@ -188,6 +198,7 @@ def _summary(
         device=sampling.device,
         seed=sampling.seed,
         remark=workload.remark,
+        layers=layers_of(table, sizes, lambdas, sampling.radius),
     )
 
 
@@ -195,7 +206,7 @@ def _settings(workload: Workload, gradients: Gradients, run: NoisySGD, sampling:
     """Everything that decides the numbers of one initialisation."""
     kept = {key: value for key, value in asdict(sampling).items() if key not in ("inits", "memory", "threads")}
     return fingerprint(workload, gradients) | {
-        "format": 1,
+        "format": 2,
         "run": asdict(run),
         "sampling": kept | {"draw": str(sampling.draw)},
     }

@@ -1,6 +1,6 @@
 """The table of measured pairs. No torch: a table is read and drawn without it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -34,11 +34,14 @@ class PairTable:
         distances: |x - y|, shape (pairs,), a length.
         differences: for each kind |g(x) - g(y)|, shape (pairs,), a gradient.
         floors: assumed rounding error of every difference of that pair, shape (pairs,), a gradient.
+        blocks: for each kind the same differences of every layer's block of the gradient, shape (pairs, layers); of a
+            kind per sample the largest over samples, for each layer by itself.
     """
 
     distances: Array
     differences: dict[Kind, Array]
     floors: Array
+    blocks: dict[Kind, Array] = field(default_factory=dict)
 
     @staticmethod
     def join(tables: list["PairTable"]) -> "PairTable":
@@ -47,4 +50,10 @@ class PairTable:
             np.concatenate([table.distances for table in tables]),
             {kind: np.concatenate([table.differences[kind] for table in tables]) for kind in Kind},
             np.concatenate([table.floors for table in tables]),
+            {kind: np.concatenate([table.blocks[kind] for table in tables]) for kind in tables[0].blocks},
         )
+
+    def block(self, layer: int) -> "PairTable":
+        """The table of one layer's block. The rounding assumed of it is that of the whole gradient."""
+        chosen = {kind: values[:, layer] for kind, values in self.blocks.items()}
+        return PairTable(self.distances, chosen, self.floors)

@@ -14,7 +14,7 @@ from torch import Tensor
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.sampling import Draw, ball_points
-from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, norm
+from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
 
 __all__ = ["FLOOR_ULPS", "measure_pairs"]
 
@@ -52,7 +52,7 @@ def measure_pairs(
     Raises:
         InputError: a gradient that is not finite.
     """
-    rows: list[tuple[Tensor, dict[Kind, Tensor], Tensor]] = []
+    rows: list[tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]] = []
     for center in centers:
         drawn = ball_points(points, gradients.dimension, radius, draw, generator)
         around = center + drawn.to(center)
@@ -61,6 +61,7 @@ def measure_pairs(
         _array([row[0] for row in rows]),
         {kind: _array([row[1][kind] for row in rows]) for kind in Kind},
         _array([row[2] for row in rows]),
+        {kind: _array([row[3][kind].T for row in rows]) for kind in Kind},
     )
     if not np.isfinite(table.floors).all():
         raise InputError(
@@ -71,11 +72,10 @@ def measure_pairs(
 
 def _around(
     gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
-) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
-    """Distances, differences and floors of the pairs (center, point), each of shape (points,)."""
-    zero = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
-    largest = {Kind.SAMPLE: zero, Kind.SAMPLE_CLIPPED: zero}
-    norms = zero
+) -> tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]:
+    """Distances, differences and floors of the pairs (center, point), of shape (points,); blocks (layers, points)."""
+    norms = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
+    largest: dict[Kind, Tensor] = {}
     totals: dict[Kind, Leaves] = {}
     for chunk in gradients.sample_chunks():
         here, there = gradients.at(center[None], chunk), gradients.at(around, chunk)
@@ -85,17 +85,27 @@ def _around(
         acts = bool((scale[0] < 1).any() or (scale[1] < 1).any())
         change = difference(there, here)
         clipped = difference(there, here, scale) if acts else change
-        raw_norm = norm(change)
-        clipped_norm = norm(clipped) if acts else raw_norm
-        largest = {
-            Kind.SAMPLE: torch.maximum(largest[Kind.SAMPLE], raw_norm.amax(dim=1)),
-            Kind.SAMPLE_CLIPPED: torch.maximum(largest[Kind.SAMPLE_CLIPPED], clipped_norm.amax(dim=1)),
-        }
+        per_sample = _whole_and_layers(gradients, change)
+        for kind, moved in (
+            (Kind.SAMPLE, per_sample),
+            (Kind.SAMPLE_CLIPPED, _whole_and_layers(gradients, clipped) if acts else per_sample),
+        ):
+            worst = moved.amax(dim=2)
+            largest[kind] = torch.maximum(largest[kind], worst) if kind in largest else worst
         _add(totals, Kind.BATCH, change)
         _add(totals, Kind.BATCH_CLIPPED, clipped)
-    batch = {kind: norm(leaves)[:, 0] / gradients.samples for kind, leaves in totals.items()}
+    batch = {kind: _whole_and_layers(gradients, leaves)[:, :, 0] / gradients.samples for kind, leaves in totals.items()}
+    found = largest | batch
     floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms
-    return torch.linalg.vector_norm(around - center, dim=1), largest | batch, floors
+    apart = torch.linalg.vector_norm(around - center, dim=1)
+    return apart, {kind: rows[0] for kind, rows in found.items()}, floors, {k: rows[1:] for k, rows in found.items()}
+
+
+def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
+    """Norm of the whole, then of every layer's block, shape (1 + layers, points, samples)."""
+    norms = leaf_norms(leaves)
+    blocks = [norms[chosen] for chosen in gradients.layers.values()]
+    return torch.stack([torch.linalg.vector_norm(part, dim=0) for part in (norms, *blocks)])
 
 
 def _add(totals: dict[Kind, Leaves], kind: Kind, change: Leaves) -> None:

@@ -19,7 +19,7 @@ from torch.func import grad_and_value, vmap
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, positive
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS
-from lastiterate.runtime.constants.record import TRUSTED_ERROR, orders
+from lastiterate.runtime.constants.reading import TRUSTED_ERROR, orders
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import project, stream

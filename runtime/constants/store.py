@@ -30,14 +30,16 @@ class Store:
         if data is None:
             return None
         try:
-            return PairTable(data["distances"], {kind: data[f"difference_{kind}"] for kind in Kind}, data["floors"])
+            differences, blocks = ({kind: data[f"{what}_{kind}"] for kind in Kind} for what in ("difference", "block"))
+            return PairTable(data["distances"], differences, data["floors"], blocks)
         except KeyError:
             return None
 
     def save(self, init: int, table: PairTable) -> None:
         """Keep the pairs of one initialisation."""
         differences = {f"difference_{kind}": table.differences[kind] for kind in Kind}
-        self._parts.save(_name(init), {"distances": table.distances, "floors": table.floors, **differences})
+        blocks = {f"block_{kind}": table.blocks[kind] for kind in Kind}
+        self._parts.save(_name(init), {"distances": table.distances, "floors": table.floors, **differences, **blocks})
 
 
 def _name(init: int) -> str:

@@ -40,6 +40,29 @@ def odd_power() -> Workload:
     )
 
 
+class TwoVectors(nn.Module):
+    """Two modules that own parameters; the output is both vectors, once for every row."""
+
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__()
+        self.first, self.second = Vector(first, 0.1), Vector(second, 0.1)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return torch.cat([self.first(rows), self.second(rows)], dim=1)
+
+
+def two_orders(curvature: float = 0.5) -> Workload:
+    """The loss c |u|^2 / 2 + 3/4 |v|^(4/3) of a vector u of two and a number v.
+
+    The block of u has the constant c for order 1, the block of v 2^(2/3) for order 1/3 and none for order 1.
+    """
+
+    def loss(out: Tensor, _target: Tensor) -> Tensor:
+        return curvature * out[:, :2].square().sum() / 2 + 0.75 * out[:, 2].abs().pow(4 / 3).sum()
+
+    return Workload("two-orders", lambda: TwoVectors(2, 1), loss, torch.zeros(1, 1), torch.zeros(1, 1))
+
+
 def linear(dimension: int = 3) -> Workload:
     """The loss is linear, so the gradient never changes."""
     rows = torch.ones(2, dimension)

@@ -13,7 +13,8 @@ from lastiterate.numeric.figures import SETTING
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.theorems import run_of
 from lastiterate.runtime.constants.kinds import Kind
-from lastiterate.runtime.constants.record import Constants, Envelope, HolderEstimate
+from lastiterate.runtime.constants.reading import Constants, Envelope
+from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.figures import ORDERS, figure_2a
 
 RUN = NoisySGD(steps=200, step_size=0.1, noise_std=1e-3, clip_norm=1.0, dataset_size=150, diameter=1.0)
@@ -21,7 +22,7 @@ RUN = NoisySGD(steps=200, step_size=0.1, noise_std=1e-3, clip_norm=1.0, dataset_
 
 def measurement(L: float = 0.5, distances: tuple[float, ...] = (0.9, 1.0)) -> HolderEstimate:
     """A record as a measurement would make it, with the modulus L times the distance."""
-    constants = Constants((L,) * 4, (0.0,) * 4, 0)
+    constants = Constants((L,) * 4, (0.0,) * 4, 0, 10)
     envelope = Envelope(distances, tuple(L * r for r in distances))
     return HolderEstimate(
         workload="made up",

@@ -47,6 +47,7 @@ _ORDERS = (0.25, 0.5, 0.75, 1.0)
 @click.option("--threads", default=1, show_default=True, help="Threads on the CPU.")
 @click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
 @click.option("--closer", is_flag=True, help="Search for the worst pair, too, and give closed forms where known.")
+@click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option(
     "--resume",
@@ -55,7 +56,13 @@ _ORDERS = (0.25, 0.5, 0.75, 1.0)
     help="Folder of finished initialisations; the user's cache folder if left out.",
 )
 def command(
-    workload: str, lambdas: tuple[float, ...], closer: bool, as_json: bool, resume: Path | None, **options: Any
+    workload: str,
+    lambdas: tuple[float, ...],
+    closer: bool,
+    layers: bool,
+    as_json: bool,
+    resume: Path | None,
+    **options: Any,
 ) -> None:
     r"""Measure the Hölder constants of WORKLOAD, which is builtin:NAME or module:factory.
 
@@ -68,21 +75,31 @@ def command(
       lastiterate estimate builtin:breast-cancer --closer
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
     """
-    found = measured(workload, lambdas, options, resume)
-    carried = [_carried(found, lam) for lam in found.lambdas]
+    found = measured(workload, lambdas, options, resume, layers=layers)
+    carried = [_carried(found, lam) for lam in found.lambdas] if found.trusted else []
     look = _closer(workload, found, options) if closer else None
     if as_json:
-        numbers = [{"lambda": lam} | number.as_dict() for lam, number in zip(found.lambdas, carried, strict=True)]
+        numbers = [
+            {"lambda": lam} | number.as_dict() for lam, number in zip(found.lambdas, carried, strict=bool(carried))
+        ]
         said = {"measurement": json.loads(found.to_json()), "carried": numbers}
+        said |= {} if found.trusted else {"untrusted": f"{found.untrusted}; {found.remedy}."}
         click.echo(json.dumps(said | ({"closer": look.as_dict()} if look else {}), indent=2))
     else:
         _print(found, carried)
+        if layers and found.trusted:
+            _print_layers(found)
         if look:
             _print_closer(found, look)
 
 
 def measured(
-    name: str, lambdas: Sequence[float], options: Mapping[str, Any], folder: Path | None = None
+    name: str,
+    lambdas: Sequence[float],
+    options: Mapping[str, Any],
+    folder: Path | None = None,
+    *,
+    layers: bool = False,
 ) -> "HolderEstimate":
     """Measure a workload with a progress bar on stderr; finished initialisations are kept and found again.
 
@@ -92,6 +109,7 @@ def measured(
         options: fields of `lastiterate.runtime.constants.holder.Sampling` and of
             `lastiterate.runtime.training.descent.paper_run`.
         folder: where finished initialisations are kept; the user's cache folder if None.
+        layers: whether to tell the layers apart.
 
     Raises:
         InputError: torch is missing, or anything that cannot be measured.
@@ -121,6 +139,7 @@ def measured(
             run,
             tuple(lambdas),
             sampling,
+            layers=layers,
             folder=folder or user_cache_path("lastiterate") / "estimate",
             on_step=lambda done, total: progress.update(task, completed=done, total=total),
         )
@@ -147,16 +166,21 @@ def _print(found: "HolderEstimate", carried: Sequence["Estimate"]) -> None:
     table = Table(title=f"{found.workload}: measured Hölder constants (lower estimates)", title_justify="left")
     for heading in ("lambda", "L per sample", "L per batch", "epsilon if L is true", "composition"):
         table.add_column(heading, justify="right")
-    for lam, number in zip(found.lambdas, carried, strict=True):
+    for k, lam in enumerate(found.lambdas):
         table.add_row(
             f"{lam:g}",
-            f"{found.constant(lam):.4g}",
-            f"{found.constant(lam, Kind.BATCH):.4g}",
-            f"{number.epsilon:.4f}",
+            found.measured[Kind.SAMPLE].cell(k),
+            found.measured[Kind.BATCH].cell(k),
+            f"{carried[k].epsilon:.4f}" if carried else "-",
             f"{composition:.4f}",
         )
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(table)
+    if not carried:
+        console.print(
+            f"{found.untrusted}: there is no constant and no epsilon; {found.remedy}. {found.remark}".rstrip()
+        )
+        return
     console.print(
         f"Epsilon is an estimate, not a bound: Rényi order {SETTING['alpha']:g}, T = {found.run.steps}, setting of "
         f"Figure 1 of Chien & Li (eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured. "
@@ -167,6 +191,22 @@ def _print(found: "HolderEstimate", carried: Sequence["Estimate"]) -> None:
         f"{left_out} of {found.pairs} pairs were left out because rounding may dominate them ({found.dtype}); "
         f"pairs are {found.distances[0]:.3g} to {found.distances[1]:.3g} apart. {found.remark}".rstrip()
     )
+
+
+def _print_layers(found: "HolderEstimate") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from lastiterate.runtime.constants.kinds import Kind
+
+    table = Table(title="L of each layer's block of the per-sample gradient (lower estimates)", title_justify="left")
+    table.add_column("layer")
+    for heading in ("parameters", *(f"lambda {lam:g}" for lam in found.lambdas)):
+        table.add_column(heading, justify="right")
+    for layer in found.layers:
+        constants = layer.measured[Kind.SAMPLE]
+        table.add_row(layer.name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas))))
+    Console(file=sys.stdout, highlight=False, soft_wrap=True).print(table)
 
 
 def _closer(name: str, found: "HolderEstimate", options: Mapping[str, Any]) -> "CloserLook":

@@ -68,6 +68,29 @@ def test_json_of_a_users_network(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert data["carried"][1]["epsilon"] == rigorous.epsilon
 
 
+def test_layers_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["builtin:iris-mlp-tanh", *SMALL, "--lambda", "1", "--layers"]) == 0
+    out = capsys.readouterr().out
+    assert "each layer's block" in out
+    assert "320" in out
+    assert run(["builtin:iris-mlp-tanh", *SMALL, "--lambda", "1", "--layers", "--json"]) == 0
+    found = HolderEstimate.from_json(capsys.readouterr().out)
+    assert [layer.size for layer in found.layers] == [320, 195]
+
+
+def test_rounding_is_no_constant(capsys: pytest.CaptureFixture[str]) -> None:
+    tiny = ["builtin:iris-mlp-tanh", *SMALL, "--dtype", "float32", "--radius", "1e-7"]
+    assert run(tiny) == 0
+    out = capsys.readouterr().out
+    assert "No pair could be trusted" in out
+    assert "none trusted" in out
+    assert "Epsilon is an estimate" not in out
+    assert run([*tiny, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["carried"] == []
+    assert "float64 or with a larger radius" in data["untrusted"]
+
+
 def test_without_torch_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert run(["builtin:iris-mlp"]) == 2

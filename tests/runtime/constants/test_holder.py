@@ -11,7 +11,8 @@ from lastiterate.runtime.constants import holder
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.pairs import measure_pairs
-from lastiterate.runtime.constants.record import HolderEstimate, envelope_of, read_off
+from lastiterate.runtime.constants.reading import envelope_of, read_off
+from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import paper_run, stream
