@@ -31,7 +31,7 @@ bench: $(VENV)/.installed-all      ## ratios against baselines, written to bench
 	$(BIN)/python -m benchmarks
 
 figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/
-	for name in chien_li/1a chien_li/1b chien_li/2a; do $(BIN)/lastiterate figure $$name --out figures || exit 1; done
+	for name in $$($(BIN)/lastiterate figure --list | cut -d" " -f1); do $(BIN)/lastiterate figure $$name --out figures || exit 1; done
 
 clean:
 	rm -rf $(VENV) .wheel-venv build dist .pytest_cache .mypy_cache .ruff_cache src/*.egg-info

@@ -2,133 +2,149 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
+__all__ = ["Curve", "Figure", "Panel", "Status", "table", "write_figure"]
 
-__all__ = ["Curve", "Figure", "Status", "draw", "table", "write_figure"]
 
-_GAP = 0.052
-"""Least distance of two labels at the right edge, as a share of the height of the axes."""
+_LINE = 44
+"""More letters than this beside a curve take two lines."""
 
 
 class Status(StrEnum):
-    """What the numbers of a curve are."""
+    """What the numbers of a curve are, as the legend and the CSV say it."""
 
     BOUND = "upper bound"
+    LOWER = "certified lower bound"
+    PATH = "a feasible path"
     ESTIMATE = "estimate"
-    NOT_VALID = "not a valid bound"
+    ATTACK = "lower confidence bound of an attack"
+    MEASURED = "measured"
+    REFUTED = "refuted, no bound"
     SECOND_HAND = "formula second-hand, not checked"
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Privacy loss against the number of iterations, or against what the figure says.
+    """Values against the number of iterations, or against what the panel says.
 
     Attributes:
         name: what the curve is, in the CSV.
-        label: what is written beside it.
-        steps: iterations T, or places on the horizontal axis of the figure, shape (k,), increasing.
-        epsilon: Rényi epsilon at the order of the figure, or what its vertical axis says, shape (k,), dimensionless.
-        status: upper bound, estimate, or neither.
+        label: what is written beside it or in the legend.
+        x: iterations T, or places on the horizontal axis of the panel, shape (k,), increasing.
+        y: Rényi epsilon at the order of the panel, or what its vertical axis says, shape (k,).
+        status: what the numbers are.
         color: any colour of matplotlib.
         line: "-", "--", ":" or "-.".
         width: in points.
         ink: colour of the label where the line itself is too pale to read.
+        marker: a marker of matplotlib at every place, or "".
+        low: lower end of a band, shape (k,), or ().
+        high: upper end of a band, shape (k,), or ().
+        of: the member of a family: curves of one ``label`` and several members share a line style, curves of one
+            member a colour, and the legend explains each once. Empty for a curve that stands for itself.
     """
 
     name: str
     label: str
-    steps: tuple[float, ...]
-    epsilon: tuple[float, ...]
+    x: tuple[float, ...]
+    y: tuple[float, ...]
     status: Status = Status.BOUND
     color: str = "#000000"
     line: str = "-"
     width: float = 1.6
     ink: str = ""
+    marker: str = ""
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    of: str = ""
+
+    @property
+    def caption(self) -> str:
+        """The label, and what the numbers are where they are no upper bound."""
+        if self.status is Status.BOUND:
+            return self.label
+        between = " " if len(self.label) + len(self.status) < _LINE else "\n"
+        return f"{self.label}{between}({self.status})"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves on one pair of axes.
+
+    Attributes:
+        curves: drawn in this order.
+        top: upper end of the vertical axis. Without a legend, curves that leave it are named where they do, and those
+            above it altogether are named with their last value.
+        order: the Rényi order of every curve; nan where there is none.
+        across: what the horizontal axis shows.
+        upward: what the vertical axis shows; Rényi epsilon at ``order`` if left out.
+        logarithmic: whether the horizontal axis is logarithmic.
+        bottom: lower end of the vertical axis, which is logarithmic where it is above 0.
+        title: one line above the axes, or "".
+    """
+
+    curves: tuple[Curve, ...]
+    top: float
+    order: float = nan
+    across: str = "iterations $T$"
+    upward: str = ""
+    logarithmic: bool = True
+    bottom: float = 0.0
+    title: str = ""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Curves in one picture.
+    """One picture.
 
     Attributes:
         title: one line above the axes.
-        note: up to four lines below them: the setting, and what the reader must know.
-        curves: drawn in this order.
-        order: the Rényi order of every curve.
-        top: upper end of the epsilon axis; curves that leave it are named where they do, and those above it
-            altogether are named with their last value.
-        across: what the horizontal axis shows.
-        upward: what the vertical axis shows; Rényi epsilon at ``order`` if left out.
-        logarithmic: whether the horizontal axis is logarithmic.
+        note: below them: the setting, and what the reader must know; broken into lines as the picture is wide.
+        panels: from left to right.
+        members: what the colours of the curves tell apart, where curves are members of families.
     """
 
     title: str
     note: str
-    curves: tuple[Curve, ...]
-    order: float
-    top: float
-    across: str = "iterations $T$"
-    upward: str = ""
-    logarithmic: bool = True
+    panels: tuple[Panel, ...]
+    members: str = ""
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """Those of all panels."""
+        return tuple(curve for panel in self.panels for curve in panel.curves)
+
+    @property
+    def legend(self) -> bool:
+        """Whether a legend stands beside the axes; otherwise each curve is named at its right end."""
+        return len(self.panels) > 1 or any(curve.of for curve in self.curves)
 
 
 def table(figure: Figure) -> str:
-    """The figure as CSV text: one row for every curve and every T."""
+    """The figure as CSV text: one row for every point of every curve; panels are counted from 1."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("curve", "status", "order", "steps", "epsilon"))
-    for curve in figure.curves:
-        for steps, epsilon in zip(curve.steps, curve.epsilon, strict=True):
-            writer.writerow((curve.name, curve.status, f"{figure.order:g}", steps, repr(epsilon)))
+    writer.writerow(("panel", "curve", "of", "status", "order", "x", "y", "low", "high"))
+    for place, panel in enumerate(figure.panels, start=1):
+        order = "" if isnan(panel.order) else f"{panel.order:g}"
+        for curve in panel.curves:
+            for x, y, low, high in _points(curve):
+                writer.writerow((place, curve.name, curve.of, curve.status, order, x, repr(float(y)), low, high))
     return out.getvalue()
 
 
-_PLAIN = 100.0
-"""A logarithmic axis over less than this ratio is marked in plain numbers."""
-
-
-def draw(figure: Figure) -> "Canvas":
-    """Draw the curves, each named beside its right end."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    canvas = Canvas(figsize=(9.6, 5.4))
-    FigureCanvasAgg(canvas)
-    room = 0.07 + 0.0065 * max(len(curve.label) for curve in figure.curves)
-    axes = canvas.add_axes((0.075, 0.21, max(0.60, 0.92 - room), 0.71))
-    first, last = min(curve.steps[0] for curve in figure.curves), max(curve.steps[-1] for curve in figure.curves)
-    axes.set_xscale("log" if figure.logarithmic else "linear")
-    axes.set_xlim(first, last)
-    if figure.logarithmic and last < _PLAIN * first:
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _position: f"{value:g}"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_ylim(0, figure.top)
-    axes.set_xlabel(figure.across)
-    axes.set_ylabel(figure.upward or rf"Rényi privacy loss $\varepsilon$ at order {figure.order:g}")
-    axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(figure.title, loc="left", fontsize=11)
-    for curve in figure.curves:
-        axes.plot(
-            curve.steps, curve.epsilon, color=curve.color, linestyle=curve.line, linewidth=curve.width,
-            solid_capstyle="round",
-        )  # fmt: skip
-    _name(axes, figure)
-    canvas.text(0.015, 0.015, figure.note.strip(), fontsize=7.5, color="#444444", va="bottom", ha="left")
-    return canvas
+def _points(curve: Curve) -> Iterator[tuple[float, float, str, str]]:
+    for k, (x, y) in enumerate(zip(curve.x, curve.y, strict=True)):
+        low, high = (repr(float(end[k])) if end else "" for end in (curve.low, curve.high))
+        yield x, y, low, high
 
 
 def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
@@ -140,6 +156,8 @@ def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
     Raises:
         InputError: the folder cannot be written.
     """
+    from lastiterate.numeric.canvas import draw
+
     image = io.BytesIO()
     draw(figure).savefig(image, format="png", dpi=160)
     png, data = folder / f"{stem}.png", folder / f"{stem}.csv"
@@ -152,47 +170,3 @@ def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
             f"A figure needs a folder that can be written, got out={folder} ({error.strerror}); name another."
         ) from None
     return png, data
-
-
-def _name(axes: "Axes", figure: Figure) -> None:
-    """Write each label at the right edge, or inside where its curve leaves the axes."""
-    beside = [curve for curve in figure.curves if curve.epsilon[-1] <= figure.top or curve.epsilon[0] > figure.top]
-    ends = [min(curve.epsilon[-1] / figure.top, 1.0) for curve in beside]
-    style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction", "annotation_clip": False}
-    for curve, end, place in zip(beside, ends, _spread(ends), strict=True):
-        ink = curve.ink or curve.color
-        above = curve.epsilon[-1] > figure.top
-        leader = {"arrowstyle": "-", "color": ink, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
-        axes.annotate(
-            f"{curve.label}: {curve.epsilon[-1]:.3g} ↑" if above else curve.label,
-            xy=(1.005, end), xytext=(1.06, place), color=ink, fontsize=8, va="center",
-            arrowprops=None if above else leader, **style,
-        )  # fmt: skip
-    for curve in figure.curves:
-        if curve not in beside:
-            leaves = next(t for t, e in zip(curve.steps, curve.epsilon, strict=True) if e > figure.top)
-            axes.text(leaves / 1.25, 0.985 * figure.top, curve.label, color=curve.color, fontsize=8,
-                      ha="right", va="top")  # fmt: skip
-
-
-def _spread(ends: Sequence[float]) -> list[float]:
-    """Places near ``ends``, in the same order, at least a gap apart and inside the axes where they fit.
-
-    >>> [round(place, 3) for place in _spread([0.5, 0.5, 0.9])]
-    [0.474, 0.526, 0.9]
-    """
-    order = sorted(range(len(ends)), key=lambda i: ends[i])
-    groups: list[tuple[list[int], float]] = []  # the members of a group of touching labels, and its middle
-    for i in order:
-        members, middle = [i], ends[i]
-        while groups and middle - len(members) * _GAP / 2 < groups[-1][1] + len(groups[-1][0]) * _GAP / 2:
-            members = groups.pop()[0] + members
-            half = len(members) * _GAP / 2
-            middle = sum(ends[k] for k in members) / len(members)
-            middle = min(max(middle, half - _GAP / 2), 1 - half + _GAP / 2)
-        groups.append((members, middle))
-    places = [0.0] * len(ends)
-    for members, middle in groups:
-        for k, i in enumerate(members):
-            places[i] = middle + (k - (len(members) - 1) / 2) * _GAP
-    return places

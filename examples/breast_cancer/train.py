@@ -26,7 +26,7 @@ from torch.nn import functional
 from lastiterate.numeric.assumptions import Convex
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.certified import logistic_regression
-from lastiterate.numeric.figures import COLORS, spaced
+from lastiterate.numeric.figures.style import COLORS, spaced
 from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients, flat

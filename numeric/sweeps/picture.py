@@ -7,9 +7,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Final
 
-from lastiterate.numeric.drawing import Curve, Figure, Status, draw
+from lastiterate.numeric.canvas import draw
+from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.figures import COLORS
+from lastiterate.numeric.figures.style import COLORS
 from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.sweeps.plan import Plan
 from lastiterate.numeric.sweeps.table import SweepTable
@@ -73,16 +74,15 @@ def picture(table: SweepTable, plot: str) -> Figure:
     target = "order" if "order" in table.plan.axes else "delta"
     sense = "Rényi $\\varepsilon$" if target == "order" else "$\\varepsilon$ of $(\\varepsilon, \\delta)$-DP"
     note = "Every number is an upper bound, rounded up." + (f" {fixed}." if fixed else "")
-    return Figure(
-        title=f"Privacy loss of the last iterate against {across}",
-        note=note + (f" {missing} rows without a number are left out." if missing else ""),
+    panel = Panel(
         curves=tuple(curves),
-        order=float("nan"),
-        top=1.05 * max(max(curve.epsilon) for curve in curves) or 1.0,
+        top=1.05 * max(max(curve.y) for curve in curves) or 1.0,
         across=across,
         upward=sense if upward == "epsilon" else r"$\mu$ of $\mu$-GDP",
-        logarithmic=max(curve.steps[-1] for curve in curves) >= 10 * min(curve.steps[0] for curve in curves) > 0,
+        logarithmic=max(curve.x[-1] for curve in curves) >= 10 * min(curve.x[0] for curve in curves) > 0,
     )
+    note += f" {missing} rows without a number are left out." if missing else ""
+    return Figure(f"Privacy loss of the last iterate against {across}", note, (panel,))
 
 
 def write_picture(table: SweepTable, plot: str, out: Path) -> Path:

@@ -148,7 +148,7 @@ def measured(
 def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
     """The conditional number in the setting of Figure 1, over as many steps as were trained."""
     from lastiterate.numeric.bound import estimate
-    from lastiterate.numeric.figures import SETTING
+    from lastiterate.numeric.figures.chien_li_1 import SETTING
     from lastiterate.numeric.theorems import run_of
 
     return estimate(run_of({**SETTING, "T": found.run.steps}), found.holder(lam), order=SETTING["alpha"])
@@ -158,7 +158,7 @@ def _print(found: "HolderEstimate", carried: Sequence["Estimate"]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from lastiterate.numeric.figures import SETTING
+    from lastiterate.numeric.figures.chien_li_1 import SETTING
     from lastiterate.numeric.theorems import EVALUATORS
     from lastiterate.runtime.constants.kinds import Kind
 

@@ -1,9 +1,12 @@
-"""``lastiterate figure``: a figure of a paper as a PNG, with the CSV it is drawn from."""
+"""``lastiterate figure``: a figure of a paper, or one of ours, as a PNG with the CSV it is drawn from."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,50 +18,92 @@ if TYPE_CHECKING:
 __all__ = ["FIGURES", "command"]
 
 
-def _1a(_inits: int) -> "Figure":
-    from lastiterate.numeric.figures import figure_1a
+@dataclass(frozen=True)
+class _Entry:
+    """One figure.
 
-    return figure_1a()
+    Attributes:
+        shows: what is in it, in a few words.
+        home: "module:function" below ``lastiterate``; the function returns the figure.
+        quick: arguments of the function for a rough picture in seconds.
+        measures: whether a network is trained for it.
+    """
+
+    shows: str
+    home: str
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    measures: bool = False
 
 
-def _1b(_inits: int) -> "Figure":
-    from lastiterate.numeric.figures import figure_1b
+FIGURES: Final[Mapping[str, _Entry]] = MappingProxyType(
+    {
+        "chien_li/1a": _Entry(
+            "one bound for smooth, convex and strongly convex losses",
+            "numeric.figures.chien_li_1:figure_1a",
+            {"count": 12},
+        ),
+        "chien_li/1b": _Entry(
+            "strongly convex losses, against earlier bounds", "numeric.figures.chien_li_1:figure_1b", {"count": 12}
+        ),
+        "chien_li/2a": _Entry(
+            "Hölder gradients with constants measured on Iris",
+            "commands.figure:measured_2a",
+            {"inits": 1},
+            measures=True,
+        ),
+        "ours/assumptions": _Entry(
+            "what each assumption on the losses buys, from above and below",
+            "numeric.figures.ours_assumptions:figure_assumptions",
+            {"count": 12, "below": 4},
+        ),
+        "ours/path": _Entry("the cheapest paths of the shift program", "numeric.figures.ours_path:figure_path"),
+    }
+)
+"""Every figure by its name."""
 
-    return figure_1b()
 
-
-def _2a(inits: int) -> "Figure":
+def measured_2a(inits: int = 20) -> "Figure":
+    """Figure 2 (a) of Chien & Li, with a network measured from this many initialisations."""
     from lastiterate.commands.estimate import measured
-    from lastiterate.runtime.figures import ORDERS, figure_2a
+    from lastiterate.runtime.figures.chien_li_2a import ORDERS, figure_2a
 
     draws = ("uniform", "log-uniform")
     uniform, logarithmic = (measured("builtin:iris-mlp", ORDERS, {"inits": inits, "draw": draw}) for draw in draws)
     return figure_2a(uniform, logarithmic)
 
 
-FIGURES: dict[str, Callable[[int], "Figure"]] = {"chien_li/1a": _1a, "chien_li/1b": _1b, "chien_li/2a": _2a}
-"""Every figure by its name; each takes the number of initialisations that a measurement uses."""
-
-
 @click.command()
-@click.argument("name")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
-@click.option("--inits", default=20, show_default=True, help="Initialisations measured (chien_li/2a only).")
-def command(name: str, out: Path, inits: int) -> None:
+@click.argument("name", required=False)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to.")
+@click.option("--quick", is_flag=True, help="A rough picture in seconds: fewer points, fewer and shorter runs.")
+@click.option("--list", "listed", is_flag=True, help="Say which figures there are.")
+def command(name: str | None, out: Path | None, quick: bool, listed: bool) -> None:
     r"""Write the figure NAME as a PNG and the CSV behind it.
 
-    NAME is chien_li/1a, chien_li/1b or chien_li/2a. The last one measures a network first (some minutes, kept
-    for the next time); the others take seconds.
+    Figures that measure a network take a few minutes; what was measured is kept for the next time, also where
+    the command is interrupted. The others take seconds.
 
     \b
-    Example:
+    Examples:
+      lastiterate figure --list
       lastiterate figure chien_li/1a --out figures
     """
+    if listed:
+        width = max(map(len, FIGURES))
+        for key, entry in FIGURES.items():
+            click.echo(f"{key:{width}}  {entry.shows}{' (measures a network)' if entry.measures else ''}")
+        return
+    if name is None:
+        raise InputError("A figure needs a name, got none; choose one of lastiterate figure --list.")
     if name not in FIGURES:
         near = get_close_matches(name, FIGURES, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(FIGURES)}."
         raise InputError(f"There is no such figure, got name={name}; {hint}")
-    figure = FIGURES[name](inits)
+    if out is None:
+        raise InputError("A figure needs a folder to be written to, got out=None; name one with --out.")
+    entry = FIGURES[name]
+    module, _, function = entry.home.partition(":")
+    figure = getattr(import_module(f"lastiterate.{module}"), function)(**(entry.quick if quick else {}))
 
     from lastiterate.numeric.drawing import write_figure
 

@@ -258,9 +258,9 @@ def test_the_picture(tmp_path: Path) -> None:
     table = sweep(_RUN, Convex(1.0), _GRID)
     figure = picture(table, "noise_std")
     assert [curve.label for curve in figure.curves] == [f"L {L}, order {order}" for L in (1.0, 3.0) for order in (2, 4)]
-    assert figure.curves[1].epsilon == (table.results[1].epsilon, table.results[7].epsilon)
+    assert figure.curves[1].y == (table.results[1].epsilon, table.results[7].epsilon)
     assert "4 rows without a number" in figure.note
-    assert picture(table, "noise_std:mu").curves[0].epsilon == (table.results[0].mu, table.results[6].mu)
+    assert picture(table, "noise_std:mu").curves[0].y == (table.results[0].mu, table.results[6].mu)
     assert write_picture(table, "L:epsilon", tmp_path / "out.csv").read_bytes().startswith(b"\x89PNG")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.figures import SETTING
+from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.theorems import run_of
 from lastiterate.runtime.constants.record import HolderEstimate
 

@@ -7,37 +7,23 @@ its Rényi order; ours is 2, where epsilon is the cost of the shift program itse
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from lastiterate.numeric.drawing import Curve, Figure, Status
+from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.figures.style import COLORS, paler, spaced
 from lastiterate.numeric.printed.altschuler_talwar import equation_b_3
 from lastiterate.numeric.printed.chourasia import chourasia_strongly_convex
 from lastiterate.numeric.theorems import EVALUATORS, run_of
 
-__all__ = ["COLORS", "SETTING", "figure_1a", "figure_1b", "paler", "spaced"]
+__all__ = ["SETTING", "figure_1a", "figure_1b"]
 
 SETTING: Final[Mapping[str, float]] = {
     "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "lam": 1.0, "alpha": 2.0,
 }  # fmt: skip
 """Appendix A.13, Figure 1, with the order chosen here."""
 
-COLORS: Final[Mapping[str, str]] = {
-    "blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "purple": "#AA4499", "grey": "#777777",
-    "black": "#000000",
-}  # fmt: skip
-"""The colours of Okabe and Ito that stay apart for every kind of colour vision."""
-
 _NOTE = (
     "Full batches, η = 0.1, K = 2, n = 5, D = 1, noise 1, L = m = 1 (Chien & Li 2025, A.13). "
     "Every upper bound is rounded up."
 )
-
-
-def spaced(last: int, count: int) -> tuple[int, ...]:
-    """About ``count`` iteration numbers from 1 to ``last``, evenly on a logarithmic axis, without repetition.
-
-    >>> spaced(100, 5)
-    (1, 3, 10, 32, 100)
-    """
-    return tuple(sorted({round(last ** (k / (count - 1))) for k in range(count)}))
 
 
 def figure_1a(last: int = 1000, count: int = 90) -> Figure:
@@ -50,8 +36,8 @@ def figure_1a(last: int = 1000, count: int = 90) -> Figure:
     steps = spaced(last, count)
     curves = [
         _curve("composition", "composition", steps, color="black", line=":"),
-        _curve("output_perturbation", "output perturbation\n(as printed, not valid)", steps, color="grey",
-               line=":", status=Status.NOT_VALID),
+        _curve("output_perturbation", "output perturbation, as printed", steps, color="grey",
+               line=":", status=Status.REFUTED),
         _curve("last_step_smooth", "one last step, $e(D)^2$", steps, color="black", line="-."),
     ]  # fmt: skip
     for kind, color, words in (
@@ -64,7 +50,7 @@ def figure_1a(last: int = 1000, count: int = 90) -> Figure:
             _curve(f"shift_{kind}", f"{words}, ours", steps, color=color, line="--"),
         ]
     title = "Figure 1 (a): one bound for smooth, convex and strongly convex losses"
-    return Figure(title, _NOTE, tuple(curves), order=SETTING["alpha"], top=1.5)
+    return Figure(title, _NOTE, (Panel(tuple(curves), order=SETTING["alpha"], top=1.5),))
 
 
 def figure_1b(last: int = 1000, count: int = 90) -> Figure:
@@ -77,7 +63,7 @@ def figure_1b(last: int = 1000, count: int = 90) -> Figure:
     steps = spaced(last, count)
     curves = (
         _curve("composition", "composition", steps, color="black", line=":"),
-        _computed("chourasia_ye_shokri", "Ye & Shokri 2022 / Chourasia et al. 2021,\nformula second-hand", steps,
+        _computed("chourasia_ye_shokri", "Ye & Shokri 2022 / Chourasia et al. 2021", steps,
                   chourasia_strongly_convex, color="purple", line="-.", status=Status.SECOND_HAND),
         _computed("altschuler_talwar_b3", "Altschuler & Talwar 2022, (B.3)", steps,
                   _altschuler_talwar_b3, color="orange", line="-"),
@@ -86,7 +72,7 @@ def figure_1b(last: int = 1000, count: int = 90) -> Figure:
         _curve("shift_strongly_convex", "ours, shifts without noise splitting", steps, color="green", line="--"),
     )  # fmt: skip
     title = "Figure 1 (b): strongly convex losses, against earlier bounds"
-    return Figure(title, _NOTE, curves, order=SETTING["alpha"], top=0.3)
+    return Figure(title, _NOTE, (Panel(curves, order=SETTING["alpha"], top=0.3),))
 
 
 def _curve(
@@ -110,13 +96,3 @@ def _altschuler_talwar_b3(setting: Mapping[str, float]) -> float:
 
 def _values(evaluator: Callable[[Mapping[str, float]], float], steps: Sequence[int]) -> tuple[float, ...]:
     return tuple(evaluator({**SETTING, "T": T}) for T in steps)
-
-
-def paler(color: str) -> str:
-    """Half way to white.
-
-    >>> paler("#0072B2")
-    '#7fb8d8'
-    """
-    parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{(part + 255) // 2:02x}" for part in parts)

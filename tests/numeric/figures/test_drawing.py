@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lastiterate.__main__ import main
-from lastiterate.numeric import drawing
-from lastiterate.numeric.drawing import Curve, Figure, Status, draw, table, write_figure
+from lastiterate.numeric import canvas
+from lastiterate.numeric.canvas import draw
+from lastiterate.numeric.drawing import Curve, Figure, Panel, Status, table, write_figure
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.figures import figure_1a, figure_1b, spaced
+from lastiterate.numeric.figures.chien_li_1 import figure_1a, figure_1b
+from lastiterate.numeric.figures.style import spaced
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def curves_1b() -> dict[str, Curve]:
 
 
 def test_the_plateaus_of_figure_1a(curves_1a: dict[str, Curve]) -> None:
-    last = {name: curve.epsilon[-1] for name, curve in curves_1a.items()}
+    last = {name: curve.y[-1] for name, curve in curves_1a.items()}
     assert last["chien_li_3_1_smooth"] == pytest.approx(0.546343, abs=1e-6)
     assert last["chien_li_3_1_convex"] == pytest.approx(0.320123, abs=1e-6)
     assert last["shift_smooth"] == pytest.approx(0.4992, abs=1e-4)
@@ -37,22 +38,22 @@ def test_the_plateaus_of_figure_1a(curves_1a: dict[str, Curve]) -> None:
 
 def test_ours_is_never_above_the_papers(curves_1a: dict[str, Curve]) -> None:
     for kind in ("smooth", "convex", "strongly_convex"):
-        ours = np.array(curves_1a[f"shift_{kind}"].epsilon)
-        assert (ours <= np.array(curves_1a[f"chien_li_3_1_{kind}"].epsilon) * (1 + 1e-11)).all()
+        ours = np.array(curves_1a[f"shift_{kind}"].y)
+        assert (ours <= np.array(curves_1a[f"chien_li_3_1_{kind}"].y) * (1 + 1e-11)).all()
         assert (np.diff(ours) >= -1e-12).all()
 
 
 def test_figure_1b_orders_the_bounds(curves_1b: dict[str, Curve]) -> None:
     names = ("shift_strongly_convex", "chien_li_3_1_strongly_convex", "altschuler_talwar_b3", "chourasia_ye_shokri")
-    rows = np.array([curves_1b[name].epsilon for name in names])
+    rows = np.array([curves_1b[name].y for name in names])
     assert (rows[0] <= rows[1] * (1 + 1e-11)).all()
     assert (rows[1] <= rows[2] * (1 + 1e-11)).all()
     assert (np.diff(rows[:, -1]) > 0.01).all()
 
 
 def test_what_is_no_bound_says_so(curves_1a: dict[str, Curve], curves_1b: dict[str, Curve]) -> None:
-    assert curves_1a["output_perturbation"].status is Status.NOT_VALID
-    assert "not valid" in curves_1a["output_perturbation"].label
+    assert curves_1a["output_perturbation"].status is Status.REFUTED
+    assert "refuted" in curves_1a["output_perturbation"].caption
     assert curves_1b["chourasia_ye_shokri"].status is Status.SECOND_HAND
 
 
@@ -61,32 +62,33 @@ def small() -> Figure:
         Curve("low", "low", (1, 10, 100), (0.1, 0.2, 1 / 3)),
         Curve("high", "high", (1, 10, 100), (0.1, 0.9, 5.0), Status.ESTIMATE),
     )
-    return Figure("title", "note", curves, order=2.0, top=1.0)
+    return Figure("title", "note", (Panel(curves, order=2.0, top=1.0),))
 
 
 def test_the_csv_holds_every_digit_and_the_status() -> None:
     rows = list(csv.DictReader(io.StringIO(table(small()))))
     assert len(rows) == 6
-    assert float(rows[2]["epsilon"]) == 1 / 3
-    assert rows[2] | {"epsilon": ""} == {
-        "curve": "low", "status": "upper bound", "order": "2", "steps": "100", "epsilon": "",
+    assert float(rows[2]["y"]) == 1 / 3
+    assert rows[2] | {"y": ""} == {
+        "panel": "1", "curve": "low", "of": "", "status": "upper bound", "order": "2", "x": "100", "y": "",
+        "low": "", "high": "",
     }  # fmt: skip
     assert {row["status"] for row in rows if row["curve"] == "high"} == {"estimate"}
 
 
 def test_every_curve_is_named_in_the_picture_and_no_text_leaves_it() -> None:
     for figure in (small(), figure_1a(count=8), figure_1b(count=8)):
-        canvas = draw(figure)
-        axes = canvas.axes[0]
+        picture = draw(figure)
+        axes = picture.axes[0]
         texts = {text.get_text(): text for text in axes.texts}
-        assert {curve.label for curve in figure.curves} == set(texts)
-        renderer = canvas.canvas.get_renderer()  # type: ignore[attr-defined]
-        boxes = [text.get_window_extent(renderer) for text in [*axes.texts, *canvas.texts, axes.title]]
+        assert {curve.caption for curve in figure.curves} == set(texts)
+        renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]
+        boxes = [text.get_window_extent(renderer) for text in [*axes.texts, *picture.texts]]
         for box in boxes:
             assert box.x0 >= 0
-            assert box.x1 <= canvas.bbox.x1
+            assert box.x1 <= picture.bbox.x1
             assert box.y0 >= 0
-            assert box.y1 <= canvas.bbox.y1
+            assert box.y1 <= picture.bbox.y1
 
 
 def test_a_figure_is_written_as_png_and_csv(tmp_path: Path) -> None:
@@ -100,7 +102,7 @@ def test_an_interrupted_figure_leaves_nothing(tmp_path: Path, monkeypatch: pytes
     def stopped(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(drawing, "draw", stopped)
+    monkeypatch.setattr(canvas, "draw", stopped)
     with pytest.raises(KeyboardInterrupt):
         write_figure(small(), tmp_path / "new", "small")
     assert not (tmp_path / "new").exists()
@@ -126,14 +128,15 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         write_figure(small(), tmp_path / "file" / "below", "small")
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_labels_keep_their_order_and_their_distance(ends: list[float]) -> None:
-    places = drawing._spread(ends)
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from([0.05, 0.08])), min_size=1, max_size=12))
+def test_labels_keep_their_order_and_do_not_touch(labels: list[tuple[float, float]]) -> None:
+    ends, sizes = zip(*labels, strict=True)
+    places = canvas._spread(ends, sizes)
     order = sorted(range(len(ends)), key=lambda i: (ends[i], places[i]))
-    sorted_places = [places[i] for i in order]
-    assert all(b - a >= drawing._GAP * (1 - 1e-9) for a, b in itertools.pairwise(sorted_places))
-    assert sorted_places[0] >= -1e-9
-    assert sorted_places[-1] <= 1 + 1e-9
+    for a, b in itertools.pairwise(order):
+        assert places[b] - places[a] >= (sizes[a] + sizes[b]) / 2 * (1 - 1e-9)
+    assert places[order[0]] >= -1e-9
+    assert places[order[-1]] <= 1 + 1e-9
 
 
 def test_spaced_is_increasing_and_reaches_both_ends() -> None:
@@ -142,25 +145,35 @@ def test_spaced_is_increasing_and_reaches_both_ends() -> None:
     assert all(a < b for a, b in itertools.pairwise(steps))
 
 
-def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["figure", "chien_li/1b", "--out", str(tmp_path)])
-    assert ended.value.code == 0
-    assert capsys.readouterr().out.split() == [str(tmp_path / f"chien_li-1b.{end}") for end in ("png", "csv")]
-    assert all((tmp_path / f"chien_li-1b.{end}").stat().st_size > 1000 for end in ("png", "csv"))
+def family() -> Figure:
+    bounds = tuple(
+        Curve(f"bound {b}", "certified", (1, 10), (0.1 * b, 0.2 * b), color=color, of=f"b = {b}")
+        for b, color in ((1, "#0072B2"), (2, "#D55E00"))
+    )
+    seen = Curve(
+        "seen", "attack", (1, 10), (0.01, 0.02), Status.ATTACK, low=(0.005, 0.01), high=(0.02, 0.04), marker="o"
+    )
+    return Figure(
+        "title", "note " * 60, (Panel((*bounds, seen), 1.0, 2.0), Panel((seen,), 0.1, title="alone")), "batch"
+    )
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"), [("chien_li/1c", "did you mean chien_li/1"), ("x", "choose one of chien_li/1a")]
-)
-def test_a_wrong_name_is_one_sentence_and_writes_nothing(
-    name: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["figure", name, "--out", str(tmp_path / "new")])
-    error = capsys.readouterr().err
-    assert ended.value.code == 2
-    assert f"name={name}" in error
-    assert hint in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "new").exists()
+def test_a_legend_names_every_style_status_and_member_once_beside_the_axes() -> None:
+    picture = draw(family())
+    texts = [text.get_text() for text in picture.texts]
+    wanted = [Status.BOUND, "certified", Status.ATTACK, "attack", "batch", "b = 1", "b = 2"]
+    assert [text for text in texts if text in wanted] == wanted
+    picture.canvas.draw()
+    renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]
+    right = picture.axes[-1].get_window_extent(renderer).x1
+    for text in picture.texts:
+        box = text.get_window_extent(renderer)
+        assert box.x1 <= picture.bbox.x1
+        assert box.x0 > right or text.get_text() not in wanted
+
+
+def test_a_band_is_in_the_csv_and_the_panels_are_counted() -> None:
+    rows = list(csv.DictReader(io.StringIO(table(family()))))
+    assert [row["panel"] for row in rows] == ["1"] * 6 + ["2"] * 2
+    assert (rows[-1]["low"], rows[-1]["y"], rows[-1]["high"], rows[-1]["order"]) == ("0.01", "0.02", "0.04", "")
+    assert rows[0]["of"] == "b = 1"

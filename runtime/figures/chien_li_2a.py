@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from lastiterate.numeric.bound import estimate
-from lastiterate.numeric.drawing import Curve, Figure, Status
-from lastiterate.numeric.figures import COLORS, SETTING, paler, spaced
+from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.figures.chien_li_1 import SETTING
+from lastiterate.numeric.figures.style import COLORS, paler, spaced
 from lastiterate.numeric.results import Measured
 from lastiterate.numeric.theorems import EVALUATORS, run_of
 from lastiterate.runtime.constants.kinds import Kind
@@ -63,7 +64,7 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
         f"\n{uniform.remark}"
     )
     title = "Figure 2 (a): Hölder gradients with constants measured on Iris (estimates)"
-    return Figure(title, note, (*curves, *ours), order=SETTING["alpha"], top=0.6)
+    return Figure(title, note, (Panel((*curves, *ours), order=SETTING["alpha"], top=0.6),))
 
 
 def _evaluated(

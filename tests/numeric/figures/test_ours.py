@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.drawing import Curve, Status
+from lastiterate.numeric.figures.chien_li_1 import SETTING
+from lastiterate.numeric.figures.ours_assumptions import KINDS, figure_assumptions
+from lastiterate.numeric.figures.ours_path import figure_path
+from lastiterate.numeric.theorems import run_of
+
+
+def by_name(curves: tuple[Curve, ...]) -> dict[str, Curve]:
+    return {curve.name: curve for curve in curves}
+
+
+def test_the_upper_bounds_lie_above_the_lower_ones_and_under_composition() -> None:
+    curves = by_name(figure_assumptions(last=200, count=7, below=4).curves)
+    composition = np.array(curves["composition"].y)
+    for words, _assumption in KINDS:
+        above, below = curves[f"bound {words}"], curves[f"lower {words}"]
+        assert (above.status, below.status) == (Status.BOUND, Status.LOWER)
+        assert (np.diff(above.y) >= -1e-12).all()
+        assert (np.array(above.y) <= composition * (1 + 1e-12)).all()
+        shared = [(above.y[above.x.index(T)], y) for T, y in zip(below.x, below.y, strict=True) if T in above.x]
+        assert len(shared) >= 2
+        assert all(0 < low < high for high, low in shared)
+
+
+def test_a_stronger_assumption_is_never_worse() -> None:
+    curves = by_name(figure_assumptions(last=300, count=5, below=2).curves)
+    last = [curves[f"bound {words}"].y[-1] for words, _assumption in KINDS if "Hölder" not in words]
+    assert last == sorted(last, reverse=True)
+
+
+@pytest.mark.parametrize("steps", [100, 12])
+def test_the_path_is_the_one_behind_the_bound(steps: int) -> None:
+    figure = figure_path(steps=steps, shown=steps)
+    curves = by_name(figure.curves)
+    known = {words.split(",")[0].replace(" ", "_"): assumption for words, assumption in KINDS}
+    for name in ("smooth", "convex", "strongly_convex"):
+        assumption = known[name]
+        hidden, shifts = curves[f"hidden {name}"], np.array(curves[f"shift {name}"].y)
+        found = bound(run_of({**SETTING, "T": steps}), assumption, order=2)
+        assert (shifts**2).sum() == pytest.approx(found.epsilon, rel=1e-9)
+        assert hidden.y[-1] == pytest.approx(0.0, abs=1e-9)
+        assert (hidden.x[0], hidden.x[-1]) == found.window
+        assert curves[f"free {name}"].x[-1] == hidden.x[0]
+        assert curves[f"free {name}"].y[-1] == pytest.approx(hidden.y[0])
+
+
+def test_only_the_last_steps_are_shown() -> None:
+    figure = figure_path(steps=50, shown=10)
+    assert {min(curve.x) for curve in figure.panels[0].curves} <= set(range(40, 51))
+    assert all(len(curve.x) == len(curve.y) for curve in figure.curves)
