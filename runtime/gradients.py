@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.probe import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["DTYPES", "Gradients", "Leaves", "clip_factor", "device_of", "difference", "flat", "leaf_norms", "norm"]
@@ -35,11 +36,16 @@ def device_of(name: str) -> torch.device:
     """
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, TypeError):
+        raise InputError(f"The device must be cpu, cuda, cuda:INDEX or mps, got device={name}; use cpu.") from None
+    there = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
+    if device.type not in there:
+        raise InputError(f"The device must be cpu, cuda, cuda:INDEX or mps, got device={name}; use cpu.")
+    if (device.index or 0) >= there[device.type]:
         raise InputError(
-            f"The device must be usable on this machine, got device={name} ({str(error).splitlines()[0]}); use cpu."
-        ) from None
+            f"The device must be on this machine and known to this torch, got device={name} where torch "
+            f"{torch.__version__} sees {there[device.type]} of type {device.type}; use cpu."
+        )
     return device
 
 
@@ -53,6 +59,7 @@ class Gradients:
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
         memory: bytes that one chunk may take, a budget kept to by an estimate of the working set.
+        tried: try the workload at once (`lastiterate.runtime.workloads.probe`); False where that was done before.
 
     Attributes:
         start: the parameters of ``module`` as one point, shape (dimension,).
@@ -62,7 +69,8 @@ class Gradients:
         layer_sizes: number of parameters of each layer.
 
     Raises:
-        InputError: unknown dtype or device, float64 on mps, or a budget below one point and one sample.
+        InputError: unknown dtype or device, float64 on mps, a budget below one point and one sample, or a workload
+            that has no per-sample gradients, see `probe`.
 
     Example:
         >>> import torch
@@ -84,7 +92,9 @@ class Gradients:
         dtype: str = "float64",
         device: str = "cpu",
         memory: int = 256 * 2**20,
+        tried: bool = True,
     ) -> None:
+        refuse_mixing(module)
         if dtype not in DTYPES:
             raise InputError(f"The dtype must be float32 or float64, got dtype={dtype}; choose one of the two.")
         self.device = device_of(device)
@@ -109,6 +119,8 @@ class Gradients:
         over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
         self._both = vmap(over_samples, (0, None, None))
         self._own = vmap(over_samples, (0, 0, 0))
+        if tried:
+            probe(workload.name, self._module, self._loss, self._inputs, self._targets, self._of_first)
         self._pairs_at_once = memory // self._bytes_of_a_pair()
         if self._pairs_at_once < 1:
             raise InputError(
@@ -205,6 +217,9 @@ class Gradients:
                 summed = [torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves]
                 found[part] += torch.cat(summed, dim=1)
         return found
+
+    def _of_first(self) -> Tensor:
+        return flat(self.at(self.start[None], slice(0, 1)))[0, 0]
 
     def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
         parameters = dict(zip(self._names, leaves, strict=True))

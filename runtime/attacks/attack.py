@@ -23,6 +23,7 @@ from lastiterate.numeric.audit import Audit, audit
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.training.descent import BATCHES, project, stream
 from lastiterate.runtime.workloads.workload import Workload
@@ -44,6 +45,7 @@ class Attack(StrEnum):
     SHADOW = "shadow"
 
 
+@says_when_memory_runs_out
 @torch.no_grad()
 def attack(
     workload: Workload,

@@ -24,6 +24,7 @@ from lastiterate.runtime.constants.reading import orders
 from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.search import Pair, search_pairs
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.training.descent import stream, train
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -67,6 +68,7 @@ class CloserLook:
         return _without_infinities(kept) | {"bounded": self.bounded.as_dict() if self.bounded else None}
 
 
+@says_when_memory_runs_out
 def closer_look(
     workload: Workload,
     run: NoisySGD,

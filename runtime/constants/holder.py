@@ -26,6 +26,7 @@ from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.store import Store
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.training.descent import stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
@@ -78,6 +79,7 @@ class Sampling:
             )
 
 
+@says_when_memory_runs_out
 def estimate_holder(
     workload: Workload,
     run: NoisySGD,

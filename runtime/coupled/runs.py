@@ -17,6 +17,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.training.descent import BATCHES, project, stream
 from lastiterate.runtime.workloads.workload import Workload
@@ -68,6 +69,7 @@ def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -
     return ShiftProgram(run, assumption, position).tracked
 
 
+@says_when_memory_runs_out
 @torch.no_grad()
 def coupled_runs(
     workload: Workload,

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.gradients import Gradients, norm
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -124,5 +124,18 @@ def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int) -> Tr
         moved = points[t] - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
         points[t + 1] = project(moved, points[0], run.diameter)
         if not bool(torch.isfinite(points[t + 1]).all()):
-            raise InputError(f"Training needs finite parameters, got nan or inf after step={t + 1}; lower step_size.")
+            raise InputError(_what_diverged(gradients, points[t], t + 1))
     return Trajectory(points=points, run=run, seed=seed)
+
+
+def _what_diverged(gradients: Gradients, point: Tensor, step: int) -> str:
+    """The sample whose gradient is not finite at the last finite point, or else the step, in one sentence."""
+    for chunk in gradients.sample_chunks():
+        finite = torch.isfinite(norm(gradients.at(point[None], chunk)))[0]
+        if not bool(finite.all()):
+            sample = chunk.start + int((~finite).nonzero()[0])
+            return (
+                f"Training needs finite gradients, got nan or inf for sample={sample} in step={step}; mend the loss, "
+                "remove that sample, or lower step_size."
+            )
+    return f"Training needs finite parameters, got nan or inf after step={step}; lower step_size."

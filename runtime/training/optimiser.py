@@ -22,9 +22,11 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.training.descent import BATCHES, project, stream
-from lastiterate.runtime.workloads.workload import Workload, refuse_mixing
+from lastiterate.runtime.workloads.probe import refuse_mixing
+from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["ProjectedNoisySGD"]
 
@@ -78,6 +80,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         """Indices of the samples of every step that is left, drawn as the run says."""
         return islice(batches(self.run, stream(self.seed, purpose=BATCHES)), self.done, None)
 
+    @says_when_memory_runs_out
     @torch.no_grad()
     def step(self, inputs: Tensor, targets: Tensor) -> None:  # type: ignore[override]
         """One update on a batch.
@@ -180,5 +183,7 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
     def _total(self, point: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
         workload = Workload("a batch", lambda: self._module, self._loss, inputs, targets)
         dtype = str(point.dtype).removeprefix("torch.")
-        gradients = Gradients(workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory)
+        gradients = Gradients(
+            workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory, tried=not self.done
+        )
         return gradients.total(point, self.run.clip_norm)

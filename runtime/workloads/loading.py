@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.builtin import BUILTIN
+from lastiterate.runtime.workloads.probe import raised
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["load_workload"]
@@ -18,8 +19,8 @@ def load_workload(name: str) -> Workload:
     The user's module is imported, so its code runs; the current folder is searched as ``python -m`` does.
 
     Raises:
-        InputError: the name has no colon, nothing of that name exists, it is not callable, or what it
-            returns is no `Workload`.
+        InputError: the name has no colon, nothing of that name exists, it is not callable, it or its module
+            raises, or what it returns is no `Workload`.
     """
     home, colon, attribute = name.partition(":")
     if not (home and colon and attribute):
@@ -36,7 +37,14 @@ def load_workload(name: str) -> Workload:
             f"The factory of a workload must be callable, got {attribute}={type(factory).__name__} in "
             f"workload={name}; name a function that returns a Workload."
         )
-    workload = factory()
+    try:
+        workload = factory()
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"The factory of a workload must return one, got {raised(error)} from workload={name}; mend the factory."
+        ) from error
     if not isinstance(workload, Workload):
         raise InputError(
             f"The factory must return a lastiterate.runtime.workloads.workload.Workload, got {type(workload).__name__} "
@@ -58,6 +66,10 @@ def _imported(home: str, attribute: str, name: str) -> object:
             f"The module of a workload must be importable, got workload={name} where {what} was not found; "
             "run from the folder that holds it, or install it."
         ) from None
+    except Exception as error:
+        raise InputError(
+            f"The module of a workload must be importable, got {raised(error)} from workload={name}; mend that module."
+        ) from error
     if not hasattr(module, attribute):
         near = get_close_matches(attribute, vars(module), n=1)
         hint = f"did you mean {home}:{near[0]}?" if near else "name a function that it defines."

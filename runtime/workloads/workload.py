@@ -8,10 +8,9 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.certified import LossConstants
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.probe import raised, refuse_mixing
 
-__all__ = ["Workload", "refuse_mixing"]
-
-_MIXING = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)
+__all__ = ["Workload"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Workload:
             are as short as it states.
 
     Raises:
-        InputError: no sample, inputs and targets of different length, or a value that is not finite.
+        InputError: no tensors, no sample, inputs and targets of different length, or a value that is not finite.
     """
 
     name: str
@@ -43,6 +42,11 @@ class Workload:
     constants: Callable[[nn.Module, float], LossConstants] | None = None
 
     def __post_init__(self) -> None:
+        for name, given in (("inputs", self.inputs), ("targets", self.targets)):
+            if not isinstance(given, Tensor):
+                raise InputError(
+                    f"A workload needs its data as tensors, got {name}={type(given).__name__}; use torch.as_tensor."
+                )
         if self.inputs.ndim == 0 or self.inputs.shape[0] == 0:
             raise InputError(
                 f"A workload needs at least one sample, got inputs.shape={tuple(self.inputs.shape)}; "
@@ -75,6 +79,17 @@ class Workload:
             )
         return self.constants(self.initial(seed), diameter)
 
+    def _made(self) -> nn.Module:
+        try:
+            return self.module()
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"The module of a workload must be made without an error, got {raised(error)} from "
+                f"workload={self.name}; mend its factory."
+            ) from error
+
     def initial(self, seed: int) -> nn.Module:
         """The module as initialised from ``seed``, on the CPU, leaving torch's global generator as it was.
 
@@ -84,7 +99,7 @@ class Workload:
         """
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            module = self.module()
+            module = self._made()
         if not isinstance(module, nn.Module):
             raise InputError(
                 f"The module of a workload must be a torch.nn.Module, got {type(module).__name__} "
@@ -97,18 +112,3 @@ class Workload:
                 "give one with requires_grad."
             )
         return module
-
-
-def refuse_mixing(module: nn.Module) -> None:
-    """Refuse a module that mixes samples or is random, whose per-sample gradients are undefined.
-
-    Raises:
-        InputError: a part of it is a batch norm or a dropout.
-    """
-    for name, part in module.named_modules():
-        if isinstance(part, _MIXING):
-            raise InputError(
-                f"Per-sample gradients need a module whose output depends on one sample only and is not "
-                f"random, got {name or 'module'}={type(part).__name__}; replace batch norm by group norm "
-                "and remove dropout."
-            )

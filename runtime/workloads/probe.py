@@ -1,0 +1,234 @@
+"""One forward pass and one gradient of a workload before anything long begins: what cannot work is said at once.
+
+A per-sample gradient is a function of the parameters and of one sample only. Batch norm and dropout break that by
+construction while they train, and are refused by their type. Anything else is tried out: the same row twice (is it
+random?), a row alone and among others (does it mix samples?), the buffers before and after (does a forward pass leave
+traces?), and the batched gradient against a plain backward pass.
+
+A part in eval mode is taken as it is. Dropout does nothing there, and batch norm is an affine map of one sample whose
+statistics are constants: its per-sample gradient is well defined. Where those statistics come from is not seen here;
+if it is the private data, no theorem covers their release.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.memory import ran_out
+
+__all__ = ["probe", "raised", "refuse_mixing"]
+
+_BATCH_NORM = nn.modules.batchnorm._BatchNorm
+_INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
+_DROPOUT = nn.modules.dropout._DropoutNd
+
+_ROWS: Final = 4
+"""Samples that are put through the module together, spread over the data."""
+
+
+def refuse_mixing(module: nn.Module) -> None:
+    """Refuse a module that mixes samples or is random by its type, whose per-sample gradients are undefined.
+
+    Parts in eval mode are let through, see the module.
+
+    Raises:
+        InputError: a part of it is a batch norm, an instance norm that tracks statistics, or a dropout, in training
+            mode; or a batch norm without statistics of its own, in any mode.
+
+    >>> refuse_mixing(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval())
+    """
+    for name, part in module.named_modules():
+        mixes = isinstance(part, _BATCH_NORM) and (part.training or part.running_mean is None)
+        tracks = isinstance(part, _INSTANCE_NORM) and part.training and part.track_running_stats
+        if mixes or tracks or (isinstance(part, _DROPOUT) and part.training):
+            raise InputError(
+                f"Per-sample gradients need a module whose output depends on one sample only and is not random, got "
+                f"{name or 'module'}={type(part).__name__} in training mode; replace batch norm by group norm, remove "
+                "dropout, or put that part in eval mode."
+            )
+
+
+def raised(error: Exception) -> str:
+    """What was raised, and where, in a part of a sentence."""
+    lines = str(error).strip().splitlines()
+    said = f": {lines[0][:200].rstrip('.;')}" if lines else ""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not {"torch", "lastiterate"} & set(code.co_filename.replace("\\", "/").split("/")):
+            place = f" at {code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(error).__name__}{said}{place}"
+
+
+def probe(
+    name: str,
+    module: nn.Module,
+    loss: Callable[[Tensor, Tensor], Tensor],
+    inputs: Tensor,
+    targets: Tensor,
+    batched: Callable[[], Tensor],
+) -> None:
+    """Try a workload at the parameters of its module.
+
+    Args:
+        name: of the workload.
+        module: on the device and in the dtype of the measurement.
+        loss: loss(output, target) of a batch of one.
+        inputs: shape (n, ...), where the module is.
+        targets: shape (n, ...), where the module is.
+        batched: the gradient of the first sample as it will be computed, shape (dimension,).
+
+    Raises:
+        InputError: the module or the loss raises, is random, or mixes samples; a forward pass changes a buffer; the
+            loss is no finite number or does not depend on a trained parameter; or its gradient is not finite or
+            cannot be batched.
+    """
+    trained = [p for p in module.parameters() if p.requires_grad]
+    if not all(bool(torch.isfinite(p).all()) for p in trained):
+        raise InputError(
+            f"A module needs finite parameters to begin with, got nan or inf in workload={name}; initialise it anew."
+        )
+    with _random_state_kept(inputs.device), torch.enable_grad():
+        _refuse_unsteady(name, module, inputs)
+        value = _loss_of_first(name, module, loss, inputs, targets)
+        parts = torch.autograd.grad(value, trained, allow_unused=True, materialize_grads=True)
+        plain = torch.cat([part.reshape(-1) for part in parts])
+        if not bool(torch.isfinite(plain).all()):
+            raise InputError(
+                f"The gradient must be finite, got nan or inf for the first sample of workload={name} at the initial "
+                "parameters; mend the loss there (a root or a logarithm of 0?)."
+            )
+        try:
+            found = batched()
+        except Exception as error:
+            if ran_out(error):
+                raise
+            raise InputError(
+                f"The module and the loss must be batched by torch.func.vmap, got {raised(error)} in workload={name}; "
+                "write them without branches on values, .item() and changes in place."
+            ) from error
+    off = torch.linalg.vector_norm(found - plain)
+    if not bool(off <= _tolerance(plain) * (1 + torch.linalg.vector_norm(plain))):
+        raise InputError(
+            f"The batched gradient must equal that of a plain backward pass, got a difference of {float(off):.3g} in "
+            f"workload={name}; write the forward pass as a pure function of parameters and input."
+        )
+
+
+def _refuse_unsteady(name: str, module: nn.Module, inputs: Tensor) -> None:
+    """Refuse a forward pass that raises, is random, leaves traces, or mixes samples."""
+    before = {key: value.clone() for key, value in module.named_buffers()}
+    with torch.no_grad():
+        try:
+            torch.manual_seed(0)
+            first = module(inputs[:1])
+            torch.manual_seed(1)
+            again = module(inputs[:1])
+        except Exception as error:
+            if ran_out(error):
+                raise
+            raise InputError(
+                f"The module must take a batch of one row, got {raised(error)} for inputs[:1] of "
+                f"shape={tuple(inputs[:1].shape)} and dtype={_plain(inputs)} in workload={name}; give inputs that "
+                "the module takes, or mend its forward."
+            ) from error
+        changed = [key for key, value in module.named_buffers() if not torch.equal(value, before[key])]
+        if changed:
+            raise InputError(
+                f"A forward pass must leave the module as it was, got a change of buffer={changed[0]} in "
+                f"workload={name}; put that part in eval mode or freeze it."
+            )
+        alone, repeated = _first_tensor(first), _first_tensor(again)
+        if alone is None or repeated is None:
+            return
+        if _differ(alone, repeated):
+            raise InputError(
+                f"Per-sample gradients need a module that is not random, got two outputs for one row of "
+                f"workload={name}; remove dropout and noise, or put the module in eval mode."
+            )
+        _refuse_mixed_rows(name, module, inputs)
+
+
+def _refuse_mixed_rows(name: str, module: nn.Module, inputs: Tensor) -> None:
+    chosen = torch.linspace(0, len(inputs) - 1, min(len(inputs), _ROWS)).round().long().to(inputs.device)
+    try:
+        together = _first_tensor(module(inputs[chosen]))
+        alone = [_first_tensor(module(inputs[i : i + 1])) for i in chosen.tolist()]
+    except RuntimeError:  # made for one row at a time: then it cannot mix
+        return
+    rows = [row for row in alone if row is not None]
+    if together is None or not rows or together.shape != (len(rows), *rows[0].shape[1:]):
+        return
+    apart = torch.cat(rows)
+    if _differ(together, apart):
+        raise InputError(
+            f"Per-sample gradients need a module whose output for a row does not depend on the rows beside it, got "
+            f"another output among {len(rows)} rows than alone in workload={name}; normalise within a sample "
+            "(group norm, layer norm)."
+        )
+
+
+def _loss_of_first(
+    name: str, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, targets: Tensor
+) -> Tensor:
+    output = module(inputs[:1])
+    shapes = f"output.shape={tuple(output.shape)} and " if isinstance(output, Tensor) else ""
+    shapes += f"targets[:1] of shape={tuple(targets[:1].shape)} and dtype={_plain(targets)}"
+    try:
+        value = loss(output, targets[:1])
+    except Exception as error:
+        if ran_out(error):
+            raise
+        raise InputError(
+            f"The loss must take the output and the target of one row, got {raised(error)} for {shapes} in "
+            f"workload={name}; give targets of the shape and dtype that the loss takes."
+        ) from error
+    if not isinstance(value, Tensor) or value.ndim or not value.is_floating_point():
+        got = f"loss.shape={tuple(value.shape)}, {_plain(value)}" if isinstance(value, Tensor) else type(value).__name__
+        raise InputError(
+            f"A per-sample loss must be one real number, a tensor of shape (), got {got} in workload={name}; take its "
+            "sum or mean."
+        )
+    if not bool(torch.isfinite(value)):
+        raise InputError(
+            f"The loss must be finite, got loss={float(value.detach())} for the first sample of workload={name} at the "
+            "initial parameters; mend the loss or that sample."
+        )
+    if not value.requires_grad:
+        raise InputError(
+            f"The loss must depend on a trained parameter, got one without a gradient in workload={name}; remove "
+            "detach(), no_grad() or numpy from its way."
+        )
+    return value
+
+
+@contextmanager
+def _random_state_kept(device: torch.device) -> Iterator[None]:
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices):
+        yield
+
+
+def _first_tensor(output: object) -> Tensor | None:
+    while isinstance(output, (tuple, list)) and output:
+        output = output[0]
+    return output if isinstance(output, Tensor) and output.is_floating_point() else None
+
+
+def _differ(left: Tensor, right: Tensor) -> bool:
+    largest = right.nan_to_num(0.0, 0.0, 0.0).abs().max() if right.numel() else 0.0
+    return bool(((left - right).abs() > _tolerance(right) * largest).any())  # nan is never larger: the loss tells
+
+
+def _tolerance(values: Tensor) -> float:
+    """More than rounding in another order gives, and far less than mixing does."""
+    return float(torch.finfo(values.dtype).eps ** 0.5)
+
+
+def _plain(values: Tensor) -> str:
+    return str(values.dtype).removeprefix("torch.")

@@ -1,0 +1,324 @@
+import inspect
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from lastiterate.__main__ import main
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.training.descent import paper_run, train
+from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.workloads.builtin import BUILTIN
+from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.workload import Workload
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+class With(nn.Module):
+    """A linear layer and something after it."""
+
+    def __init__(self, after: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.after = after
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.after(self.layer(rows))
+
+
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        self.calls += 1
+        return self.layer(rows)
+
+
+def squares(out: Tensor, target: Tensor) -> Tensor:
+    return (out - target).square().sum()
+
+
+def workload_of(module: nn.Module, loss: Loss = squares, targets: Tensor | None = None) -> Workload:
+    rows = torch.tensor([[1.0, 2.0], [-3.0, 0.5], [0.1, 0.2]])
+    return Workload("theirs", lambda: module, loss, rows, torch.zeros(3, 2) if targets is None else targets)
+
+
+def refuse(*_rows: Tensor) -> Tensor:
+    raise ValueError("I do not like\nthese rows")
+
+
+def on_one_side(rows: Tensor) -> Tensor:
+    return rows if rows.abs().sum() >= 0 else -rows
+
+
+MODULES: list[tuple[nn.Module, str]] = [
+    (
+        With(refuse),
+        r"a batch of one row, got ValueError: I do not like at .*test_probe\.py:\d+ for .*float64",
+    ),
+    (nn.Linear(3, 2), r"inputs\[:1\] of shape=\(1, 2\)"),
+    (nn.Embedding(5, 2), r"dtype=float64 .*give inputs that the module takes"),
+    (With(lambda rows: rows - rows.mean(dim=0)), "another output among 3 rows than alone"),
+    (With(lambda rows: rows + torch.rand_like(rows)), "two outputs for one row"),
+    (With(lambda rows: nn.functional.dropout(rows.repeat(1, 32), 0.5)), "two outputs for one row"),
+    (Counting(), "change of buffer=calls"),
+    (nn.utils.parametrizations.spectral_norm(nn.Linear(2, 2)), "change of buffer="),
+    (With(on_one_side), r"batched by torch\.func\.vmap, got RuntimeError"),
+    (With(lambda rows: rows + 0 * rows.sum().item()), r"batched by torch\.func\.vmap"),
+    (With(Tensor.detach), "must depend on a trained parameter"),
+    (With(lambda rows: rows / 0), r"got loss=(inf|nan) for the first sample"),
+    (nn.Sequential(nn.Linear(2, 4), nn.Unflatten(1, (2, 2)), nn.InstanceNorm1d(2, track_running_stats=True)), "2=Inst"),
+    (nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2, track_running_stats=False)).eval(), "1=BatchNorm1d"),
+]
+
+
+@pytest.mark.parametrize(("module", "said"), MODULES, ids=lambda value: value if isinstance(value, str) else "")
+def test_modules_without_per_sample_gradients_are_refused(module: nn.Module, said: str) -> None:
+    workload = workload_of(module)
+    with pytest.raises(InputError, match=said) as refused:
+        Gradients(workload, workload.initial(0))
+    assert "\n" not in str(refused.value)
+    assert "theirs" in str(refused.value) or "training mode" in str(refused.value)
+
+
+LOSSES: list[tuple[Loss, str]] = [
+    (lambda out, target: (out - target).square(), r"loss\.shape=\(1, 2\), float64"),
+    (lambda out, target: (out - target).square().sum(dim=1), r"loss\.shape=\(1,\)"),
+    (lambda out, _target: out.argmax().long(), r"loss\.shape=\(\), int64"),
+    (lambda _out, _target: 3.0, "got float in"),  # type: ignore[dict-item, return-value, list-item]
+    (lambda out, _target: out.sum() * math.nan, "loss=nan for the first sample"),
+    (lambda out, _target: out.sum().exp() * math.inf, "loss=inf"),
+    (lambda out, _target: (out.sum() * 0).sqrt(), "gradient must be finite"),
+    (lambda out, _target: out.detach().sum(), "must depend on a trained parameter"),
+    (lambda out, target: nn.functional.nll_loss(out, target), r"targets\[:1\] of shape=\(1, 2\) and dtype=float64"),
+    (refuse, "the output and the target of one row, got ValueError: I do not like"),
+]
+
+
+@pytest.mark.parametrize(("loss", "said"), LOSSES, ids=[said for _, said in LOSSES])
+def test_losses_that_cannot_be_differentiated_are_refused(loss: Loss, said: str) -> None:
+    workload = workload_of(nn.Linear(2, 2), loss)
+    with pytest.raises(InputError, match=said) as refused:
+        Gradients(workload, workload.initial(0))
+    assert "\n" not in str(refused.value)
+
+
+def test_labels_of_another_dtype_or_out_of_range_are_refused() -> None:
+    for targets in (torch.zeros(3), torch.full((3,), 7)):
+        workload = workload_of(nn.Linear(2, 2), nn.functional.cross_entropy, targets)
+        with pytest.raises(InputError, match=r"give targets of the shape and dtype that the loss takes"):
+            Gradients(workload, workload.initial(0))
+
+
+def test_parameters_that_are_not_finite_are_refused() -> None:
+    module = nn.Linear(2, 2)
+    nn.init.constant_(module.bias, math.nan)
+    workload = workload_of(module)
+    with pytest.raises(InputError, match="finite parameters to begin with"):
+        Gradients(workload, workload.initial(0))
+
+
+def test_a_gradient_that_vmap_computes_otherwise_is_refused() -> None:
+    def doubled_by_vmap(rows: Tensor) -> Tensor:
+        return rows * (2.0 if torch._C._functorch.maybe_current_level() else 1.0)
+
+    workload = workload_of(With(doubled_by_vmap))
+    with pytest.raises(InputError, match="must equal that of a plain backward pass"):
+        Gradients(workload, workload.initial(0))
+
+
+def test_batch_norm_and_dropout_in_eval_mode_are_functions_of_one_sample() -> None:
+    norm = nn.BatchNorm1d(2)
+    norm.running_mean = torch.tensor([0.5, -1.0])
+    module = nn.Sequential(nn.Linear(2, 2), norm, nn.Dropout(0.5), nn.InstanceNorm1d(2)).eval()[:3]
+    workload = workload_of(module)
+    gradients = Gradients(workload, workload.initial(0))
+    found = flat(gradients.at(gradients.start[None]))[0]
+    double = module.double()
+    for i in range(3):
+        loss = squares(double(workload.inputs[i : i + 1].double()), torch.zeros(1, 2))
+        parts = torch.autograd.grad(loss, tuple(double.parameters()))
+        torch.testing.assert_close(found[i], torch.cat([part.flatten() for part in parts]))
+
+
+def test_token_ids_are_inputs_too() -> None:
+    module = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2))
+    ids = torch.tensor([[0, 4], [1, 2]])
+    workload = Workload("tokens", lambda: module, nn.functional.cross_entropy, ids, torch.tensor([0, 1]))
+    gradients = Gradients(workload, workload.initial(0))
+    assert flat(gradients.at(gradients.start[None])).shape == (1, 2, 5 * 3 + 14)
+
+
+def test_the_probe_leaves_the_random_state_and_the_module_alone() -> None:
+    for name in BUILTIN:
+        workload = load_workload(f"builtin:{name}")
+        if workload.samples > 2000:
+            continue
+        module = workload.initial(0)
+        kept = [p.detach().clone().double() for p in module.parameters()]
+        state = torch.get_rng_state()
+        Gradients(workload, module, memory=2**32)
+        assert torch.equal(state, torch.get_rng_state())
+        for before, after in zip(kept, module.parameters(), strict=True):
+            assert torch.equal(before, after)
+            assert after.grad is None
+
+
+def test_the_sample_whose_gradient_is_not_finite_is_named() -> None:
+    rows = torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]])
+    workload = Workload("theirs", lambda: With(lambda out: out), lambda out, x: out.sum() / x.sum(), rows, rows)
+    gradients = Gradients(workload, workload.initial(0))
+    with pytest.raises(InputError, match=r"nan or inf for sample=2 in step=1"):
+        train(gradients, gradients.start, paper_run(workload, steps=2), 0)
+
+
+def test_the_optimiser_refuses_at_the_first_step_and_moves_nothing() -> None:
+    module = With(lambda rows: rows + torch.rand_like(rows))
+    before = [p.detach().clone() for p in module.parameters()]
+    run = NoisySGD(2, 0.1, 0.01, 1.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
+    optimiser = ProjectedNoisySGD(module, squares, run)
+    with pytest.raises(InputError, match="two outputs for one row"):
+        optimiser.step(torch.ones(2, 2), torch.zeros(2, 2))
+    assert all(torch.equal(*pair) for pair in zip(before, module.parameters(), strict=True))
+    assert optimiser.done == 0
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB.\nGPU 0 ..."),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory"),
+    ],
+)
+def test_running_out_of_memory_is_one_sentence(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_arguments: object) -> None:
+        raise error
+
+    workload = workload_of(nn.Linear(2, 2))
+    for name in ("at", "_of_first"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Gradients, name, full)
+            with pytest.raises(InputError, match=r"lower memory \(--memory\)") as refused:
+                estimate_holder(workload, paper_run(workload, steps=2), (1.0,), Sampling(inits=1, points=1))
+            assert "\n" not in str(refused.value)
+
+
+def test_another_error_of_torch_is_not_called_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_arguments: object) -> None:
+        raise RuntimeError("something else")
+
+    workload = workload_of(nn.Linear(2, 2))
+    monkeypatch.setattr(Gradients, "mean", broken)
+    with pytest.raises(RuntimeError, match="something else"):
+        estimate_holder(workload, paper_run(workload, steps=2), (1.0,), Sampling(inits=1, points=1))
+
+
+THEIRS = inspect.cleandoc(
+    """
+    import torch
+    from torch import nn
+    from lastiterate.runtime.workloads.workload import Workload
+
+    ROWS, LABELS = torch.rand(4, 2), torch.tensor([0, 1, 0, 1])
+
+    def of(module, loss=nn.functional.cross_entropy, rows=ROWS, labels=LABELS):
+        return Workload("theirs", lambda: module, loss, rows, labels)
+
+    class Raises(nn.Linear):
+        def forward(self, rows):
+            raise ArithmeticError("not today")
+
+    class Greedy(nn.Linear):
+        def forward(self, rows):
+            return super().forward(rows) + torch.empty(10**15)[:2]
+
+    def no_module(): raise OSError("weights.pt is not there")
+    def missing(): return Workload("theirs", no_module, nn.functional.cross_entropy, ROWS, LABELS)
+    def raising(): raise KeyError("depth")
+    def batch_norm(): return of(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)))
+    def dropout(): return of(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.1)))
+    def forward_raises(): return of(Raises(2, 2))
+    def greedy(): return of(Greedy(2, 2))
+    def nan_loss(): return of(nn.Linear(2, 2), lambda out, y: out.sum() * float("nan"))
+    def many_numbers(): return of(nn.Linear(2, 2), lambda out, y: out)
+    def float_labels(): return of(nn.Linear(2, 2), labels=torch.rand(4))
+    def no_data(): return of(nn.Linear(2, 2), rows=ROWS[:0], labels=LABELS[:0])
+    def nan_data(): return of(nn.Linear(2, 2), rows=ROWS / 0 * 0)
+    def a_list(): return of(nn.Linear(2, 2), rows=[[1.0, 2.0]] * 4)
+    def good(): return of(nn.Linear(2, 2))
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["their_bad:missing"], "made without an error, got OSError: weights.pt is not there at "),
+        (["their_bad:raising"], "must return one, got KeyError: 'depth' at "),
+        (["their_syntax:good"], "must be importable, got SyntaxError"),
+        (["their_bad:batch_norm"], "replace batch norm by group norm"),
+        (["their_bad:dropout"], "1=Dropout"),
+        (["their_bad:forward_raises"], "ArithmeticError: not today at "),
+        (["their_bad:greedy"], "lower memory (--memory)"),
+        (["their_bad:nan_loss"], "loss=nan"),
+        (["their_bad:many_numbers"], "loss.shape=(1, 2)"),
+        (["their_bad:float_labels"], "dtype=float64"),
+        (["their_bad:no_data"], "at least one sample"),
+        (["their_bad:nan_data"], "inputs with nan or inf"),
+        (["their_bad:a_list"], "inputs=list"),
+        (["their_bad:good", "--memory", "40"], "memory=40; raise the budget"),
+        (["their_bad:good", "--device", "banana"], "device=banana; use cpu"),
+        (["their_bad:good", "--device", "meta"], "device=meta; use cpu"),
+        (["their_bad:good", "--device", "cuda:99"], "device=cuda:99 where torch"),
+        (["their_bad:good", "--device", "cpu:1"], "device=cpu:1 where torch"),
+    ],
+)
+def test_the_command_says_it_in_one_line_and_keeps_what_is_there(
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "their_bad.py").write_text(THEIRS)
+    (tmp_path / "their_syntax.py").write_text("def good(:\n")
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "mine.txt").write_text("mine")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "their_bad", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main(["estimate", *arguments, "--inits", "1", "--points", "2", "--steps", "2", "--resume", "kept"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_a_device_that_is_not_there(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    workload = load_workload("builtin:iris-mlp")
+    with pytest.raises(InputError, match=f"device={device} where torch .* sees 0 of type {device}; use cpu"):
+        Gradients(workload, workload.initial(0), device=device)
+
+
+def test_mps_has_no_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    workload = load_workload("builtin:iris-mlp")
+    with pytest.raises(InputError, match="dtype=float64 on device=mps; use float32"):
+        Gradients(workload, workload.initial(0), device="mps")
