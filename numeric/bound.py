@@ -61,7 +61,7 @@ def bound(
 
     Raises:
         InputError: the assumption does not fit the run, an argument is out of range (random batches need an order
-            or a delta), or the assumption rests on a measurement (see `estimate`).
+            or a delta), the assumption rests on a measurement (see `estimate`), or it is no `NoisySGD`.
 
     Source: DESIGN section 2; claims chien_li/theorem_3_1/direct/* and chien_li/theorem_3_7/sharper.
 
@@ -70,6 +70,11 @@ def bound(
     >>> round(bound(run, Smooth(1), order=2).epsilon, 4)
     0.4992
     """
+    if not isinstance(run, NoisySGD):
+        raise InputError(
+            f"bound needs a NoisySGD, got run={type(run).__name__}; of a run with random projections call "
+            "projection_bound."
+        )
     if isinstance(assumption, Measured):
         raise InputError(
             "bound needs an assumption that is proved or assumed, got assumption=Measured(...); "

@@ -3,39 +3,49 @@
 A step releases A^T g / sqrt(p) + N(0, s^2 I_p); A is d x p with independent N(0, sigma_A^2) entries, fresh each step
 and independent of the data. Two gradients a distance Delta apart give, once A is known, two Gaussians whose means
 are |A^T (g - g')| / sqrt(p) apart, and that length squared is Delta^2 sigma_A^2 / p times a chi-square variable with
-p degrees of freedom. Its moment generating function gives the divergence of the pairs (A, output), exactly:
+p degrees of freedom. With R = Delta^2 sigma_A^2 / (p s^2), and for loads w R < 1, its moment generating function is
 
-    -p / (2 (alpha - 1)) log(1 - alpha (alpha - 1) Delta^2 sigma_A^2 / (p s^2)),
+    M(w) = E exp(w |A^T (g - g')|^2 / (2 p s^2)) = (1 - w R)^(-p/2),
 
-finite only while alpha (alpha - 1) Delta^2 sigma_A^2 < p s^2. Either law may be the numerator: A has one law under
-both data sets, and equal covariances make the two Gaussians symmetric. Whoever does not see A sees a function of the
-pair, so the value is an upper bound for him, and for the model update A (A^T g / sqrt(p) + noise) as well.
+and (alpha - 1) times the divergence of the pairs (A, output) is
 
-These are bounds by composition, every step taking part with its whole sensitivity: no amplification by sampling is
-claimed. Lengths are those of the clipped gradient: with the clipping g / (|g| + gamma) and the mean of B samples,
-Delta is 2 / B where one sample is replaced and 1 / B where one is set to zero.
+    log M(alpha (alpha - 1))                                     where the sample that differs is in the batch;
+    log(1 - q + q M(alpha (alpha - 1)))                          where it is with chance q, and this is revealed;
+    log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   where it is with chance q and not revealed, for a
+                                                                 sample that is there or not and an integer alpha.
 
-Source: ours; it takes the place of Theorem 1 of D2P2-SGD, which the ledger refutes (``d2p2/theorem_1``).
+Either law may be the numerator: A has one law under both data sets, two Gaussians of equal covariance are symmetric,
+and of the two directions of the last line this is the greater. Whoever does not see A sees a function of the pair, so
+the value is an upper bound for him, and for the model update A (A^T g / sqrt(p) + noise) as well. Layers with
+matrices of their own cost at most what the whole gradient costs in the layer of least p (`ours/projection/layers`).
+
+Source: ours; it takes the place of Theorem 1 of D2P2-SGD, which the ledger refutes (``d2p2/theorem_1``); claims
+d2p2/theorem_1/projected_step and ours/projection/*.
 """
 
-from collections.abc import Callable
-from math import inf
+from math import ceil, inf
 
 from flint import arb
 
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp
 from lastiterate.numeric.balls import exact, lower, precision, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, positive, real
 
-__all__ = ["d2p2_rdp", "d2p_rdp", "dp2_rdp", "epsilon_from_rdp", "order_limit", "projection_rdp"]
+__all__ = ["HIGHEST_WHOLE_ORDER", "order_limit", "projection_rdp"]
 
-ORDERS = 200
-"""Orders tried for one epsilon; any of them gives a valid value."""
+HIGHEST_WHOLE_ORDER = 128
+"""Binomial sums of more terms are not worth their time."""
 
 
 def projection_rdp(
-    order: float, *, sensitivity: float, noise_std: float, dimension: int, entry_std: float = 1.0
+    order: float,
+    *,
+    sensitivity: float,
+    noise_std: float,
+    dimension: int,
+    entry_std: float = 1.0,
+    rate: float = 1.0,
+    adjacency: str = "replace",
 ) -> float:
     """The Renyi divergence of one step with A known, rounded up; infinite from `order_limit` on. Upper bound.
 
@@ -43,8 +53,10 @@ def projection_rdp(
         order: alpha, more than 1.
         sensitivity: Delta, the greatest distance of the two gradients before the projection; at least 0.
         noise_std: s, standard deviation of the noise in each of the p coordinates, in the unit of Delta.
-        dimension: p, the dimension projected to; the dimension d projected from does not matter.
+        dimension: p, the dimension projected to (the least of all layers); d, from which it is, does not matter.
         entry_std: sigma_A, standard deviation of the entries of A, without unit.
+        rate: chance q that the batch holds the sample that differs; rounded up where it is a fraction.
+        adjacency: "add_remove" where the sample is there or not; "replace" where it has another value.
 
     Raises:
         InputError: an argument is out of its range.
@@ -54,117 +66,67 @@ def projection_rdp(
     >>> projection_rdp(2.0, sensitivity=1.0, noise_std=1.0, dimension=2)
     inf
     """
-    return _composed(order, 1, sensitivity, noise_std, dimension, entry_std, decaying=False)
-
-
-def dp2_rdp(
-    order: float, *, steps: int, sensitivity: float, noise_std: float, dimension: int, entry_std: float = 1.0
-) -> float:
-    """DP2-SGD (Algorithm 3): the same projected step ``steps`` times, all A and outputs released. Upper bound.
-
-    Arguments, units and errors as `projection_rdp`; ``steps`` is at least 1.
-    """
-    return _composed(order, steps, sensitivity, noise_std, dimension, entry_std, decaying=False)
-
-
-def d2p2_rdp(
-    order: float, *, steps: int, sensitivity: float, noise_std: float, dimension: int, entry_std: float = 1.0
-) -> float:
-    """D2P2-SGD (Algorithm 1): projected steps, step k = 1, 2, ... with noise ``noise_std`` / sqrt(k). Upper bound.
-
-    The last step is the dearest: finite only while alpha (alpha - 1) Delta^2 sigma_A^2 steps < p s^2.
-    Arguments, units and errors as `projection_rdp`; ``steps`` is at least 1.
-    """
-    return _composed(order, steps, sensitivity, noise_std, dimension, entry_std, decaying=True)
-
-
-def d2p_rdp(order: float, *, steps: int, sensitivity: float, noise_std: float) -> float:
-    """D2P-SGD (Algorithm 2): no projection, step k with noise ``noise_std`` / sqrt(k). Upper bound.
-
-    The steps compose to alpha Delta^2 steps (steps + 1) / (4 s^2): as if one Gaussian had been released.
-    Arguments, units and errors as `projection_rdp`; ``steps`` is at least 1.
-
-    >>> round(d2p_rdp(2.0, steps=3, sensitivity=1.0, noise_std=1.0), 9)
-    6.0
-    """
-    order, steps = _order(order), count("steps", steps)
-    sensitivity, noise_std = _sensitivity(sensitivity), positive("noise_std", noise_std)
+    order, ratio = _order(order), _ratio(sensitivity, noise_std, dimension, entry_std)
+    rate = real("rate", rate, "a chance in (0, 1]")
+    if not 0 < rate <= 1:
+        raise InputError(f"rate needs a chance in (0, 1], got rate={rate:g}; give batch_size / dataset_size.")
     with precision():
-        return upper(exact(order) * (exact(sensitivity) / exact(noise_std)) ** 2 * steps * (steps + 1) / 4)
+        found = _revealed(order, ratio, dimension, exact(rate))
+        if rate < 1 and adjacency == "add_remove" and order <= HIGHEST_WHOLE_ORDER:
+            found = min(found, _hidden(ceil(order), ratio, dimension, exact(rate)))  # it grows with the order
+        return found
 
 
 def order_limit(*, sensitivity: float, noise_std: float, dimension: int, entry_std: float = 1.0) -> float:
     """The order at which one projected step becomes infinite, rounded down: below it the divergence is finite.
 
-    For D2P2-SGD the last step decides: pass ``noise_std`` / sqrt(steps).
-    Arguments, units and errors as `projection_rdp`.
+    Arguments, units and errors as `projection_rdp`; of several steps that with the least noise decides.
 
     >>> order_limit(sensitivity=1.0, noise_std=1.0, dimension=2)
     2.0
     """
-    sensitivity, noise_std = _sensitivity(sensitivity), positive("noise_std", noise_std)
-    dimension, entry_std = count("dimension", dimension), positive("entry_std", entry_std)
-    if sensitivity == 0:
+    ratio = _ratio(sensitivity, noise_std, dimension, entry_std)
+    with precision():
+        return inf if ratio == 0 else lower((1 + (1 + 4 / ratio).sqrt()) / 2)
+
+
+def _revealed(order: float, ratio: arb, dimension: int, rate: arb) -> float:
+    alpha = exact(order)
+    moment = _moment(alpha * (alpha - 1), ratio, dimension)
+    if moment is None:
         return inf
+    return max(upper((1 + rate * (moment - 1)).log() / (alpha - 1)), 0.0)
+
+
+def _hidden(order: int, ratio: arb, dimension: int, rate: arb) -> float:
+    if _moment(arb(order * (order - 1)), ratio, dimension) is None:
+        return inf
+    weight = (1 - rate) ** order
+    total = weight
+    for j in range(1, order + 1):
+        weight *= rate / (1 - rate) * (order - j + 1) / j
+        moment = _moment(arb(j * (j - 1)), ratio, dimension)
+        total += weight * (arb(inf) if moment is None else moment)
+    return max(upper(total.log() / (order - 1)), 0.0)
+
+
+def _moment(load: arb, ratio: arb, dimension: int) -> arb | None:
+    """M(load), None where it may be infinite."""
+    left = 1 - load * ratio
+    return left ** (-arb(dimension) / 2) if left > 0 else None
+
+
+def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: float) -> arb:
+    """R of the module docstring."""
+    sensitivity = real("sensitivity", sensitivity, "a number that is at least 0")
+    if not 0 <= sensitivity < inf:
+        raise InputError(
+            f"sensitivity needs a finite number that is at least 0, got sensitivity={sensitivity:g}; clip gradients."
+        )
+    dimension = count("dimension", dimension)
     with precision():
-        ratio = (exact(noise_std) / (exact(sensitivity) * exact(entry_std))) ** 2 * dimension
-        return lower((1 + (1 + 4 * ratio).sqrt()) / 2)
-
-
-def epsilon_from_rdp(curve: Callable[[float], float], delta: float, *, limit: float = inf) -> float:
-    """An epsilon, rounded up, for which the Renyi divergences ``curve`` imply (epsilon, delta)-DP. Upper bound.
-
-    The least over `ORDERS` orders below ``limit`` of
-    curve(alpha) + log((alpha - 1) / alpha) - log(alpha delta) / (alpha - 1), and 0 where that is negative.
-
-    Args:
-        curve: order -> divergence of either law from the other, an upper bound.
-        delta: in (0, 1).
-        limit: orders from here on are not tried; see `order_limit`.
-
-    Raises:
-        InputError: delta is outside (0, 1) or limit is not more than 1.
-
-    Source: Canonne, Kamath & Steinke 2020, Proposition 12.
-    """
-    delta = real("delta", delta, "a number in (0, 1)")
-    if not 0 < delta < 1:
-        raise InputError(f"delta needs a number in (0, 1), got delta={delta:g}; 1e-5 is customary.")
-    if not limit > 1:
-        raise InputError(f"limit needs a number above 1, got limit={limit:g}; pass what order_limit returns.")
-    top = min(limit - 1, 1e5)
-    excesses = (top * 10 ** (-6 * (1 - i / ORDERS)) for i in range(ORDERS))
-    best = inf
-    for order in (1 + excess for excess in excesses):
-        value = curve(order)
-        if order > 1 and value < inf:
-            best = min(best, quick_rdp_to_dp(order, value, delta))
-    return best
-
-
-def _composed(
-    order: float,
-    steps: int,
-    sensitivity: float,
-    noise_std: float,
-    dimension: int,
-    entry_std: float,
-    *,
-    decaying: bool,
-) -> float:
-    """The sum of the steps' divergences: fresh A and noise in each, so they compose by addition."""
-    order, steps = _order(order), count("steps", steps)
-    sensitivity, noise_std = _sensitivity(sensitivity), positive("noise_std", noise_std)
-    dimension, entry_std = count("dimension", dimension), positive("entry_std", entry_std)
-    with precision():
-        alpha = exact(order)
-        ratio = (exact(sensitivity) * exact(entry_std) / exact(noise_std)) ** 2
-        load = alpha * (alpha - 1) * ratio / dimension
-        if not load * (steps if decaying else 1) < 1:
-            return inf
-        logs = sum((-(-load * k).log1p() for k in range(1, steps + 1)), arb(0)) if decaying else None
-        total = -(-load).log1p() * steps if logs is None else logs
-        return max(upper(total * dimension / (2 * (alpha - 1))), 0.0)
+        length = exact(sensitivity) * exact(positive("entry_std", entry_std)) / exact(positive("noise_std", noise_std))
+        return length**2 / dimension
 
 
 def _order(order: float) -> float:
@@ -172,12 +134,3 @@ def _order(order: float) -> float:
     if not 1 < order < inf:
         raise InputError(f"order needs a number above 1, got order={order:g}; 2 is customary.")
     return order
-
-
-def _sensitivity(sensitivity: float) -> float:
-    sensitivity = real("sensitivity", sensitivity, "a number that is at least 0")
-    if not 0 <= sensitivity < inf:
-        raise InputError(
-            f"sensitivity needs a finite number that is at least 0, got sensitivity={sensitivity:g}; clip gradients."
-        )
-    return sensitivity

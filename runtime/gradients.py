@@ -175,19 +175,27 @@ class Gradients:
         """Mean over the samples of the clipped gradient at one point, shape (dimension,)."""
         return self.total(point, clip_norm) / self.samples
 
-    def total(self, point: Tensor, clip_norm: float = math.inf, chosen: Tensor | None = None) -> Tensor:
+    def total(
+        self,
+        point: Tensor,
+        clip_norm: float = math.inf,
+        chosen: Tensor | None = None,
+        *,
+        stability: float | None = None,
+    ) -> Tensor:
         """Sum of the clipped gradients at one point, shape (dimension,).
 
         Args:
             point: shape (dimension,).
             clip_norm: greatest norm of a gradient that is left as it is.
             chosen: indices of samples, shape (k,), k >= 0; all samples if None.
+            stability: as in `clip_factor`.
         """
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
         for chunk in self.sample_chunks(count):
             leaves = self.at(point[None], chunk if chosen is None else chosen[chunk].to(self.device))
-            factor = clip_factor(norm(leaves), clip_norm)
+            factor = clip_factor(norm(leaves), clip_norm, stability)
             total += flat(leaves)[0].mul_(factor[0, :, None]).sum(dim=0)
         return total
 
@@ -279,6 +287,15 @@ def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None 
     return tuple(u * a - v * b for a, b in parts)
 
 
-def clip_factor(norms: Tensor, clip_norm: float) -> Tensor:
-    """What a gradient of each norm is multiplied by to lie in the ball of radius clip_norm, at most 1."""
+def clip_factor(norms: Tensor, clip_norm: float, stability: float | None = None) -> Tensor:
+    """What a gradient of each norm is multiplied by to lie in the ball of radius clip_norm.
+
+    Args:
+        norms: of gradients, any shape.
+        clip_norm: K.
+        stability: None for min(1, K / norm); gamma > 0 for automatic clipping, K / (norm + gamma), which is never 1 by
+            itself and leaves every gradient shorter than K (Bu et al. 2023; D2P2-SGD, section 2).
+    """
+    if stability is not None:
+        return clip_norm / (norms + stability)
     return (clip_norm / norms).clamp(max=1.0).nan_to_num(nan=1.0)

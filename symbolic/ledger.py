@@ -53,6 +53,7 @@ from lastiterate.symbolic.ours import (
     kinks,
     pld,
     poisson,
+    projection,
     sampled,
     shuffled,
     taut_string,
@@ -103,6 +104,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     pld,
     conversion,
     poisson,
+    projection,
     shuffled,
     certified,
 )

@@ -1,18 +1,46 @@
 """Which samples are in the batch of each step, drawn as `lastiterate.numeric.run.NoisySGD` says."""
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from lastiterate.numeric.run import NoisySGD
-
-__all__ = ["batches", "batches_of_many"]
+__all__ = ["Batched", "batches", "batches_of_many"]
 
 _DRAWN_AT_ONCE = 2**22
 
 
-def batches(run: NoisySGD, generator: torch.Generator) -> Iterator[Tensor]:
+class Batched(Protocol):
+    """A run, as far as its batches go; attributes as in `lastiterate.numeric.run.NoisySGD`."""
+
+    @property
+    def steps(self) -> int:
+        """Number of updates."""
+        ...
+
+    @property
+    def dataset_size(self) -> int:
+        """Number of samples."""
+        ...
+
+    @property
+    def sampling(self) -> str:
+        """How batches are drawn."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Number of samples in an update."""
+        ...
+
+    @property
+    def batches(self) -> int:
+        """Number of batches in an epoch."""
+        ...
+
+
+def batches(run: Batched, generator: torch.Generator) -> Iterator[Tensor]:
     """The indices of the samples in the batch of each step, sorted or not, on the CPU.
 
     Args:
@@ -22,6 +50,7 @@ def batches(run: NoisySGD, generator: torch.Generator) -> Iterator[Tensor]:
     Yields:
         One tensor of shape (size of the batch,) a step; a Poisson batch can be empty.
 
+    >>> from lastiterate.numeric.run import NoisySGD
     >>> run = NoisySGD(4, 0.1, 1.0, 1.0, dataset_size=6, batch_size=2, sampling="cyclic")
     >>> [batch.tolist() for batch in batches(run, torch.Generator())]
     [[0, 1], [2, 3], [4, 5], [0, 1]]
@@ -43,7 +72,7 @@ def batches(run: NoisySGD, generator: torch.Generator) -> Iterator[Tensor]:
             yield order[place * run.batch : (place + 1) * run.batch]
 
 
-def batches_of_many(run: NoisySGD, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
+def batches_of_many(run: Batched, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
     """The batches of many runs side by side, each run with batches of its own; on the CPU.
 
     Args:
@@ -55,6 +84,7 @@ def batches_of_many(run: NoisySGD, runs: int, generator: torch.Generator) -> Ite
         Indices of samples, one tensor a step: shape (k,) where the batch is the same for every run (full, cyclic); else
         shape (runs, k), where -1 stands for no sample.
 
+    >>> from lastiterate.numeric.run import NoisySGD
     >>> run = NoisySGD(2, 0.1, 1.0, 1.0, dataset_size=4, batch_size=2, sampling="shuffled")
     >>> first, second = batches_of_many(run, 3, torch.Generator())
     >>> torch.cat([first, second], dim=1).sort(dim=1).values.tolist()
@@ -76,7 +106,7 @@ def batches_of_many(run: NoisySGD, runs: int, generator: torch.Generator) -> Ite
             yield order[:, place * run.batch : (place + 1) * run.batch]
 
 
-def _uniform(run: NoisySGD, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
+def _uniform(run: Batched, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
     """A uniform number for every sample of every run, shape (runs, dataset_size) in all, some runs at a time."""
     step = max(1, _DRAWN_AT_ONCE // run.dataset_size)
     for first in range(0, runs, step):

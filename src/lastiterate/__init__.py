@@ -21,11 +21,14 @@ if TYPE_CHECKING:
         Sum,
         Tabulated,
     )
+    from lastiterate.numeric.automatic_clipping import automatic_clipping
     from lastiterate.numeric.bound import bound, estimate
     from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.lower import Lower, lower_bound
+    from lastiterate.numeric.projected_bound import ProjectionBound, projection_bound
+    from lastiterate.numeric.projected_run import RandomProjectionRun, d2p_run
     from lastiterate.numeric.results import Bound, Estimate, Measured
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.numeric.shift_program.bracket import Bracket, bracket
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from lastiterate.runtime.constants.holder import estimate_holder
     from lastiterate.runtime.coupled.runs import coupled_runs
     from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+    from lastiterate.runtime.training.random_projection import RandomProjectionSGD, layer_ranks
     from lastiterate.runtime.workloads.loading import load_workload
     from lastiterate.runtime.workloads.workload import Workload
 
@@ -53,6 +57,9 @@ __all__ = [
     "Minimum",
     "NoisySGD",
     "ProjectedNoisySGD",
+    "ProjectionBound",
+    "RandomProjectionRun",
+    "RandomProjectionSGD",
     "ShiftProgram",
     "Smooth",
     "StronglyConvex",
@@ -60,16 +67,20 @@ __all__ = [
     "Tabulated",
     "Workload",
     "attack",
+    "automatic_clipping",
     "bound",
     "bracket",
     "calibrate",
     "compare",
     "coupled_runs",
+    "d2p_run",
     "estimate",
     "estimate_holder",
     "from_dp_event",
+    "layer_ranks",
     "load_workload",
     "lower_bound",
+    "projection_bound",
     "sweep",
     "theorem",
     "to_dp_event",
@@ -78,6 +89,7 @@ __all__ = [
 
 _HOMES = {
     "numeric.assumptions": "Assumption Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated",
+    "numeric.automatic_clipping": "automatic_clipping",
     "numeric.bound": "bound estimate",
     "numeric.shift_program.bracket": "Bracket bracket",
     "numeric.calibrate": "calibrate",
@@ -86,6 +98,8 @@ _HOMES = {
     "numeric.errors": "InputError",
     "numeric.lower": "Lower lower_bound",
     "numeric.shift_program.program": "ShiftProgram",
+    "numeric.projected_bound": "ProjectionBound projection_bound",
+    "numeric.projected_run": "RandomProjectionRun d2p_run",
     "numeric.results": "Bound Estimate Measured",
     "numeric.run": "NoisySGD",
     "numeric.sweeps.run": "sweep",
@@ -94,6 +108,7 @@ _HOMES = {
     "runtime.constants.holder": "estimate_holder",
     "runtime.coupled.runs": "coupled_runs",
     "runtime.training.optimiser": "ProjectedNoisySGD",
+    "runtime.training.random_projection": "RandomProjectionSGD layer_ranks",
     "runtime.workloads.loading": "load_workload",
     "runtime.workloads.workload": "Workload",
 }

@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.random_projection import (
-    d2p2_rdp,
-    d2p_rdp,
-    dp2_rdp,
-    epsilon_from_rdp,
-    order_limit,
-    projection_rdp,
-)
+from lastiterate.numeric.random_projection import order_limit, projection_rdp
 
 STEP = {"sensitivity": 1.5, "noise_std": 3.0, "dimension": 4, "entry_std": 0.7}
 
@@ -69,31 +62,59 @@ def test_infinite_exactly_from_the_limit_on():
     assert order_limit(**(STEP | {"sensitivity": 0.0})) == inf
 
 
-def test_composition():
-    assert dp2_rdp(2.0, steps=7, **STEP) == pytest.approx(7 * projection_rdp(2.0, **STEP))
-    parts = [projection_rdp(2.0, **(STEP | {"noise_std": 3.0 / k**0.5})) for k in range(1, 6)]
-    assert d2p2_rdp(2.0, steps=5, **STEP) == pytest.approx(sum(parts))
-    assert d2p2_rdp(2.0, steps=16, **STEP) < inf
-    assert d2p2_rdp(2.0, steps=17, **STEP) == inf  # the last step alone is infinite
-    assert d2p2_rdp(2.0, steps=5, **(STEP | {"dimension": 10**9, "entry_std": 1.0})) == pytest.approx(
-        d2p_rdp(2.0, steps=5, sensitivity=1.5, noise_std=3.0), rel=1e-7
-    )
+def sampled_moment(q, order, s, p, mixture_above):
+    """E over the length of the gap of the integral of P^alpha Q^(1-alpha), P or Q the mixture; a grid in both."""
+    lengths = np.sqrt(0.04 * (np.arange(2000) + 0.5))
+    law = lengths ** (p - 2) * np.exp(-(lengths**2) / 2)  # chi-square in lengths^2, up to its constant
+    law /= law.sum()
+    y = np.linspace(-12, 20, 2001) * s
+    base = np.exp(-((y / s) ** 2) / 2) / (s * np.sqrt(2 * np.pi))
+    total = 0.0
+    for length, weight in zip(lengths, law, strict=True):
+        gap = length / np.sqrt(p)
+        ratio = 1 - q + q * np.exp((gap * y - gap**2 / 2) / s**2)
+        total += weight * np.sum(base * ratio ** (order if mixture_above else 1 - order)) * (y[1] - y[0])
+    return np.log(total) / (order - 1)
 
 
-def test_epsilon_lies_above_the_exact_one():
-    """delta(epsilon) with A known is the mean of the Gaussian delta over the length of the gap."""
-    setting = {"sensitivity": 1.0, "noise_std": 5.0, "dimension": 3}
-    epsilon = epsilon_from_rdp(lambda order: projection_rdp(order, **setting), 1e-5, limit=order_limit(**setting))
-    normal = mp.ncdf
+@pytest.mark.parametrize("order", [2.0, 3.0, 2.4])
+@pytest.mark.parametrize("p", [2, 6])
+def test_a_sampled_step_is_the_divergence_by_quadrature_and_never_below_in_either_order(order, p):
+    q, s = 0.2, 4.0
+    found = projection_rdp(order, sensitivity=1.0, noise_std=s, dimension=p, rate=q, adjacency="add_remove")
+    above, below = (sampled_moment(q, order, s, p, mixture_above) for mixture_above in (True, False))
+    assert below < above < found * (1 + 2e-3)
+    if order == int(order):
+        assert found == pytest.approx(above, rel=5e-3)
+    revealed = projection_rdp(order, sensitivity=1.0, noise_std=s, dimension=p, rate=q)
+    whole = projection_rdp(order, sensitivity=1.0, noise_std=s, dimension=p)
+    assert found < revealed < whole
+    moment = np.exp((order - 1) * whole)
+    assert revealed == pytest.approx(np.log(1 - q + q * moment) / (order - 1))
 
-    def delta_at(x):
-        m = mp.sqrt(x / 3) / 5
-        return normal(m / 2 - epsilon / m) - mp.exp(epsilon) * normal(-m / 2 - epsilon / m)
 
-    law = lambda x: x ** mp.mpf("0.5") * mp.exp(-x / 2) / (2**1.5 * mp.gamma(1.5))  # noqa: E731
-    true = mp.quad(lambda x: law(x) * delta_at(x), [0, 1, 5, 15, 40, 100, 300])
-    assert 1e-7 < true < 1e-5
-    assert epsilon_from_rdp(lambda order: 0.0 * order, 0.5) == 0.0
+def test_sampling_gains_nothing_at_rate_one_and_everything_at_rate_zero():
+    setting = STEP | {"adjacency": "add_remove"}
+    assert projection_rdp(3.0, rate=1.0, **setting) == projection_rdp(3.0, **STEP)
+    values = [projection_rdp(3.0, rate=q, **setting) for q in (1e-9, 0.01, 0.3, 0.9, 1.0)]
+    assert values == sorted(values)
+    assert values[0] < 1e-12
+    limit = order_limit(**STEP)
+    assert projection_rdp(limit * 1.001, rate=0.01, **setting) == inf
+
+
+def test_layers_with_matrices_of_their_own_cost_at_most_the_layer_of_least_rank():
+    """The product of the layers' moments, for 10,000 ways of splitting the gradient over layers."""
+    rng = np.random.default_rng(2)
+    cases, layers = 10_000, 4
+    ranks = rng.integers(1, 30, (cases, layers))
+    shares = rng.dirichlet(np.full(layers, 0.4), cases)
+    load = 0.999 * rng.random(cases)[:, None] * ranks.min(axis=1, keepdims=True)
+    split = (-ranks / 2 * np.log1p(-load * shares / ranks)).sum(axis=1)
+    least = ranks.min(axis=1)
+    bound = -least / 2 * np.log1p(-load[:, 0] / least)
+    assert np.all(split <= bound * (1 + 1e-12))
+    assert np.any(split > 0.9 * bound)
 
 
 @pytest.mark.parametrize(
@@ -103,8 +124,7 @@ def test_epsilon_lies_above_the_exact_one():
         (lambda: projection_rdp(2.0, **(STEP | {"sensitivity": -1.0})), "sensitivity=-1"),
         (lambda: projection_rdp(2.0, **(STEP | {"dimension": 0})), "dimension=0"),
         (lambda: projection_rdp(2.0, **(STEP | {"noise_std": 0.0})), "noise_std=0"),
-        (lambda: epsilon_from_rdp(lambda order: order, 1.0), "delta=1"),
-        (lambda: epsilon_from_rdp(lambda order: order, 0.1, limit=1.0), "limit=1"),
+        (lambda: projection_rdp(2.0, rate=0.0, **STEP), "rate=0"),
     ],
 )
 def test_bad_input_names_itself(call, name):

@@ -39,7 +39,7 @@ def test_every_step_is_the_update_written_out_by_hand() -> None:
         moved = w - run.step_size_at(t) * step / 2 + run.noise_std_at(t) * g
         away = moved - points[0]
         w = points[0] + away * min(1.0, 0.75 / np.linalg.norm(away))
-        np.testing.assert_allclose(points[t + 1], w, rtol=1e-13)
+        np.testing.assert_allclose(points[t + 1], w, rtol=1e-12)
 
 
 def test_the_domain_has_the_diameter_and_not_the_radius() -> None:

@@ -1,0 +1,234 @@
+"""What the private optimisers share: batches as accounted for, an account of what ran, and checkpoints.
+
+An optimiser takes one step on the rows that `PrivateOptimiser.batches` chose, counts it, and says at any time what has
+been run. A run that is taken up from a checkpoint goes on bit by bit: the state holds the parameters, the number of
+steps, and the state of every random stream. The batches are drawn again from the seed.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.projected_run import RandomProjectionRun
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.memory import says_when_memory_runs_out
+from lastiterate.runtime.training.batches import batches
+from lastiterate.runtime.training.checkpoints import read_checkpoint, write_checkpoint
+from lastiterate.runtime.training.descent import BATCHES, stream
+from lastiterate.runtime.workloads.probe import refuse_mixing
+from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["PrivateOptimiser"]
+
+Run = TypeVar("Run", NoisySGD, RandomProjectionRun)
+
+
+class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
+    """A torch optimiser with per-sample gradients that keeps its own account.
+
+    Args:
+        module: its trained parameters are moved in place.
+        loss: loss(output, target) of a batch of one sample, a scalar.
+        run: what is to be run; `accounted` says what has been.
+        seed: of everything that is drawn; the same draws on every device.
+        memory: bytes that one chunk of per-sample gradients may take.
+
+    Raises:
+        InputError: the module mixes samples or is random, or has nothing to train.
+    """
+
+    def __init__(
+        self, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], run: Run, *, seed: int, memory: int
+    ) -> None:
+        refuse_mixing(module)
+        self.run: Run = run
+        self.seed, self.done = seed, 0
+        self._module, self._loss, self._memory = module, loss, memory
+        named = {name: p for name, p in module.named_parameters() if p.requires_grad}
+        if not named:
+            raise InputError(
+                f"{type(self).__name__} needs parameters to train, got none; give some with requires_grad."
+            )
+        self._layout = {name: list(p.shape) for name, p in named.items()}
+        super().__init__(named.values(), {})
+        self._streams = {"noise": stream(seed, purpose=0)}
+
+    @abstractmethod
+    def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
+        """Where step ``self.done`` leads from ``point``; no gradients for an empty batch."""
+
+    def batches(self) -> Iterator[Tensor]:
+        """Indices of the samples of every step that is left, drawn as the run says."""
+        return islice(batches(self.run, stream(self.seed, purpose=BATCHES)), self.done, None)
+
+    @says_when_memory_runs_out
+    @torch.no_grad()
+    def step(self, inputs: Tensor, targets: Tensor) -> None:  # type: ignore[override]
+        """One update on a batch.
+
+        The account is of the batches that `batches` draws; rows that were chosen in another way have no bound.
+
+        Args:
+            inputs: shape (k, ...), the rows that `batches` chose; k may be 0 for Poisson batches.
+            targets: shape (k, ...).
+
+        Raises:
+            InputError: the run is over, the batch has another size than the run says, or the parameters stop being
+                finite; everything is then as before.
+        """
+        run, t = self.run, self.done
+        if t >= run.steps:
+            raise InputError(f"The run is over after steps={run.steps}, got one step more; describe a longer run.")
+        if len(inputs) != len(targets) or (run.sampling != "poisson" and len(inputs) != run.batch):
+            raise InputError(
+                f"A step needs batch_size={run.batch} rows with a target each, got {len(inputs)} inputs and "
+                f"{len(targets)} targets; take them from batches()."
+            )
+        point = self._point()
+        before = {name: drawn.get_state() for name, drawn in self._streams.items()}
+        try:
+            moved = self._moved(point, self._gradients(point, inputs, targets) if len(inputs) else None)
+            if not bool(torch.isfinite(moved).all()):
+                raise InputError(
+                    f"Training needs finite parameters, got nan or inf after step={t + 1}; lower step_size."
+                )
+        except BaseException:
+            for name, drawn in self._streams.items():
+                drawn.set_state(before[name])
+            raise
+        self._move(moved)
+        self.done += 1
+
+    def accounted(self) -> Run:
+        """What has been run so far, as the accountant takes it.
+
+        Raises:
+            InputError: no step has been made.
+        """
+        if not self.done:
+            raise InputError("An account needs at least one step, got done=0; call step first.")
+        if self.done == self.run.steps:
+            return self.run
+        cut: dict[str, Any] = {
+            name: value[: self.done]
+            for name in ("step_size", "noise_std")
+            if isinstance(value := getattr(self.run, name), tuple)
+        }
+        return replace(self.run, steps=self.done, **cut)
+
+    def save(self, path: str | Path) -> None:
+        """Write `state_dict` to a file, whole or not at all: an older file stays until the new one is complete.
+
+        Raises:
+            InputError: the file cannot be written there.
+        """
+        write_checkpoint(path, self.state_dict())
+
+    def load(self, path: str | Path) -> None:
+        """Go on where `save` was called, parameters of the module included, in this process or in another.
+
+        Raises:
+            InputError: the file is missing, damaged, no checkpoint, or that of another run; nothing is changed then.
+        """
+        self.load_state_dict(read_checkpoint(path))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that a resumed run needs to go on bit by bit; safe for ``torch.load(weights_only=True)``."""
+        return {
+            "optimiser": type(self).__name__,
+            "done": self.done,
+            "streams": {name: drawn.get_state() for name, drawn in self._streams.items()},
+            "run": asdict(self.run),
+            "seed": self.seed,
+            "layout": self._layout,
+            "parameters": self._point(),
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on where `state_dict` was taken, parameters of the module included.
+
+        Raises:
+            InputError: it is no such state, or that of another run; nothing is changed then.
+        """
+        self._check(state_dict)
+        for name, drawn in self._streams.items():
+            drawn.set_state(state_dict["streams"][name].cpu())
+        self._move(state_dict["parameters"].to(self._point()))
+        self.done = state_dict["done"]
+
+    def _check(self, state: dict[str, Any]) -> None:
+        """Refuse a state that does not fit, before anything is changed."""
+        mine, keys = self.state_dict(), set(state) if isinstance(state, dict) else set()
+        if keys != set(mine):
+            raise InputError(
+                f"A checkpoint needs the keys {', '.join(sorted(mine))}, got {', '.join(sorted(map(str, keys)))}; "
+                "load what save or state_dict gave."
+            )
+        for name in ("optimiser", "seed", "run", "layout"):
+            if type(state[name]) is not type(mine[name]) or state[name] != mine[name]:
+                raise InputError(
+                    f"A checkpoint needs to be of the same run, with {name}={mine[name]}, got {name}={state[name]}; "
+                    "build the optimiser with what was trained."
+                )
+        if type(state["done"]) is not int or not 0 <= state["done"] <= self.run.steps:
+            raise InputError(
+                f"A checkpoint needs a number of steps up to {self.run.steps}, got done={state['done']!r}; "
+                "load an intact one."
+            )
+        self._check_point("parameters", state["parameters"])
+        streams = state["streams"]
+        if not isinstance(streams, dict) or set(streams) != set(self._streams):
+            raise InputError(
+                f"A checkpoint needs the random streams {', '.join(self._streams)}, got streams={streams!r}; "
+                "load an intact one."
+            )
+        for name, held in streams.items():
+            try:
+                torch.Generator().set_state(held.cpu())
+            except (AttributeError, RuntimeError, TypeError):
+                raise InputError(
+                    f"A checkpoint needs the states of torch generators, got streams[{name!r}]={held!r:.60}; "
+                    "load an intact one."
+                ) from None
+
+    def _check_point(self, name: str, value: object) -> None:
+        """Refuse a value of a checkpoint that is no finite point of this module's parameter space."""
+        mine = self._point()
+        fits = isinstance(value, Tensor) and (value.shape, value.dtype) == (mine.shape, mine.dtype)
+        if not isinstance(value, Tensor) or not fits or not bool(torch.isfinite(value).all()):
+            got = f"{tuple(value.shape)} of {value.dtype}" if isinstance(value, Tensor) else repr(value)
+            raise InputError(
+                f"A checkpoint needs finite {name} of shape ({len(mine)},) of {mine.dtype}, got {name}={got}; "
+                "build the optimiser on the module that was trained."
+            )
+
+    def _trained(self) -> list[Tensor]:
+        return [p for group in self.param_groups for p in group["params"]]
+
+    def _point(self) -> Tensor:
+        return torch.cat([p.detach().reshape(-1) for p in self._trained()])
+
+    @torch.no_grad()
+    def _move(self, point: Tensor) -> None:
+        parts = torch.split(point, [p.numel() for p in self._trained()])
+        for parameter, part in zip(self._trained(), parts, strict=True):
+            parameter.copy_(part.reshape(parameter.shape))
+
+    def _normal(self, size: int, like: Tensor) -> Tensor:
+        """Standard normal noise of shape (size,), drawn in double precision on the CPU."""
+        return torch.randn(size, generator=self._streams["noise"], dtype=torch.float64).to(like)
+
+    def _gradients(self, point: Tensor, inputs: Tensor, targets: Tensor) -> Gradients:
+        workload = Workload("a batch", lambda: self._module, self._loss, inputs, targets)
+        dtype = str(point.dtype).removeprefix("torch.")
+        return Gradients(
+            workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory, tried=not self.done
+        )

@@ -1,0 +1,156 @@
+"""D2P2-SGD and DP2-SGD as a torch optimiser: noise behind a random projection of every layer.
+
+    run = RandomProjectionRun.d2p2(steps=40, step_size=0.01, noise_std=3.0, ranks=layer_ranks(module, 0.3), ...)
+    optimiser = RandomProjectionSGD(module, loss, run, seed=0)
+    for batch in optimiser.batches():
+        optimiser.step(inputs[batch], targets[batch])
+    print(projection_bound(optimiser.accounted(), delta=1e-5))
+
+Matrices are drawn in blocks of columns and never stored: a layer of d parameters and rank p costs d p random numbers a
+step, and memory for one block. D2P-SGD has no projection: it is `ProjectedNoisySGD` with the run of `d2p_run`.
+"""
+
+from collections.abc import Callable, Iterator
+from math import ceil, sqrt
+
+import torch
+from torch import Tensor, nn
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.projected_run import RandomProjectionRun
+from lastiterate.numeric.run import real
+from lastiterate.runtime.gradients import Gradients, clip_factor, flat
+from lastiterate.runtime.training.descent import stream
+from lastiterate.runtime.training.private import PrivateOptimiser
+
+__all__ = ["MATRICES", "RandomProjectionSGD", "layer_ranks"]
+
+MATRICES = 2**46
+"""The purpose of the stream that draws the matrices."""
+
+_BLOCK = 2**22
+"""Entries of a matrix that are drawn at once; part of what is drawn, so it is fixed."""
+
+
+def layer_ranks(module: nn.Module, kept: float) -> tuple[int, ...]:
+    """The rank p of every layer that keeps a share of its dimension, rounded up.
+
+    A layer is one trained tensor. The "percentage of dimensionality reduction" of D2P2-SGD is 1 - kept.
+
+    Args:
+        module: the module to train.
+        kept: p / d, in (0, 1].
+
+    Raises:
+        InputError: kept is out of range.
+
+    >>> layer_ranks(nn.Linear(4, 3), kept=0.5)
+    (6, 2)
+    """
+    kept = real("kept", kept, "a share in (0, 1]")
+    if not 0 < kept <= 1:
+        raise InputError(f"kept needs a share in (0, 1], got kept={kept:g}; 0.3 keeps three tenths of each layer.")
+    return tuple(ceil(kept * p.numel()) for p in module.parameters() if p.requires_grad)
+
+
+class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
+    """SGD with automatic clipping, a random projection of every layer, and noise behind it.
+
+    W <- W - step_size A (A^T g / sqrt(p) + noise), see `lastiterate.numeric.projected_run`. The norm that clips is that
+    of the whole gradient, of all projected layers together where clipping comes after the projection.
+
+    Args:
+        module: its trained parameters are moved in place; every tensor is a layer with a matrix of its own.
+        loss: loss(output, target) of a batch of one sample, a scalar.
+        run: what is to be run; `accounted` says what has been, for `projection_bound`.
+        seed: of the noise, the matrices and the batches; the same draws on every device.
+        memory: bytes that one chunk of per-sample gradients may take.
+
+    Raises:
+        InputError: the module mixes samples or is random, has nothing to train, or other layers than the run says.
+
+    Source: D2P2-SGD, algorithms 1 and 3.
+
+    >>> from torch.nn.functional import mse_loss
+    >>> module = nn.Linear(3, 1)
+    >>> run = RandomProjectionRun(2, 0.1, 3.0, layer_ranks(module, 0.6), dataset_size=4)
+    >>> optimiser = RandomProjectionSGD(module, mse_loss, run)
+    >>> for batch in optimiser.batches():
+    ...     optimiser.step(torch.ones(4, 3)[batch], torch.zeros(4, 1)[batch])
+    >>> optimiser.accounted() == run
+    True
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        loss: Callable[[Tensor, Tensor], Tensor],
+        run: RandomProjectionRun,
+        *,
+        seed: int = 0,
+        memory: int = 256 * 2**20,
+    ) -> None:
+        super().__init__(module, loss, run, seed=seed, memory=memory)
+        self._sizes = [p.numel() for p in self._trained()]
+        if len(self._sizes) != len(run.ranks):
+            raise InputError(
+                f"ranks needs one number for each of the {len(self._sizes)} trained tensors, got {len(run.ranks)} "
+                "numbers; take layer_ranks(module, kept)."
+            )
+        self._streams["matrices"] = stream(seed, purpose=MATRICES)
+
+    def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
+        run, t = self.run, self.done
+        noise = run.noise_std_at(t) * self._normal(sum(run.ranks), point)
+        seen = self._streams["matrices"].get_state()
+        if run.clip == "after":
+            total = self._clipped_after(point, gradients, seen)
+        else:
+            zero = torch.zeros_like(point)
+            clipped = zero if gradients is None else gradients.total(point, 1.0, stability=run.stability)
+            total = self._projected(clipped[None], seen)[0]
+        moved: Tensor = point - run.step_size_at(t) * self._back(total / run.batch + noise, point, seen)
+        return moved
+
+    def _clipped_after(self, point: Tensor, gradients: Gradients | None, seen: Tensor) -> Tensor:
+        """Sum over the samples of their projected gradients, each clipped; shape (sum of ranks,)."""
+        total = point.new_zeros(sum(self.run.ranks))
+        if gradients is None:
+            return total
+        for chunk in gradients.sample_chunks():
+            rows = self._projected(flat(gradients.at(point[None], chunk))[0], seen)
+            total += clip_factor(torch.linalg.vector_norm(rows, dim=1), 1.0, self.run.stability) @ rows
+        return total
+
+    def _projected(self, rows: Tensor, seen: Tensor) -> Tensor:
+        """A^T row / sqrt(p) of every row, layer after layer.
+
+        Args:
+            rows: shape (k, dimension).
+            seen: state of the stream from which the matrices of this step are drawn.
+
+        Returns:
+            Shape (k, sum of ranks).
+        """
+        parts = torch.split(rows, self._sizes, dim=1)
+        found = [parts[layer] @ block.T / sqrt(self.run.ranks[layer]) for layer, block in self._blocks(rows, seen)]
+        return torch.cat(found, dim=1)
+
+    def _back(self, values: Tensor, point: Tensor, seen: Tensor) -> Tensor:
+        """A times the values, layer after layer; values of shape (sum of ranks,), the result of shape (dimension,)."""
+        found = [point.new_zeros(size) for size in self._sizes]
+        used = 0
+        for layer, block in self._blocks(point, seen):
+            found[layer] += values[used : used + len(block)] @ block
+            used += len(block)
+        return torch.cat(found)
+
+    def _blocks(self, like: Tensor, seen: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """The rows of A^T of every layer, a block at a time, with the layer's place; the same for the same state."""
+        drawn = self._streams["matrices"]
+        drawn.set_state(seen)
+        for layer, (size, rank) in enumerate(zip(self._sizes, self.run.ranks, strict=True)):
+            width = max(1, _BLOCK // size)
+            for start in range(0, rank, width):
+                shape = (min(width, rank - start), size)
+                yield layer, (self.run.entry_std * torch.randn(shape, generator=drawn, dtype=like.dtype)).to(like)
