@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: check test nightly bench figures clean
+.PHONY: check test nightly bench mutants figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,10 @@ nightly: $(VENV)/.installed-all    ## the long sweeps
 bench: $(VENV)/.installed-all      ## ratios against baselines, written to benchmarks/RESULTS.md
 	$(PIP) install --constraint constraints.txt --editable '.[peers]'
 	$(BIN)/python -m benchmarks
+
+mutants: $(VENV)/.installed-all    ## a sample of mutants of numeric/ and the engines, written to benchmarks/MUTANTS.md
+	$(PIP) install --constraint constraints.txt --editable '.[mutation]'
+	$(BIN)/python -m benchmarks.mutation
 
 figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/
 	for name in $$($(BIN)/lastiterate figure --list | cut -d" " -f1); do $(BIN)/lastiterate figure $$name --out figures || exit 1; done
