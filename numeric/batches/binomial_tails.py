@@ -55,8 +55,8 @@ def least_range(count: int, rate: Fraction, log_chance: float, *, both: bool) ->
 
 def _least(count: int, rate: float, log_chance: float) -> int:
     """The least k for which P(X > k) is about as small as wanted, in floats."""
-    if rate >= 1:
-        return count
+    if rate in (0.0, 1.0):
+        return count if rate else 0
     low, high = floor(count * rate), count
     while low < high:
         middle = (low + high) // 2

@@ -1,0 +1,60 @@
+"""The sampling engine: what it may say, and that it never says more."""
+
+import pytest
+import sympy as sp
+
+from lastiterate.proofs_checks.admissible import NoPointError
+from lastiterate.proofs_checks.engines.sampling import DIGITS, POINTS, decide
+from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
+from lastiterate.symbolic.claim import Identity, Relation, Sampled
+from lastiterate.symbolic.notation import T, x, y
+
+AT_MOST, BELOW, EQUAL = Relation.AT_MOST, Relation.BELOW, Relation.EQUAL
+UNIT = {x: (0, 1)}
+
+
+def decided(left: sp.Expr, relation: Relation, right: sp.Expr, box: dict, *conditions: sp.Basic) -> Outcome:
+    return decide(Sampled(left, relation, right, box), conditions)
+
+
+def test_what_holds_is_sampled_and_no_more() -> None:
+    found = decided(x**2, AT_MOST, x, UNIT)
+    assert (found.status, found.grade) == (Status.HELD, Grade.SAMPLED)
+    assert found.detail == f"{POINTS} samples, {DIGITS} digits each"
+
+
+@pytest.mark.parametrize(
+    ("left", "relation", "right"),
+    [(x, BELOW, x + x**2), (x**2, BELOW, x), (sp.exp(x), EQUAL, 1 + x), (x, AT_MOST, x**2)],
+)
+def test_what_fails_is_refuted_with_a_point_that_fails(left: sp.Expr, relation: Relation, right: sp.Expr) -> None:
+    found = decided(left, relation, right, UNIT)
+    assert found.status is Status.REFUTED
+    assert found.counterexample is not None
+
+
+def test_ends_are_tried_and_conditions_kept() -> None:
+    """x < 1 fails at the end alone; a condition that leaves the end out makes it hold."""
+    assert decided(x, BELOW, sp.S.One, UNIT).status is Status.REFUTED
+    assert decided(x, BELOW, sp.S.One, UNIT, x < 1).status is Status.HELD
+
+
+def test_whole_symbols_get_whole_values() -> None:
+    assert decided(sp.cos(2 * sp.pi * T), EQUAL, sp.S.One, {T: (1, 20)}).status is Status.HELD
+
+
+def test_a_value_that_is_not_real_is_undecided_not_passed() -> None:
+    found = decided(sp.sqrt(x - 2), AT_MOST, sp.S.One, UNIT)
+    assert found.status is Status.UNDECIDED
+    assert found.detail == f"{POINTS} of {POINTS} samples could not be decided"
+
+
+def test_no_point_no_answer() -> None:
+    with pytest.raises(NoPointError, match="no sample of the box"):
+        decided(x, AT_MOST, y, {x: (0, 1), y: (0, 1)}, x > 2)
+
+
+def test_other_relations_and_checks_are_refused() -> None:
+    assert decided(x, Relation.TIGHT, x + 1, UNIT).status is Status.ERROR
+    with pytest.raises(TypeError, match="Sampled"):
+        decide(Identity(x, x), ())
