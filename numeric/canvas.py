@@ -17,6 +17,8 @@ _SECOND_LINE: Final = 0.03
 """Height of a label at the right edge and of what a second line adds to it, as shares of the height of the axes."""
 _PLAIN: Final = 100.0
 """A logarithmic axis over less than this ratio is marked in plain numbers at 1, 2 and 5."""
+_HIGH: Final = 0.93
+"""Where a curve that leaves the axes is named, as a share of their height."""
 _INK: Final = "#444444"
 _LETTERS: Final = 19
 """Letters of the note in an inch."""
@@ -151,8 +153,10 @@ def _name(axes: "Axes", panel: Panel) -> None:
         )  # fmt: skip
     for curve in panel.curves:
         if curve not in beside:
-            leaves = next(x for x, y in zip(curve.x, curve.y, strict=True) if y > panel.top)
-            axes.text(leaves / 1.25, 0.985 * panel.top, curve.caption, color=curve.color, fontsize=8,
+            k = next(k for k, y in enumerate(curve.y) if y > _HIGH * panel.top)
+            share = (_HIGH * panel.top - curve.y[k - 1]) / (curve.y[k] - curve.y[k - 1])
+            there = curve.x[k - 1] + share * (curve.x[k] - curve.x[k - 1])
+            axes.text(there / 1.06, 0.985 * panel.top, curve.caption, color=curve.color, fontsize=8,
                       ha="right", va="top")  # fmt: skip
 
 

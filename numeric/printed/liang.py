@@ -22,7 +22,7 @@ from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.printed.altschuler_talwar import order_is_small
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["theorem_3_3", "theorem_3_3_earlier", "theorem_3_4", "theorem_3_4_earlier"]
+__all__ = ["naive_bound", "theorem_3_3", "theorem_3_3_earlier", "theorem_3_4", "theorem_3_4_earlier"]
 
 
 def theorem_3_3(run: NoisySGD, order: float) -> float:
@@ -70,6 +70,20 @@ def theorem_3_4_earlier(run: NoisySGD, order: float, smoothness: float) -> float
         if len(_prices(run, order, share)) > 1:
             found.append(upper((second.sqrt() + B.sqrt()) ** 2))
         return min(found)
+
+
+def naive_bound(run: NoisySGD, order: float) -> float:
+    """E.1: 2 alpha (D + eta K / b)^2 / sigma_DP^2, of post-processing and one Gaussian step; refuted.
+
+    A squared length over the variance of noise on gradients: eta^2 is missing below it (``liang/appendix_e_1``).
+    D is read as for Theorem 3.4, with which E.1 compares it.
+
+    Source: file 000, E.1, line 829.
+    """
+    with precision():
+        reach = exact(run.diameter) + exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch
+        noise = exact(run.noise_std_at(0)) / exact(run.step_size_at(0))
+        return upper(2 * exact(order) * (reach / noise) ** 2)
 
 
 def _prices(run: NoisySGD, order: float, share: float) -> list[arb]:

@@ -51,6 +51,16 @@ FIGURES: Final[Mapping[str, _Entry]] = MappingProxyType(
             {"inits": 1},
             measures=True,
         ),
+        "liang/1": _Entry(
+            "what several works say of one run on a bounded domain",
+            "numeric.figures.liang_1:figure_1",
+            {"count": 5, "below": 2},
+        ),
+        "liang/5": _Entry(
+            "the trivial bound of a bounded domain, theirs and ours",
+            "numeric.figures.liang_5:figure_5",
+            {"count": 5, "below": 2},
+        ),
         "ours/assumptions": _Entry(
             "what each assumption on the losses buys, from above and below",
             "numeric.figures.ours_assumptions:figure_assumptions",
