@@ -167,6 +167,15 @@ class Gradients:
         step = max(1, self._pairs_at_once // min(count, self._pairs_at_once))
         return (slice(i, min(i + step, points)) for i in range(0, points, step))
 
+    def point_groups(self, points: int) -> Iterator[slice]:
+        """Slices of ``points`` points, as many as may keep their sums over the samples within the budget.
+
+        A group is a whole number of `point_chunks`, where it is not the last.
+        """
+        step = max(1, self._pairs_at_once // min(self.samples, self._pairs_at_once))
+        size = self._pairs_at_once // step * step
+        return (slice(i, min(i + size, points)) for i in range(0, points, size))
+
     def pair_chunks(self, pairs: int) -> Iterator[slice]:
         """Slices of ``pairs`` (point, sample) pairs, as many at once as fit."""
         return (slice(i, min(i + self._pairs_at_once, pairs)) for i in range(0, pairs, self._pairs_at_once))

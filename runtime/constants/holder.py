@@ -27,7 +27,7 @@ from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.store import Store
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
-from lastiterate.runtime.training.descent import stream, train
+from lastiterate.runtime.training.descent import spread, stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -43,7 +43,9 @@ class Sampling:
 
     Attributes:
         inits: number of initialisations.
-        points: points drawn around every iterate.
+        centers: how many iterates are kept and measured, evenly spaced, the first and the last included; None for all
+            of them, as in A.13. The others are never stored, so that a large network fits.
+        points: points drawn around every such iterate.
         radius: radius of the ball they are drawn in, a length.
         draw: ``uniform`` in the ball, or ``log-uniform`` radii.
         dtype: ``float32`` or ``float64``.
@@ -58,6 +60,7 @@ class Sampling:
     """
 
     inits: int = 20
+    centers: int | None = None
     points: int = 100
     radius: float = 1.0
     draw: Draw = Draw.UNIFORM
@@ -71,6 +74,7 @@ class Sampling:
         for name in ("inits", "points", "memory", "threads"):
             count(name, getattr(self, name))
         positive("radius", self.radius)
+        spread(1, self.centers)
         if self.draw not in tuple(Draw):
             raise InputError(f"The draw must be one of {', '.join(Draw)}, got draw={self.draw}; choose one of them.")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
@@ -94,7 +98,7 @@ def estimate_holder(
 
     Args:
         workload: network, loss and data.
-        run: the training run; its iterates are the centers of the balls.
+        run: the training run, over all samples of the workload; its iterates are the centers of the balls.
         lambdas: orders in (0, 1].
         sampling: how to measure; the numbers of A.13 by default.
         layers: whether to tell the layers apart, too; it costs no gradient.
@@ -164,7 +168,7 @@ def _gradients(workload: Workload, sampling: Sampling, seed: int) -> Gradients:
 def _one_initialisation(workload: Workload, run: NoisySGD, sampling: Sampling, init: int) -> PairTable:
     seed = _SEEDS * sampling.seed + init
     gradients = _gradients(workload, sampling, seed)
-    trajectory = train(gradients, gradients.start, run, seed)
+    trajectory = train(gradients, gradients.start, run, seed, centers=sampling.centers)
     return measure_pairs(
         gradients,
         trajectory.points,
@@ -191,6 +195,7 @@ def _summary(
         envelopes={kind: envelope_of(table, kind, sampling.radius) for kind in Kind},
         run=run,
         inits=sampling.inits,
+        centers=len(spread(run.steps, sampling.centers)),
         points=sampling.points,
         radius=float(sampling.radius),
         draw=str(sampling.draw),
@@ -201,6 +206,7 @@ def _summary(
         seed=sampling.seed,
         remark=workload.remark,
         layers=layers_of(table, sizes, lambdas, sampling.radius),
+        subset=workload.subset,
     )
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Kind", "PairTable"]
+__all__ = ["Kind", "PairTable", "Subset"]
 
 Array = NDArray[np.float64]
 
@@ -24,6 +24,21 @@ class Kind(StrEnum):
     SAMPLE_CLIPPED = "sample_clipped"
     BATCH = "batch"
     BATCH_CLIPPED = "batch_clipped"
+
+
+@dataclass(frozen=True)
+class Subset:
+    """A random subset of the samples, which stands for the data in everything that is run and measured.
+
+    Attributes:
+        samples: how many were drawn, uniformly and without replacement.
+        of: how many there were.
+        seed: what drew them.
+    """
+
+    samples: int
+    of: int
+    seed: int
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,11 @@ Array = NDArray[np.float64]
 FLOOR_ULPS: Final = 32.0
 """Rounding error assumed of a gradient, in units of the dtype's eps times the largest per-sample norm."""
 
+_DRAWN_AT_ONCE: Final = 2**25
+"""More numbers than this are drawn point by point, in float64, before they are cast to the dtype."""
+
+_PER_SAMPLE: Final = (Kind.SAMPLE, Kind.SAMPLE_CLIPPED)
+
 
 @torch.no_grad()
 def measure_pairs(
@@ -53,10 +58,17 @@ def measure_pairs(
         InputError: a gradient that is not finite.
     """
     rows: list[tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]] = []
+
+    def drawn(count: int) -> Tensor:
+        return ball_points(count, gradients.dimension, radius, draw, generator).to(centers)
+
+    together = points * gradients.dimension <= _DRAWN_AT_ONCE
     for center in centers:
-        drawn = ball_points(points, gradients.dimension, radius, draw, generator)
-        around = center + drawn.to(center)
-        rows.extend(_around(gradients, center, around[part], clip_norm) for part in gradients.point_chunks(points))
+        ball = drawn(points) if together else None
+        for group in gradients.point_groups(points):
+            size = group.stop - group.start
+            away = ball[group] if ball is not None else torch.cat([drawn(1) for _ in range(size)])
+            rows.append(_around(gradients, center, away.add_(center), clip_norm))
     table = PairTable(
         _array([row[0] for row in rows]),
         {kind: _array([row[1][kind] for row in rows]) for kind in Kind},
@@ -73,27 +85,31 @@ def measure_pairs(
 def _around(
     gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]:
-    """Distances, differences and floors of the pairs (center, point), of shape (points,); blocks (layers, points)."""
+    """Distances, differences and floors of the pairs (center, point), of shape (points,); blocks (layers, points).
+
+    The gradients at the center are computed once for all these points.
+    """
     norms = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
-    largest: dict[Kind, Tensor] = {}
+    largest = {kind: norms.new_zeros(1 + len(gradients.layers), len(around)) for kind in _PER_SAMPLE}
     totals: dict[Kind, Leaves] = {}
     for chunk in gradients.sample_chunks():
-        here, there = gradients.at(center[None], chunk), gradients.at(around, chunk)
-        norm_here, norm_there = norm(here), norm(there)
-        norms = torch.maximum(norms, norm_here.amax(dim=1) + norm_there.amax(dim=1))
-        scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
-        acts = bool((scale[0] < 1).any() or (scale[1] < 1).any())
-        change = difference(there, here)
-        clipped = difference(there, here, scale) if acts else change
-        per_sample = _whole_and_layers(gradients, change)
-        for kind, moved in (
-            (Kind.SAMPLE, per_sample),
-            (Kind.SAMPLE_CLIPPED, _whole_and_layers(gradients, clipped) if acts else per_sample),
-        ):
-            worst = moved.amax(dim=2)
-            largest[kind] = torch.maximum(largest[kind], worst) if kind in largest else worst
-        _add(totals, Kind.BATCH, change)
-        _add(totals, Kind.BATCH_CLIPPED, clipped)
+        here = gradients.at(center[None], chunk)
+        norm_here = norm(here)
+        for part in gradients.point_chunks(len(around)):
+            there = gradients.at(around[part], chunk)
+            norm_there = norm(there)
+            norms[part] = torch.maximum(norms[part], norm_here.amax(dim=1) + norm_there.amax(dim=1))
+            scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
+            acts = bool((scale[0] < 1).any() or (scale[1] < 1).any())
+            change = difference(there, here)
+            worst = _whole_and_layers(gradients, change).amax(dim=2)
+            for kind, summed in ((Kind.SAMPLE, Kind.BATCH), (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)):
+                if kind is Kind.SAMPLE_CLIPPED and acts:
+                    del change  # a large network has no room for both
+                    change = difference(there, here, scale)
+                    worst = _whole_and_layers(gradients, change).amax(dim=2)
+                largest[kind][:, part] = torch.maximum(largest[kind][:, part], worst)
+                _add(totals, summed, change, part, len(around))
     batch = {kind: _whole_and_layers(gradients, leaves)[:, :, 0] / gradients.samples for kind, leaves in totals.items()}
     found = largest | batch
     floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms
@@ -108,11 +124,12 @@ def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
     return torch.stack([torch.linalg.vector_norm(part, dim=0) for part in (norms, *blocks)])
 
 
-def _add(totals: dict[Kind, Leaves], kind: Kind, change: Leaves) -> None:
-    """Add the sum over the samples to the totals, leaves of shape (points, 1, size of the parameter)."""
-    summed = tuple(leaf.sum(dim=1, keepdim=True) for leaf in change)
-    before = totals.get(kind)
-    totals[kind] = summed if before is None else tuple(a + b for a, b in zip(before, summed, strict=True))
+def _add(totals: dict[Kind, Leaves], kind: Kind, change: Leaves, part: slice, points: int) -> None:
+    """Add the sum over the samples to the totals of some points, leaves of shape (points, 1, size of the parameter)."""
+    if kind not in totals:
+        totals[kind] = tuple(leaf.new_zeros(points, 1, leaf.shape[2]) for leaf in change)
+    for total, leaf in zip(totals[kind], change, strict=True):
+        total[part] += leaf.sum(dim=1, keepdim=True)
 
 
 def _array(parts: list[Tensor]) -> Array:

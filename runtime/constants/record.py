@@ -13,7 +13,7 @@ from lastiterate.numeric.assumptions import Holder
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.results import Measured
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.kinds import Kind
+from lastiterate.runtime.constants.kinds import Kind, Subset
 from lastiterate.runtime.constants.layers import Layer
 from lastiterate.runtime.constants.reading import Constants, Envelope, tuples
 
@@ -31,7 +31,8 @@ class HolderEstimate:
         envelopes: for each kind of gradient its measured modulus.
         run: the training run whose iterates were the centers, one run for every initialisation.
         inits: number of initialisations.
-        points: points drawn around every iterate.
+        centers: iterates of each run that were measured, evenly spaced, the first and the last included.
+        points: points drawn around every such iterate.
         radius: radius of the ball they were drawn in, a length.
         draw: distribution of the points, ``uniform`` or ``log-uniform``.
         pairs: number of (iterate, point) pairs.
@@ -41,6 +42,7 @@ class HolderEstimate:
         seed: seed of initialisations, noise and points.
         remark: what the workload says of itself.
         layers: the same of every layer's block of the gradient, where they were asked for.
+        subset: how the samples were drawn from more; None if all were used.
 
     Source: Chien & Li 2025, appendix A.13.
     """
@@ -51,6 +53,7 @@ class HolderEstimate:
     envelopes: dict[Kind, Envelope]
     run: NoisySGD
     inits: int
+    centers: int
     points: int
     radius: float
     draw: str
@@ -61,6 +64,7 @@ class HolderEstimate:
     seed: int
     remark: str = ""
     layers: tuple[Layer, ...] = ()
+    subset: Subset | None = None
 
     def constant(self, lam: float, kind: Kind = Kind.SAMPLE) -> float:
         """The measured constant for one of the orders asked for, in gradient / length^lambda.
@@ -168,6 +172,7 @@ class HolderEstimate:
                     "layers": tuple(Layer.from_dict(one) for one in data["layers"]),
                     "run": NoisySGD(**run),
                     "distances": tuple(data["distances"]),
+                    "subset": None if data["subset"] is None else Subset(**data["subset"]),
                 }
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -21,12 +21,12 @@ import torch
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.runtime.gradients import Gradients, norm
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["BATCHES", "Trajectory", "paper_run", "project", "stream", "train"]
+__all__ = ["BATCHES", "Trajectory", "paper_run", "project", "spread", "stream", "train"]
 
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
@@ -37,14 +37,16 @@ class Trajectory:
     """The iterates of one run.
 
     Attributes:
-        points: shape (steps + 1, dimension): the initial point, then every iterate.
+        points: shape (kept, dimension): the iterates that were kept; by default the initial point, then every iterate.
         run: what was run, as the accountant wants it.
         seed: the seed of the initial point and of the noise.
+        kept: which iterates ``points`` holds, increasing; 0 is the initial point.
     """
 
     points: Tensor
     run: NoisySGD
     seed: int
+    kept: tuple[int, ...]
 
 
 def paper_run(
@@ -55,8 +57,12 @@ def paper_run(
     clip_norm: float = 1.0,
     noise_std: float = 1e-3,
     diameter: float = 1.0,
+    batch_size: int | None = None,
+    sampling: str = "full",
 ) -> NoisySGD:
     """The run of A.13 on all samples of ``workload``; see the module for what the paper leaves open.
+
+    The paper has no batches; networks for which a pass over all samples is too long a step take them here.
 
     Raises:
         InputError: a value outside the range that `NoisySGD` allows.
@@ -67,8 +73,30 @@ def paper_run(
         noise_std=noise_std,
         clip_norm=clip_norm,
         dataset_size=workload.samples,
+        batch_size=batch_size,
+        sampling=sampling,
         diameter=diameter,
     )
+
+
+def spread(steps: int, centers: int | None = None) -> tuple[int, ...]:
+    """Which iterates of a run to keep: ``centers`` of them, evenly spaced, the first and the last included.
+
+    Args:
+        steps: steps of the run, which has steps + 1 iterates.
+        centers: how many to keep, at least 2; None, or more than there are, for all of them.
+
+    Raises:
+        InputError: ``centers`` is not a whole number, or below 2.
+
+    >>> spread(10, 3)
+    (0, 5, 10)
+    """
+    if centers is None or count("centers", centers) > steps:
+        return tuple(range(steps + 1))
+    if centers < 2:
+        raise InputError(f"The first and the last iterate are always kept, got centers={centers}; give at least 2.")
+    return tuple((2 * i * steps + centers - 1) // (2 * (centers - 1)) for i in range(centers))
 
 
 def stream(seed: int, purpose: int) -> torch.Generator:
@@ -109,17 +137,20 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
 
 
 @torch.no_grad()
-def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int) -> Trajectory:
-    """Run update (1) for ``run.steps`` steps from ``initial``.
+def train(
+    gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int, *, centers: int | None = None
+) -> Trajectory:
+    """Run update (1) for ``run.steps`` steps from ``initial``. An iterate that is not kept is not stored.
 
     Args:
         gradients: per-sample gradients of the workload.
         initial: shape (dimension,), on the device of ``gradients``.
         run: the run; its dataset_size must be the number of samples.
         seed: seed of the noise and of the batches, drawn on the CPU and so the same on every device.
+        centers: how many iterates to keep, see `spread`; None for all of them.
 
     Raises:
-        InputError: the run speaks of another number of samples, or the parameters stop being finite.
+        InputError: fewer than two ``centers``, the run speaks of another number of samples, or the parameters stop being finite.
     """
     if run.dataset_size != gradients.samples:
         raise InputError(
@@ -127,16 +158,22 @@ def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int) -> Tr
             f"{gradients.samples} samples; describe the run that is trained."
         )
     noise = stream(seed, purpose=0)
-    points = torch.empty(run.steps + 1, gradients.dimension, dtype=gradients.dtype, device=gradients.device)
+    kept = spread(run.steps, centers)
+    rows = {t: row for row, t in enumerate(kept)}
+    points = torch.empty(len(kept), gradients.dimension, dtype=gradients.dtype, device=gradients.device)
     points[0] = initial
+    current = points[0]
     for t, batch in enumerate(batches(run, stream(seed, purpose=BATCHES))):
-        step = gradients.total(points[t], run.clip_norm, None if run.sampling == "full" else batch) / run.batch
+        step = gradients.total(current, run.clip_norm, None if run.sampling == "full" else batch) / run.batch
         drawn = torch.randn(gradients.dimension, generator=noise, dtype=torch.float64)
-        moved = points[t] - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
-        points[t + 1] = project(moved, points[0], run.diameter)
-        if not bool(torch.isfinite(points[t + 1]).all()):
-            raise InputError(_what_diverged(gradients, points[t], t + 1))
-    return Trajectory(points=points, run=run, seed=seed)
+        moved = current - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
+        moved = project(moved, points[0], run.diameter)
+        if not bool(torch.isfinite(moved).all()):
+            raise InputError(_what_diverged(gradients, current, t + 1))
+        if t + 1 in rows:
+            points[rows[t + 1]] = moved
+        current = moved
+    return Trajectory(points=points, run=run, seed=seed, kept=kept)
 
 
 def _what_diverged(gradients: Gradients, point: Tensor, step: int) -> str:

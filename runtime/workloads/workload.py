@@ -1,13 +1,14 @@
 """What is measured: a network, a per-sample loss and data."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.certified import LossConstants
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants.kinds import Subset
 from lastiterate.runtime.workloads.probe import raised, refuse_mixing
 
 __all__ = ["Workload"]
@@ -28,6 +29,11 @@ class Workload:
         constants: where constants of the loss are known in closed form, what gives them: constants(module, diameter)
             holds on the ball of that diameter around the parameters of ``module``, for every sample whose features
             are as short as it states.
+        recommended: settings that suit a network of this size, used where the user gives none: fields of
+            `lastiterate.runtime.constants.holder.Sampling`, arguments of `lastiterate.runtime.training.descent.paper_run`,
+            and ``samples``, how many samples to draw.
+        subset: how the samples were drawn from more, by `lastiterate.runtime.workloads.subset.subset`; None if these
+            are all.
 
     Raises:
         InputError: no tensors, no sample, inputs and targets of different length, or a value that is not finite.
@@ -40,6 +46,8 @@ class Workload:
     targets: Tensor
     remark: str = ""
     constants: Callable[[nn.Module, float], LossConstants] | None = None
+    recommended: Mapping[str, object] = field(default_factory=dict)
+    subset: Subset | None = None
 
     def __post_init__(self) -> None:
         for name, given in (("inputs", self.inputs), ("targets", self.targets)):

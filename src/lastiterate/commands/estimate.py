@@ -33,7 +33,10 @@ _ORDERS = (0.25, 0.5, 0.75, 1.0)
     help="Hölder order in (0, 1]; repeat for more. All orders share one pass.",
 )
 @click.option("--inits", default=20, show_default=True, help="Initialisations, each trained and measured.")
-@click.option("--points", default=100, show_default=True, help="Points drawn around every iterate.")
+@click.option(
+    "--centers", type=int, default=None, help="Iterates measured, evenly spaced, first and last included; default all."
+)
+@click.option("--points", default=100, show_default=True, help="Points drawn around every iterate that is measured.")
 @click.option("--radius", default=1.0, show_default=True, help="Radius of the ball they are drawn in.")
 @click.option("--draw", default="uniform", show_default=True, help="uniform in the ball, or log-uniform radii.")
 @click.option("--steps", default=200, show_default=True, help="Training steps, and T of the privacy numbers.")
@@ -41,6 +44,11 @@ _ORDERS = (0.25, 0.5, 0.75, 1.0)
 @click.option("--clip-norm", default=1.0, show_default=True, help="Clip norm of the training.")
 @click.option("--noise-std", default=1e-3, show_default=True, help="Noise added to the iterate in training.")
 @click.option("--diameter", default=1.0, show_default=True, help="Diameter of the domain in training; inf for none.")
+@click.option("--samples", type=int, default=None, help="Random samples that stand for the data; default all.")
+@click.option("--batch-size", type=int, default=None, help="Samples in a training step; default all.")
+@click.option(
+    "--sampling", default="full", show_default=True, help="full, cyclic, shuffled, without_replacement or poisson batches."
+)
 @click.option("--device", default="cpu", show_default=True, help="cpu, cuda or mps.")
 @click.option("--dtype", default="float64", show_default=True, help="float64 or float32.")
 @click.option("--memory", default=256 * 2**20, show_default=True, help="Bytes that one chunk may take.")

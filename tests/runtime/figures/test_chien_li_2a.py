@@ -32,6 +32,7 @@ def measurement(L: float = 0.5, distances: tuple[float, ...] = (0.9, 1.0)) -> Ho
         envelopes=dict.fromkeys(Kind, envelope),
         run=RUN,
         inits=1,
+        centers=2,
         points=1,
         radius=1.0,
         draw="uniform",
