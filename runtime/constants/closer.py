@@ -77,6 +77,7 @@ def closer_look(
     order: float = 2.0,
     points: int = 20,
     radius: float = 1.0,
+    centers: int | None = None,
     dtype: str = "float64",
     device: str = "cpu",
     memory: int = 256 * 2**20,
@@ -90,8 +91,9 @@ def closer_look(
         run: the training run.
         lambdas: Hölder orders in (0, 1].
         order: Rényi order of the bound from certified constants.
-        points: points drawn around every iterate for the extrapolation.
+        points: points drawn around every iterate that is kept, for the extrapolation.
         radius: radius of the ball that they are drawn in.
+        centers: how many iterates are kept, evenly spaced; None for all of them.
         dtype: float32 or float64.
         device: a torch device name.
         memory: bytes that one chunk of gradients may take.
@@ -105,12 +107,13 @@ def closer_look(
     step = on_step or (lambda _done, _total: None)
     step(0, 4)
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
-    trajectory = train(gradients, gradients.start, run, seed)
+    trajectory = train(gradients, gradients.start, run, seed, centers=centers)
     step(1, 4)
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
     searched = search_pairs(gradients, gradients.start, asked, diameter=diameter, seed=seed)
     step(2, 4)
-    places = torch.linspace(0, run.steps, min(_CURVED_POINTS, run.steps + 1)).round().long()
+    kept = len(trajectory.points)
+    places = torch.linspace(0, kept - 1, min(_CURVED_POINTS, kept)).round().long()
     curvature = top_curvature(gradients, trajectory.points[places], seed=seed)
     step(3, 4)
     table = measure_pairs(

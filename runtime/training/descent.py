@@ -137,9 +137,7 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
 
 
 @torch.no_grad()
-def train(
-    gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int, *, centers: int | None = None
-) -> Trajectory:
+def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int, *, centers: int | None = None) -> Trajectory:
     """Run update (1) for ``run.steps`` steps from ``initial``. An iterate that is not kept is not stored.
 
     Args:
@@ -150,7 +148,8 @@ def train(
         centers: how many iterates to keep, see `spread`; None for all of them.
 
     Raises:
-        InputError: fewer than two ``centers``, the run speaks of another number of samples, or the parameters stop being finite.
+        InputError: fewer than two ``centers``, the run speaks of another number of samples, or the parameters stop
+            being finite.
     """
     if run.dataset_size != gradients.samples:
         raise InputError(

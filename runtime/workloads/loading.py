@@ -1,7 +1,9 @@
 """Workloads by name: ``builtin:NAME``, or ``module:factory`` of the user."""
 
 import importlib
+import inspect
 import sys
+from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -13,14 +15,18 @@ from lastiterate.runtime.workloads.workload import Workload
 __all__ = ["load_workload"]
 
 
-def load_workload(name: str) -> Workload:
+def load_workload(name: str, data: Path | None = None) -> Workload:
     """The workload called ``name``: ``builtin:NAME``, or ``module:factory`` of the user.
 
     The user's module is imported, so its code runs; the current folder is searched as ``python -m`` does.
 
+    Args:
+        name: builtin:NAME or module:factory.
+        data: folder of the user's data, handed to the factory as its keyword ``data``; None calls it without.
+
     Raises:
-        InputError: the name has no colon, nothing of that name exists, it is not callable, it or its module
-            raises, or what it returns is no `Workload`.
+        InputError: the name has no colon, nothing of that name exists, it is not callable, it takes no ``data``
+            and some were given, it or its module raises, or what it returns is no `Workload`.
     """
     home, colon, attribute = name.partition(":")
     if not (home and colon and attribute):
@@ -30,7 +36,7 @@ def load_workload(name: str) -> Workload:
             near = get_close_matches(attribute, BUILTIN, n=1)
             hint = f"did you mean builtin:{near[0]}?" if near else f"choose one of {', '.join(BUILTIN)}."
             raise InputError(f"There is no such built-in workload, got workload={name}; {hint}")
-        return BUILTIN[attribute]()
+        return _made(BUILTIN[attribute], name, data)
     factory = _imported(home, attribute, name)
     if not callable(factory):
         raise InputError(
@@ -38,7 +44,7 @@ def load_workload(name: str) -> Workload:
             f"workload={name}; name a function that returns a Workload."
         )
     try:
-        workload = factory()
+        workload = _made(factory, name, data)
     except InputError:
         raise
     except Exception as error:
@@ -51,6 +57,16 @@ def load_workload(name: str) -> Workload:
             f"from workload={name}; build one from a module factory, a per-sample loss and data."
         )
     return workload
+
+
+def _made(factory: Callable[..., Workload], name: str, data: Path | None) -> Workload:
+    """What the factory returns, whatever that is."""
+    if data is None:
+        return factory()
+    takes = inspect.signature(factory).parameters
+    if "data" not in takes and not any(one.kind is one.VAR_KEYWORD for one in takes.values()):
+        raise InputError(f"The workload reads no data of yours, got data={data} for workload={name}; leave it out.")
+    return factory(data=data)
 
 
 def _imported(home: str, attribute: str, name: str) -> object:

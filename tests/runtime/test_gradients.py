@@ -85,6 +85,8 @@ def test_chunks_cover_everything_once(memory: int) -> None:
     points = [i for part in gradients.point_chunks(7) for i in range(7)[part]]
     assert samples == list(range(150))
     assert points == list(range(7))
+    groups = [i for part in gradients.point_groups(7) for i in range(7)[part]]
+    assert groups == list(range(7))
     largest = max(part.stop - part.start for part in gradients.sample_chunks())
     assert largest <= max(1, memory // (8 * 515 * 8))
 

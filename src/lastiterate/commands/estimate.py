@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from lastiterate.numeric.results import Estimate
     from lastiterate.runtime.constants.closer import CloserLook
     from lastiterate.runtime.constants.record import HolderEstimate
+    from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["command", "measured"]
+__all__ = ["command", "loaded", "measured"]
 
 _ORDERS = (0.25, 0.5, 0.75, 1.0)
+_TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
 
 
 @click.command()
@@ -34,7 +36,11 @@ _ORDERS = (0.25, 0.5, 0.75, 1.0)
 )
 @click.option("--inits", default=20, show_default=True, help="Initialisations, each trained and measured.")
 @click.option(
-    "--centers", type=int, default=None, help="Iterates measured, evenly spaced, first and last included; default all."
+    "--centers",
+    type=int,
+    default=None,
+    show_default="all",
+    help="Iterates kept and measured, evenly spaced, the first and the last among them.",
 )
 @click.option("--points", default=100, show_default=True, help="Points drawn around every iterate that is measured.")
 @click.option("--radius", default=1.0, show_default=True, help="Radius of the ball they are drawn in.")
@@ -44,10 +50,13 @@ _ORDERS = (0.25, 0.5, 0.75, 1.0)
 @click.option("--clip-norm", default=1.0, show_default=True, help="Clip norm of the training.")
 @click.option("--noise-std", default=1e-3, show_default=True, help="Noise added to the iterate in training.")
 @click.option("--diameter", default=1.0, show_default=True, help="Diameter of the domain in training; inf for none.")
-@click.option("--samples", type=int, default=None, help="Random samples that stand for the data; default all.")
-@click.option("--batch-size", type=int, default=None, help="Samples in a training step; default all.")
+@click.option("--samples", type=int, default=None, show_default="all", help="Random samples that stand for the data.")
+@click.option("--batch-size", type=int, default=None, show_default="all", help="Samples in a training step.")
 @click.option(
-    "--sampling", default="full", show_default=True, help="full, cyclic, shuffled, without_replacement or poisson batches."
+    "--sampling",
+    default="full",
+    show_default=True,
+    help="full, cyclic, shuffled, without_replacement or poisson batches.",
 )
 @click.option("--device", default="cpu", show_default=True, help="cpu, cuda or mps.")
 @click.option("--dtype", default="float64", show_default=True, help="float64 or float32.")
@@ -56,6 +65,12 @@ _ORDERS = (0.25, 0.5, 0.75, 1.0)
 @click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
 @click.option("--closer", is_flag=True, help="Search for the worst pair, too, and give closed forms where known.")
 @click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Folder of your data, for a workload that reads it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option(
     "--resume",
@@ -68,6 +83,8 @@ def command(
     lambdas: tuple[float, ...],
     closer: bool,
     layers: bool,
+    data: Path | None,
+    samples: int | None,
     as_json: bool,
     resume: Path | None,
     **options: Any,
@@ -83,9 +100,17 @@ def command(
       lastiterate estimate builtin:breast-cancer --closer
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
     """
-    found = measured(workload, lambdas, options, resume, layers=layers)
+    chosen = loaded(workload, data)
+    advised = {key: value for key, value in chosen.recommended.items() if _left_open(key)}
+    options |= {"samples": samples, **advised}
+    samples = options.pop("samples")
+    if samples is not None:
+        from lastiterate.runtime.workloads.subset import subset
+
+        chosen = subset(chosen, samples, options["seed"])
+    found = measured(chosen, lambdas, options, resume, layers=layers)
     carried = [_carried(found, lam) for lam in found.lambdas] if found.trusted else []
-    look = _closer(workload, found, options) if closer else None
+    look = _closer(chosen, found, options) if closer else None
     if as_json:
         numbers = [
             {"lambda": lam} | number.as_dict() for lam, number in zip(found.lambdas, carried, strict=bool(carried))
@@ -94,15 +119,35 @@ def command(
         said |= {} if found.trusted else {"untrusted": f"{found.untrusted}; {found.remedy}."}
         click.echo(json.dumps(said | ({"closer": look.as_dict()} if look else {}), indent=2))
     else:
-        _print(found, carried)
+        _print(found, carried, advised)
         if layers and found.trusted:
             _print_layers(found)
         if look:
             _print_closer(found, look)
 
 
+def _left_open(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.DEFAULT
+
+
+def loaded(name: str, data: Path | None = None) -> "Workload":
+    """The workload called ``name``, with the user's data where it reads some.
+
+    Raises:
+        InputError: torch is missing, or there is no such workload or data.
+    """
+    if find_spec("torch") is None:
+        raise InputError(
+            "Measuring a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
+        )
+    from lastiterate.runtime.workloads.loading import load_workload
+
+    return load_workload(name, data)
+
+
 def measured(
-    name: str,
+    workload: "Workload",
     lambdas: Sequence[float],
     options: Mapping[str, Any],
     folder: Path | None = None,
@@ -112,7 +157,7 @@ def measured(
     """Measure a workload with a progress bar on stderr; finished initialisations are kept and found again.
 
     Args:
-        name: builtin:NAME or module:factory.
+        workload: network, loss and data.
         lambdas: Hölder orders.
         options: fields of `lastiterate.runtime.constants.holder.Sampling` and of
             `lastiterate.runtime.training.descent.paper_run`.
@@ -120,28 +165,21 @@ def measured(
         layers: whether to tell the layers apart.
 
     Raises:
-        InputError: torch is missing, or anything that cannot be measured.
+        InputError: anything that cannot be measured.
     """
-    if find_spec("torch") is None:
-        raise InputError(
-            "Measuring a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
-        )
     from platformdirs import user_cache_path
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from lastiterate.runtime.constants.holder import Sampling, estimate_holder
     from lastiterate.runtime.training.descent import paper_run
-    from lastiterate.runtime.workloads.loading import load_workload
 
-    training = ("steps", "step_size", "clip_norm", "noise_std", "diameter")
-    sampling = Sampling(**{key: value for key, value in options.items() if key not in training})
-    workload = load_workload(name)
-    run = paper_run(workload, **{key: value for key, value in options.items() if key in training})
+    sampling = Sampling(**{key: value for key, value in options.items() if key not in _TRAINING})
+    run = paper_run(workload, **{key: value for key, value in options.items() if key in _TRAINING})
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(f"{name}, {sampling.draw} draw, initialisations", total=sampling.inits)
+        task = progress.add_task(f"{workload.name}, {sampling.draw} draw, initialisations", total=sampling.inits)
         return estimate_holder(
             workload,
             run,
@@ -162,7 +200,7 @@ def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
     return estimate(run_of({**SETTING, "T": found.run.steps}), found.holder(lam), order=SETTING["alpha"])
 
 
-def _print(found: "HolderEstimate", carried: Sequence["Estimate"]) -> None:
+def _print(found: "HolderEstimate", carried: Sequence["Estimate"], advised: Mapping[str, object]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -184,6 +222,14 @@ def _print(found: "HolderEstimate", carried: Sequence["Estimate"]) -> None:
         )
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(table)
+    if advised:
+        said = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
+        console.print(f"Recommended for this workload and used where you gave nothing: {said}.")
+    if found.subset is not None:
+        console.print(
+            f"The data are {found.subset.samples} of {found.subset.of} samples, drawn with seed {found.subset.seed}: "
+            "all others were neither trained on nor measured."
+        )
     if not carried:
         console.print(
             f"{found.untrusted}: there is no constant and no epsilon; {found.remedy}. {found.remark}".rstrip()
@@ -217,12 +263,11 @@ def _print_layers(found: "HolderEstimate") -> None:
     Console(file=sys.stdout, highlight=False, soft_wrap=True).print(table)
 
 
-def _closer(name: str, found: "HolderEstimate", options: Mapping[str, Any]) -> "CloserLook":
+def _closer(workload: "Workload", found: "HolderEstimate", options: Mapping[str, Any]) -> "CloserLook":
     from lastiterate.runtime.constants.closer import closer_look
-    from lastiterate.runtime.workloads.loading import load_workload
 
-    kept = {key: options[key] for key in ("radius", "dtype", "device", "memory", "seed")}
-    return closer_look(load_workload(name), found.run, found.lambdas, **kept)
+    kept = {key: options[key] for key in ("radius", "centers", "dtype", "device", "memory", "seed")}
+    return closer_look(workload, found.run, found.lambdas, **kept)
 
 
 def _print_closer(found: "HolderEstimate", look: "CloserLook") -> None:

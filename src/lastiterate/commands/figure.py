@@ -74,11 +74,12 @@ FIGURES: Final[Mapping[str, _Entry]] = MappingProxyType(
 
 def measured_2a(inits: int = 20) -> "Figure":
     """Figure 2 (a) of Chien & Li, with a network measured from this many initialisations."""
-    from lastiterate.commands.estimate import measured
+    from lastiterate.commands.estimate import loaded, measured
     from lastiterate.runtime.figures.chien_li_2a import ORDERS, figure_2a
 
     draws = ("uniform", "log-uniform")
-    uniform, logarithmic = (measured("builtin:iris-mlp", ORDERS, {"inits": inits, "draw": draw}) for draw in draws)
+    iris = loaded("builtin:iris-mlp")
+    uniform, logarithmic = (measured(iris, ORDERS, {"inits": inits, "draw": draw}) for draw in draws)
     return figure_2a(uniform, logarithmic)
 
 

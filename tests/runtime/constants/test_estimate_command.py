@@ -8,6 +8,7 @@ from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.theorems import run_of
+from lastiterate.runtime.constants.kinds import Subset
 from lastiterate.runtime.constants.record import HolderEstimate
 
 SMALL = ["--inits", "1", "--points", "3", "--steps", "4"]
@@ -26,6 +27,9 @@ class Weights(nn.Module):
 def quadratic():
     rows = torch.tensor([[4.0, 4.0]])
     return Workload("quadratic", Weights, lambda out, row: (row * out.square()).sum() / 2, rows, rows)
+"""
+ADVICE = """
+ADVICE = {"inits": 1, "points": 50, "steps": 3}
 """
 
 
@@ -91,6 +95,28 @@ def test_rounding_is_no_constant(capsys: pytest.CaptureFixture[str]) -> None:
     assert "float64 or with a larger radius" in data["untrusted"]
 
 
+def test_few_iterates_samples_and_small_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = [*SMALL, "--centers", "3", "--samples", "12", "--batch-size", "4", "--sampling", "cyclic"]
+    assert run(["builtin:iris-mlp", *small, "--json", "--resume", str(tmp_path)]) == 0
+    found = HolderEstimate.from_json(capsys.readouterr().out)
+    assert (found.centers, found.pairs, found.subset) == (3, 9, Subset(12, 150, 0))
+    assert (found.run.dataset_size, found.run.batch_size, found.run.sampling) == (12, 4, "cyclic")
+    assert run(["builtin:iris-mlp", *small, "--resume", str(tmp_path)]) == 0
+    assert "The data are 12 of 150 samples, drawn with seed 0" in capsys.readouterr().out
+    assert len(list(tmp_path.rglob("init-*.npz"))) == 1
+    assert run(["builtin:iris-mlp", *small, "--centers", "2", "--resume", str(tmp_path)]) == 0
+    assert run(["builtin:iris-mlp", *small, "--samples", "13", "--batch-size", "1", "--resume", str(tmp_path)]) == 0
+    assert len(list(tmp_path.rglob("init-*.npz"))) == 3, "other centers or samples are other measurements"
+
+
+def test_recommended_settings_stand_where_nothing_was_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "their_advised.py").write_text(USER.replace("rows, rows)", "rows, rows, recommended=ADVICE)") + ADVICE)
+    assert run(["their_advised:quadratic", "--points", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "used where you gave nothing: --inits 1 --steps 3." in out
+    assert "of 8 pairs" in out, "one initialisation, four iterates, and the two points that were asked for"
+
+
 def test_without_torch_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert run(["builtin:iris-mlp"]) == 2
@@ -111,6 +137,10 @@ def test_without_torch_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsy
         (["builtin:iris-mlp", "--radius", "nan"], "radius=nan"),
         (["builtin:iris-mlp", "--draw", "gaussian"], "draw=gaussian"),
         (["builtin:iris-mlp", "--dtype", "float16"], "dtype=float16"),
+        (["builtin:iris-mlp", "--centers", "1"], "centers=1"),
+        (["builtin:iris-mlp", "--samples", "151"], "samples=151"),
+        (["builtin:iris-mlp", "--data", "."], "data=."),
+        (["builtin:iris-mlp", "--batch-size", "10"], "batch_size=10"),
     ],
 )
 def test_bad_input_is_one_sentence_and_writes_nothing(

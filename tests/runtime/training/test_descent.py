@@ -2,11 +2,13 @@ import known
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis.strategies import integers
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.descent import paper_run, project, stream, train
+from lastiterate.runtime.training.descent import paper_run, project, spread, stream, train
 from lastiterate.runtime.workloads.loading import load_workload
 
 CURVATURES = [[1.0, 2.0, 0.5], [30.0, 1.0, 1.0]]
@@ -63,6 +65,31 @@ def test_seeds_decide_everything() -> None:
     first = train(gradients, start, run_of(), seed=1).points
     assert torch.equal(first, train(gradients, start, run_of(), seed=1).points)
     assert not torch.equal(first, train(gradients, start, run_of(), seed=2).points)
+
+
+def test_kept_iterates_are_those_of_the_whole_run() -> None:
+    gradients, start = started()
+    run = run_of(steps=10)
+    whole = train(gradients, start, run, seed=1)
+    some = train(gradients, start, run, seed=1, centers=4)
+    assert whole.kept == tuple(range(11))
+    assert some.kept == (0, 3, 7, 10)
+    assert torch.equal(some.points, whole.points[list(some.kept)])
+
+
+@given(steps=integers(1, 400), centers=integers(2, 420))
+def test_kept_iterates_are_evenly_spaced_from_the_first_to_the_last(steps: int, centers: int) -> None:
+    kept = spread(steps, centers)
+    gaps = np.diff(kept)
+    assert (kept[0], kept[-1], len(kept)) == (0, steps, min(centers, steps + 1))
+    assert gaps.min() >= 1
+    assert gaps.max() - gaps.min() <= 1
+
+
+@pytest.mark.parametrize("centers", [1, 0, -3, 2.5, True])
+def test_fewer_than_two_iterates_are_refused(centers: object) -> None:
+    with pytest.raises(InputError, match=f"centers={centers}"):
+        spread(10, centers)  # type: ignore[arg-type]
 
 
 def test_the_paper_run_trains_iris() -> None:

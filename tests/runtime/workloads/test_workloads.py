@@ -7,8 +7,10 @@ import torch
 from torch import nn
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants.kinds import Subset
 from lastiterate.runtime.workloads.builtin import BUILTIN
 from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.subset import subset
 from lastiterate.runtime.workloads.workload import Workload
 
 GOOD = """
@@ -24,6 +26,12 @@ number = 3
 
 def wrong():
     return 7
+
+def reading(data=None):
+    numbers = ["1"] * 3 if data is None else (data / "x").read_text().split()
+    rows = torch.tensor([[float(x)] * 2 for x in numbers])
+    return Workload("reading", lambda: nn.Linear(2, 1), lambda out, y: (out - y).square().sum(),
+                    rows, torch.zeros(len(rows), 1))
 """
 
 
@@ -65,6 +73,46 @@ def test_seeds_decide_the_initial_parameters_and_leave_the_global_generator_alon
 
 def test_a_user_factory(user_module: str) -> None:
     assert load_workload(f"{user_module}:small").samples == 3
+
+
+def test_a_factory_that_takes_data_gets_the_folder(user_module: str, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("5 6")
+    assert load_workload(f"{user_module}:reading").samples == 3
+    assert load_workload(f"{user_module}:reading", tmp_path).inputs[:, 0].tolist() == [5.0, 6.0]
+    for name in (f"{user_module}:small", "builtin:iris-mlp"):
+        with pytest.raises(InputError, match=f"no data of yours, got data={tmp_path} for workload={name}"):
+            load_workload(name, tmp_path)
+
+
+def test_a_subset_is_drawn_without_replacement_by_the_seed() -> None:
+    whole = workload_of(nn.Linear(1, 1), torch.arange(50.0)[:, None], torch.arange(50.0)[:, None])
+    some, again, other = (subset(whole, 20, seed) for seed in (1, 1, 2))
+    rows = some.inputs[:, 0].tolist()
+    assert rows == sorted(set(rows))
+    assert (some.samples, some.subset) == (20, Subset(20, 50, 1))
+    assert torch.equal(some.inputs, some.targets)
+    assert torch.equal(some.inputs, again.inputs)
+    assert not torch.equal(some.inputs, other.inputs)
+    assert torch.equal(subset(whole, 50, 3).inputs, whole.inputs)
+
+
+def test_every_sample_is_in_a_subset_equally_often() -> None:
+    whole = workload_of(nn.Linear(1, 1), torch.arange(10.0)[:, None], torch.zeros(10, 1))
+    chosen = torch.cat([subset(whole, 3, seed).inputs[:, 0].long() for seed in range(1000)])
+    counts = torch.bincount(chosen, minlength=10).double()
+    # 7/9 of a chi-square of 9 degrees of freedom: three of ten without replacement vary less than with it
+    assert float(((counts - 300).square() / 300).sum()) < 33.7 * 7 / 9
+
+
+@pytest.mark.parametrize(("samples", "said"), [(4, "at most the 3"), (0, "samples=0"), (1.5, r"samples=1\.5")])
+def test_bad_subsets(samples: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        subset(workload_of(nn.Linear(2, 1)), samples, 0)  # type: ignore[arg-type]
+
+
+def test_a_subset_is_drawn_once() -> None:
+    with pytest.raises(InputError, match="drawn once"):
+        subset(subset(workload_of(nn.Linear(2, 1)), 2, 0), 1, 0)
 
 
 @pytest.mark.parametrize(
