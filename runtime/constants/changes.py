@@ -1,0 +1,87 @@
+"""How much gradients change between two points, and the slope of that change in both: what an ascent needs.
+
+The change is |G(x) - G(y)|, where G is the clipped gradient of one sample, or the mean of those of all samples. With
+the unit vector u along G(x) - G(y) its slope in x is J(x)' u, where the Jacobian J of the clipped gradient is H below
+the clip norm K and (K / |g|) (1 - g g' / |g|^2) H above; both factors are symmetric. Hessian-vector products go
+forward over reverse: two reverse passes through a convolution, at points of its own for every pair, are many times
+dearer.
+"""
+
+from math import inf
+
+import torch
+from torch import Tensor
+from torch.func import jvp, vmap
+
+from lastiterate.runtime.gradients import Gradients
+
+__all__ = ["Changes"]
+
+
+class Changes:
+    """Changes of gradients over many pairs of points at once.
+
+    Args:
+        gradients: per-sample gradients of the workload.
+        samples: index of the sample of every pair, shape (pairs,); None for the mean over all samples.
+        clip_norm: of the gradients; inf leaves them as they are.
+    """
+
+    def __init__(self, gradients: Gradients, samples: Tensor | None, clip_norm: float = inf) -> None:
+        self.samples = samples
+        self._gradients = gradients
+        self._clip = clip_norm
+        self._rows, self._targets = gradients.rows()
+        self._gradient = vmap(gradients.of_one)
+
+        def product(at: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
+            pushed: Tensor = jvp(lambda point: gradients.of_one(point, row, target), (at,), (vector,))[1]
+            return pushed
+
+        self._product = vmap(product)
+
+    def between(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """The change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| of the longest gradients, (pairs,)."""
+        (here, longest_here), (there, longest_there) = self._mean(x), self._mean(y)
+        return here - there, longest_here + longest_there
+
+    def pulled(self, at: Tensor, vectors: Tensor) -> Tensor:
+        """J(at)' vectors for every pair, shape (pairs, dimension)."""
+        found = torch.zeros_like(at)
+        for owners, samples in self._parts(len(at)):
+            points, rows, targets = at[owners], self._rows[samples], self._targets[samples]
+            pushed = vectors[owners]
+            if self._clip < inf:
+                gradient = self._gradient(points, rows, targets)
+                length = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
+                along = gradient / length
+                across = pushed - along * (along * pushed).sum(dim=1, keepdim=True)
+                pushed = torch.where(length <= self._clip, pushed, across * (self._clip / length))
+            found.index_add_(0, owners, self._product(points, pushed, rows, targets))
+        return found / self._members
+
+    def _mean(self, at: Tensor) -> tuple[Tensor, Tensor]:
+        found, longest = torch.zeros_like(at), torch.zeros(len(at)).to(at)
+        for owners, samples in self._parts(len(at)):
+            gradient = self._gradient(at[owners], self._rows[samples], self._targets[samples])
+            length = torch.linalg.vector_norm(gradient, dim=1)
+            longest.scatter_reduce_(0, owners, length, "amax")
+            if self._clip < inf:
+                gradient = gradient * (self._clip / length).clamp(max=1.0).nan_to_num(nan=1.0)[:, None]
+            found.index_add_(0, owners, gradient)
+        return found / self._members, longest
+
+    @property
+    def _members(self) -> int:
+        return 1 if self.samples is not None else self._gradients.samples
+
+    def _parts(self, pairs: int) -> list[tuple[Tensor, Tensor]]:
+        """Pair and sample of every gradient, as many at once as fit."""
+        device = self._gradients.device
+        total = pairs * self._members
+        parts = []
+        for part in self._gradients.pair_chunks(total):
+            index = torch.arange(part.start, part.stop, device=device)
+            owners = index if self.samples is not None else index // self._gradients.samples
+            parts.append((owners, self.samples[index] if self.samples is not None else index % self._gradients.samples))
+        return parts
