@@ -25,7 +25,7 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 pytestmark = pytest.mark.usefixtures("sixty_digits")
 
 _KINDS = pytest.mark.parametrize("kind", ASSUMPTIONS)
-_QUICK = options(max_examples=25, deadline=None)
+_QUICK = options(max_examples=25)
 _SLACK = 1 + 1e-9  # of the float search for a path; its cost is certified all the same
 
 

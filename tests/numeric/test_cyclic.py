@@ -55,7 +55,7 @@ def _runs(draw: st.DrawFn) -> tuple[NoisySGD, Assumption]:
 
 
 @given(_runs())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_position_is_worse_than_the_one_reported(case: tuple[NoisySGD, Assumption]) -> None:
     run, assumption = case
     reported = bound(run, assumption).cost
@@ -65,7 +65,7 @@ def test_no_position_is_worse_than_the_one_reported(case: tuple[NoisySGD, Assump
 
 
 @given(_runs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_never_below_linear_losses_or_quadratics(case: tuple[NoisySGD, Assumption]) -> None:
     run, assumption = case
     run = replace(run, diameter=inf)

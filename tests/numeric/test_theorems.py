@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("sixty_digits")
 _FIXED = {name: evaluate for name, evaluate in EVALUATORS.items() if name not in BATCH_EVALUATORS}
 """Bounds for full batches, which are Gaussian."""
 
-_QUICK = options(max_examples=40, deadline=None)
+_QUICK = options(max_examples=40)
 _KINDS = ("smooth", "convex", "strongly_convex", "holder", "clipped")
 
 _RUN = {"T": 100, "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0}

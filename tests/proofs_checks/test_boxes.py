@@ -28,7 +28,7 @@ EDGES = st.tuples(QUARTERS, QUARTERS).map(lambda ends: (min(ends), max(ends)))
 
 
 @given(CONDITIONS, EDGES, EDGES, st.integers(0, 4), st.integers(0, 4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_status_is_true_at_every_point(
     condition: Boolean, first: tuple[fmpq, fmpq], second: tuple[fmpq, fmpq], i: int, j: int
 ) -> None:

@@ -15,7 +15,7 @@ def density(x, mean, variance):
     return mpmath.npdf(x, float(mean), mpmath.sqrt(float(variance)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(gap=small, v1=small, v2=small, order=st.sampled_from([Rational(3, 2), Integer(2), Integer(4)]))
 def test_renyi_is_the_integral(gap, v1, v2, order):
     assume(order * v2 + (1 - order) * v1 > Rational(1, 10))
@@ -34,7 +34,7 @@ def test_renyi_has_a_direction():
     assert renyi(narrow, wide, Integer(2)).evalf() < renyi(wide, narrow, Rational(3, 2)).evalf()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(epsilon=small, mu=small)
 def test_delta_is_the_hockey_stick_integral(epsilon, mu):
     e, m = float(epsilon), float(mu)

@@ -60,7 +60,7 @@ def test_no_whole_window_beats_the_best_real_one(c, s, start):
     assert abs(float(window_cost(c, s, start, u) / least) - 1) < 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(c=rational, s=rational, start=rational, w=st.integers(1, 5))
 def test_split_cost_is_the_minimum_over_beta(c, s, start, w):
     """Against scipy over beta; a numerical minimum can only lie above the true one."""

@@ -34,7 +34,7 @@ def _worst_of_two_points(order: float, epsilon: float, delta: float) -> float:
     return float(np.max(np.log(p - delta) - high))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_ORDER, _EPSILON, _DELTA)
 def test_the_best_of_two_points(order: float, epsilon: float, delta: float) -> None:
     found = rdp_to_dp(order, epsilon, delta)

@@ -56,7 +56,7 @@ def test_a_rate_of_one_is_gaussian(adjacency: str) -> None:
     assert composed_epsilon(_one(1.0, 2.0, adjacency, 8, cost=2.0), 1e-5) == pytest.approx(gdp_epsilon(2.0, 1e-5))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.floats(-4, -0.05).map(lambda x: 10**x),
     st.floats(-0.7, 1.3).map(lambda x: 10**x),

@@ -39,7 +39,7 @@ def _found(met: Encounters, D: float) -> tuple[float, MergedPath]:
 
 
 @given(_programs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_taut_string_over_all_steps(case: tuple[Encounters, float]) -> None:
     met, D = case
     c, s = _stepwise(met)
@@ -51,7 +51,7 @@ def test_the_taut_string_over_all_steps(case: tuple[Encounters, float]) -> None:
 
 
 @given(_programs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_path_hides_everything_at_its_cost(case: tuple[Encounters, float]) -> None:
     met, D = case
     c, s = _stepwise(met)

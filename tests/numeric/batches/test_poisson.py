@@ -52,7 +52,7 @@ def test_one_step_is_the_larger_direction_of_the_sampled_gaussian(order: float) 
 
 
 @given(st.integers(1, 30), st.integers(1, 20), st.floats(0.02, 2.0), st.floats(1.1, 30.0), st.sampled_from(_KINDS))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_no_route_is_below_linear_losses(
     steps: int, batch: int, noise: float, order: float, assumption: Assumption
 ) -> None:
@@ -64,7 +64,7 @@ def test_no_route_is_below_linear_losses(
 
 
 @given(st.integers(1, 40), st.integers(1, 30), st.floats(0.05, 1.0), st.floats(0.02, 3.0), st.floats(1.2, 15.0))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_no_route_is_below_any_witness_on_a_domain(
     steps: int, batch: int, noise: float, diameter: float, order: float
 ) -> None:
@@ -138,7 +138,7 @@ def test_the_loss_converges(assumption: Assumption) -> None:
 
 
 @given(st.integers(2, 400), st.floats(1.3, 8.0), st.sampled_from(_KINDS[:4]))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_monotone(steps: int, order: float, assumption: Assumption) -> None:
     run = replace(_RUN, steps=steps, diameter=0.2)
     here = bound(run, assumption, order=order).epsilon
@@ -151,7 +151,7 @@ def test_monotone(steps: int, order: float, assumption: Assumption) -> None:
 
 
 @given(st.floats(-5, 5))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_units_of_length_do_not_matter(power: float) -> None:
     unit = 10.0**power
     scaled = replace(_RUN, noise_std=0.1 * unit, clip_norm=unit, diameter=unit)
@@ -221,7 +221,7 @@ def test_calibrate_and_compare() -> None:
 
 
 @given(st.integers(1, 10**6), st.floats(1e-4, 0.9), st.floats(0.0, 12.0))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_tails_are_just_above_those_of_scipy(count: int, rate: float, depth: float) -> None:
     least = min(count, int(count * rate + depth * (count * rate * (1 - rate)) ** 0.5) + 1)
     exact, ours = float(binom.sf(least - 1, count, rate)), tail_from(count, Fraction(rate), least)
@@ -231,7 +231,7 @@ def test_tails_are_just_above_those_of_scipy(count: int, rate: float, depth: flo
 
 
 @given(st.integers(1, 10**5), st.integers(2, 60), st.floats(-300, -1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_ranges_miss_no_more_than_they_say(count: int, parts: int, log_chance: float) -> None:
     rate = Fraction(1, parts)
     low, high, chance = least_range(count, rate, log_chance, both=True)
@@ -241,7 +241,7 @@ def test_ranges_miss_no_more_than_they_say(count: int, parts: int, log_chance: f
 
 
 @given(st.floats(0, 5), st.floats(0, 0.5), st.floats(0, 30), st.floats(1.05, 20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_mixtures_over_sizes(inside: float, failure: float, outside: float, order: float) -> None:
     power, p = order - 1, failure
     ours = mixed_rdp(inside, failure, outside, order)

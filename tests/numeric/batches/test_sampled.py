@@ -65,7 +65,7 @@ def test_the_setting_that_refutes_theorem_3_12() -> None:
     st.floats(1.1, 12.0),
     st.sampled_from([0.0, 1.0]),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_no_route_is_below_linear_losses(steps: int, batch: int, noise: float, order: float, other: float) -> None:
     run = replace(_RUN, steps=steps, batch_size=batch, noise_std=noise)
     lower = max(_linear_losses(run, order, other))
@@ -100,7 +100,7 @@ def test_amplification_pays() -> None:
 
 
 @given(st.integers(1, 30), st.integers(1, 50), st.floats(1.2, 6.0))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 def test_monotone(steps: int, batch: int, order: float) -> None:
     run = replace(_LONG, steps=steps, batch_size=batch)
     here = bound(run, Convex(1.0), order=order).epsilon  # the share of the noise is searched on a grid
@@ -201,7 +201,7 @@ def test_a_constant_schedule_is_a_constant() -> None:
 
 
 @given(st.floats(-6, 6), st.sampled_from([Convex, Smooth]))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_units_of_length_do_not_matter(power: float, kind: type) -> None:
     unit = 10.0**power
     run = replace(_LONG, steps=300)

@@ -66,7 +66,7 @@ def test_straight_windows_are_the_optimum(m: float, order: float) -> None:
     st.floats(1.1, 30.0),
     st.sampled_from([Convex(1.0), StronglyConvex(1.0, 0.3), Smooth(0.3), Holder(0.3, 0.5), Clipped(), Smooth(20.0)]),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_windows_are_feasible(steps: int, noise: float, diameter: float, order: float, assumption: Assumption) -> None:
     """No step has more noise than it has, and the shifts cannot cost less than with all of the noise for them."""
     run = replace(_RUN, steps=steps, noise_std=noise, diameter=diameter)

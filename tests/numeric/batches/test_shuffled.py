@@ -58,7 +58,7 @@ def _runs(draw: st.DrawFn) -> tuple[NoisySGD, Assumption]:
 
 
 @given(_runs(), st.sampled_from([1.1, 2.0, 10.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_between_what_is_trivial_and_what_is_exact(case: tuple[NoisySGD, Assumption], order: float) -> None:
     """Never above composition or one last step; the mean never above the worst; never below linear losses."""
     run, assumption = case
@@ -265,7 +265,7 @@ def test_late_is_the_worst_of_all_orders(assumption: Assumption, D: float, steps
 
 
 @given(_runs(), st.sampled_from([1.1, 2.0, 20.0]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_never_below_a_certified_witness(case: tuple[NoisySGD, Assumption], order: float) -> None:
     run, assumption = case
     assert lower_bound(run, assumption, order=order).value <= bound(run, assumption, order=order).epsilon

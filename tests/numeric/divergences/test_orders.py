@@ -42,7 +42,7 @@ def test_both_ends_against_the_enclosure(q: float, noise: float, fast: object, s
 
 
 @_BOTH
-@options(max_examples=40, deadline=None)
+@options(max_examples=40)
 @given(
     q=st.floats(-10, 0).map(lambda p: 10**p),
     noise=st.floats(-1, 2).map(lambda p: 10**p),

@@ -28,7 +28,7 @@ def pair(values):
 
 
 @pytest.mark.parametrize(("function", "oracle"), BOTH)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rate=rates, noise=noises, order=orders)
 def test_a_point_is_the_certified_value(function, oracle, rate, noise, order):
     ball = enclose(function(*POINT), {q: arb(rate), sigma: arb(noise), alpha: arb(order)})
@@ -37,7 +37,7 @@ def test_a_point_is_the_certified_value(function, oracle, rate, noise, order):
 
 
 @pytest.mark.parametrize(("function", "oracle"), BOTH)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rate=pair(rates), noise=pair(noises), order=pair(orders), data=st.data())
 def test_a_box_holds_the_values_inside_it(function, oracle, rate, noise, order, data):
     low, high = Tape(function(*POINT), POINT).value([(arb(a), arb(b)) for a, b in (rate, noise, order)])

@@ -52,7 +52,7 @@ def _as_mpf(ball):
     return mpmath.ldexp(mpmath.mpf(int(mantissa)), int(exponent))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(expression=EXPRESSIONS, at_x=POINTS, at_y=POINTS)
 def test_agrees_with_mpmath(expression, at_x, at_y):
     ball = enclose(expression, {x: _arb(at_x), y: _arb(at_y)})
@@ -68,7 +68,7 @@ def test_agrees_with_mpmath(expression, at_x, at_y):
             assert _as_mpf(ball.rad()) <= mpmath.mpf("1e-6") * (1 + abs(value))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(expression=EXPRESSIONS, low=POINTS, width=POINTS, share=st.fractions(0, 1, max_denominator=16), at_y=POINTS)
 def test_a_box_holds_its_points_and_its_difference_quotients(expression, low, width, share, at_y):
     tape = Tape(expression, (x, y))

@@ -84,7 +84,7 @@ def test_never_above_an_upper_bound_many() -> None:
 
 
 @given(st.integers(1, 3000), st.floats(0.01, 50), st.floats(0.01, 3), st.floats(1.01, 200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_tight_for_linear_losses_without_projection(steps: int, noise: float, eta: float, order: float) -> None:
     run = NoisySGD(steps, eta, noise, 1.0, dataset_size=7)
     for assumption in (Convex(0.5), Smooth(1.0), Clipped(), Holder(1.0, 0.5)):
@@ -93,7 +93,7 @@ def test_tight_for_linear_losses_without_projection(steps: int, noise: float, et
 
 
 @given(st.integers(1, 3000), st.floats(0.01, 50), st.floats(0.01, 0.999), st.floats(1.01, 200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_tight_for_quadratics_without_projection(steps: int, noise: float, m: float, order: float) -> None:
     run = NoisySGD(steps, 1.0, noise, 1.0, dataset_size=7)
     above = bound(run, StronglyConvex(1.0, m), order=order).epsilon

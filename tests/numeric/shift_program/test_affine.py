@@ -11,7 +11,7 @@ from mpmath import mpf
 from lastiterate.numeric.balls import precision
 from lastiterate.numeric.shift_program.affine import best_window, untested, window
 
-_QUICK = options(max_examples=200, deadline=None)
+_QUICK = options(max_examples=200)
 _C = st.one_of(st.floats(0.5, 1.5), st.just(1.0), st.floats(1 - 1e-9, 1 + 1e-9))
 
 
