@@ -8,16 +8,28 @@ only where FPR + e^epsilon FNR >= 1 - delta and FNR + e^epsilon FPR >= 1 - delta
 Liang et al. 2026, (20), who put in observed rates; that is no bound of anything. Here each rate is replaced by its
 upper Clopper-Pearson limit, so that the number is below epsilon with the stated confidence.
 
+Directions   With P the law on the data, Q that on the adjacent ones and S the answer "these data", 1 - FNR = P(S) and
+             FPR = Q(S). The first logarithm is Q(not S) <= e^epsilon P(not S) + delta, Q the numerator; the second is
+             P(S) <= e^epsilon Q(S) + delta, P the numerator. Both hold under (epsilon, delta)-DP, so their maximum is
+             one lower bound. The other two inequalities speak of the opposite answer.
+Confidence   Both logarithms fall with either rate, and either rate is above its limit with chance (1 - level) / 2 at
+             most: with confidence ``level`` neither is, and then every number made from the two holds at once.
+
 Source: Kairouz, Oh & Viswanath 2015; Clopper & Pearson 1934; Dong, Roth & Su 2022 for mu.
 """
 
-from dataclasses import dataclass
-from math import inf, log
+from dataclasses import asdict, dataclass
+from math import inf, isfinite, log
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, real
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "audit", "chance", "epsilon_limits"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,10 @@ class Audit:
     positives: int
     delta: float
     level: float
+
+    def as_dict(self) -> dict[str, object]:
+        """The numbers, ready for JSON; an infinite ``observed`` is None."""
+        return asdict(self) | {"observed": self.observed if isfinite(self.observed) else None}
 
 
 def audit(
@@ -74,17 +90,20 @@ def audit(
     ):
         count(total, runs)
         if isinstance(wrong, bool) or not isinstance(wrong, int) or not 0 <= wrong <= runs:
-            raise InputError(f"{name} needs a whole number from 0 to {total}={runs}, got {name}={wrong!r}.")
-    for name, value in (("delta", delta), ("level", level)):
-        if not 0 < real(name, value, "a number in (0, 1)") < 1:
-            raise InputError(f"{name} needs a number in (0, 1), got {name}={value:g}.")
-    fpr, fnr = false_positives / negatives, false_negatives / positives
-    worst_fpr, worst_fnr = _at_most(false_positives, negatives, level), _at_most(false_negatives, positives, level)
-    mu = float(ndtri(1 - worst_fpr) - ndtri(worst_fnr)) if max(worst_fpr, worst_fnr) < 1 else 0.0
+            raise InputError(
+                f"{name} needs a whole number from 0 to {total}={runs}, got {name}={wrong!r}; count the runs again."
+            )
+    chance("delta", delta)
+    chance("level", level)
+    wrong_negatives, wrong_positives = np.array([false_positives]), np.array([false_negatives])
+    worst_fpr = float(_at_most(wrong_negatives, negatives, level)[0])
+    worst_fnr = float(_at_most(wrong_positives, positives, level)[0])
+    limits = epsilon_limits(wrong_negatives, negatives, wrong_positives, positives, delta=delta, level=level)
+    mu = -float(ndtri(worst_fpr) + ndtri(worst_fnr)) if max(worst_fpr, worst_fnr) < 1 else 0.0
     return Audit(
-        epsilon=max(_epsilon(worst_fpr, worst_fnr, delta), 0.0),
-        mu=max(mu, 0.0),
-        observed=_epsilon(fpr, fnr, delta),
+        epsilon=float(limits[0]),
+        mu=max(mu * _DOWN, 0.0),
+        observed=_epsilon(false_positives / negatives, false_negatives / positives, delta),
         false_positives=false_positives,
         negatives=negatives,
         false_negatives=false_negatives,
@@ -94,11 +113,51 @@ def audit(
     )
 
 
-def _at_most(wrong: int, runs: int, level: float) -> float:
-    """Upper Clopper-Pearson limit of a rate; half of the doubt goes to each of the two rates."""
+def chance(name: str, value: float) -> float:
+    """The value as a float in (0, 1), or an `InputError`."""
+    number = real(name, value, "a number in (0, 1)")
+    if not 0 < number < 1:
+        raise InputError(f"{name} needs a number in (0, 1), got {name}={number:g}; choose one between them.")
+    return number
+
+
+def epsilon_limits(
+    false_positives: NDArray[np.int64],
+    negatives: int,
+    false_negatives: NDArray[np.int64],
+    positives: int,
+    *,
+    delta: float,
+    level: float,
+) -> Array:
+    """`Audit.epsilon` for many tests at once, shape (tests,); each by itself holds with confidence ``level``.
+
+    Args:
+        false_positives: shape (tests,).
+        negatives: runs without the sample.
+        false_negatives: shape (tests,).
+        positives: runs with the sample.
+        delta: in (0, 1).
+        level: in (0, 1).
+    """
+    rates = zip(
+        _at_most(false_positives, negatives, level).tolist(),
+        _at_most(false_negatives, positives, level).tolist(),
+        strict=True,
+    )
+    return np.array([max(_epsilon(fpr, fnr, delta) * _DOWN, 0.0) for fpr, fnr in rates])
+
+
+_DOWN = 1 - 1e-12
+"""More than the rounding of scipy's inverse functions and of a logarithm."""
+
+
+def _at_most(wrong: NDArray[np.int64], runs: int, level: float) -> Array:
+    """Upper Clopper-Pearson limits of rates; half of the doubt goes to each of the two kinds of rates."""
     from scipy.special import betaincinv
 
-    return 1.0 if wrong == runs else float(betaincinv(wrong + 1, runs - wrong, 1 - (1 - level) / 2))
+    some = np.minimum(wrong, runs - 1)
+    return np.where(wrong >= runs, 1.0, betaincinv(some + 1, runs - some, 1 - (1 - level) / 2))
 
 
 def _epsilon(fpr: float, fnr: float, delta: float) -> float:

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
 
-__all__ = ["PartStore"]
+__all__ = ["Arrays", "PartStore"]
 
 Arrays = dict[str, NDArray[np.float64]]
+"""Arrays by name."""
 
 
 class PartStore:

@@ -9,8 +9,7 @@ All four are measured. Theorem 3.7 assumes the constant of every per-sample grad
 could stand in the data set: a measurement over the samples at hand is a lower estimate of that, too.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.store import Store
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
+from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.descent import spread, stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
@@ -113,7 +113,7 @@ def estimate_holder(
     """
     sampling = sampling or Sampling()
     asked = orders(lambdas)
-    with _threads(sampling.threads):
+    with threads_of_torch(sampling.threads):
         table = _all_initialisations(workload, run, sampling, folder, on_step)
     sizes = _gradients(workload, sampling, _SEEDS * sampling.seed).layer_sizes if layers else {}
     return _summary(workload, run, asked, sampling, table, sizes)
@@ -142,16 +142,6 @@ def _all_initialisations(
     if on_step is not None:
         on_step(sampling.inits, sampling.inits)
     return PairTable.join(tables)
-
-
-@contextmanager
-def _threads(number: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _gradients(workload: Workload, sampling: Sampling, seed: int) -> Gradients:

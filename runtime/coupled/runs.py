@@ -1,25 +1,30 @@
 """Pairs of runs on adjacent data with the same batches and the same noise: how far apart they really drift.
 
 The forward-tracked distance D_t of the theory bounds the distance of every such pair at every time. Many pairs are run
-side by side, each with noise of its own; the batches are the same for all of them.
+side by side. The two runs of a pair share their batches and their noise, every pair has its own: the pairs are
+independent draws of one coupling, and their ends independent draws of the laws of the two last iterates.
 
 Source: Chien & Li 2025, Lemmas 3.5 and 3.10; the coupling is the one of their proofs.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.balls import precision
+from lastiterate.numeric.expansion import ULPS, Expansion
 from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
-from lastiterate.runtime.training.batches import batches
-from lastiterate.runtime.training.descent import BATCHES, project, stream
+from lastiterate.runtime.store import PartStore
+from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, check_sample, in_blocks, real_sample
+from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["COUPLED", "CoupledRuns", "coupled_runs", "tracked_distance"]
@@ -53,24 +58,63 @@ class CoupledRuns:
         """The greatest distance over the pairs at each time, shape (steps + 1,)."""
         return np.asarray(self.distances.max(axis=1))
 
+    def excess(self, tracked: Array) -> float:
+        """How far the pairs are beyond a tracked distance, at most over time; 0 where they never are.
+
+        Args:
+            tracked: D_t, shape (steps + 1,), lengths; see `tracked_distance`.
+
+        Returns:
+            The largest greatest[t] / D_t - 1. With a certified D_t it is 0 but for rounding; with a measured one it
+            need not be, and then the measured constants were too small.
+        """
+        behind = self.greatest[1:] / np.maximum(tracked[1:], 1e-300) - 1
+        return max(0.0, float(behind.max()))
+
 
 def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -> Array:
     """min(D, D_t) for t = 0..T, shape (steps + 1,), rounded up: no pair is ever farther apart.
 
     Args:
-        run: full, cyclic or without replacement.
-        assumption: what is assumed of the losses.
+        run: full, cyclic or without replacement; of shuffled batches the distance holds for every order.
+        assumption: what is assumed of the losses; what comes of measured constants is an estimate.
         replaced: index of the sample that differs; cyclic batches are consecutive samples.
 
     Raises:
-        InputError: shuffled or Poisson batches, or an assumption that does not fit the run.
+        InputError: Poisson batches, or an assumption that does not fit the run.
     """
+    if run.sampling == "shuffled" and run.batches > 1:
+        return _tracked_in_any_order(run, assumption)
     position = replaced // run.batch if run.sampling == "cyclic" else 0
     return ShiftProgram(run, assumption, position).tracked
 
 
+def _tracked_in_any_order(run: NoisySGD, assumption: Assumption) -> Array:
+    """The greatest tracked distance over the places of the sample in each epoch.
+
+    A larger distance stays larger (e is nondecreasing), so that the worst place may be taken epoch by epoch.
+    """
+    known: dict[float, tuple[Expansion, Expansion]] = {}
+    up = 1 + 2 * ULPS * np.finfo(float).eps
+    distances = np.zeros(run.batches)  # one for each place of the sample in this epoch
+    found = np.zeros(run.steps + 1)
+    for t in range(run.steps):
+        eta, place = run.step_size_at(t), t % run.batches
+        if eta not in known:
+            with precision():
+                known[eta] = assumption.expansion(run, t, differs=False), assumption.expansion(run, t, differs=True)
+        plain, met = known[eta]
+        if place == 0:
+            distances[:] = distances.max()
+        before = distances[place : place + 1].copy()
+        distances = plain.value(distances)
+        distances[place] = met.value(before)[0]
+        distances = np.minimum(distances * up, run.diameter)
+        found[t + 1] = distances.max()
+    return found
+
+
 @says_when_memory_runs_out
-@torch.no_grad()
 def coupled_runs(
     workload: Workload,
     run: NoisySGD,
@@ -81,6 +125,8 @@ def coupled_runs(
     device: str = "cpu",
     memory: int = 256 * 2**20,
     seed: int = 0,
+    folder: Path | None = None,
+    on_step: Callable[[int, int], None] | None = None,
 ) -> CoupledRuns:
     """Run pairs on the first ``run.dataset_size`` samples and on the adjacent data.
 
@@ -94,44 +140,37 @@ def coupled_runs(
         replaced: index of the sample that differs.
         dtype: float32 or float64.
         device: a torch device name.
-        memory: bytes that one chunk of gradients may take.
-        seed: of the initial point, the batches and the noise.
+        memory: bytes that one chunk of gradients may take; it changes nothing but speed and the last bits.
+        seed: of the initial point, the batches and the noise, at least 0.
+        folder: where finished pairs are kept and looked for, many at a time; None keeps nothing.
+        on_step: called with (finished, all) steps, first with those found in ``folder``.
 
     Raises:
         InputError: the workload has too few samples, no such sample, or the parameters stop being finite.
     """
     count("pairs", pairs)
-    needed = run.dataset_size + (run.adjacency == "replace")
-    if workload.samples < needed:
-        raise InputError(
-            f"Coupled runs need {needed} samples for dataset_size={run.dataset_size}, got {workload.samples} in "
-            f"workload={workload.name}; the one that takes the place of another must not be in the data."
-        )
-    if not 0 <= replaced < run.dataset_size:
-        raise InputError(
-            f"replaced needs an index below dataset_size={run.dataset_size}, got replaced={replaced}; count from 0."
-        )
+    check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
-    noise = stream(seed, purpose=COUPLED)
-    centre = gradients.start
-    here = centre.repeat(pairs, 1)
-    there = here.clone()
-    distances = np.zeros((run.steps + 1, pairs))
-    for t, batch in enumerate(batches(run, stream(seed, purpose=BATCHES))):
-        steps = gradients.totals(torch.cat([here, there]), run.clip_norm, batch)
-        first, second = steps[:pairs], steps[pairs:]
-        if bool((batch == replaced).any()):
-            second = second - gradients.totals(there, run.clip_norm, torch.tensor([replaced]))
-            if run.adjacency == "replace":
-                second = second + gradients.totals(there, run.clip_norm, torch.tensor([workload.samples - 1]))
-        drawn = torch.randn(pairs, gradients.dimension, generator=noise, dtype=torch.float64).to(here)
-        eta, sigma = run.step_size_at(t) / run.batch, run.noise_std_at(t)
-        here = project(here - eta * first + sigma * drawn, centre, run.diameter)
-        there = project(there - eta * second + sigma * drawn, centre, run.diameter)
-        distances[t + 1] = torch.linalg.vector_norm(here - there, dim=1).cpu().numpy()
-        if not np.isfinite(distances[t + 1]).all():
-            raise InputError(
-                f"Coupled runs need finite parameters, got nan or inf after step={t + 1}; lower step_size."
-            )
-    last, adjacent = (points.cpu().double().numpy() for points in (here, there))
+    store = None
+    if folder is not None:
+        chosen = {"replaced": replaced, "dtype": dtype, "device": device, "seed": seed}
+        store = PartStore(folder, fingerprint(workload, gradients) | {"format": 1, "run": asdict(run)} | chosen)
+    differing = real_sample(gradients, run, replaced)
+
+    def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:
+        distances = np.zeros((run.steps + 1, size))
+        sides = (gradients.start[None], gradients.start[None])
+        iterates = adjacent_runs(
+            gradients, run, differing, size, Pairing.COUPLED, seed=seed, block=number, purpose=COUPLED
+        )
+        for t, (here, there) in enumerate(iterates, start=1):
+            sides = here, there
+            distances[t] = torch.linalg.vector_norm(here - there, dim=1).cpu().numpy()
+            tick()
+        last, adjacent = (points.cpu().double().numpy() for points in sides)
+        return {"distances": distances, "last": last, "last_adjacent": adjacent}
+
+    found = in_blocks(gradients, run, pairs, block, store, on_step)
+    distances = np.concatenate([part["distances"] for part in found], axis=1)
+    last, adjacent = (np.concatenate([part[name] for part in found]) for name in ("last", "last_adjacent"))
     return CoupledRuns(run, replaced, distances, last, adjacent)

@@ -22,6 +22,7 @@ _COMMANDS = {
     "compare": "put every applicable theorem side by side for a run",
     "sweep": "bound a grid of runs, in parallel and resumable, as CSV or Parquet",
     "estimate": "measure the Hoelder constants of a network",
+    "attack": "attack the last iterate of a run and compare with its bound",
     "figure": "draw a figure of a paper, with the CSV behind it",
 }
 

@@ -1,27 +1,75 @@
+"""No attack may exceed a bound; and on linear losses, where the bound is tight, the canary must come close to it."""
+
 from dataclasses import replace
+from math import inf, log
+from pathlib import Path
 
 import known
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Clipped, Convex
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.audit import Audit, audit
+from lastiterate.numeric.bound import bound, gaussian_bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.lower import lower_bounds
+from lastiterate.numeric.printed.chien_li_sampled import theorem_3_12
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.attacks.attack import Attack, attack
+from lastiterate.runtime.attacks.attack import Attack, _best_threshold, _likelihood_ratios, attack
+from lastiterate.runtime.attacks.worst_case import Others, hardest, worst_case
+from lastiterate.runtime.training import adjacent
 from lastiterate.runtime.workloads.loading import load_workload
 
-DELTA = 1e-5
-FLAT = [[1e-12] * 3] * 6
+DELTA = 1e-2
+SURE = 1 - 1e-9
+"""Confidence at which a test that fails has found a defect, not bad luck."""
+SCHEMES = [("full", None), ("cyclic", 2), ("shuffled", 2), ("without_replacement", 2), ("poisson", 2)]
+FLAT = [[1e-12] * 3] * 7
+
+
+def crafted(run: NoisySGD, assumption: Assumption, others: Others, runs: int, level: float = SURE) -> Audit:
+    return attack(
+        worst_case(run, assumption, others), run, delta=DELTA, assumption=assumption, runs=runs, level=level, seed=1
+    )
 
 
 @pytest.mark.parametrize(
-    ("sampling", "batch"),
-    [("full", None), ("cyclic", 1), ("shuffled", 1), ("without_replacement", 1), ("poisson", 1)],
+    "assumption", [Clipped(), Smooth(1.0), Holder(1.0, 0.5), Convex(1.0), StronglyConvex(1.0, 0.25)], ids=repr
 )
-def test_the_canary_stays_below_the_bound_of_every_scheme(sampling: str, batch: int | None) -> None:
-    run = NoisySGD(6, 1.0, 1.0, 1.0, 5, batch, sampling=sampling, diameter=100.0)
-    found = attack(known.quadratic(FLAT), run, delta=DELTA, runs=400, level=0.999)
-    assert found.epsilon <= bound(run, Convex(1.0), delta=DELTA).epsilon
+@pytest.mark.parametrize(("sampling", "batch"), SCHEMES)
+def test_no_crafted_losses_exceed_the_bound(sampling: str, batch: int | None, assumption: Assumption) -> None:
+    run = NoisySGD(6, 1.0, 1.0, 1.0, 4, batch, sampling=sampling, diameter=3.0)
+    most = bound(run, assumption, delta=DELTA).epsilon
+    allowed = [
+        others for others in Others if others != Others.OUTWARD or not isinstance(assumption, Convex | StronglyConvex)
+    ]
+    found = [crafted(run, assumption, others, runs=3000) for others in allowed]
+    assert max(audit.epsilon for audit in found) <= most
+    assert max(audit.observed for audit in found) > 0.2, "the attacks bite"
+
+
+@pytest.mark.parametrize("kind", list(Attack))
+@pytest.mark.parametrize(("sampling", "batch"), SCHEMES)
+def test_no_attack_on_a_network_exceeds_the_bound(sampling: str, batch: int | None, kind: Attack) -> None:
+    run = NoisySGD(5, 0.5, 0.5, 1.0, 6, batch, sampling=sampling, diameter=8.0)
+    workload = known.quadratic([[1.0, 0.5], [3.0, 0.1], [0.2, 4.0], [1.0, 1.0], [0.1, 0.1], [2.0, 2.0], [40.0, 0.0]])
+    found = attack(workload, run, kind, delta=DELTA, runs=1500, level=SURE, target=1)
+    for assumption in (Clipped(), Smooth(40.0)):
+        assert found.epsilon <= bound(run, assumption, delta=DELTA).epsilon
+
+
+@pytest.mark.parametrize("sampling", [sampling for sampling, _batch in SCHEMES])
+def test_the_canary_comes_close_to_the_exact_loss_of_linear_losses(sampling: str) -> None:
+    """No projection: the certified lower bound is what linear losses lose; the attack stays below and comes close."""
+    run = NoisySGD(4, 1.0, 1.0, 1.0, 4, None if sampling == "full" else 1, sampling=sampling)
+    exact = max(
+        one.value for one in lower_bounds(run, Convex(1.0), delta=DELTA) if "all others at -K" not in one.witness
+    )
+    found = crafted(run, Convex(1.0), Others.STILL, runs=20_000, level=0.999)
+    assert 0.5 * exact <= found.epsilon <= exact
+    assert found.observed == pytest.approx(exact, rel=0.12)
+    assert exact <= bound(run, Convex(1.0), delta=DELTA).epsilon
 
 
 def test_the_canary_is_close_to_a_tight_bound_and_refutes_a_smaller_one() -> None:
@@ -34,6 +82,49 @@ def test_the_canary_is_close_to_a_tight_bound_and_refutes_a_smaller_one() -> Non
     assert found.mu > bound(replace(run, steps=8), Convex(1.0)).mu
 
 
+def test_others_that_push_outwards_lose_what_the_certified_walk_says() -> None:
+    """Not linear: the density that is propagated by quadrature and the runs that are drawn agree."""
+    run = NoisySGD(5, 0.2, 0.1, 1.0, 4, 1, sampling="cyclic", diameter=0.6)
+    walks = {one.witness: one.value for one in lower_bounds(run, Smooth(10.0), delta=DELTA)}
+    outward, still = (crafted(run, Smooth(10.0), others, runs=10_000) for others in (Others.OUTWARD, Others.STILL))
+    for found, witness in (
+        (outward, "gradients that push outwards as hard as they may"),
+        (still, "clamped linear losses"),
+    ):
+        assert found.epsilon <= walks[witness]
+        assert found.observed == pytest.approx(walks[witness], rel=0.1)
+    longer = replace(run, steps=100)
+    assert hardest(longer, Smooth(10.0), DELTA) == Others.OUTWARD
+    pushed, stood = (crafted(longer, Smooth(10.0), others, runs=10_000) for others in (Others.OUTWARD, Others.STILL))
+    assert stood.mu < pushed.mu
+    assert pushed.epsilon <= bound(longer, Smooth(10.0), delta=DELTA).epsilon
+
+
+def test_the_attack_refutes_theorem_3_12_of_chien_and_li() -> None:
+    """The mutant: the canary exceeds what the refuted theorem claims at its best order, and not what holds."""
+    run = NoisySGD(1, 1.0, 1.0, 1.0, 10, 1, sampling="without_replacement", diameter=20.0)
+    assert theorem_3_12(run, 20.0, 1.0) == pytest.approx(0.0807, abs=1e-4)
+    claimed = min(theorem_3_12(run, order, 1.0) + log(1 / DELTA) / (order - 1) for order in (5.0, 20.0, 100.0, 1000.0))
+    found = crafted(run, Smooth(1.0), Others.PULL, runs=20_000)
+    assert found.epsilon > 2 * claimed
+    assert found.epsilon <= bound(run, Smooth(1.0), delta=DELTA).epsilon
+
+
+def test_a_canary_in_strongly_convex_losses_is_strongly_convex_itself() -> None:
+    """A constant gradient is no such loss and exceeds that bound, rightly; so the canary is bent, or refused."""
+    run = NoisySGD(200, 1.0, 10.0, 2.0, 1)
+    strong = StronglyConvex(1.0, 0.1)
+    constant = attack(worst_case(run, Convex(1.0)), run, delta=DELTA, runs=3000, level=SURE)
+    assert constant.mu > gaussian_bound(run, strong).mu
+    assert constant.epsilon <= bound(run, Convex(1.0), delta=DELTA).epsilon
+    with pytest.raises(InputError, match=r"m \* diameter / 2 < clip_norm=2, got m=0.1, diameter=inf"):
+        attack(known.quadratic(FLAT), run, delta=DELTA, assumption=strong)
+    inside = replace(run, diameter=30.0)
+    bent = crafted(inside, strong, Others.STILL, runs=3000)
+    assert bent.observed > 0.1
+    assert bent.epsilon <= bound(inside, strong, delta=DELTA).epsilon
+
+
 @pytest.mark.parametrize("kind", [Attack.LOSS, Attack.SHADOW])
 def test_real_samples_leak_less_than_the_bound(kind: Attack) -> None:
     workload = load_workload("builtin:breast-cancer")
@@ -42,17 +133,72 @@ def test_real_samples_leak_less_than_the_bound(kind: Attack) -> None:
     assert 0 < found.epsilon <= bound(run, Clipped(), delta=DELTA).epsilon
 
 
+def test_the_likelihood_ratio_sees_a_difference_in_spread() -> None:
+    """Unseen, the loss is more spread to both sides; a threshold on it sees one of them."""
+    generator = np.random.default_rng(0)
+    seen, unseen = generator.normal(0.0, 0.1, size=4000), generator.normal(0.0, 1.0, size=4000)
+
+    def found(with_it: NDArray[np.float64], without: NDArray[np.float64]) -> float:
+        threshold = _best_threshold(with_it[:2000], without[:2000], DELTA)
+        wrong, missed = int((without[2000:] > threshold).sum()), int((with_it[2000:] <= threshold).sum())
+        counts = {"false_positives": wrong, "negatives": 2000, "false_negatives": missed, "positives": 2000}
+        return audit(**counts, delta=DELTA).epsilon
+
+    plain, ratio = found(seen, unseen), found(*_likelihood_ratios(seen, unseen))
+    assert ratio > plain + 0.3
+    same = np.zeros(8)
+    assert all(np.isfinite(part).all() for part in _likelihood_ratios(same, same)), "nothing to fit is no error"
+
+
+def test_finished_runs_are_kept_and_more_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adjacent, "_MOST_RUNS", 40)
+    run = NoisySGD(5, 1.0, 1.0, 1.0, 5, 1, sampling="without_replacement")
+
+    def again(runs: int, folder: Path | None = tmp_path, kind: Attack = Attack.CANARY, memory: int = 2**28) -> Audit:
+        return attack(known.quadratic(FLAT), run, kind, delta=DELTA, runs=runs, folder=folder, memory=memory)
+
+    def interrupt(done: int, _total: int) -> None:
+        if done > 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attack(known.quadratic(FLAT), run, delta=DELTA, runs=80, folder=tmp_path, on_step=interrupt)
+    assert len(list(tmp_path.rglob("block-*.npz"))) == 1
+    first = again(80)
+    assert first == again(80, folder=None, memory=20_000), "what was kept, and how much fits, changes nothing"
+    assert len(list(tmp_path.rglob("block-*.npz"))) == 2
+    again(120)
+    assert len(list(tmp_path.rglob("block-*.npz"))) == 3
+    again(80, kind=Attack.LOSS)
+    again(80, kind=Attack.SHADOW)
+    assert len(list(tmp_path.rglob("block-*.npz"))) == 5, "loss and shadow read the same runs"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"runs": 3}, "runs=3"),
         ({"target": 2}, "target=2"),
         ({"kind": "guess"}, "kind='guess'"),
-        ({"delta": 0.0}, "delta"),
+        ({"delta": 0.0}, "delta=0"),
+        ({"level": 1.0}, "level=1"),
+        ({"device": "cuda:99"}, "device=cuda:99"),
     ],
 )
 def test_bad_input(options: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said):
         attack(known.linear(), NoisySGD(1, 1.0, 1.0, 1.0, 2), **({"delta": DELTA} | options))  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="3 samples, got 2"):
+
+
+def test_data_that_are_too_few_and_losses_that_are_not_allowed() -> None:
+    with pytest.raises(InputError, match=r"3 samples here, .* got 2"):
         attack(known.linear(), NoisySGD(1, 1.0, 1.0, 1.0, 2), Attack.LOSS, delta=DELTA)
+    run = NoisySGD(1, 1.0, 1.0, 1.0, 3)
+    with pytest.raises(InputError, match="dataset_size=3 needs 3 samples here, got 2"):
+        attack(known.linear(), run, delta=DELTA)
+    with pytest.raises(InputError, match="others='sideways'"):
+        worst_case(run, Smooth(1.0), "sideways")
+    for wide in (run, replace(run, diameter=2.0)):
+        assumption = Convex(1.0) if wide.diameter < inf else Smooth(1.0)
+        with pytest.raises(InputError, match="push outwards need a diameter"):
+            worst_case(wide, assumption, Others.OUTWARD)

@@ -1,0 +1,135 @@
+"""Losses that an adversary who crafts every gradient would choose: the witnesses of `lower_bound`, as a workload.
+
+A network of one parameter w, on the interval of the domain. The sample that differs pulls with +K against -K (the
+canary of `lastiterate.runtime.attacks.attack`); what all the others do is chosen here. Where
+steps are few or the domain is wide, nothing is worse than others that stand still; where an iterate reaches the ends
+of the domain, others that push outwards as hard as the assumption allows carry an early difference to the end.
+
+Source: Cebere, Bellet & Papernot 2025, whose adversary also shapes the loss landscape; `lastiterate.numeric.lower`.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from math import inf, isfinite
+
+import torch
+from torch import Tensor, nn
+
+from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.lower.witnesses import admits_constant, least_curvature, steepest_push
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["Others", "crafted_tilt", "hardest", "worst_case"]
+
+
+class Others(StrEnum):
+    """What the samples do that both data sets share.
+
+    ``STILL``: no gradient, or that of the least curvature where losses are strongly convex.
+    ``PULL``: all pull one way, with the sample of the adjacent data, so that a random batch without the canary looks
+    like one with that sample.
+    ``OUTWARD``: they push away from the middle of the domain as hard as the assumption allows.
+    """
+
+    STILL = "still"
+    PULL = "pull"
+    OUTWARD = "outward"
+
+
+class _Point(nn.Module):
+    """A network that is its one parameter, which starts at 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.value = nn.Parameter(torch.zeros(1))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.value.expand(rows.shape[0], 1)
+
+
+def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, float]:
+    """Curvature m and tilt of a crafted gradient m (w - w_0) +- tilt u that meets the assumption and the clip norm.
+
+    Every loss of a strongly convex run must be strongly convex, the canary's too: a constant gradient would be a
+    run that its bound does not speak of. So it is K long at the ends of the domain only.
+
+    Raises:
+        InputError: strongly convex losses of which no gradient fits into the clip norm on the whole domain.
+    """
+    m = 0.0 if assumption is None else least_curvature(assumption)
+    tilt = run.clip_norm - m * run.diameter / 2 if m else run.clip_norm
+    if not tilt > 0:
+        raise InputError(
+            f"A canary in strongly convex losses needs m * diameter / 2 < clip_norm={run.clip_norm:g}, got m={m:g}, "
+            f"diameter={run.diameter:g}; give a smaller diameter or a larger clip_norm."
+        )
+    return m, tilt
+
+
+def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
+    """What the others do in the witness with the greatest certified lower bound of epsilon at ``delta``.
+
+    >>> from lastiterate.numeric.assumptions import Smooth
+    >>> run = NoisySGD(5, 1.0, 1.0, 1.0, dataset_size=4, batch_size=1, sampling="without_replacement")
+    >>> str(hardest(run, Smooth(1.0), delta=1e-2))
+    'pull'
+    """
+    witness = lower_bound(run, assumption, delta=delta).witness
+    if "outwards" in witness:
+        return Others.OUTWARD
+    return Others.PULL if "pull one way" in witness or "all others at -K" in witness else Others.STILL
+
+
+def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL) -> Workload:
+    """A workload that meets the assumption, for a canary.
+
+    Args:
+        run: the run; the domain is an interval of its diameter.
+        assumption: what is assumed of the losses.
+        others: what the others do; `hardest` says what is worst.
+
+    Raises:
+        InputError: the assumption allows no such losses, or there is no such choice.
+    """
+    m, tilt = crafted_tilt(run, assumption)
+    push = steepest_push(assumption, run) if admits_constant(assumption) and isfinite(run.diameter) else 0.0
+    if others not in tuple(Others):
+        raise InputError(f"others needs one of {', '.join(Others)}, got others={others!r}; choose one of them.")
+    if others == Others.OUTWARD and not push > 0:
+        raise InputError(
+            f"Gradients that push outwards need a diameter and losses that need not be convex, got "
+            f"diameter={run.diameter:g} and assumption={assumption!r}; choose others='still' or 'pull'."
+        )
+    return Workload(
+        f"worst-case:{others}",
+        _Point,
+        _landscape(Others(others), run.clip_norm, m, tilt, 0.0 if push == inf else run.clip_norm / max(push, 1e-300)),
+        torch.zeros(run.dataset_size, 1),
+        torch.zeros(run.dataset_size, 1),
+        remark="One parameter, and gradients that an adversary crafted.",
+    )
+
+
+def _landscape(
+    others: Others, clip_norm: float, m: float, tilt: float, reach: float
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """The loss of a shared sample at w = output, of shape (1, 1); its gradient is m w, m w + tilt, or the push."""
+    if others == Others.OUTWARD:
+
+        def loss(output: Tensor, _target: Tensor) -> Tensor:
+            away = output.abs().sum()
+            if reach == 0:
+                return -clip_norm * away
+            near = output.square().sum() / (2 * reach)
+            return -clip_norm * torch.where(away <= reach, near, away - reach / 2)
+
+    else:
+        slope = -tilt if others == Others.PULL else 0.0
+
+        def loss(output: Tensor, _target: Tensor) -> Tensor:
+            return m * output.square().sum() / 2 + slope * output.sum()
+
+    return loss

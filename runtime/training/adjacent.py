@@ -1,0 +1,210 @@
+"""Many runs on a data set and on the adjacent one, side by side.
+
+Two data sets are adjacent where one sample stands in the place of another ("replace") or is missing ("add_remove").
+Here every run of a block advances at once; on which batches and with which noise, says `Pairing`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import torch
+from torch import Tensor
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.store import Arrays, PartStore
+from lastiterate.runtime.training.batches import batches_of_many
+from lastiterate.runtime.training.descent import project, stream
+from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["Differing", "Pairing", "adjacent_runs", "check_sample", "in_blocks", "real_sample"]
+
+_BATCHES = 2**46
+"""The purpose of the stream that draws the batches of runs side by side."""
+
+_SEEDS = 1_000_003
+"""Block i of the runs with seed s uses the seed s * 1,000,003 + i."""
+
+_MOST_RUNS = 2**14
+_ENTRIES_AT_ONCE = 2**24
+_ENTRIES_TO_BE_FAST = 2**21
+_ENTRIES_OF_A_MINUTE = 2**33
+
+
+class Pairing(StrEnum):
+    """What a run on the data and its partner on the adjacent data have in common.
+
+    ``COUPLED``: the batches and the noise, so that the two differ by the data alone; every pair has its own.
+    ``INDEPENDENT``: nothing, as whoever sees a released model must expect.
+    """
+
+    COUPLED = "coupled"
+    INDEPENDENT = "independent"
+
+
+@dataclass(frozen=True)
+class Differing:
+    """The sample in which two data sets differ.
+
+    Attributes:
+        index: its place in the data.
+        here: its clipped gradient on the data, from points of shape (points, dimension) to the same shape.
+        there: that of the sample in its place in the adjacent data; None where it is missing.
+    """
+
+    index: int
+    here: Callable[[Tensor], Tensor]
+    there: Callable[[Tensor], Tensor] | None
+
+
+def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, spare: bool) -> None:
+    """Refuse a sample that is not in the data, and data that are too few.
+
+    Args:
+        workload: network, loss and data.
+        run: the run.
+        name: how the index is called in an error.
+        index: of the sample that differs.
+        spare: whether a sample that is not in the data must be there to take its place.
+
+    Raises:
+        InputError: as said.
+    """
+    needed = run.dataset_size + spare
+    if workload.samples < needed:
+        why = ", one of them to take the place of another" if spare else ""
+        raise InputError(
+            f"A run with dataset_size={run.dataset_size} needs {needed} samples here{why}, got {workload.samples} "
+            f"samples in workload={workload.name}; describe a run on fewer."
+        )
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < run.dataset_size:
+        raise InputError(
+            f"{name} needs an index below dataset_size={run.dataset_size}, got {name}={index!r}; count from 0."
+        )
+
+
+def real_sample(gradients: Gradients, run: NoisySGD, index: int) -> Differing:
+    """A sample of the workload; under "replace" the workload's last one takes its place."""
+
+    def of(sample: int) -> Callable[[Tensor], Tensor]:
+        return lambda points: gradients.totals(points, run.clip_norm, torch.tensor([sample]))
+
+    return Differing(index, of(index), of(gradients.samples - 1) if run.adjacency == "replace" else None)
+
+
+def in_blocks(
+    gradients: Gradients,
+    run: NoisySGD,
+    pairs: int,
+    compute: Callable[[int, int, Callable[[], None]], Arrays],
+    store: PartStore | None,
+    on_step: Callable[[int, int], None] | None,
+) -> list[Arrays]:
+    """Compute some arrays for many pairs of runs, block after block; finished blocks are kept and found again.
+
+    Args:
+        gradients: per-sample gradients of the workload.
+        run: the run.
+        pairs: number of pairs.
+        compute: called with (block, its number of pairs, what to call after each of the ``run.steps`` steps).
+        store: where finished blocks are kept and looked for; None keeps nothing.
+        on_step: called with (finished, all) steps.
+    """
+    sizes = _block_sizes(gradients, run, pairs)
+    found, finished = [], 0
+
+    def tick(steps: int = 1) -> None:
+        nonlocal finished
+        finished += steps
+        if on_step is not None:
+            on_step(finished, len(sizes) * run.steps)
+
+    for block, size in enumerate(sizes):
+        name = f"block-{block:04d}-{size}"
+        part = None if store is None else store.load(name)
+        if part is not None:
+            tick(run.steps)
+        else:
+            part = compute(block, size, tick)
+            if store is not None:
+                store.save(name, part)
+        found.append(part)
+    return found
+
+
+def _block_sizes(gradients: Gradients, run: NoisySGD, pairs: int) -> list[int]:
+    """How many pairs advance at once, block after block; the sum is ``pairs``.
+
+    A block takes about a minute on a core, so that little is lost where it is interrupted, but holds enough runs to be
+    fast. It depends on the run alone and not on the machine, so that the numbers are the same everywhere.
+    """
+    step = run.batch * gradients.dimension
+    wanted = max(_ENTRIES_TO_BE_FAST // step, _ENTRIES_OF_A_MINUTE // (run.steps * step))
+    size = max(1, min(wanted, _ENTRIES_AT_ONCE // max(step, run.dataset_size), _MOST_RUNS))
+    return [min(size, pairs - first) for first in range(0, pairs, size)]
+
+
+@torch.no_grad()
+def adjacent_runs(
+    gradients: Gradients,
+    run: NoisySGD,
+    differing: Differing,
+    pairs: int,
+    pairing: Pairing,
+    *,
+    seed: int,
+    block: int,
+    purpose: int,
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """The iterates of many pairs of runs, from ``gradients.start``.
+
+    Args:
+        gradients: per-sample gradients of the workload, of which the first ``run.dataset_size`` samples are the data.
+        run: the run.
+        differing: the sample in which the data sets differ.
+        pairs: number of pairs.
+        pairing: what the two runs of a pair have in common.
+        seed: of the noise and the batches, drawn on the CPU and so the same on every device.
+        block: which block of pairs this is; each has draws of its own.
+        purpose: of the stream that draws the noise.
+
+    Yields:
+        After every step the iterates on the data and on the adjacent data, each of shape (pairs, dimension).
+
+    Raises:
+        InputError: the parameters stop being finite.
+    """
+    mixed = seed * _SEEDS + block
+    noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)
+    coupled = pairing == Pairing.COUPLED
+    runs = pairs if coupled else 2 * pairs
+    points = gradients.start.repeat(2 * pairs, 1)
+    for t, chosen in enumerate(batches_of_many(run, runs, drawn)):
+        sums = _sums(gradients, run, differing, points, chosen.repeat(2, 1) if coupled and chosen.ndim == 2 else chosen)
+        moved = torch.randn(runs, gradients.dimension, generator=noise, dtype=torch.float64).to(points)
+        moved = moved.repeat(2, 1) if coupled else moved
+        points = points - run.step_size_at(t) / run.batch * sums + run.noise_std_at(t) * moved
+        points = project(points, gradients.start, run.diameter)
+        if not bool(torch.isfinite(points).all()):
+            raise InputError(f"Runs need finite parameters, got nan or inf after step={t + 1}; lower step_size.")
+        yield points[:pairs], points[pairs:]
+
+
+def _sums(gradients: Gradients, run: NoisySGD, differing: Differing, points: Tensor, chosen: Tensor) -> Tensor:
+    """Sums of the clipped gradients over the batches, on the data in the first half of the points."""
+    pairs = len(points) // 2
+    if chosen.ndim == 1:
+        others = chosen[chosen != differing.index]
+        met = torch.full((2 * pairs,), len(others) < len(chosen))
+    else:
+        others = chosen.masked_fill(chosen == differing.index, -1)
+        met = (chosen == differing.index).any(dim=1)
+    sums = gradients.totals(points, run.clip_norm, others)
+    for side, gradient in ((met[:pairs], differing.here), (met[pairs:], differing.there)):
+        rows = side.nonzero()[:, 0] + (0 if gradient is differing.here else pairs)
+        if gradient is not None and len(rows):
+            rows = rows.to(points.device)
+            sums[rows] += gradient(points[rows])
+    return sums

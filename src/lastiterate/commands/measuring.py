@@ -1,0 +1,59 @@
+"""What the commands that train networks have in common."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lastiterate.numeric.errors import InputError
+
+if TYPE_CHECKING:
+    from lastiterate.numeric.assumptions import Assumption
+    from lastiterate.numeric.run import NoisySGD
+
+__all__ = ["progress", "require_torch", "run_of"]
+
+
+def require_torch() -> None:
+    """Refuse to train without torch.
+
+    Raises:
+        InputError: torch is missing.
+    """
+    if find_spec("torch") is None:
+        raise InputError(
+            "Training a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
+        )
+
+
+@contextmanager
+def progress(description: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on stderr, where that is a terminal; what it gives is called with (finished, all)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def run_of(path: Path) -> tuple["NoisySGD", "Assumption"]:
+    """The run and the assumption of a run file; clipping alone, which holds always, where it has no [assumption].
+
+    Raises:
+        InputError: as `lastiterate.numeric.run_file.load_run`.
+    """
+    from lastiterate.numeric.run_file import described, read_toml
+
+    tables = read_toml(path)
+    if "assumption" not in tables:
+        click.echo(
+            f"{path} has no [assumption], so nothing is assumed of the losses but that they are clipped.", err=True
+        )
+        tables["assumption"] = {"kind": "clipped"}
+    return described(tables, str(path))
