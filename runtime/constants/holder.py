@@ -13,8 +13,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import torch
-
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, count, positive
 from lastiterate.runtime.constants.kinds import Kind, PairTable
