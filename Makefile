@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: check test nightly bench mutants figures clean
+.PHONY: check test nightly bench mutants docs figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -14,7 +14,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(VENV)/.installed-all: $(VENV)/.installed
-	$(PIP) install --constraint constraints.txt --editable '.[dev,runtime,sweep,dp-accounting,opacus]'
+	$(PIP) install --constraint constraints.txt --editable '.[dev,docs,runtime,sweep,dp-accounting,opacus]'
 	touch $@
 
 check: $(VENV)/.installed          ## decide every claim of the ledger
@@ -34,8 +34,11 @@ mutants: $(VENV)/.installed-all    ## a sample of mutants of numeric/ and the en
 	$(PIP) install --constraint constraints.txt --editable '.[mutation]'
 	$(BIN)/python -m benchmarks.mutation
 
+docs: $(VENV)/.installed-all       ## the documentation, into site/; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+
 figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/
 	for name in $$($(BIN)/lastiterate figure --list | cut -d" " -f1); do $(BIN)/lastiterate figure $$name --out figures || exit 1; done
 
 clean:
-	rm -rf $(VENV) .wheel-venv build dist .pytest_cache .mypy_cache .ruff_cache src/*.egg-info
+	rm -rf $(VENV) .wheel-venv site build dist .pytest_cache .mypy_cache .ruff_cache src/*.egg-info

@@ -108,9 +108,8 @@ def _constant(program: ShiftProgram) -> list[Optimum]:
     return found
 
 
-def _periodic(program: ShiftProgram) -> list[Optimum] | None:
+def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
     """Cyclic batches with constant steps: the string of the affine expansion above, without a loop over the steps."""
-    met = program.encounters
     # The lines at 0 lie above e where e is concave: what they give is a feasible path even where it is not optimal.
     free, into = program.expansion(met[0] + 1).affine_on(0.0), program.expansion(met[0]).affine_on(0.0)
     if free is None or into is None or free[1] != 0:
@@ -124,11 +123,12 @@ def _periodic(program: ShiftProgram) -> list[Optimum] | None:
 
 
 def _varying(program: ShiftProgram) -> list[Optimum]:
-    if program.run.constant and program.encounters and not program.skipped:
-        periodic = _periodic(program)
+    met = program.encounters
+    if program.run.constant and isinstance(met, range) and met and not program.skipped:
+        periodic = _periodic(program, met)
         if periodic is None:
             return _tails(program)
-        exactly = (program.expansion(program.encounters[0] + k).affine_on(program.diameter) for k in (0, 1))
+        exactly = (program.expansion(met[0] + k).affine_on(program.diameter) for k in (0, 1))
         return periodic if all(line is not None for line in exactly) else periodic + _tails(program)
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
     lines = [program.expansion(t).affine_on(0.0) for t in range(program.steps)]

@@ -12,7 +12,7 @@ Source: Chien & Li 2025, Theorems 3.1 and 3.7, without their noise splitting; th
 interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien_li/theorem_3_1/direct/* and gdp/*).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, nan
@@ -105,8 +105,8 @@ class ShiftProgram:
         return self.run.noise_std_at(t + self.skipped)
 
     @property
-    def encounters(self) -> range:
-        """The steps whose batch holds the sample that differs."""
+    def encounters(self) -> Sequence[int]:
+        """The steps whose batch holds the sample that differs, increasing; a range where they are evenly spaced."""
         batches = 1 if self.run.sampling == "without_replacement" else self.run.batches
         return range((self.position - self.skipped) % batches, self.steps, batches)
 
@@ -153,11 +153,11 @@ class ShiftProgram:
 
         Shifts are rounded up: where e is steep at 0 a remainder of 1e-17 would grow into a real distance.
         """
-        shifts, hits = np.zeros(self.steps), self.encounters
+        shifts, hits = np.zeros(self.steps), list(self.encounters)
         if self.run.constant and hits:
-            shifts[hits.start :: hits.step] = upper(self.expansion(hits[0]).sensitivity)
+            shifts[hits] = upper(self.expansion(hits[0]).sensitivity)
         else:
-            shifts[list(hits)] = [upper(self.expansion(t).sensitivity) for t in hits]
+            shifts[hits] = [upper(self.expansion(t).sensitivity) for t in hits]
         return Path(0, self.initial, shifts)
 
     @cached_property

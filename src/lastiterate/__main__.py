@@ -27,6 +27,12 @@ _COMMANDS = {
 }
 
 
+def _laid_out(command: click.Command) -> click.Command:
+    """With click's mark for a paragraph that keeps its lines, which a raw docstring holds as two characters."""
+    command.help = (command.help or "").replace("\\b", "\b")
+    return command
+
+
 class _LazyGroup(click.Group):
     """Knows each command by one line; imports its module only when it is asked for."""
 
@@ -36,8 +42,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _COMMANDS:
             module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
-            command: click.Command = module.command
-            return command
+            return _laid_out(module.command)
         near = get_close_matches(cmd_name, _COMMANDS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(_COMMANDS)}."
         raise click.UsageError(f"There is no such command, got command={cmd_name}; {hint}", ctx)
@@ -58,6 +63,9 @@ def cli() -> None:
       lastiterate bound run.toml
       lastiterate estimate builtin:iris-mlp
     """
+
+
+_laid_out(cli)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,41 @@
+"""What MkDocs calls while it builds the site: formulas become MathML, and generated pages join the written ones."""
+
+import re
+from pathlib import Path
+
+from mathematics import Formulas
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from pictures import pictures
+from reference import claim_page, command_page, python_page
+from verdicts import printed_table, used_table, verdict_page
+
+_TABLES = {"printed": printed_table, "used": used_table}
+ROOT = Path(__file__).parents[2]
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Teach Markdown to read formulas."""
+    config.markdown_extensions.append(Formulas())  # type: ignore[arg-type] - an instance serves as well as a name
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add what is generated."""
+    made: dict[str, str | bytes] = {
+        "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        "verdicts.md": verdict_page(),
+        "reference/command_line.md": command_page(),
+        "reference/python.md": python_page(),
+        "reference/claims.md": claim_page(),
+        **pictures(),
+    }
+    for name, content in made.items():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
+    """Put the generated tables where a page asks for them: ``<!-- table: NAME -->``."""
+    return re.sub(r"<!-- table: (\w+) -->", lambda found: _TABLES[found[1]](), markdown)

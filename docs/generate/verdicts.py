@@ -1,0 +1,157 @@
+"""The page of verdicts: every claim of the ledger with what the lock file says, by paper, what fails first."""
+
+from collections import Counter
+from html import escape
+from itertools import groupby
+
+from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.printed.catalogue import THEOREMS
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.proofs_checks.pages.entries import paper_title
+from lastiterate.proofs_checks.verdict import Verdict
+from lastiterate.symbolic.claim import Claim, Role
+from lastiterate.symbolic.ledger import CLAIMS
+
+__all__ = ["printed_table", "used_table", "verdict_page"]
+
+_LEAD = """# Every verdict
+
+This page is made from the ledger and its lock file, which `lastiterate check` compares with what the engines find.
+`lastiterate show KEY` prints the evidence for one claim; `lastiterate report --out report` puts it on a page.
+
+| Verdict | Meaning |
+|---|---|
+| HOLDS | every check of the claim was decided in its favour |
+| TYPO | the formula as printed fails; its evident reading holds |
+| GAP | a step of a proof does not follow as written; what it serves may still hold |
+| REFUTED | there is a counterexample |
+
+Beside HOLDS stands how strong the evidence is. *Proved* is by computer algebra or z3, *certified* by ball arithmetic
+on a box, *not refuted* by an attack with every run whose law is known exactly, *simulated* and *sampled* by random
+points.
+"""
+_PAGE = "../verdicts/"
+"""Where this page lies, seen from the others at its height."""
+
+_FAULTY = (Verdict.REFUTED, Verdict.GAP, Verdict.TYPO, Verdict.UNDECIDED)
+
+
+def verdict_page() -> str:
+    """The page as Markdown, with tables in HTML."""
+    parts = [_LEAD, _counts()]
+    for paper, group in groupby(CLAIMS, key=_paper):
+        parts.append(f"## {paper_title(paper)}\n")
+        parts += _sections(list(group))
+    return "\n".join(parts)
+
+
+def _paper(claim: Claim) -> str:
+    """The paper of a claim; what is ours beside a paper stands with that paper, for it is what holds instead."""
+    return claim.key.split("/")[0]
+
+
+def _counts() -> str:
+    """How many claims of each paper have which verdict; ours apart."""
+    locked = read_lock()
+    shown = [verdict for verdict in Verdict if any(entry.verdict is verdict for entry in locked.values())]
+    rows = [f"| | {' | '.join(shown)} |", f"|---|{'---:|' * len(shown)}"]
+    stated = [claim for claim in CLAIMS if claim.role is not Role.OURS]
+    for paper, group in groupby(stated, key=_paper):
+        found = Counter(locked[claim.key].verdict for claim in group)
+        rows.append(f"| {paper_title(paper)} | {' | '.join(str(found[verdict]) for verdict in shown)} |")
+    ours = Counter(locked[claim.key].verdict for claim in CLAIMS if claim.role is Role.OURS)
+    rows.append(f"| ours, beside the papers | {' | '.join(str(ours[verdict]) for verdict in shown)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _sections(claims: list[Claim]) -> list[str]:
+    locked = read_lock()
+    repairs = _repairs()
+    parts = []
+    for verdict in _FAULTY:
+        faulty = [claim for claim in claims if locked[claim.key].verdict is verdict]
+        if faulty:
+            rows = "".join(_faulty(claim, repairs.get(claim.key, [])) for claim in faulty)
+            head = "<tr><th>Claim</th><th>Why</th><th>What holds instead</th></tr>"
+            parts.append(f"### {verdict} {{ #{_paper(claims[0])}-{verdict.lower()} }}\n")
+            parts.append(_table(head, rows))
+    sound = [claim for claim in claims if locked[claim.key].verdict is Verdict.HOLDS]
+    if sound:
+        rows = "".join(_sound(claim, locked[claim.key].grade) for claim in sound)
+        head = "<tr><th>Claim</th><th>Evidence</th></tr>"
+        table = _table(head, rows)
+        parts.append(f"<details><summary>{len(sound)} that hold</summary>{table}</details>\n")
+    return parts
+
+
+def _repairs() -> dict[str, list[str]]:
+    """For the key of a claim that fails, the keys of those that mend it."""
+    mended: dict[str, list[str]] = {}
+    for claim in CLAIMS:
+        if claim.repairs:
+            mended.setdefault(claim.repairs, []).append(claim.key)
+    return mended
+
+
+def _links(keys: list[str], page: str = "") -> str:
+    return "<br>".join(f'<a href="{page}#{key}"><code>{key}</code></a>' for key in keys)
+
+
+def _table(head: str, rows: str) -> str:
+    return f'<div class="verdicts"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>\n'
+
+
+def _name(claim: Claim) -> str:
+    ours = " (ours)" if claim.role is Role.OURS and _paper(claim) != "ours" else ""
+    return f'<td>{_words(claim.title)}{ours}<br><code id="{claim.key}">{claim.key}</code></td>'
+
+
+def _faulty(claim: Claim, instead: list[str]) -> str:
+    return f"<tr>{_name(claim)}<td>{_words(claim.remark)}</td><td>{_links(instead)}</td></tr>\n"
+
+
+def _sound(claim: Claim, grade: str | None) -> str:
+    return f"<tr>{_name(claim)}<td>{escape(grade or '')}</td></tr>\n"
+
+
+def _words(text: str) -> str:
+    """Text of a claim as HTML; Markdown must find no mark-up in it."""
+    return escape(text).replace("$", "&#36;")
+
+
+def printed_table() -> str:
+    """The printed theorems that speak of a run, with their verdicts and what holds instead."""
+    locked, repairs = read_lock(), _repairs()
+    rows = []
+    for theorem in THEOREMS.values():
+        kinds = ", ".join(kind.__name__ for kind in theorem.kinds)
+        speaks = f"{', '.join(theorem.schemes)}; {kinds}".replace("_", " ") if theorem.schemes else "another algorithm"
+        instead = _links(repairs.get(theorem.claim, []), _PAGE)
+        rows.append(
+            f"<tr><td>{_words(theorem.title)}<br><code>{theorem.name}</code></td>"
+            f"<td>{speaks}</td>"
+            f'<td><a href="{_PAGE}#{theorem.claim}">{locked[theorem.claim].verdict}</a></td><td>{instead}</td></tr>\n'
+        )
+    head = "<tr><th>Theorem</th><th>Speaks of</th><th>Verdict</th><th>What holds instead</th></tr>"
+    return _table(head, "".join(rows))
+
+
+def used_table() -> str:
+    """The claim behind `bound` for every scheme and assumption, on a run where all of them say something."""
+    assumptions = (Clipped(), Holder(1.0, 0.5), Smooth(1.0), Convex(1.0), StronglyConvex(1.0, 0.5))
+    rows = []
+    for sampling in ("full", "cyclic", "shuffled", "without_replacement", "poisson"):
+        batch = None if sampling == "full" else 10
+        run = NoisySGD(20, 0.1, 1.0, 1.0, 50, batch_size=batch, sampling=sampling, diameter=1.0)
+        claims: dict[str, list[str]] = {}
+        for assumption in assumptions:
+            claims.setdefault(bound(run, assumption, order=2).theorem, []).append(type(assumption).__name__)
+        for claim, names in claims.items():
+            whom = "any assumption" if len(names) == len(assumptions) else ", ".join(names)
+            rows.append(
+                f"<tr><td>{sampling.replace('_', ' ')}</td><td>{whom}</td><td>{_links([claim], _PAGE)}</td></tr>\n"
+            )
+    head = "<tr><th>Batches</th><th>Assumption</th><th>Claim</th></tr>"
+    return _table(head, "".join(rows))

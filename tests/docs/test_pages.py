@@ -1,0 +1,168 @@
+"""Every block of code in the pages does what the page says, in an empty folder, or in a clone where the page says so.
+
+sh        run line by line; exit status 1 is asked for by "sh fails"; pip is not run, but its extras must exist
+text      lines that the commands above printed, in this order
+python    after ">>>" a doctest, one session a page; after "# path" appended to that file
+toml      after "# path" written to that file
+diff      after "+++ path" an edit of a file that is there: what it takes away stands there once
+"""
+
+import doctest
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md"))
+BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+PROSE = re.compile(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|<!--.*?-->", re.DOTALL)
+CLONE = ("symbolic", "numeric", "proofs_checks", "runtime", "src", "pyproject.toml")
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT / "docs")))
+
+
+class Reader:
+    """Someone who follows a page from its first block to its last."""
+
+    def __init__(self, folder: Path, source: Path) -> None:
+        self.folder, self.source = folder, source
+        self.printed = ""
+        self.session: dict[str, object] = {"__name__": "page"}
+
+    def follow(self, kind: str, text: str) -> None:
+        kind, _, how = kind.partition(" ")
+        match kind:
+            case "sh":
+                self.printed = "".join(self.run(line, int(how == "fails")) for line in text.splitlines())
+            case "text":
+                self.expect(text)
+            case "python" if text.startswith(">>>"):
+                self.converse(text)
+            case "python" | "toml":
+                self.write(text)
+            case "diff":
+                self.edit(text)
+            case _:
+                pytest.fail(f"no reader can follow a block of kind {kind!r}: {text}")
+
+    def run(self, line: str, status: int) -> str:
+        program, *arguments = shlex.split(line)
+        if program == "pip":
+            self.check_extras(arguments)
+            return ""
+        command = [sys.executable] if program == "python" else [sys.executable, "-m", program]
+        if program == "pytest":
+            command += ["-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider"]
+        environment = os.environ | {
+            "PYTHONPATH": str(self.source),
+            "LASTITERATE_CACHE_DIR": str(self.folder.parent / "cache"),
+            "XDG_CACHE_HOME": str(self.folder.parent / "cache"),
+            "OMP_NUM_THREADS": "1",
+        }
+        done = subprocess.run(  # noqa: S603
+            [*command, *arguments],
+            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == status, f"{line}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def check_extras(self, arguments: list[str]) -> None:
+        known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+        assert arguments[0] == "install"
+        assert arguments[1].startswith("lastiterate")
+        assert set(re.findall(r"[\w-]+(?=[,\]])", arguments[1])) <= set(known)
+
+    def expect(self, text: str) -> None:
+        place = 0
+        for line in text.splitlines():
+            place = self.printed.find(line, place)
+            assert place >= 0, f"{line!r} is not in, or not in this order in\n{self.printed}"
+
+    def converse(self, text: str) -> None:
+        examples = doctest.DocTestParser().get_doctest(text, self.session, "page", None, None)
+        told: list[str] = []
+        before = Path.cwd()
+        os.chdir(self.folder)
+        try:
+            outcome = doctest.DocTestRunner().run(examples, out=told.append, clear_globs=False)
+        finally:
+            os.chdir(before)
+        self.session.update(examples.globs)
+        assert outcome.failed == 0, "".join(told)
+
+    def write(self, text: str) -> None:
+        head, rest = text.split("\n", 1)
+        assert re.fullmatch(r"# [\w/.]+", head), f"a file needs its path in a comment, got {head}"
+        path = self.folder / head.removeprefix("# ")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((path.read_text() if path.exists() and path.suffix == ".py" else "") + rest)
+
+    def edit(self, text: str) -> None:
+        head, *lines = text.splitlines()
+        path = self.folder / head.removeprefix("+++ ")
+        for hunk in "\n".join(lines).split("\n@@\n"):
+            hunk_lines = hunk.splitlines()
+            before = "\n".join(line[1:] for line in hunk_lines if line[:1] in (" ", "-"))
+            after = "\n".join(line[1:] for line in hunk_lines if line[:1] in (" ", "+"))
+            assert path.read_text().count(before) == 1, f"{path.name} does not have once\n{before}"
+            path.write_text(path.read_text().replace(before, after))
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    return iter(BLOCK.findall(page.read_text()))
+
+
+@each_page
+def test_every_block_does_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    source = ROOT / "src"
+    if "<!-- in a clone -->" in page.read_text():
+        source = folder / "src"
+        for name in CLONE:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+            skip = {"ignore": shutil.ignore_patterns("__pycache__"), "symlinks": True} if (ROOT / name).is_dir() else {}
+            copy(ROOT / name, folder / name, **skip)
+    reader = Reader(folder, source)
+    for kind, text in blocks(page):
+        reader.follow(kind, text)
+
+
+def test_pages_have_blocks() -> None:
+    kinds = [kind.split(" ")[0] for page in PAGES for kind, _ in blocks(page)]
+    assert len(PAGES) >= 10
+    assert min(kinds.count(kind) for kind in ("sh", "text", "python", "toml", "diff")) >= 1
+
+
+@each_page
+def test_numbers_in_prose_are_not_results(page: Path) -> None:
+    """What is computed stands in a block that runs; prose may number theorems, sections and years."""
+    prose = PROSE.sub(" ", page.read_text())
+    prose = re.sub(
+        r"(?:Theorems?|Lemmas?|Definitions?|Corollary|Section|Figure|Appendix|and|Python)\s+[\w.]+", " ", prose
+    )
+    assert not re.findall(r"(?<![\w.])\d+\.\d+|(?<![\w.])(?!(?:19|20)\d\d\b)\d{2,}", prose)
+
+
+@each_page
+def test_files_that_are_named_exist(page: Path) -> None:
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for name in re.findall(
+        r"`((?:symbolic|numeric|runtime|proofs_checks|tests|examples|benchmarks|src)/[\w./]*)`", prose
+    ):
+        assert (ROOT / name).exists(), name
+
+
+def test_links_of_the_files_at_the_root_lead_somewhere() -> None:
+    for page in (*ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md")):
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            if not link.startswith(("http://", "https://", "mailto:")):
+                assert (page.parent / link).exists(), f"{page.name}: {link}"
