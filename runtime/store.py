@@ -55,10 +55,28 @@ class PartStore:
         except (OSError, ValueError, EOFError, BadZipFile):
             return None
 
+    def names(self, pattern: str) -> list[str]:
+        """The parts that are there under a pattern such as ``init-*``, sorted."""
+        return sorted(path.stem for path in self.folder.glob(f"{pattern}.npz"))
+
+    def drop(self, part: str) -> None:
+        """Forget a part; no matter whether it is there."""
+        (self.folder / f"{part}.npz").unlink(missing_ok=True)
+
     def save(self, part: str, arrays: Arrays) -> None:
-        """Keep the arrays of one part."""
+        """Keep the arrays of one part.
+
+        Raises:
+            InputError: the folder takes no more; what was kept before is still there.
+        """
         named: dict[str, Any] = dict(arrays)
-        with tempfile.TemporaryFile() as buffer:
-            np.savez(buffer, **named)
-            buffer.seek(0)
-            write_whole(self.folder / f"{part}.npz", buffer.read())
+        try:
+            with tempfile.TemporaryFile() as buffer:
+                np.savez(buffer, **named)
+                buffer.seek(0)
+                write_whole(self.folder / f"{part}.npz", buffer.read())
+        except OSError as error:
+            raise InputError(
+                f"What is finished needs a folder that can be written, got folder={self.folder} ({error.strerror}); "
+                "make room, then the same command goes on."
+            ) from None

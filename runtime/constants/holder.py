@@ -9,15 +9,19 @@ All four are measured. Theorem 3.7 assumes the constant of every per-sample grad
 could stand in the data set: a measurement over the samples at hand is a lower estimate of that, too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import monotonic
+
+import numpy as np
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, count, positive
+from lastiterate.runtime.constants.distributed import joined, local_device, team
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import measure_pairs
+from lastiterate.runtime.constants.pairs import measure_center, own_streams
 from lastiterate.runtime.constants.reading import envelope_of, orders, read_off
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw
@@ -30,6 +34,9 @@ from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["Sampling", "estimate_holder"]
+
+_KEPT_EVERY = 10.0
+"""Seconds after which the finished iterates of an initialisation are kept, where it takes that long."""
 
 _SEEDS = 1_000_003
 """Initialisation i of a measurement with seed s uses the seed s * 1,000,003 + i."""
@@ -94,14 +101,19 @@ def estimate_holder(
 ) -> HolderEstimate:
     """Measure the Hölder constants of a workload for many orders at once.
 
+    Where torch's default process group is initialised its processes share the work, and all return the same, see
+    `lastiterate.runtime.constants.distributed`.
+
     Args:
         workload: network, loss and data.
         run: the training run, over all samples of the workload; its iterates are the centers of the balls.
         lambdas: orders in (0, 1].
         sampling: how to measure; the numbers of A.13 by default.
         layers: whether to tell the layers apart, too; it costs no gradient.
-        folder: where finished initialisations are kept and looked for; None keeps nothing.
-        on_step: called with (finished, all) initialisations, first with those found in ``folder``.
+        folder: where finished initialisations are kept and looked for, and the finished iterates of one that takes
+            long; None keeps nothing.
+        on_step: called with (finished, all) initialisations, first with those found in ``folder``; of several
+            processes each counts its own.
 
     Returns:
         The constants and the measured modulus. Direction: lower estimates, measured.
@@ -113,7 +125,7 @@ def estimate_holder(
     asked = orders(lambdas)
     with threads_of_torch(sampling.threads):
         table = _all_initialisations(workload, run, sampling, folder, on_step)
-    sizes = _gradients(workload, sampling, _SEEDS * sampling.seed).layer_sizes if layers else {}
+    sizes = _gradients(workload, sampling, 0).layer_sizes if layers else {}
     return _summary(workload, run, asked, sampling, table, sizes)
 
 
@@ -124,48 +136,98 @@ def _all_initialisations(
     folder: Path | None,
     on_step: Callable[[int, int], None] | None,
 ) -> PairTable:
-    seed = _SEEDS * sampling.seed
-    store_settings = _settings(workload, _gradients(workload, sampling, seed), run, sampling)
-    store = Store(folder, store_settings) if folder is not None else None
-    tables: list[PairTable] = []
-    for init in range(sampling.inits):
+    """The pairs of all initialisations; of several processes each measures its share."""
+    first = _gradients(workload, sampling, 0)
+    store = Store(folder, _settings(workload, first, run, sampling)) if folder is not None else None
+    me = team()
+    shares = [me.share(init, sampling.inits) for init in range(sampling.inits)]
+    mine, done = sum(share is not None for share in shares), 0
+    tables: list[dict[int, PairTable]] = []
+    for init, share in enumerate(shares):
         if on_step is not None:
-            on_step(init, sampling.inits)
-        table = store.load(init) if store is not None else None
-        if table is None:
-            table = _one_initialisation(workload, run, sampling, init)
-            if store is not None:
-                store.save(init, table)
-        tables.append(table)
+            on_step(done, mine)
+        tables.append({} if share is None else _one_initialisation(workload, run, sampling, store, init, share))
+        done += share is not None
     if on_step is not None:
-        on_step(sampling.inits, sampling.inits)
-    return PairTable.join(tables)
+        on_step(mine, mine)
+    shape = (len(spread(run.steps, sampling.centers)), len(first.layers))
+    return PairTable.join([_together(sampling, store, init, own, shape) for init, own in enumerate(tables)])
 
 
-def _gradients(workload: Workload, sampling: Sampling, seed: int) -> Gradients:
+def _seed(sampling: Sampling, init: int) -> int:
+    return _SEEDS * sampling.seed + init
+
+
+def _gradients(workload: Workload, sampling: Sampling, init: int) -> Gradients:
     """The gradients around one initialisation, with its buffers and frozen parameters."""
     return Gradients(
         workload,
-        workload.initial(seed),
+        workload.initial(_seed(sampling, init)),
         dtype=sampling.dtype,
-        device=sampling.device,
+        device=local_device(sampling.device),
         memory=sampling.memory,
     )
 
 
-def _one_initialisation(workload: Workload, run: NoisySGD, sampling: Sampling, init: int) -> PairTable:
-    seed = _SEEDS * sampling.seed + init
-    gradients = _gradients(workload, sampling, seed)
-    trajectory = train(gradients, gradients.start, run, seed, centers=sampling.centers)
-    return measure_pairs(
-        gradients,
-        trajectory.points,
-        run.clip_norm,
-        points=sampling.points,
-        radius=sampling.radius,
-        draw=Draw(sampling.draw),
-        generator=stream(seed, purpose=1),
-    )
+def _one_initialisation(
+    workload: Workload, run: NoisySGD, sampling: Sampling, store: Store | None, init: int, share: tuple[int, int]
+) -> dict[int, PairTable]:
+    """The pairs around this process's share of the iterates, by the iterate's index."""
+    iterates = len(spread(run.steps, sampling.centers))
+    wanted = range(share[0], iterates, share[1])
+    finished = store.load(init) if store is not None else None
+    if finished is not None:
+        return {at: finished.rows(slice(at * sampling.points, (at + 1) * sampling.points)) for at in wanted}
+    kept = store.load_iterates(init) if store is not None else {}
+    found = {at: kept[at] for at in wanted if at in kept}
+    if len(found) == len(wanted):
+        return found
+    gradients = _gradients(workload, sampling, init)
+    trajectory = train(gradients, gradients.start, run, _seed(sampling, init), centers=sampling.centers)
+    streams = own_streams(stream(_seed(sampling, init), purpose=1), iterates)
+    kept_at = monotonic()
+    try:
+        for at in wanted:
+            if at not in found:
+                found[at] = measure_center(
+                    gradients,
+                    trajectory.points[at],
+                    run.clip_norm,
+                    points=sampling.points,
+                    radius=sampling.radius,
+                    draw=Draw(sampling.draw),
+                    generator=streams[at],
+                )
+            if store is not None and monotonic() - kept_at > _KEPT_EVERY:
+                store.save_iterates(init, team().rank, found)
+                kept_at = monotonic()
+    except BaseException:
+        if store is not None and found:
+            store.save_iterates(init, team().rank, found)
+        raise
+    if store is not None:
+        if share == (0, 1):
+            store.save(init, PairTable.join([found[at] for at in wanted]))
+        else:
+            store.save_iterates(init, team().rank, found)
+    return found
+
+
+def _together(
+    sampling: Sampling, store: Store | None, init: int, own: Mapping[int, PairTable], shape: tuple[int, int]
+) -> PairTable:
+    """The pairs of one initialisation from all processes, where shape is (iterates, layers)."""
+    iterates, layers = shape
+    me, width = team(), 2 + len(Kind) * (1 + layers)
+    if me.size == 1:
+        return PairTable.join([own[at] for at in range(iterates)])
+    columns = np.zeros((iterates, sampling.points, width))
+    for at, table in own.items():
+        columns[at] = table.columns()
+    table = PairTable.of_columns(joined(columns.reshape(-1, width)))
+    if store is not None and me.rank == 0 and sampling.inits < me.size:
+        store.save(init, table)
+    return table
 
 
 def _summary(
@@ -202,7 +264,7 @@ def _settings(workload: Workload, gradients: Gradients, run: NoisySGD, sampling:
     """Everything that decides the numbers of one initialisation."""
     kept = {key: value for key, value in asdict(sampling).items() if key not in ("inits", "memory", "threads")}
     return fingerprint(workload, gradients) | {
-        "format": 2,
+        "format": 3,
         "run": asdict(run),
         "sampling": kept | {"draw": str(sampling.draw)},
     }

@@ -68,6 +68,29 @@ class PairTable:
             {kind: np.concatenate([table.blocks[kind] for table in tables]) for kind in tables[0].blocks},
         )
 
+    def rows(self, chosen: slice) -> "PairTable":
+        """Some of the pairs, in order."""
+        return PairTable(
+            self.distances[chosen],
+            {kind: values[chosen] for kind, values in self.differences.items()},
+            self.floors[chosen],
+            {kind: values[chosen] for kind, values in self.blocks.items()},
+        )
+
+    def columns(self) -> Array:
+        """Everything as one array of shape (pairs, 6 + 4 layers); `of_columns` takes it apart again."""
+        parts = [self.distances[:, None], self.floors[:, None]]
+        parts += [self.differences[kind][:, None] for kind in Kind]
+        return np.concatenate([*parts, *(self.blocks[kind] for kind in Kind if self.blocks)], axis=1)
+
+    @staticmethod
+    def of_columns(columns: Array) -> "PairTable":
+        """The table whose `columns` these are."""
+        first = 2 + len(Kind)
+        blocks = np.split(columns[:, first:], len(Kind), axis=1)
+        differences = {kind: columns[:, 2 + k] for k, kind in enumerate(Kind)}
+        return PairTable(columns[:, 0], differences, columns[:, 1], dict(zip(Kind, blocks, strict=True)))
+
     def block(self, layer: int) -> "PairTable":
         """The table of one layer's block. The rounding assumed of it is that of the whole gradient."""
         chosen = {kind: values[:, layer] for kind, values in self.blocks.items()}

@@ -16,7 +16,7 @@ from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
 
-__all__ = ["FLOOR_ULPS", "measure_pairs"]
+__all__ = ["FLOOR_ULPS", "measure_center", "measure_pairs", "own_streams"]
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,6 @@ _DRAWN_AT_ONCE: Final = 2**25
 _PER_SAMPLE: Final = (Kind.SAMPLE, Kind.SAMPLE_CLIPPED)
 
 
-@torch.no_grad()
 def measure_pairs(
     gradients: Gradients,
     centers: Tensor,
@@ -57,18 +56,46 @@ def measure_pairs(
     Raises:
         InputError: a gradient that is not finite.
     """
+    return PairTable.join(
+        [
+            measure_center(gradients, center, clip_norm, points=points, radius=radius, draw=draw, generator=own)
+            for center, own in zip(centers, own_streams(generator, len(centers)), strict=True)
+        ]
+    )
+
+
+def own_streams(generator: torch.Generator, centers: int) -> list[torch.Generator]:
+    """A stream for every center, so that it does not matter in which order or by whom they are measured."""
+    seeds = torch.randint(2**63 - 1, (centers,), generator=generator).tolist()
+    return [torch.Generator().manual_seed(seed) for seed in seeds]
+
+
+@torch.no_grad()
+def measure_center(
+    gradients: Gradients,
+    center: Tensor,
+    clip_norm: float,
+    *,
+    points: int,
+    radius: float,
+    draw: Draw,
+    generator: torch.Generator,
+) -> PairTable:
+    """The pairs of one center, of shape (dimension,); else as `measure_pairs`.
+
+    Raises:
+        InputError: a gradient that is not finite.
+    """
     rows: list[tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]] = []
 
     def drawn(count: int) -> Tensor:
-        return ball_points(count, gradients.dimension, radius, draw, generator).to(centers)
+        return ball_points(count, gradients.dimension, radius, draw, generator).to(center)
 
-    together = points * gradients.dimension <= _DRAWN_AT_ONCE
-    for center in centers:
-        ball = drawn(points) if together else None
-        for group in gradients.point_groups(points):
-            size = group.stop - group.start
-            away = ball[group] if ball is not None else torch.cat([drawn(1) for _ in range(size)])
-            rows.append(_around(gradients, center, away.add_(center), clip_norm))
+    ball = drawn(points) if points * gradients.dimension <= _DRAWN_AT_ONCE else None
+    for group in gradients.point_groups(points):
+        size = group.stop - group.start
+        away = ball[group] if ball is not None else torch.cat([drawn(1) for _ in range(size)])
+        rows.append(_around(gradients, center, away.add_(center), clip_norm))
     table = PairTable(
         _array([row[0] for row in rows]),
         {kind: _array([row[1][kind] for row in rows]) for kind in Kind},
@@ -133,4 +160,4 @@ def _add(totals: dict[Kind, Leaves], kind: Kind, change: Leaves, part: slice, po
 
 
 def _array(parts: list[Tensor]) -> Array:
-    return torch.cat(parts).to("cpu", torch.float64).numpy()
+    return torch.cat(parts).cpu().double().numpy()  # in this order: mps knows no float64

@@ -9,7 +9,7 @@ from importlib import import_module
 
 import click
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, Interrupted
 
 _COMMANDS = {
     "check": "decide every claim of the ledger and compare with the lock file",
@@ -76,8 +76,9 @@ def main(arguments: list[str] | None = None) -> None:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
         click.echo(f"error: {' '.join(message.split())}", err=True)
         sys.exit(2)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted: what was finished is kept; the same command goes on from there.", err=True)
+    except (KeyboardInterrupt, click.Abort, Interrupted) as interrupt:
+        kept = str(interrupt) or "what was finished is kept"
+        click.echo(f"interrupted: {kept}; the same command goes on from there.", err=True)
         sys.exit(130)
     sys.exit(status if isinstance(status, int) else 0)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from lastiterate.numeric.results import Estimate
@@ -100,17 +100,23 @@ def command(
       lastiterate estimate builtin:breast-cancer --closer
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
     """
-    chosen = loaded(workload, data)
-    advised = {key: value for key, value in chosen.recommended.items() if _left_open(key)}
-    options |= {"samples": samples, **advised}
-    samples = options.pop("samples")
-    if samples is not None:
-        from lastiterate.runtime.workloads.subset import subset
+    _need_torch()
+    from lastiterate.runtime.constants.distributed import process_group
 
-        chosen = subset(chosen, samples, options["seed"])
-    found = measured(chosen, lambdas, options, resume, layers=layers)
+    with process_group() as me:
+        chosen = loaded(workload, data)
+        advised = {key: value for key, value in chosen.recommended.items() if _left_open(key)}
+        options |= {"samples": samples, **advised}
+        samples = options.pop("samples")
+        if samples is not None:
+            from lastiterate.runtime.workloads.subset import subset
+
+            chosen = subset(chosen, samples, options["seed"])
+        found = measured(chosen, lambdas, options, resume, layers=layers)
+        if me.rank:
+            return
+        look = _closer(chosen, found, options) if closer else None
     carried = [_carried(found, lam) for lam in found.lambdas] if found.trusted else []
-    look = _closer(chosen, found, options) if closer else None
     if as_json:
         numbers = [
             {"lambda": lam} | number.as_dict() for lam, number in zip(found.lambdas, carried, strict=bool(carried))
@@ -137,13 +143,17 @@ def loaded(name: str, data: Path | None = None) -> "Workload":
     Raises:
         InputError: torch is missing, or there is no such workload or data.
     """
+    _need_torch()
+    from lastiterate.runtime.workloads.loading import load_workload
+
+    return load_workload(name, data)
+
+
+def _need_torch() -> None:
     if find_spec("torch") is None:
         raise InputError(
             "Measuring a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
         )
-    from lastiterate.runtime.workloads.loading import load_workload
-
-    return load_workload(name, data)
 
 
 def measured(
@@ -171,24 +181,34 @@ def measured(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from lastiterate.runtime.constants.distributed import team
     from lastiterate.runtime.constants.holder import Sampling, estimate_holder
     from lastiterate.runtime.training.descent import paper_run
 
     sampling = Sampling(**{key: value for key, value in options.items() if key not in _TRAINING})
     run = paper_run(workload, **{key: value for key, value in options.items() if key in _TRAINING})
+    folder = folder or user_cache_path("lastiterate") / "estimate"
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    silent = team().rank > 0 or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=silent) as progress:
         task = progress.add_task(f"{workload.name}, {sampling.draw} draw, initialisations", total=sampling.inits)
-        return estimate_holder(
-            workload,
-            run,
-            tuple(lambdas),
-            sampling,
-            layers=layers,
-            folder=folder or user_cache_path("lastiterate") / "estimate",
-            on_step=lambda done, total: progress.update(task, completed=done, total=total),
-        )
+        try:
+            return estimate_holder(
+                workload,
+                run,
+                tuple(lambdas),
+                sampling,
+                layers=layers,
+                folder=folder,
+                on_step=lambda done, total: progress.update(task, completed=done, total=total),
+            )
+        except KeyboardInterrupt:
+            done, total = (int(number or 0) for number in (progress.tasks[0].completed, progress.tasks[0].total))
+            raise Interrupted(
+                f"{done} of {total} initialisations are finished and kept in {folder}, with the finished iterates of "
+                "the one under way"
+            ) from None
 
 
 def _carried(found: "HolderEstimate", lam: float) -> "Estimate":

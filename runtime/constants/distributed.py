@@ -1,0 +1,149 @@
+"""One measurement by several processes: who measures what, and how the tables come together again.
+
+    torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
+
+Initialisations go round the processes; where there are fewer of them than processes, those that share one measure every
+so many iterates of it each. Every iterate draws its points from a stream of its own, so it does not matter who measures
+it. Where all is done, the tables are joined by a maximum over processes that hold zeros where they measured nothing:
+that is exact, so the result is the one of a single process bit by bit, on the same kind of device.
+
+The processes talk through gloo, whatever device the gradients are computed on: only tables that are on the CPU anyway
+are exchanged. A failing process says why and ends; torchrun then ends the others. One that is cut off ends when it has
+waited a day.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from time import sleep
+from typing import Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import distributed
+from torch.distributed.rendezvous import rendezvous
+
+from lastiterate.numeric.errors import InputError, Interrupted
+
+__all__ = ["Team", "joined", "local_device", "process_group", "team"]
+
+Array = NDArray[np.float64]
+
+_PATIENCE: Final = timedelta(days=1)
+_MEETING: Final = timedelta(minutes=5)
+_A_MOMENT: Final = 0.5
+"""Seconds after which torchrun may end the process that is still saying why it fails."""
+
+
+@dataclass(frozen=True)
+class Team:
+    """The processes of one measurement, seen from one of them.
+
+    Attributes:
+        rank: number of this process, counted from 0.
+        size: number of processes.
+    """
+
+    rank: int = 0
+    size: int = 1
+
+    def share(self, init: int, inits: int) -> tuple[int, int] | None:
+        """Which iterates of an initialisation are for this process.
+
+        Returns:
+            (first, step): every step-th iterate from the first on; None where this process has none of them.
+
+        >>> [Team(rank, 3).share(0, inits=2) for rank in range(3)]
+        [(0, 2), None, (1, 2)]
+        >>> [Team(1, 3).share(init, inits=5) for init in range(5)]
+        [None, (0, 1), None, None, (0, 1)]
+        """
+        owners = [rank for rank in range(self.size) if rank % inits == init] or [init % self.size]
+        return (owners.index(self.rank), len(owners)) if self.rank in owners else None
+
+
+def team() -> Team:
+    """The processes that torch's default process group joins; this one alone where there is no group."""
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return Team()
+    return Team(distributed.get_rank(), distributed.get_world_size())
+
+
+def joined(own: Array) -> Array:
+    """The largest of every number over the processes, the same array on all of them; each must call it.
+
+    Args:
+        own: of the same shape on every process, at least 0, and 0 where this process knows nothing.
+
+    Raises:
+        InputError: another process ended before.
+    """
+    me = team()
+    if me.size == 1:
+        return own
+    values = torch.from_numpy(own.copy())
+    try:
+        distributed.all_reduce(values, op=distributed.ReduceOp.MAX)
+    except RuntimeError as error:
+        raise InputError(
+            f"The tables of all processes are needed, got rank={me.rank} of {me.size} waiting for one that ended; see "
+            "what that one says, and start them again."
+        ) from error
+    return np.asarray(values.numpy())
+
+
+def local_device(name: str) -> str:
+    """The device of this process: ``cuda`` is the one that torchrun's LOCAL_RANK names; anything else is as it is."""
+    return f"cuda:{os.environ['LOCAL_RANK']}" if name == "cuda" and "LOCAL_RANK" in os.environ else name
+
+
+@contextmanager
+def process_group() -> Iterator[Team]:
+    """Join the processes that torchrun started, for as long as the block lasts; without torchrun, do nothing.
+
+    Where the block ends with an `InputError`, one process lets it go on, and the others end with status 2.
+
+    Raises:
+        InputError: the processes do not find each other.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield Team()
+        return
+    try:
+        store, rank, size = next(rendezvous("env://", timeout=_MEETING))
+        distributed.init_process_group(
+            "gloo", store=distributed.PrefixStore("group", store), rank=rank, world_size=size, timeout=_PATIENCE
+        )
+    except (ValueError, RuntimeError) as error:
+        said = str(error).partition("\n")[0]
+        raise InputError(
+            f"Several processes need to find each other, got WORLD_SIZE={os.environ['WORLD_SIZE']} ({said}); start "
+            "them with torchrun."
+        ) from error
+    try:
+        yield Team(rank, size)
+    except InputError:
+        if not _first_to_fail(store):
+            sys.exit(2)
+        raise
+    except (KeyboardInterrupt, Interrupted):
+        if rank:
+            sys.exit(130)
+        raise
+    finally:
+        distributed.destroy_process_group()
+
+
+def _first_to_fail(store: distributed.Store) -> bool:
+    """Whether no other process has failed before; if one has, leave it a moment to say why."""
+    try:
+        first = store.add("failed", 1) == 1
+    except RuntimeError:  # the process that keeps the store is gone
+        first = False
+    if not first:
+        sleep(_A_MOMENT)
+    return first

@@ -1,0 +1,177 @@
+"""Several processes: the same numbers as one, one voice, and an end where one of them fails."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lastiterate
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants import distributed, holder
+from lastiterate.runtime.constants.distributed import Team, joined, local_device, process_group, team
+from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.constants.kinds import Kind, PairTable
+from lastiterate.runtime.training.descent import paper_run
+from lastiterate.runtime.workloads.loading import load_workload
+
+SOURCE = str(Path(lastiterate.__file__).parents[1])
+THEIRS = """
+import os
+import torch
+from torch import nn
+from lastiterate.runtime.workloads.workload import Workload
+
+def network():
+    rows = torch.arange(12.0).reshape(6, 2)
+    return Workload("theirs", lambda: nn.Linear(2, 1), lambda out, y: (out.tanh() - y).square().sum(), rows, rows[:, :1])
+
+def broken():
+    if os.environ["RANK"] == "1":
+        raise ValueError("only here")
+    return network()
+
+def broken_everywhere():
+    raise ValueError("everywhere")
+"""
+ARGUMENTS = ["--inits", "1", "--points", "3", "--steps", "6", "--layers", "--json"]
+
+
+def torchrun(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "theirs.py").write_text(THEIRS)
+    words = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "-m", "lastiterate", "estimate"]
+    return subprocess.run(  # noqa: S603
+        [sys.executable, *words, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="gloo over torchrun is for Linux and macOS")
+def test_two_processes_give_what_one_gives_and_only_one_speaks(tmp_path: Path) -> None:
+    both = torchrun(tmp_path, "theirs:network", *ARGUMENTS, "--resume", "kept")
+    assert both.returncode == 0, both.stderr
+    (tmp_path / "theirs.py").write_text(THEIRS)
+    alone = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "lastiterate", "estimate", "theirs:network", *ARGUMENTS, "--resume", "alone"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": SOURCE},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert both.stdout == alone.stdout
+    kept, expected = (sorted((tmp_path / name).rglob("init-*")) for name in ("kept", "alone"))
+    assert [path.name for path in kept] == ["init-0000.npz"]
+    with np.load(kept[0]) as found, np.load(expected[0]) as wanted:
+        assert all(np.array_equal(found[name], wanted[name]) for name in wanted.files)
+
+
+@pytest.mark.parametrize(("factory", "said"), [("broken", "only here"), ("broken_everywhere", "everywhere")])
+def test_one_that_fails_ends_all_with_its_message(factory: str, said: str, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    ended = torchrun(tmp_path, f"theirs:{factory}", *ARGUMENTS, "--resume", "kept")
+    assert ended.returncode != 0
+    assert ended.stdout == ""
+    assert ended.stderr.count("error: The factory of a workload must return one") == 1
+    assert said in ended.stderr
+    assert time.monotonic() - begun < 100, "nobody waits for the one that is gone"
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 30))
+def test_every_iterate_is_measured_by_one_process(inits: int, size: int, iterates: int) -> None:
+    for init in range(inits):
+        shares = [Team(rank, size).share(init, inits) for rank in range(size)]
+        measured = [at for share in shares if share for at in range(share[0], iterates, share[1])]
+        assert sorted(measured) == list(range(iterates))
+    busy = [sum(Team(rank, size).share(init, inits) is not None for init in range(inits)) for rank in range(size)]
+    assert max(busy) - min(busy) <= 1
+
+
+@pytest.mark.parametrize(("inits", "size"), [(1, 3), (2, 3), (3, 2)])
+def test_the_shares_of_any_number_of_processes_come_together(
+    inits: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workload = load_workload("builtin:iris-mlp")
+    run, settings = paper_run(workload, steps=4), Sampling(inits=inits, points=2)
+    whole = estimate_holder(workload, run, (1.0,), settings, layers=True)
+    shared: list[np.ndarray] = []
+
+    def as_process(rank: int, collected: list[np.ndarray] | None) -> object:
+        given = iter(range(inits))
+
+        def all_reduce(own: np.ndarray) -> np.ndarray:
+            init = next(given)
+            if collected is None:
+                shared.append(own)
+                return own
+            return np.max(collected[init::inits], axis=0)
+
+        monkeypatch.setattr(holder, "team", lambda: Team(rank, size))
+        monkeypatch.setattr(holder, "joined", all_reduce)
+        return estimate_holder(workload, run, (1.0,), settings, layers=True, folder=tmp_path / str(collected is None))
+
+    monkeypatch.setattr(holder.Store, "save", lambda *_: None)
+    for rank in range(size):
+        as_process(rank, None)
+    assert len(shared) == inits * size
+    assert all(as_process(rank, shared) == whole for rank in range(size))
+
+
+def test_a_table_is_what_its_columns_say() -> None:
+    generator = np.random.default_rng(0)
+    table = PairTable(
+        generator.random(5),
+        {kind: generator.random(5) for kind in Kind},
+        generator.random(5),
+        {kind: generator.random((5, 3)) for kind in Kind},
+    )
+    again = PairTable.of_columns(table.columns())
+    assert np.array_equal(again.columns(), table.columns())
+    for kind in Kind:
+        assert np.array_equal(again.differences[kind], table.differences[kind])
+        assert np.array_equal(again.blocks[kind], table.blocks[kind])
+    assert np.array_equal(PairTable.join([table.rows(slice(0, 2)), table.rows(slice(2, 5))]).columns(), table.columns())
+
+
+def test_alone_there_is_nothing_to_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    with process_group() as me:
+        assert me == team() == Team(0, 1)
+    values = np.arange(3.0)
+    assert joined(values) is values
+
+
+def test_each_process_has_its_own_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    assert [local_device(name) for name in ("cuda", "cuda:1", "cpu")] == ["cuda:3", "cuda:1", "cpu"]
+    monkeypatch.delenv("LOCAL_RANK")
+    assert local_device("cuda") == "cuda"
+
+
+def test_processes_that_do_not_find_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(InputError, match=r"WORLD_SIZE=2 .*start them with torchrun"), process_group():
+        raise AssertionError
+
+
+def test_one_that_waits_for_one_that_ended_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_off(*_arguments: object, **_options: object) -> None:
+        raise RuntimeError("Connection closed by peer")
+
+    monkeypatch.setattr(distributed, "team", lambda: Team(0, 2))
+    monkeypatch.setattr(distributed.distributed, "all_reduce", cut_off)
+    with pytest.raises(InputError, match=r"rank=0 of 2 waiting for one that ended"):
+        joined(np.zeros(2))
