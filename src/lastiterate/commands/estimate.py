@@ -93,12 +93,14 @@ def command(
 
     The network is trained, points are drawn around every iterate, and the largest |g(x) - g(y)| / |x - y|^lambda
     is reported. That is a lower estimate of the true constant, so the privacy numbers beside it are estimates.
+    Under torchrun several processes share the work, each on a GPU of its own; the numbers are those of one process.
 
     \b
     Examples:
       lastiterate estimate builtin:iris-mlp
       lastiterate estimate builtin:breast-cancer --closer
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
+      torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """
     _need_torch()
     from lastiterate.runtime.constants.distributed import process_group

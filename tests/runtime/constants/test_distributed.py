@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import known
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,7 +19,6 @@ from lastiterate.runtime.constants.distributed import Team, joined, local_device
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.training.descent import paper_run
-from lastiterate.runtime.workloads.loading import load_workload
 
 SOURCE = str(Path(lastiterate.__file__).parents[1])
 THEIRS = """
@@ -29,7 +29,8 @@ from lastiterate.runtime.workloads.workload import Workload
 
 def network():
     rows = torch.arange(12.0).reshape(6, 2)
-    return Workload("theirs", lambda: nn.Linear(2, 1), lambda out, y: (out.tanh() - y).square().sum(), rows, rows[:, :1])
+    loss = lambda out, y: (out.tanh() - y).square().sum()
+    return Workload("theirs", lambda: nn.Linear(2, 1), loss, rows, rows[:, :1])
 
 def broken():
     if os.environ["RANK"] == "1":
@@ -102,7 +103,7 @@ def test_every_iterate_is_measured_by_one_process(inits: int, size: int, iterate
 def test_the_shares_of_any_number_of_processes_come_together(
     inits: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workload = load_workload("builtin:iris-mlp")
+    workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
     run, settings = paper_run(workload, steps=4), Sampling(inits=inits, points=2)
     whole = estimate_holder(workload, run, (1.0,), settings, layers=True)
     shared: list[np.ndarray] = []
