@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import distributed
+from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
 from lastiterate.numeric.errors import InputError, Interrupted
@@ -116,7 +117,7 @@ def process_group() -> Iterator[Team]:
     try:
         store, rank, size = next(rendezvous("env://", timeout=_MEETING))
         distributed.init_process_group(
-            "gloo", store=distributed.PrefixStore("group", store), rank=rank, world_size=size, timeout=_PATIENCE
+            "gloo", store=PrefixStore("group", store), rank=rank, world_size=size, timeout=_PATIENCE
         )
     except (ValueError, RuntimeError) as error:
         said = str(error).partition("\n")[0]
@@ -138,7 +139,7 @@ def process_group() -> Iterator[Team]:
         distributed.destroy_process_group()
 
 
-def _first_to_fail(store: distributed.Store) -> bool:
+def _first_to_fail(store: Store) -> bool:
     """Whether no other process has failed before; if one has, leave it a moment to say why."""
     try:
         first = store.add("failed", 1) == 1

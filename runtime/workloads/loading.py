@@ -36,8 +36,9 @@ def load_workload(name: str, data: Path | None = None) -> Workload:
             near = get_close_matches(attribute, BUILTIN, n=1)
             hint = f"did you mean builtin:{near[0]}?" if near else f"choose one of {', '.join(BUILTIN)}."
             raise InputError(f"There is no such built-in workload, got workload={name}; {hint}")
-        return _made(BUILTIN[attribute], name, data)
-    factory = _imported(home, attribute, name)
+        factory: object = BUILTIN[attribute]
+    else:
+        factory = _imported(home, attribute, name)
     if not callable(factory):
         raise InputError(
             f"The factory of a workload must be callable, got {attribute}={type(factory).__name__} in "
@@ -59,7 +60,7 @@ def load_workload(name: str, data: Path | None = None) -> Workload:
     return workload
 
 
-def _made(factory: Callable[..., Workload], name: str, data: Path | None) -> Workload:
+def _made(factory: Callable[..., object], name: str, data: Path | None) -> object:
     """What the factory returns, whatever that is."""
     if data is None:
         return factory()
