@@ -31,6 +31,8 @@ __all__ = ["BATCHES", "Trajectory", "paper_run", "project", "spread", "stream", 
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
 
+_GOLDEN = 0x9E3779B97F4A7C15
+
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -100,9 +102,13 @@ def spread(steps: int, centers: int | None = None) -> tuple[int, ...]:
 
 
 def stream(seed: int, purpose: int) -> torch.Generator:
-    """A generator on the CPU for one purpose of one seed: the same draws whatever the device computes on."""
-    mixed = (seed * 2 + purpose + 1) * 0x9E3779B97F4A7C15 % 2**63
-    return torch.Generator().manual_seed(mixed)
+    """A generator on the CPU for one purpose of one seed: the same draws whatever the device computes on.
+
+    Torch's generator takes no more than the low 32 bits of a seed, so these must tell the streams apart. A purpose is
+    an offset of 32 bits, spread so that two powers of two, 2**40 to 2**54, meet only at seeds millions apart.
+    """
+    offset = (purpose * _GOLDEN % 2**64) >> 32
+    return torch.Generator().manual_seed((2 * seed + offset + 1) * _GOLDEN % 2**32)
 
 
 def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:

@@ -75,10 +75,28 @@ def test_a_step_goes_along_the_sum_over_its_batch(sampling: str) -> None:
     assert sizes == {2} or (sampling == "poisson" and {0, 2} < sizes)
 
 
-def test_batches_and_noise_come_from_different_streams() -> None:
-    assert stream(1, purpose=BATCHES).initial_seed() not in {
-        stream(s, p).initial_seed() for s in range(9) for p in (0, 1)
-    }
+def test_streams_of_all_purposes_and_seeds_draw_different_numbers() -> None:
+    """By what is drawn: torch uses only the low 32 bits of a seed, and seeds that differ above them are the same."""
+    purposes = [0, 1, *(2**k for k in range(40, 55))]
+    assert BATCHES in purposes
+    first = [int(torch.randint(2**62, (1,), generator=stream(s, p))) for s in range(50) for p in purposes]
+    assert len(set(first)) == len(first)
+    starts = sorted(stream(0, p).initial_seed() * pow(0x9E3779B97F4A7C15, -1, 2**32) % 2**32 for p in purposes)
+    assert min(np.diff(starts)) > 2**23  # twice the seeds between them
+
+
+def test_the_batches_of_a_run_know_nothing_of_its_noise() -> None:
+    """Whether a sample is in a batch, against the noise of the same step, over many runs."""
+    run = replace(_RUN, steps=1, sampling="poisson", adjacency="")
+    taken = np.zeros((400, 6))
+    noise = np.zeros((400, 6))
+    for seed in range(400):
+        (batch,) = batches(run, stream(seed, purpose=BATCHES))
+        taken[seed, batch.numpy()] = 1
+        noise[seed] = torch.randn(6, generator=stream(seed, purpose=0), dtype=torch.float64).numpy()
+    together = np.corrcoef(taken.T, noise.T)[:6, 6:]
+    assert np.abs(together).max() < 4.5 / sqrt(400)
+    assert np.abs(np.corrcoef(taken.T, noise.T**2)[:6, 6:]).max() < 4.5 / sqrt(400)
 
 
 def _side_by_side(sampling: str, runs: int, steps: int = 6) -> list[np.ndarray]:
