@@ -13,6 +13,7 @@ pytest.importorskip("opacus")
 
 from opacus import PrivacyEngine  # noqa: E402
 from opacus.accountants import RDPAccountant, create_accountant  # noqa: E402
+from scipy.stats import chi2  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 from lastiterate.numeric.accounting.composed import Composed, SampledStep  # noqa: E402
@@ -241,3 +242,35 @@ def test_a_broken_state_is_refused(change: dict[str, Any], message: str) -> None
     with pytest.raises(InputError, match=message):
         accountant.load_state_dict(state)
     assert len(accountant) == 0
+
+
+def test_the_noise_of_opacus_is_the_noise_of_the_run() -> None:
+    """Rows of zeros have no gradient, so a step is noise alone: chi-square on it, step by step, under a schedule."""
+    dimension, sizes = 400, (0.5, 0.25, 0.125, 2.0)
+    model = torch.nn.Linear(dimension, 1, bias=False)
+    engine = PrivacyEngine(accountant="last_iterate")
+    torch.manual_seed(7)
+    data = TensorDataset(torch.zeros(_N, dimension), torch.zeros(_N))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, optimizer, loader = engine.make_private(
+            module=model, optimizer=torch.optim.SGD(model.parameters(), lr=1.0),
+            data_loader=DataLoader(data, batch_size=_B), noise_multiplier=1.5, max_grad_norm=0.7,
+        )  # fmt: skip
+        engine.accountant.describe(optimizer, Clipped(), dataset_size=_N)
+        moves = []
+        for points, _ in loader:
+            if len(moves) == len(sizes):
+                break
+            optimizer.param_groups[0]["lr"] = sizes[len(moves)]
+            before = next(model.parameters()).detach().clone()
+            optimizer.zero_grad()
+            model(points).sum().backward()
+            optimizer.step()
+            moves.append(next(model.parameters()).detach() - before)
+    run = engine.accountant.run()
+    assert (run.steps, run.step_size) == (len(sizes), sizes)
+    for t, moved in enumerate(moves):
+        for factor, fits in ((1.0, True), (1.3, False)):
+            tail = chi2.cdf(float(moved.square().sum()) / (factor * run.noise_std_at(t)) ** 2, dimension)
+            assert (2 * min(tail, 1 - tail) > 1e-3) == fits

@@ -106,3 +106,68 @@ def test_wrong_steps_are_refused() -> None:
         ProjectedNoisySGD(nn.Sequential(nn.Linear(4, 2), nn.BatchNorm1d(2)), cross_entropy, RUN)
     with pytest.raises(InputError, match="parameters to train"):
         ProjectedNoisySGD(nn.Flatten(), cross_entropy, RUN)
+
+
+def around(center: object, diameter: float = 0.5, **changes: object) -> tuple[ProjectedNoisySGD, torch.Tensor]:
+    workload = iris()
+    module = workload.initial(0).double()
+    run = replace(RUN, diameter=diameter, noise_std=0.2)
+    return ProjectedNoisySGD(module, workload.loss, run, center=center, **changes), point_of(module)  # type: ignore[arg-type]
+
+
+def point_of(module: nn.Module) -> torch.Tensor:
+    return torch.cat([p.detach().reshape(-1) for p in module.parameters()])
+
+
+def test_double_clipping_stays_in_the_ball_around_the_origin_and_starts_inside() -> None:
+    """DPSGD-DC of Liang et al.: |theta| <= D, of diameter 2 D; the parameters it came with lie outside."""
+    optimiser, start = around("origin", diameter=2 * 0.25)
+    assert float(start.norm()) == pytest.approx(0.25, rel=1e-12)
+    assert float(point_of(iris().initial(0)).norm()) > 1
+    lengths = []
+    workload = iris()
+    for batch in optimiser.batches():
+        optimiser.step(workload.inputs[batch], workload.targets[batch])
+        lengths.append(float(optimiser.state_dict()["parameters"].norm()))
+    assert max(lengths) <= 0.25
+    assert max(lengths) > 0.25 * (1 - 1e-12)
+    assert optimiser.accounted() == optimiser.run
+
+
+def test_the_account_does_not_depend_on_where_the_ball_lies() -> None:
+    bounds = set()
+    for center in ("initial", "origin", torch.full((515,), 0.3), [0.1] * 515):
+        optimiser, _ = around(center)
+        run_on(optimiser, iris())
+        assert optimiser.accounted() == replace(RUN, diameter=0.5, noise_std=0.2)
+        bounds.add(bound(optimiser.accounted(), Clipped(), delta=1e-5).epsilon)
+        middle = optimiser.state_dict()["center"]
+        assert float((optimiser.state_dict()["parameters"] - middle).norm()) <= 0.25
+    assert len(bounds) == 1
+
+
+def test_without_a_domain_the_center_does_not_matter() -> None:
+    ends = []
+    for center in ("initial", "origin"):
+        optimiser, _ = around(center, diameter=float("inf"))
+        run_on(optimiser, iris())
+        ends.append(optimiser.state_dict()["parameters"])
+    assert torch.equal(*ends)
+
+
+@pytest.mark.parametrize(
+    ("center", "said"),
+    [
+        ("centre", "center='centre'"),
+        (torch.zeros(3), r"shape \(3,\)"),
+        ([float("nan")] * 515, "finite"),
+    ],
+)
+def test_a_wrong_center_is_refused(center: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        around(center)
+
+
+def test_a_wrong_stability_is_refused() -> None:
+    with pytest.raises(InputError, match="stability=0"):
+        around("initial", stability=0.0)

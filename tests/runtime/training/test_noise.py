@@ -1,0 +1,200 @@
+"""The noise that is added is the noise that is accounted for, step by step, and so is everything else of a run.
+
+Losses are linear, so that an auditor who sees the rows of every batch and the parameters before and after it can take
+every update apart without the code under test: the sum of the clipped gradients is known, and what is left is noise.
+"""
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chi2
+from torch import Tensor, nn
+
+from lastiterate.numeric.assumptions import Clipped
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.projected_bound import projection_bound
+from lastiterate.numeric.projected_run import RandomProjectionRun, d2p_run
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.training.descent import stream, train
+from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.training.private import PrivateOptimiser
+from lastiterate.runtime.training.random_projection import MATRICES, RandomProjectionSGD
+from lastiterate.runtime.workloads.workload import Workload
+
+D, N = 300, 12
+SCHEMES = ["full", "cyclic", "shuffled", "without_replacement", "poisson"]
+RATES = (0.5, 0.4, 0.3, 0.6, 0.2, 0.1)
+NOISES = (0.2, 0.1, 0.3, 0.05, 0.4, 0.25)
+STABILITY = 0.5
+
+
+class Line(nn.Module):
+    """The output of a row is its inner product with the parameters, so that its gradient is the row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Parameter(torch.zeros(D - 100, dtype=torch.float64))
+        self.second = nn.Parameter(torch.zeros(100, dtype=torch.float64))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return rows @ torch.cat([self.first, self.second])
+
+
+def rows() -> Tensor:
+    scales = torch.tensor([0.0, 1e-3, 0.1, 0.5, 0.9, 1.0, 1.1, 2.0, 5.0, 10.0, 100.0, 1e4], dtype=torch.float64)
+    drawn = torch.randn(N, D, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    return scales[:, None] * drawn / drawn.norm(dim=1, keepdim=True)
+
+
+def plain(sampling: str, **changes: object) -> NoisySGD:
+    size = None if sampling == "full" else 4
+    run = NoisySGD(6, RATES, NOISES, 0.8, dataset_size=N, batch_size=size, sampling=sampling)
+    return replace(run, **changes)
+
+
+def normal(residual: np.ndarray, std: float) -> float:
+    """Two-sided p-value of residuals that should be independent Gaussians of this standard deviation."""
+    tail = chi2.cdf(float((residual**2).sum()) / std**2, residual.size)
+    return 2 * min(tail, 1 - tail)
+
+
+def audit(optimiser: PrivateOptimiser, steps: int | None = None) -> list[tuple[list[int], np.ndarray]]:
+    """Train, and note the samples of every batch and the parameters around it."""
+    data, seen = rows(), []
+    for t, batch in enumerate(optimiser.batches()):
+        if t == steps:
+            break
+        before = point_of(optimiser)
+        optimiser.step(data[batch], torch.zeros(len(batch)))
+        seen.append((batch.tolist(), point_of(optimiser) - before))
+    return seen
+
+
+def point_of(optimiser: PrivateOptimiser) -> np.ndarray:
+    return torch.cat([p.detach() for group in optimiser.param_groups for p in group["params"]]).numpy()
+
+
+def loss(out: Tensor, _target: Tensor) -> Tensor:
+    return out.sum()
+
+
+def clipped(batch: list[int], clip_norm: float, stability: float | None) -> np.ndarray:
+    data = rows().numpy()[batch]
+    lengths = np.linalg.norm(data, axis=1, keepdims=True)
+    if stability is not None:
+        return (clip_norm * data / (lengths + stability)).sum(axis=0)
+    return (data * np.minimum(1.0, clip_norm / np.maximum(lengths, 1e-300))).sum(axis=0)
+
+
+def sizes_fit(seen: list[tuple[list[int], np.ndarray]], sampling: str) -> bool:
+    sizes = {len(batch) for batch, _ in seen}
+    return sampling == "poisson" or sizes == ({N} if sampling == "full" else {4})
+
+
+@pytest.mark.parametrize("stability", [None, STABILITY])
+@pytest.mark.parametrize("sampling", SCHEMES)
+def test_noisy_sgd_is_what_its_account_says(sampling: str, stability: float | None) -> None:
+    run = plain(sampling, adjacency="") if stability is None else d2p_run(
+        steps=6, step_size=0.5, noise_std=0.4, dataset_size=N, sampling=sampling,
+        batch_size=None if sampling == "full" else 4,
+    )  # fmt: skip
+    optimiser = ProjectedNoisySGD(Line(), loss, run, stability=stability, seed=3)
+    seen = audit(optimiser)
+    account = optimiser.accounted()
+    assert account.steps == len(seen)
+    assert sizes_fit(seen, account.sampling)
+    wrong = []
+    for t, (batch, moved) in enumerate(seen):
+        gradient = clipped(batch, account.clip_norm, stability)
+        residual = moved + account.step_size_at(t) * gradient / account.batch
+        assert normal(residual, account.noise_std_at(t)) > 1e-3
+        wrong.append(normal(residual, 1.4 * account.noise_std_at(t)))
+        off = abs(residual @ gradient) / max(np.linalg.norm(gradient), 1e-300)
+        assert off < 4.5 * account.noise_std_at(t)  # nothing of the gradient is left in it
+    assert max(wrong) < 1e-3
+
+
+@pytest.mark.parametrize("clip", ["before", "after"])
+@pytest.mark.parametrize("sampling", SCHEMES)
+def test_random_projections_are_what_their_account_says(sampling: str, clip: str) -> None:
+    """The auditor draws the matrices again; what is left lies in their range and has the noise of p dimensions."""
+    run = RandomProjectionRun.d2p2(
+        steps=6, step_size=0.5, noise_std=0.4, ranks=(120, 30), dataset_size=N, entry_std=0.7, stability=STABILITY,
+        batch_size=None if sampling == "full" else 4, sampling=sampling, clip=clip,
+    )  # fmt: skip
+    optimiser = RandomProjectionSGD(Line(), loss, run, seed=5)
+    seen = audit(optimiser)
+    account = optimiser.accounted()
+    assert account.steps == len(seen)
+    assert sizes_fit(seen, account.sampling)
+    matrices = stream(5, purpose=MATRICES)
+    for t, (batch, moved) in enumerate(seen):
+        drawn = [
+            0.7 * torch.randn(p, d, generator=matrices, dtype=torch.float64) for p, d in ((120, D - 100), (30, 100))
+        ]
+        a = torch.block_diag(*drawn).numpy().T
+        scale = np.repeat([1 / sqrt(120), 1 / sqrt(30)], [120, 30])
+        if clip == "before":
+            projected = scale * (a.T @ clipped(batch, 1.0, STABILITY))
+        else:
+            short = scale * (rows().numpy()[batch] @ a)
+            projected = (short / (np.linalg.norm(short, axis=1, keepdims=True) + STABILITY)).sum(axis=0)
+        released, misfit, *_ = np.linalg.lstsq(a, -moved / account.step_size_at(t), rcond=None)
+        assert float(misfit.sum()) < 1e-18
+        noise = released - projected / account.batch
+        assert normal(noise, account.noise_std_at(t)) > 1e-3
+        assert normal(noise, 1.4 * account.noise_std_at(t)) < 1e-3
+        assert clip == "before" or np.linalg.norm(projected) <= len(batch)
+
+
+@pytest.mark.parametrize("sampling", SCHEMES)
+def test_the_trainer_is_what_its_run_says(sampling: str) -> None:
+    run = plain(sampling, adjacency="")
+    workload = Workload("lines", Line, loss, rows(), torch.zeros(N, dtype=torch.float64))
+    gradients = Gradients(workload, workload.initial(0))
+    whole = train(gradients, gradients.start, run, seed=3)
+    optimiser = ProjectedNoisySGD(Line(), loss, run, seed=3)
+    moves = [moved for _, moved in audit(optimiser)]
+    np.testing.assert_allclose(np.diff(whole.points.numpy(), axis=0), moves, rtol=1e-9, atol=1e-13)
+    assert whole.run == optimiser.accounted()
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+@pytest.mark.parametrize("sampling", SCHEMES)
+def test_a_run_that_is_interrupted_is_accounted_for_as_far_as_it_got(sampling: str, steps: int) -> None:
+    run = plain(sampling, adjacency="")
+    optimiser = ProjectedNoisySGD(Line(), loss, run)
+    assert len(audit(optimiser, steps)) == steps
+    told = replace(run, steps=steps, step_size=RATES[:steps], noise_std=NOISES[:steps])
+    assert optimiser.accounted() == told
+    short = bound(optimiser.accounted(), Clipped(), delta=1e-3).epsilon
+    assert short == bound(told, Clipped(), delta=1e-3).epsilon
+    assert short != bound(run, Clipped(), delta=1e-3).epsilon
+
+
+@pytest.mark.parametrize("clip", ["before", "after"])
+def test_an_interrupted_projection_too(clip: str) -> None:
+    run = RandomProjectionRun.d2p2(
+        steps=6, step_size=0.5, noise_std=4.0, ranks=(9, 4), dataset_size=N, batch_size=4, sampling="cyclic", clip=clip
+    )
+    optimiser = RandomProjectionSGD(Line(), loss, run)
+    audit(optimiser, 4)
+    account = optimiser.accounted()
+    assert account.noise_std == run.noise_std[:4]
+    assert projection_bound(account, delta=1e-3).epsilon < projection_bound(run, delta=1e-3).epsilon
+
+
+def test_a_step_that_fails_is_not_counted_and_changes_nothing() -> None:
+    run = plain("cyclic", noise_std=1e308, step_size=1e308)
+    optimiser = ProjectedNoisySGD(Line(), loss, run)
+    before = optimiser.state_dict()
+    with pytest.raises(ValueError, match="after step=1"):
+        optimiser.step(rows()[8:], torch.zeros(4))
+    after = optimiser.state_dict()
+    assert after["done"] == 0
+    assert torch.equal(after["streams"]["noise"], before["streams"]["noise"])
+    assert torch.equal(after["parameters"], before["parameters"])
