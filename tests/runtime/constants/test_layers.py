@@ -9,7 +9,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import measure_pairs
+from lastiterate.runtime.constants.pairs import measure_pairs, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, flat
@@ -37,7 +37,8 @@ def test_blocks_equal_the_plain_formula() -> None:
     assert gradients.layer_sizes == {"0": 4 * 64 + 64, "2": 64 * 3 + 3}
     clip_norm = float(flat(gradients.at(gradients.start[None]))[0].norm(dim=1).median())
     table = table_of(gradients, clip_norm)
-    points = gradients.start + ball_points(6, gradients.dimension, 1.0, Draw.LOG_UNIFORM, stream(0, purpose=1))
+    (own,) = own_streams(stream(0, purpose=1), 1)
+    points = gradients.start + ball_points(6, gradients.dimension, 1.0, Draw.LOG_UNIFORM, own)
 
     def clipped(g: torch.Tensor) -> torch.Tensor:
         return g * (clip_norm / g.norm(dim=1, keepdim=True)).clamp(max=1)
@@ -83,7 +84,7 @@ def test_layers_cost_no_gradient_and_survive_json(tmp_path: object, monkeypatch:
     small = replace(SMALL, points=5)
     plain = estimate_holder(workload, run, (1.0,), small, folder=tmp_path)  # type: ignore[arg-type]
     assert plain.layers == ()
-    monkeypatch.setattr("lastiterate.runtime.constants.holder.measure_pairs", None)
+    monkeypatch.setattr("lastiterate.runtime.constants.holder.measure_center", None)
     found = estimate_holder(workload, run, (1.0,), small, layers=True, folder=tmp_path)  # type: ignore[arg-type]
     assert len(found.layers) == 2
     assert replace(found, layers=()) == plain

@@ -220,7 +220,7 @@ def test_another_error_of_torch_is_not_called_a_lack_of_memory(monkeypatch: pyte
         raise RuntimeError("something else")
 
     workload = workload_of(nn.Linear(2, 2))
-    monkeypatch.setattr(Gradients, "mean", broken)
+    monkeypatch.setattr(Gradients, "total", broken)
     with pytest.raises(RuntimeError, match="something else"):
         estimate_holder(workload, paper_run(workload, steps=2), (1.0,), Sampling(inits=1, points=1))
 
