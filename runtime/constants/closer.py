@@ -7,36 +7,56 @@ bound and not an estimate.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from math import inf, isfinite
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from math import inf, isfinite, nan
+from pathlib import Path
+from typing import Final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.certified import LossConstants
+from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.curvature import top_curvature
+from lastiterate.runtime.constants.curvature import curvature_along
 from lastiterate.runtime.constants.extremes import Extrapolation, extrapolate
-from lastiterate.runtime.constants.kinds import Kind
+from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.pairs import measure_pairs
-from lastiterate.runtime.constants.reading import orders
+from lastiterate.runtime.constants.reading import orders, trusted
 from lastiterate.runtime.constants.sampling import Draw
-from lastiterate.runtime.constants.search import Pair, search_pairs
+from lastiterate.runtime.constants.search import Found, Pair, best_pairs, search_one
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
+from lastiterate.runtime.store import PartStore
+from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.descent import stream, train
+from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["CloserLook", "closer_look"]
 
-_WIDEST = 10.0
+Arrays = dict[str, NDArray[np.float64]]
+
+_WIDEST: Final = 10.0
 """Diameter of the ball that is searched where the domain is unbounded."""
 
-_CURVED_POINTS = 8
+_CLOSER: Final = 2**43
+"""The purpose of the stream that draws the points around the iterates, and which samples they are tried with."""
 
-_CLOSER = 2**43
-"""The purpose of the stream that draws the points around the iterates."""
+_MEAN_STARTS: Final = 8
+"""Starts of a search for the mean over all samples, each of which costs as much as one a sample."""
+
+_STARTS: Final = 64
+_SEEN: Final = 100_000
+"""About how many (point, sample) pairs the extrapolation looks at: iterates are thinned for it."""
+
+_MOST_SAMPLES: Final = 256
+_BLOCKS: Final = 100
 
 
 @dataclass(frozen=True)
@@ -44,25 +64,30 @@ class CloserLook:
     """What several methods say of one initialisation.
 
     Attributes:
+        kind: which gradient the search and the extrapolation are about.
         searched: for each order the worst pair found in the domain. Lower estimates.
-        curvature: largest |eigenvalue| of a per-sample Hessian along the trajectory. A lower estimate, order 1.
-        extremes: for each order the extrapolated constant. Statistical estimates.
+        curvature: largest |eigenvalue| of a per-sample Hessian along the trajectory (of unclipped gradients), or None
+            where second derivatives are not finite. A lower estimate, order 1.
+        extremes: for each order the extrapolated constant, or None where too few pairs could be trusted. Statistical
+            estimates, from at most 256 of the samples.
         certified: constants in closed form on the domain, or None where none are known. Upper bounds.
         bounded: the bound that the certified constants give for the run, or None.
     """
 
+    kind: Kind
     searched: tuple[Pair, ...]
-    curvature: float
-    extremes: tuple[Extrapolation, ...]
+    curvature: float | None
+    extremes: tuple[Extrapolation | None, ...]
     certified: LossConstants | None
     bounded: Bound | RenyiBound | None
 
     def as_dict(self) -> dict[str, object]:
         """Everything, ready for JSON; what is infinite is null there."""
         kept = {
+            "kind": str(self.kind),
             "searched": [asdict(pair) for pair in self.searched],
             "curvature": self.curvature,
-            "extremes": [asdict(one) for one in self.extremes],
+            "extremes": [asdict(one) if one else None for one in self.extremes],
             "certified": asdict(self.certified) if self.certified else None,
         }
         return _without_infinities(kept) | {"bounded": self.bounded.as_dict() if self.bounded else None}
@@ -74,6 +99,7 @@ def closer_look(
     run: NoisySGD,
     lambdas: tuple[float, ...],
     *,
+    kind: Kind = Kind.SAMPLE,
     order: float = 2.0,
     points: int = 20,
     radius: float = 1.0,
@@ -81,7 +107,9 @@ def closer_look(
     dtype: str = "float64",
     device: str = "cpu",
     memory: int = 256 * 2**20,
+    threads: int = 1,
     seed: int = 0,
+    folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,
 ) -> CloserLook:
     """Look at one initialisation with every method.
@@ -90,47 +118,124 @@ def closer_look(
         workload: network, loss and data.
         run: the training run.
         lambdas: Hölder orders in (0, 1].
+        kind: which gradient the search and the extrapolation are about: of one sample or of the batch, clipped or not.
         order: Rényi order of the bound from certified constants.
-        points: points drawn around every iterate that is kept, for the extrapolation.
+        points: points drawn around an iterate for the extrapolation.
         radius: radius of the ball that they are drawn in.
         centers: how many iterates are kept, evenly spaced; None for all of them.
         dtype: float32 or float64.
         device: a torch device name.
         memory: bytes that one chunk of gradients may take.
-        seed: of everything random.
+        threads: threads of torch on the CPU.
+        seed: of everything random; of the initialisation that is looked at, see `lastiterate.runtime.constants.holder`.
+        folder: where finished parts (the search of one order, the curvature, the drawn pairs) are kept and looked for;
+            None keeps nothing.
         on_step: called with (finished, all) parts.
 
     Raises:
-        InputError: as `estimate_holder`.
+        InputError: as `estimate_holder`, or there is no such kind.
     """
     asked = orders(lambdas)
-    step = on_step or (lambda _done, _total: None)
-    step(0, 4)
+    if kind not in tuple(Kind):
+        raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
+    kind = Kind(kind)
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
-    trajectory = train(gradients, gradients.start, run, seed, centers=centers)
-    step(1, 4)
+    settings = {
+        "format": 1,
+        "closer": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
+        "dtype": dtype,
+        "device": device,
+        "run": asdict(run),
+    }
+    store = PartStore(folder, fingerprint(workload, gradients) | settings) if folder is not None else None
+    step = _Steps(store, len(asked) + 2, on_step)
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
-    searched = search_pairs(gradients, gradients.start, asked, diameter=diameter, seed=seed)
-    step(2, 4)
-    kept = len(trajectory.points)
-    places = torch.linspace(0, kept - 1, min(_CURVED_POINTS, kept)).round().long()
-    curvature = top_curvature(gradients, trajectory.points[places], seed=seed)
-    step(3, 4)
-    table = measure_pairs(
-        gradients,
-        trajectory.points,
-        run.clip_norm,
-        points=points,
-        radius=radius,
-        draw=Draw.LOG_UNIFORM,
-        generator=stream(seed, purpose=_CLOSER),
-    )
-    extremes = tuple(extrapolate(table, Kind.SAMPLE, lam, seed=seed) for lam in asked)
+
+    @cache
+    def iterates() -> Tensor:
+        return train(gradients, gradients.start, run, seed, centers=centers).points
+
+    batch = kind in (Kind.BATCH, Kind.BATCH_CLIPPED)
+
+    def search(lam: float) -> Arrays:
+        found = search_one(
+            gradients,
+            gradients.start,
+            lam,
+            diameter=diameter,
+            clip_norm=run.clip_norm if kind in (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED) else inf,
+            batch=batch,
+            around=iterates(),
+            starts=_MEAN_STARTS if batch else _STARTS,
+            seed=seed,
+        )
+        return asdict(found)
+
+    def drawn() -> Arrays:
+        """Pairs around some of the iterates, with some of the samples."""
+        generator = stream(seed, purpose=_CLOSER)
+        most = workload.samples if batch else _MOST_SAMPLES
+        chosen = torch.randperm(workload.samples, generator=generator)[:most].sort().values
+        some = replace(workload, inputs=workload.inputs[chosen], targets=workload.targets[chosen])
+        centers = max(_SEEN // (len(chosen) * points), -(-4 * _BLOCKS // points))
+        places = torch.linspace(0, len(iterates()) - 1, min(centers, len(iterates()))).round().long()
+        table = measure_pairs(
+            Gradients(some, some.initial(seed), dtype=dtype, device=device, memory=memory, tried=False),
+            iterates()[places],
+            run.clip_norm,
+            points=points,
+            radius=radius,
+            draw=Draw.LOG_UNIFORM,
+            generator=generator,
+        )
+        return {"distances": table.distances, "floors": table.floors} | {
+            str(k): v for k, v in table.differences.items()
+        }
+
+    with threads_of_torch(threads):
+        found = [Found(**step(f"search-{lam!r}", partial(search, lam))) for lam in asked]
+        curved = step("curvature", lambda: {"value": _curvature(gradients, iterates(), seed)})
+        kept = step("pairs", drawn)
+    table = PairTable(kept["distances"], {one: kept[one] for one in Kind}, kept["floors"])
+    enough = np.count_nonzero(trusted(table, kind)) >= _BLOCKS
+    extremes = tuple(extrapolate(table, kind, lam, blocks=_BLOCKS, seed=seed) if enough else None for lam in asked)
     certified = workload.certified(seed, diameter) if workload.constants else None
     certainly = certified is not None and isfinite(certified.smoothness) and isfinite(run.diameter)
-    found = bound(run, certified.assumption(run), order=order) if certified and certainly else None
-    step(4, 4)
-    return CloserLook(searched, curvature.value, extremes, certified, found)
+    bounded = bound(run, certified.assumption(run), order=order) if certified and certainly else None
+    value = float(curved["value"])
+    return CloserLook(kind, best_pairs(asked, found), value if isfinite(value) else None, extremes, certified, bounded)
+
+
+class _Steps:
+    """Parts of a computation, each looked for in a store before it is done."""
+
+    def __init__(self, store: PartStore | None, total: int, on_step: Callable[[int, int], None] | None) -> None:
+        self._store, self._total, self._told = store, total, on_step
+        self._done = 0
+        self._tell()
+
+    def __call__(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
+        """The arrays of one part."""
+        found = self._store.load(name) if self._store is not None else None
+        if found is None:
+            found = compute()
+            if self._store is not None:
+                self._store.save(name, found)
+        self._done += 1
+        self._tell()
+        return found
+
+    def _tell(self) -> None:
+        if self._told is not None:
+            self._told(self._done, self._total)
+
+
+def _curvature(gradients: Gradients, iterates: Tensor, seed: int) -> NDArray[np.float64]:
+    """The largest |eigenvalue| along the trajectory; nan where second derivatives are not finite."""
+    try:
+        return np.array(curvature_along(gradients, iterates, seed=seed).value)
+    except InputError:
+        return np.array(nan)
 
 
 def _without_infinities(value: object) -> dict[str, object]:

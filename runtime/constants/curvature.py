@@ -8,7 +8,7 @@ Source: Lanczos 1950; Hessian-vector products by forward over reverse differenti
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import torch
@@ -19,11 +19,17 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
 from lastiterate.runtime.gradients import Gradients
 
-__all__ = ["Curvature", "top_curvature"]
+__all__ = ["Curvature", "curvature_along", "top_curvature"]
 
 _SCREENING: Final = 4
 _REFINED: Final = 256
 """Every pair gets a few steps, the most curved ones all of them."""
+
+_COARSE: Final = 10_000
+_FEWEST_POINTS: Final = 8
+_FOLLOWED: Final = 8
+"""Budget along a trajectory: about so many (point, sample) pairs evenly spaced, at no fewer points; then every iterate
+between the neighbours of the most curved one, for so many of the most curved samples."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,7 @@ class Curvature:
         point: index of the point it was found at.
         sample: index of the sample.
         per_point: the largest over the samples at each point, shape (points,).
+        per_sample: the largest over the points for each sample, shape (samples,).
         iterations: Lanczos steps of the most curved pairs; as many as the dimension give the exact value.
     """
 
@@ -42,16 +49,20 @@ class Curvature:
     point: int
     sample: int
     per_point: tuple[float, ...]
+    per_sample: tuple[float, ...]
     iterations: int
 
 
 @torch.no_grad()
-def top_curvature(gradients: Gradients, points: Tensor, *, iterations: int = 20, seed: int = 0) -> Curvature:
+def top_curvature(
+    gradients: Gradients, points: Tensor, *, samples: Tensor | None = None, iterations: int = 20, seed: int = 0
+) -> Curvature:
     """The largest |eigenvalue| of a per-sample Hessian over points and samples.
 
     Args:
         gradients: per-sample gradients of the workload.
         points: shape (points, dimension), for example the iterates of a trajectory.
+        samples: indices of the samples, shape (k,); all of them if None.
         iterations: Lanczos steps for the most curved pairs; 20 suffice for a few digits.
         seed: of the starting vectors.
 
@@ -71,7 +82,8 @@ def top_curvature(gradients: Gradients, points: Tensor, *, iterations: int = 20,
     steps = min(iterations, gradients.dimension)
     generator = torch.Generator().manual_seed(seed)
     start = torch.randn(gradients.dimension, generator=generator, dtype=torch.float64).to(points)
-    pairs = torch.cartesian_prod(torch.arange(len(points)), torch.arange(gradients.samples))
+    chosen = torch.arange(gradients.samples) if samples is None else samples
+    pairs = torch.cartesian_prod(torch.arange(len(points)), chosen)
     found = _largest(gradients, points, pairs, start, min(steps, _SCREENING))
     closer = found.topk(min(_REFINED, len(found))).indices
     found[closer] = torch.maximum(found[closer], _largest(gradients, points, pairs[closer], start, steps))
@@ -83,11 +95,37 @@ def top_curvature(gradients: Gradients, points: Tensor, *, iterations: int = 20,
     best = int(found.argmax())
     return Curvature(
         value=float(found[best]),
-        point=best // gradients.samples,
-        sample=best % gradients.samples,
+        point=best // len(chosen),
+        sample=int(chosen[best % len(chosen)]),
         per_point=tuple(found.reshape(len(points), -1).amax(dim=1).tolist()),
+        per_sample=tuple(found.reshape(len(points), -1).amax(dim=0).tolist()),
         iterations=steps,
     )
+
+
+def curvature_along(gradients: Gradients, points: Tensor, *, seed: int = 0) -> Curvature:
+    """The largest |eigenvalue| along a trajectory: first a coarse look, then a close one around the largest.
+
+    Args:
+        gradients: per-sample gradients of the workload.
+        points: shape (points, dimension), the iterates in their order.
+        seed: of the starting vectors.
+
+    Returns:
+        As `top_curvature` of all points; ``per_point`` and ``per_sample`` are those of the coarse look.
+
+    Raises:
+        InputError: an eigenvalue is not finite.
+    """
+    coarse = min(len(points), max(_COARSE // gradients.samples, _FEWEST_POINTS))
+    places = torch.linspace(0, len(points) - 1, coarse).round().long()
+    first = top_curvature(gradients, points[places], seed=seed)
+    low, high = (int(places[min(max(first.point + side, 0), coarse - 1)]) for side in (-1, 1))
+    samples = torch.tensor(first.per_sample).topk(min(_FOLLOWED, gradients.samples)).indices
+    then = top_curvature(gradients, points[low : high + 1], samples=samples, seed=seed)
+    if then.value > first.value:
+        return replace(first, value=then.value, point=low + then.point, sample=then.sample)
+    return replace(first, point=int(places[first.point]))
 
 
 def _largest(gradients: Gradients, points: Tensor, pairs: Tensor, start: Tensor, steps: int) -> Tensor:

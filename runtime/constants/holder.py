@@ -33,13 +33,17 @@ from lastiterate.runtime.training.descent import spread, stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["Sampling", "estimate_holder"]
+__all__ = ["Sampling", "estimate_holder", "seed_of"]
 
 _KEPT_EVERY = 10.0
 """Seconds after which the finished iterates of an initialisation are kept, where it takes that long."""
 
 _SEEDS = 1_000_003
-"""Initialisation i of a measurement with seed s uses the seed s * 1,000,003 + i."""
+
+
+def seed_of(seed: int, init: int) -> int:
+    """The seed of one initialisation of a measurement with a seed."""
+    return _SEEDS * seed + init
 
 
 @dataclass(frozen=True)
@@ -154,15 +158,11 @@ def _all_initialisations(
     return PairTable.join([_together(sampling, store, init, own, shape) for init, own in enumerate(tables)])
 
 
-def _seed(sampling: Sampling, init: int) -> int:
-    return _SEEDS * sampling.seed + init
-
-
 def _gradients(workload: Workload, sampling: Sampling, init: int) -> Gradients:
     """The gradients around one initialisation, with its buffers and frozen parameters."""
     return Gradients(
         workload,
-        workload.initial(_seed(sampling, init)),
+        workload.initial(seed_of(sampling.seed, init)),
         dtype=sampling.dtype,
         device=local_device(sampling.device),
         memory=sampling.memory,
@@ -183,8 +183,8 @@ def _one_initialisation(
     if len(found) == len(wanted):
         return found
     gradients = _gradients(workload, sampling, init)
-    trajectory = train(gradients, gradients.start, run, _seed(sampling, init), centers=sampling.centers)
-    streams = own_streams(stream(_seed(sampling, init), purpose=1), iterates)
+    trajectory = train(gradients, gradients.start, run, seed_of(sampling.seed, init), centers=sampling.centers)
+    streams = own_streams(stream(seed_of(sampling.seed, init), purpose=1), iterates)
     kept_at = monotonic()
     try:
         for at in wanted:

@@ -1,8 +1,8 @@
 """``lastiterate estimate``: the Hölder constants of a network, and what they would mean for privacy."""
 
 import json
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,6 +64,13 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
 @click.option("--threads", default=1, show_default=True, help="Threads on the CPU.")
 @click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
 @click.option("--closer", is_flag=True, help="Search for the worst pair, too, and give closed forms where known.")
+@click.option(
+    "--kind",
+    type=click.Choice(["sample", "sample_clipped", "batch", "batch_clipped"]),
+    default="sample",
+    show_default=True,
+    help="Gradient that --closer is about: of one sample or of the batch, clipped or not.",
+)
 @click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
 @click.option(
     "--data",
@@ -82,6 +89,7 @@ def command(
     workload: str,
     lambdas: tuple[float, ...],
     closer: bool,
+    kind: str,
     layers: bool,
     data: Path | None,
     samples: int | None,
@@ -117,7 +125,7 @@ def command(
         found = measured(chosen, lambdas, options, resume, layers=layers)
         if me.rank:
             return
-        look = _closer(chosen, found, options) if closer else None
+        look = _closer(chosen, found, options, kind, resume) if closer else None
     carried = [_carried(found, lam) for lam in found.lambdas] if found.trusted else []
     if as_json:
         numbers = [
@@ -127,11 +135,13 @@ def command(
         said |= {} if found.trusted else {"untrusted": f"{found.untrusted}; {found.remedy}."}
         click.echo(json.dumps(said | ({"closer": look.as_dict()} if look else {}), indent=2))
     else:
-        _print(found, carried, advised)
+        from lastiterate.commands.estimate_tables import print_closer, print_layers, print_measurement
+
+        print_measurement(found, carried, advised)
         if layers and found.trusted:
-            _print_layers(found)
+            print_layers(found)
         if look:
-            _print_closer(found, look)
+            print_closer(found, look)
 
 
 def _left_open(option: str) -> bool:
@@ -179,38 +189,46 @@ def measured(
     Raises:
         InputError: anything that cannot be measured.
     """
-    from platformdirs import user_cache_path
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from lastiterate.runtime.constants.distributed import team
     from lastiterate.runtime.constants.holder import Sampling, estimate_holder
     from lastiterate.runtime.training.descent import paper_run
 
     sampling = Sampling(**{key: value for key, value in options.items() if key not in _TRAINING})
     run = paper_run(workload, **{key: value for key, value in options.items() if key in _TRAINING})
-    folder = folder or user_cache_path("lastiterate") / "estimate"
+    folder = _kept_in(folder)
+    what = f"initialisations are finished and kept in {folder}, with the finished iterates of the one under way"
+    with _progress(f"{workload.name}, {sampling.draw} draw, initialisations", what) as told:
+        return estimate_holder(workload, run, tuple(lambdas), sampling, layers=layers, folder=folder, on_step=told)
+
+
+def _kept_in(folder: Path | None) -> Path:
+    from platformdirs import user_cache_path
+
+    return folder or user_cache_path("lastiterate") / "estimate"
+
+
+@contextmanager
+def _progress(words: str, kept: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr where that is a terminal; what is yielded is told (finished, all).
+
+    Args:
+        words: what is under way.
+        kept: what is told of the parts that are finished, where it is interrupted.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from lastiterate.runtime.constants.distributed import team
+
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
     silent = team().rank > 0 or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=silent) as progress:
-        task = progress.add_task(f"{workload.name}, {sampling.draw} draw, initialisations", total=sampling.inits)
+        task = progress.add_task(words, total=None)
         try:
-            return estimate_holder(
-                workload,
-                run,
-                tuple(lambdas),
-                sampling,
-                layers=layers,
-                folder=folder,
-                on_step=lambda done, total: progress.update(task, completed=done, total=total),
-            )
+            yield lambda done, total: progress.update(task, completed=done, total=total)
         except KeyboardInterrupt:
             done, total = (int(number or 0) for number in (progress.tasks[0].completed, progress.tasks[0].total))
-            raise Interrupted(
-                f"{done} of {total} initialisations are finished and kept in {folder}, with the finished iterates of "
-                "the one under way"
-            ) from None
+            raise Interrupted(f"{done} of {total} {kept}") from None
 
 
 def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
@@ -222,98 +240,24 @@ def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
     return estimate(run_of({**SETTING, "T": found.run.steps}), found.holder(lam), order=SETTING["alpha"])
 
 
-def _print(found: "HolderEstimate", carried: Sequence["Estimate"], advised: Mapping[str, object]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from lastiterate.numeric.figures.chien_li_1 import SETTING
-    from lastiterate.numeric.theorems import EVALUATORS
-    from lastiterate.runtime.constants.kinds import Kind
-
-    composition = EVALUATORS["composition"]({**SETTING, "T": found.run.steps})
-    table = Table(title=f"{found.workload}: measured Hölder constants (lower estimates)", title_justify="left")
-    for heading in ("lambda", "L per sample", "L per batch", "epsilon if L is true", "composition"):
-        table.add_column(heading, justify="right")
-    for k, lam in enumerate(found.lambdas):
-        table.add_row(
-            f"{lam:g}",
-            found.measured[Kind.SAMPLE].cell(k),
-            found.measured[Kind.BATCH].cell(k),
-            f"{carried[k].epsilon:.4f}" if carried else "-",
-            f"{composition:.4f}",
-        )
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    console.print(table)
-    if advised:
-        said = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
-        console.print(f"Recommended for this workload and used where you gave nothing: {said}.")
-    if found.subset is not None:
-        console.print(
-            f"The data are {found.subset.samples} of {found.subset.of} samples, drawn with seed {found.subset.seed}: "
-            "all others were neither trained on nor measured."
-        )
-    if not carried:
-        console.print(
-            f"{found.untrusted}: there is no constant and no epsilon; {found.remedy}. {found.remark}".rstrip()
-        )
-        return
-    console.print(
-        f"Epsilon is an estimate, not a bound: Rényi order {SETTING['alpha']:g}, T = {found.run.steps}, setting of "
-        f"Figure 1 of Chien & Li (eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured. "
-        f"It is conditional on {carried[-1].conditional_on}.",
-    )
-    left_out = found.measured[Kind.SAMPLE].left_out
-    console.print(
-        f"{left_out} of {found.pairs} pairs were left out because rounding may dominate them ({found.dtype}); "
-        f"pairs are {found.distances[0]:.3g} to {found.distances[1]:.3g} apart. {found.remark}".rstrip()
-    )
-
-
-def _print_layers(found: "HolderEstimate") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from lastiterate.runtime.constants.kinds import Kind
-
-    table = Table(title="L of each layer's block of the per-sample gradient (lower estimates)", title_justify="left")
-    table.add_column("layer")
-    for heading in ("parameters", *(f"lambda {lam:g}" for lam in found.lambdas)):
-        table.add_column(heading, justify="right")
-    for layer in found.layers:
-        constants = layer.measured[Kind.SAMPLE]
-        table.add_row(layer.name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas))))
-    Console(file=sys.stdout, highlight=False, soft_wrap=True).print(table)
-
-
-def _closer(workload: "Workload", found: "HolderEstimate", options: Mapping[str, Any]) -> "CloserLook":
+def _closer(
+    workload: "Workload", found: "HolderEstimate", options: Mapping[str, Any], kind: str, folder: Path | None
+) -> "CloserLook":
+    """A closer look at the first of the initialisations that were measured; finished parts are kept and found again."""
     from lastiterate.runtime.constants.closer import closer_look
+    from lastiterate.runtime.constants.holder import seed_of
+    from lastiterate.runtime.constants.kinds import Kind
 
-    kept = {key: options[key] for key in ("radius", "centers", "dtype", "device", "memory", "seed")}
-    return closer_look(workload, found.run, found.lambdas, **kept)
-
-
-def _print_closer(found: "HolderEstimate", look: "CloserLook") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="A closer look at the first initialisation", title_justify="left")
-    for heading in ("lambda", "worst pair found", "at distance", "extrapolated, 95%"):
-        table.add_column(heading, justify="right")
-    for pair, extreme in zip(look.searched, look.extremes, strict=True):
-        interval = f"{extreme.low:.4g} to {extreme.high:.4g}"
-        table.add_row(f"{pair.lam:g}", f"{pair.constant:.4g}", f"{pair.distance:.3g}", interval)
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    console.print(table)
-    console.print(
-        f"Per-sample Hessians along the trajectory reach {look.curvature:.4g}. Worst pairs and curvature are lower "
-        "estimates; the extrapolation is statistical and only about the pairs that are drawn."
-    )
-    if look.certified is None:
-        console.print(f"No constants of {found.workload} are known in closed form.")
-        return
-    console.print(
-        f"Certified: every per-sample gradient is {look.certified.smoothness:.4g}-Lipschitz and at most "
-        f"{look.certified.lipschitz:.4g} long ({look.certified.statement})."
-    )
-    if look.bounded is not None:
-        console.print(f"Hence a bound for the run that was measured, T = {found.run.steps}: {look.bounded}.")
+    kept = {key: options[key] for key in ("radius", "centers", "dtype", "device", "memory", "threads")}
+    kept_in = _kept_in(folder)
+    with _progress(f"{workload.name}, closer look, parts", f"parts are finished and kept in {kept_in}") as told:
+        return closer_look(
+            workload,
+            found.run,
+            found.lambdas,
+            kind=Kind(kind),
+            seed=seed_of(options["seed"], 0),
+            folder=kept_in,
+            on_step=told,
+            **kept,
+        )

@@ -1,5 +1,6 @@
 import json
 from math import isfinite
+from pathlib import Path
 
 import known
 import numpy as np
@@ -13,6 +14,7 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.certified import logistic_regression
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants import closer
 from lastiterate.runtime.constants.closer import closer_look
 from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.extremes import extrapolate
@@ -88,14 +90,64 @@ def test_search_beats_the_draws_of_the_paper() -> None:
     workload = load_workload("builtin:iris-mlp-tanh")
     run = paper_run(workload, steps=20)
     look = closer_look(workload, run, (1.0,))
+    assert look.extremes[0] is not None
     assert look.searched[0].constant > 3 * look.extremes[0].largest
     assert look.certified is not None
-    assert look.certified.smoothness >= max(look.searched[0].constant, look.curvature)
+    assert look.certified.smoothness >= max(look.searched[0].constant, look.curvature or 0.0)
     assert look.bounded is not None
     assert (
         look.bounded.epsilon == bound(paper_run(workload, steps=20), Smooth(look.certified.smoothness), order=2).epsilon
     )
     json.dumps(look.as_dict(), allow_nan=False)
+
+
+def test_finished_parts_of_a_closer_look_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
+    run = paper_run(workload, steps=4)
+    options = {"radius": 0.5, "folder": tmp_path}
+    whole = closer_look(workload, run, (0.5, 1.0), radius=0.5)
+    told: list[tuple[int, int]] = []
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(closer, "curvature_along", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            closer_look(workload, run, (0.5, 1.0), on_step=lambda *now: told.append(now), **options)  # type: ignore[arg-type]
+    assert told == [(0, 4), (1, 4), (2, 4)]
+    with monkeypatch.context() as patch:
+        patch.setattr(closer, "search_one", interrupted)
+        assert closer_look(workload, run, (0.5, 1.0), **options) == whole  # type: ignore[arg-type]
+        patch.setattr(closer, "train", interrupted)
+        assert closer_look(workload, run, (1.0,), **options).searched[0].constant <= 3  # type: ignore[arg-type]
+        with pytest.raises(KeyboardInterrupt):
+            closer_look(workload, run, (1.0,), kind=Kind.BATCH, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("kind", "most"), [(Kind.SAMPLE_CLIPPED, 3.0), (Kind.BATCH, 2.0), (Kind.BATCH_CLIPPED, 2.0)])
+def test_a_closer_look_at_each_kind_of_gradient(kind: Kind, most: float) -> None:
+    workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]], scale=0.05)
+    look = closer_look(workload, paper_run(workload, steps=4, clip_norm=0.6), (1.0,), kind=kind)
+    clipped = kind in (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)
+    assert 0.9 * most <= look.searched[0].constant <= most
+    assert (look.searched[0].sample is None) == (kind in (Kind.BATCH, Kind.BATCH_CLIPPED))
+    if clipped:
+        assert look.searched[0].constant * look.searched[0].distance <= 1.2
+    assert look.extremes[0] is not None
+    assert look.extremes[0].largest <= most * (1 + 1e-9)
+    assert look.curvature == pytest.approx(3.0)
+
+
+def test_what_cannot_be_said_is_none() -> None:
+    linear = closer_look(known.linear(), paper_run(known.linear(), steps=2), (1.0,))
+    assert (linear.searched[0].constant, linear.extremes, linear.curvature) == (0.0, (None,), 0.0)
+    start_at_the_kink = Workload("kink", lambda: known.Vector(1, 0.0), known.odd_power().loss, *[torch.zeros(1, 1)] * 2)
+    kink = closer_look(start_at_the_kink, paper_run(start_at_the_kink, steps=2), (1 / 3,))
+    assert kink.curvature is None
+    json.dumps(kink.as_dict(), allow_nan=False)
+    with pytest.raises(InputError, match="kind=whole"):
+        closer_look(known.linear(), paper_run(known.linear(), steps=2), (1.0,), kind="whole")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", sorted(BUILTIN))

@@ -1,0 +1,106 @@
+"""What ``lastiterate estimate`` prints: tables, and what each number in them is."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from lastiterate.numeric.figures.chien_li_1 import SETTING
+from lastiterate.numeric.theorems import EVALUATORS
+from lastiterate.runtime.constants.kinds import Kind
+
+if TYPE_CHECKING:
+    from lastiterate.numeric.results import Estimate
+    from lastiterate.runtime.constants.closer import CloserLook
+    from lastiterate.runtime.constants.record import HolderEstimate
+
+__all__ = ["print_closer", "print_layers", "print_measurement"]
+
+_WORDS = {
+    Kind.SAMPLE: "per-sample gradients",
+    Kind.SAMPLE_CLIPPED: "clipped per-sample gradients",
+    Kind.BATCH: "mean gradients of the batch",
+    Kind.BATCH_CLIPPED: "mean clipped gradients of the batch",
+}
+
+
+def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], advised: Mapping[str, object]) -> None:
+    """The constants, the conditional epsilons, and what both rest on; ``advised`` are options the workload set."""
+    composition = EVALUATORS["composition"]({**SETTING, "T": found.run.steps})
+    table = Table(title=f"{found.workload}: measured Hölder constants (lower estimates)", title_justify="left")
+    for heading in ("lambda", "L per sample", "L per batch", "epsilon if L is true", "composition"):
+        table.add_column(heading, justify="right")
+    for k, lam in enumerate(found.lambdas):
+        table.add_row(
+            f"{lam:g}",
+            found.measured[Kind.SAMPLE].cell(k),
+            found.measured[Kind.BATCH].cell(k),
+            f"{carried[k].epsilon:.4f}" if carried else "-",
+            f"{composition:.4f}",
+        )
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(table)
+    if advised:
+        said = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
+        console.print(f"Recommended for this workload and used where you gave nothing: {said}.")
+    if found.subset is not None:
+        console.print(
+            f"The data are {found.subset.samples} of {found.subset.of} samples, drawn with seed {found.subset.seed}: "
+            "all others were neither trained on nor measured."
+        )
+    if not carried:
+        console.print(
+            f"{found.untrusted}: there is no constant and no epsilon; {found.remedy}. {found.remark}".rstrip()
+        )
+        return
+    console.print(
+        f"Epsilon is an estimate, not a bound: Rényi order {SETTING['alpha']:g}, T = {found.run.steps}, setting of "
+        f"Figure 1 of Chien & Li (eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured. "
+        f"It is conditional on {carried[-1].conditional_on}.",
+    )
+    left_out = found.measured[Kind.SAMPLE].left_out
+    console.print(
+        f"{left_out} of {found.pairs} pairs were left out because rounding may dominate them ({found.dtype}); "
+        f"pairs are {found.distances[0]:.3g} to {found.distances[1]:.3g} apart. {found.remark}".rstrip()
+    )
+
+
+def print_layers(found: "HolderEstimate") -> None:
+    """The constants of every layer."""
+    table = Table(title="L of each layer's block of the per-sample gradient (lower estimates)", title_justify="left")
+    table.add_column("layer")
+    for heading in ("parameters", *(f"lambda {lam:g}" for lam in found.lambdas)):
+        table.add_column(heading, justify="right")
+    for layer in found.layers:
+        constants = layer.measured[Kind.SAMPLE]
+        table.add_row(layer.name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas))))
+    Console(file=sys.stdout, highlight=False, soft_wrap=True).print(table)
+
+
+def print_closer(found: "HolderEstimate", look: "CloserLook") -> None:
+    """What a closer look found, and the bound that closed forms give."""
+    table = Table(title=f"A closer look at the first initialisation: {_WORDS[look.kind]}", title_justify="left")
+    for heading in ("lambda", "worst pair found", "at distance", "extrapolated, 95%"):
+        table.add_column(heading, justify="right")
+    for pair, extreme in zip(look.searched, look.extremes, strict=True):
+        interval = f"{extreme.low:.4g} to {extreme.high:.4g}" if extreme else "too few pairs trusted"
+        worst = (f"{pair.constant:.4g}", f"{pair.distance:.3g}") if pair.constant else ("none trusted", "-")
+        table.add_row(f"{pair.lam:g}", *worst, interval)
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(table)
+    reached = "have no finite eigenvalues" if look.curvature is None else f"reach {look.curvature:.4g}"
+    console.print(
+        f"Per-sample Hessians along the trajectory {reached}. Worst pairs and curvature are lower "
+        "estimates; the extrapolation is statistical and only about the pairs that are drawn."
+    )
+    if look.certified is None:
+        console.print(f"No constants of {found.workload} are known in closed form.")
+        return
+    console.print(
+        f"Certified: every per-sample gradient is {look.certified.smoothness:.4g}-Lipschitz and at most "
+        f"{look.certified.lipschitz:.4g} long ({look.certified.statement})."
+    )
+    if look.bounded is not None:
+        console.print(f"Hence a bound for the run that was measured, T = {found.run.steps}: {look.bounded}.")
