@@ -14,7 +14,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(VENV)/.installed-all: $(VENV)/.installed
-	$(PIP) install --constraint constraints.txt --editable '.[dev,docs,runtime,sweep,dp-accounting,opacus]'
+	$(PIP) install --constraint constraints.txt --editable '.[dev,docs,runtime,transformer,vision,sweep,dp-accounting,opacus]'
 	touch $@
 
 check: $(VENV)/.installed          ## decide every claim of the ledger

@@ -1,163 +1,18 @@
-"""The workloads that ship with the package; all of them run offline."""
+"""The workloads that ship with the package, by name."""
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from math import sqrt
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import nn
 
-from lastiterate.numeric.certified import LossConstants, logistic_regression, two_layer
-from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
+from lastiterate.runtime.workloads.digits import digits_cnn
+from lastiterate.runtime.workloads.minilm import minilm
+from lastiterate.runtime.workloads.tabular import breast_cancer, iris_mlp
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["BUILTIN", "breast_cancer", "digits_cnn", "iris_mlp"]
-
-_FEATURE_NORM: Final = 5.0
-_TENTH: Final = 0.1
-_CERTIFIED: Final[Mapping[Callable[[], nn.Module], str]] = MappingProxyType({nn.Tanh: "tanh", nn.GELU: "gelu"})
-_UP: Final = 1 + 1e-9
-"""More than the rounding of a norm of a few thousand float64 numbers."""
-
-
-def _tenth_of_cross_entropy(output: Tensor, target: Tensor) -> Tensor:
-    return _TENTH * functional.cross_entropy(output, target)
-
-
-def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "builtin:iris-mlp") -> Workload:
-    """The network of Chien & Li, appendix A.13: Iris, two layers, hidden width 64, 0.1 times cross-entropy.
-
-    The paper does not say how the features are scaled, which activation is used, or how the weights are
-    initialised. Chosen here: each feature standardised to mean 0 and standard deviation 1 over the 150
-    flowers (the lengths in centimetres would make the constants depend on the unit), ReLU, and torch's
-    default initialisation of a linear layer.
-
-    With ReLU the per-sample gradient *jumps* where a hidden unit switches, so it is Hölder continuous of no
-    order at all: a sampled constant is finite only because few sampled pairs are close to each other.
-    ``builtin:iris-mlp-tanh`` and ``builtin:iris-mlp-gelu`` have smooth activations and true constants on
-    every bounded domain.
-
-    Args:
-        activation: makes the module between the two layers.
-        name: how the workload is called in results.
-
-    Raises:
-        InputError: scikit-learn, which ships the data, is not installed.
-    """
-    features, labels = _standardised("iris", name)
-    remark = ""
-    if activation is nn.ReLU:
-        remark = "ReLU gradients jump, so no finite constant is true: these describe the sampled distances only."
-    return Workload(
-        name=name,
-        module=lambda: nn.Sequential(nn.Linear(4, 64), activation(), nn.Linear(64, 3)),
-        loss=_tenth_of_cross_entropy,
-        inputs=features,
-        targets=labels,
-        remark=remark,
-        constants=_two_layer_constants(features, activation) if activation in _CERTIFIED else None,
-    )
-
-
-def breast_cancer() -> Workload:
-    """Logistic regression on scikit-learn's breast-cancer data: 569 samples, 30 standardised features and a bias.
-
-    Every row is shortened to norm 5 where it is longer, so that the constants hold for every sample that the same
-    preparation could give.
-
-    Raises:
-        InputError: scikit-learn is not installed.
-    """
-    name = "builtin:breast-cancer"
-    features, labels = _standardised("breast_cancer", name)
-    features = features * (_FEATURE_NORM / torch.linalg.vector_norm(features, dim=1, keepdim=True)).clamp(max=1.0)
-
-    def loss(output: Tensor, target: Tensor) -> Tensor:
-        return functional.binary_cross_entropy_with_logits(output[:, 0], target.to(output.dtype))
-
-    def constants(_module: nn.Module, _diameter: float) -> LossConstants:
-        return logistic_regression(sqrt(_FEATURE_NORM**2 + 1) * _UP)
-
-    return Workload(
-        name=name,
-        module=lambda: nn.Linear(features.shape[1], 1),
-        loss=loss,
-        inputs=features,
-        targets=labels,
-        remark="Features are standardised by the data's own mean and deviation, which is not private itself.",
-        constants=constants,
-    )
-
-
-def digits_cnn() -> Workload:
-    """A small convolutional network on scikit-learn's 8 x 8 digits: two layers of 3 x 3 filters, tanh, cross-entropy.
-
-    Raises:
-        InputError: scikit-learn is not installed.
-    """
-    name = "builtin:digits-cnn"
-    images, labels = _data("digits", name)
-
-    def network() -> nn.Module:
-        return nn.Sequential(
-            nn.Conv2d(1, 8, 3, padding=1),
-            nn.Tanh(),
-            nn.AvgPool2d(2),
-            nn.Conv2d(8, 16, 3, padding=1),
-            nn.Tanh(),
-            nn.AvgPool2d(2),
-            nn.Flatten(),
-            nn.Linear(64, 10),
-        )
-
-    return Workload(
-        name=name,
-        module=network,
-        loss=functional.cross_entropy,
-        inputs=torch.from_numpy(images / 16).reshape(-1, 1, 8, 8),
-        targets=labels,
-    )
-
-
-def _two_layer_constants(
-    features: Tensor, activation: Callable[[], nn.Module]
-) -> Callable[[nn.Module, float], LossConstants]:
-    reach = float(torch.linalg.vector_norm(features, dim=1).max())
-
-    def constants(module: nn.Module, diameter: float) -> LossConstants:
-        weights = {name: value.detach().double() for name, value in module.named_parameters()}
-        first = torch.cat([weights["0.weight"], weights["0.bias"][:, None]], dim=1)
-        return two_layer(
-            sqrt(reach**2 + 1) * _UP,
-            first_norm=(float(torch.linalg.matrix_norm(first, 2)) + diameter / 2) * _UP,
-            second_norm=(float(torch.linalg.matrix_norm(weights["2.weight"], 2)) + diameter / 2) * _UP,
-            hidden=len(first),
-            activation=_CERTIFIED[activation],
-            scale=_TENTH,
-        )
-
-    return constants
-
-
-def _standardised(data: str, name: str) -> tuple[Tensor, Tensor]:
-    """Features with mean 0 and standard deviation 1, and labels."""
-    features, labels = _data(data, name)
-    return torch.from_numpy((features - features.mean(axis=0)) / features.std(axis=0)), labels
-
-
-def _data(data: str, name: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]], Tensor]:
-    try:
-        loaded = getattr(import_module("sklearn.datasets"), f"load_{data}")()
-    except ImportError:
-        raise InputError(
-            f"The data need scikit-learn, got workload={name} without it; run pip install 'lastiterate[runtime]'."
-        ) from None
-    return np.asarray(loaded.data, dtype=np.float64), torch.from_numpy(np.asarray(loaded.target, dtype=np.int64))
-
+__all__ = ["BUILTIN", "ON_YOUR_DATA"]
 
 BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
     {
@@ -166,6 +21,12 @@ BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
         "iris-mlp-gelu": lambda: iris_mlp(nn.GELU, name="builtin:iris-mlp-gelu"),
         "breast-cancer": breast_cancer,
         "digits-cnn": digits_cnn,
+        "minilm": minilm,
     }
 )
-"""The workloads by name."""
+"""Those that bring their data along."""
+
+ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType(
+    {"cifar10-cnn": cifar10_cnn, "cifar10-resnet18": cifar10_resnet18}
+)
+"""Those that read a folder of the user, which they take as ``data``."""

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.workloads.builtin import BUILTIN
+from lastiterate.runtime.workloads.builtin import BUILTIN, ON_YOUR_DATA
 from lastiterate.runtime.workloads.probe import raised
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -32,11 +32,12 @@ def load_workload(name: str, data: Path | None = None) -> Workload:
     if not (home and colon and attribute):
         raise InputError(f"A workload is builtin:NAME or module:factory, got workload={name}; try builtin:iris-mlp.")
     if home == "builtin":
-        if attribute not in BUILTIN:
-            near = get_close_matches(attribute, BUILTIN, n=1)
-            hint = f"did you mean builtin:{near[0]}?" if near else f"choose one of {', '.join(BUILTIN)}."
+        known = {**BUILTIN, **ON_YOUR_DATA}
+        if attribute not in known:
+            near = get_close_matches(attribute, known, n=1)
+            hint = f"did you mean builtin:{near[0]}?" if near else f"choose one of {', '.join(known)}."
             raise InputError(f"There is no such built-in workload, got workload={name}; {hint}")
-        factory: object = BUILTIN[attribute]
+        factory: object = known[attribute]
     else:
         factory = _imported(home, attribute, name)
     if not callable(factory):

@@ -1,0 +1,218 @@
+"""Networks on CIFAR-10, read from the user's own folder: 50,000 training images of 32 x 32 pixels in ten classes.
+
+Two forms of the data that its authors publish are read. The binary one (``cifar-10-batches-bin``) holds bytes and is
+read with numpy. The Python one (``cifar-10-batches-py``) is pickled, and unpickling runs what a file tells it to.
+It is read by torchvision's own loader, which first compares the MD5 of every file with the published one and refuses
+where one differs: another file of the same MD5 as a given one cannot be made today. Nothing here unpickles by itself.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["cifar10_cnn", "cifar10_resnet18", "images_of"]
+
+_BINARY: Final = "cifar-10-batches-bin"
+_PICKLED: Final = "cifar-10-batches-py"
+_FILES: Final = tuple(f"data_batch_{i}.bin" for i in range(1, 6))
+_IMAGES_A_FILE = 10_000
+_PIXELS: Final = (3, 32, 32)
+_RECORD: Final = 1 + 3 * 32 * 32
+"""Bytes of an image and its class."""
+
+_CLASSES: Final = 10
+_JUMPS: Final = "ReLU gradients jump, so no finite constant is true: these describe the sampled distances only."
+
+_SMALL: Final[Mapping[str, Any]] = {
+    "inits": 2,
+    "centers": 6,
+    "points": 10,
+    "samples": 100,
+    "steps": 50,
+    "noise_std": 1e-4,
+    "draw": "log-uniform",
+    "memory": 2**30,
+}
+_LARGE: Final[Mapping[str, Any]] = {
+    "inits": 1,
+    "centers": 3,
+    "points": 8,
+    "samples": 8,
+    "steps": 20,
+    "noise_std": 1e-5,
+    "draw": "log-uniform",
+    "dtype": "float32",
+    "memory": 2 * 2**30,
+}
+
+
+class _Scaled(nn.Module):
+    """Bytes to numbers from -1 to 1, in the dtype of the measurement. No statistic of the data enters."""
+
+    scale: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("scale", torch.tensor(2 / 255))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return rows * self.scale - 1
+
+
+def cifar10_cnn(data: Path | None = None) -> Workload:
+    """The network of the D2P2-SGD paper, table 5: four convolutions, a layer of 64 units, ten scores.
+
+    The table gives filters, strides and pooling. It says neither padding nor activation. Without padding the fourth
+    convolution would have 2 x 2 pixels for its 3 x 3 filters, so each is padded by one pixel; ReLU follows each and
+    the layer of 64 units. There is no batch norm in the table and nothing was replaced.
+
+    Args:
+        data: the folder that holds ``cifar-10-batches-bin`` or ``cifar-10-batches-py``, or is one of them.
+
+    Raises:
+        InputError: no folder, or one without the data.
+    """
+
+    def network() -> nn.Module:
+        layers: list[nn.Module] = [_Scaled()]
+        for before, after in ((3, 16), (16, 32), (32, 32)):
+            layers += [nn.Conv2d(before, after, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2)]
+        layers += [nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+        return nn.Sequential(*layers, nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, _CLASSES))
+
+    return _workload("builtin:cifar10-cnn", network, data, _JUMPS, _SMALL)
+
+
+def cifar10_resnet18(data: Path | None = None) -> Workload:
+    """torchvision's ResNet-18 with ten classes and random weights, batch norm replaced by group norm of 32 groups.
+
+    Batch norm mixes the samples of a batch, so a per-sample gradient is undefined with it. All else is as torchvision
+    has it, the first layers made for larger images included: 32 x 32 pixels become one in the last ones.
+
+    Args:
+        data: the folder that holds ``cifar-10-batches-bin`` or ``cifar-10-batches-py``, or is one of them.
+
+    Raises:
+        InputError: torchvision is missing, no folder, or one without the data.
+    """
+    name = "builtin:cifar10-resnet18"
+    models = _torchvision("models", name)
+
+    def network() -> nn.Module:
+        resnet: nn.Module = models.resnet18(num_classes=_CLASSES, norm_layer=lambda width: nn.GroupNorm(32, width))
+        for part in resnet.modules():
+            if isinstance(part, nn.ReLU):
+                part.inplace = False
+        return nn.Sequential(_Scaled(), resnet)
+
+    return _workload(name, network, data, f"Group norm in place of batch norm. {_JUMPS}", _LARGE)
+
+
+def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
+    """The training images as bytes, shape (n, 3, 32, 32), and their classes, shape (n,).
+
+    Args:
+        data: the user's folder.
+        name: of the workload that reads it.
+
+    Raises:
+        InputError: no folder, a folder without the data, or a file that is not as published.
+    """
+    if data is None:
+        raise InputError(
+            f"The workload reads your own copy of CIFAR-10, got workload={name} without a folder; unpack its binary "
+            f"version somewhere and give the folder that holds {_BINARY} (--data FOLDER)."
+        )
+    for form, read in ((_BINARY, _binary), (_PICKLED, _pickled)):
+        folder = data if data.name == form else data / form
+        if folder.is_dir():
+            return read(folder, name)
+    raise InputError(
+        f"The folder must hold {_BINARY} or {_PICKLED}, got data={data} without either; unpack CIFAR-10 there."
+    )
+
+
+def _workload(
+    name: str, module: Callable[[], nn.Module], data: Path | None, remark: str, recommended: Mapping[str, Any]
+) -> Workload:
+    images, classes = images_of(data, name)
+    return Workload(
+        name=name,
+        module=module,
+        loss=functional.cross_entropy,
+        inputs=images,
+        targets=classes,
+        remark=remark,
+        recommended={**recommended, "samples": min(len(images), recommended["samples"])},
+    )
+
+
+def _binary(folder: Path, _name: str) -> tuple[Tensor, Tensor]:
+    """Records of one byte for the class and 3,072 for the pixels, red, green and blue after each other."""
+    size = _IMAGES_A_FILE * _RECORD
+    parts = []
+    for file in _FILES:
+        path = folder / file
+        if not path.is_file():
+            raise InputError(f"CIFAR-10 needs five files, got data={folder} without {file}; unpack it again.")
+        if path.stat().st_size != size:
+            raise InputError(
+                f"A file of CIFAR-10 needs {size} bytes, got {path} with {path.stat().st_size}; unpack it again."
+            )
+        parts.append(np.fromfile(path, dtype=np.uint8).reshape(-1, _RECORD))
+    records = np.concatenate(parts)
+    if records[:, 0].max() >= _CLASSES:
+        raise InputError(
+            f"The classes of CIFAR-10 are 0 to 9, got class={records[:, 0].max()} in {folder}; unpack it again."
+        )
+    images = torch.from_numpy(np.ascontiguousarray(records[:, 1:])).reshape(-1, *_PIXELS)
+    return images, torch.from_numpy(records[:, 0].astype(np.int64))
+
+
+def _pickled(folder: Path, name: str) -> tuple[Tensor, Tensor]:
+    """What torchvision's loader gives, which unpickles no file whose MD5 is not the published one."""
+    datasets = _torchvision("datasets", name)
+    if folder.name != datasets.CIFAR10.base_folder:
+        raise InputError(f"The folder must be called {_PICKLED}, got data={folder}; rename it.")
+    try:
+        found = datasets.CIFAR10(folder.parent, train=True, download=False)
+    except RuntimeError:
+        raise InputError(
+            f"The files must be those that the authors of CIFAR-10 publish, got data={folder} where one is missing or "
+            "its MD5 differs; unpack it again, nothing was loaded."
+        ) from None
+    images = torch.from_numpy(np.ascontiguousarray(found.data.transpose(0, 3, 1, 2)))
+    return images, torch.tensor(found.targets)
+
+
+def _torchvision(part: str, name: str) -> ModuleType:
+    """``torchvision.models`` or ``torchvision.datasets``, also beside a torch for which it was not built.
+
+    The wheels of torchvision for Linux are built for CUDA. Beside a torch without it their compiled operators do not
+    load, and the import stops because two of them are not declared. Networks and loaders need none, so these two are
+    declared then, without an implementation.
+    """
+    if find_spec("torchvision") is None:
+        raise InputError(
+            f"The workload needs torchvision, got workload={name} without it; "
+            "run pip install 'lastiterate[runtime,vision]'."
+        )
+    try:
+        return import_module(f"torchvision.{part}")
+    except RuntimeError as error:
+        if "operator torchvision::" not in str(error):
+            raise
+    for operator in ("nms", "qnms"):
+        torch.library.define(f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    return import_module(f"torchvision.{part}")

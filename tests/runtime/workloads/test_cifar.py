@@ -1,0 +1,209 @@
+import hashlib
+import pickle
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from lastiterate.__main__ import main
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants.record import HolderEstimate
+from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.workloads import cifar
+from lastiterate.runtime.workloads.builtin import ON_YOUR_DATA
+from lastiterate.runtime.workloads.cifar import images_of
+from lastiterate.runtime.workloads.loading import load_workload
+
+pytestmark = pytest.mark.skipif(find_spec("torchvision") is None, reason="it is in the vision extra")
+
+RECORDS = 3
+"""Images in each of the five files that the tests write; the published ones have 10,000."""
+
+Data = tuple[np.ndarray, np.ndarray]
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Data:
+    """Random images and classes, five files of them."""
+    monkeypatch.setattr(cifar, "_IMAGES_A_FILE", RECORDS)
+    random = np.random.default_rng(0)
+    return random.integers(0, 256, (5, RECORDS, 3072), dtype=np.uint8), random.integers(0, 10, (5, RECORDS))
+
+
+@pytest.fixture
+def binary(tiny: Data, tmp_path: Path) -> Path:
+    folder = tmp_path / "cifar-10-batches-bin"
+    folder.mkdir()
+    for i, (pixels, classes) in enumerate(zip(*tiny, strict=True), start=1):
+        records = np.concatenate([classes[:, None].astype(np.uint8), pixels], axis=1)
+        (folder / f"data_batch_{i}.bin").write_bytes(records.tobytes())
+    return folder
+
+
+@pytest.fixture
+def pickled(tiny: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    loader = cifar._torchvision("datasets", "test").CIFAR10
+    folder = tmp_path / "cifar-10-batches-py"
+    folder.mkdir()
+
+    def write(name: str, content: object) -> tuple[str, str]:
+        text = pickle.dumps(content)
+        (folder / name).write_bytes(text)
+        return name, hashlib.md5(text, usedforsecurity=False).hexdigest()
+
+    files = [
+        write(f"data_batch_{i}", {"data": pixels, "labels": classes.tolist()})
+        for i, (pixels, classes) in enumerate(zip(*tiny, strict=True), start=1)
+    ]
+    test = [write("test_batch", {"data": tiny[0][0], "labels": tiny[1][0].tolist()})]
+    name, digest = write("batches.meta", {"label_names": [str(i) for i in range(10)]})
+    monkeypatch.setattr(loader, "train_list", files)
+    monkeypatch.setattr(loader, "test_list", test)
+    monkeypatch.setattr(loader, "meta", {"filename": name, "key": "label_names", "md5": digest})
+    return folder
+
+
+@pytest.mark.parametrize("outer", [False, True])
+def test_binary_files(binary: Path, tiny: Data, outer: bool) -> None:
+    images, classes = images_of(binary.parent if outer else binary, "test")
+    assert images.dtype == torch.uint8
+    assert np.array_equal(images.numpy(), tiny[0].reshape(-1, 3, 32, 32))
+    assert classes.tolist() == tiny[1].reshape(-1).tolist()
+
+
+@pytest.mark.parametrize("outer", [False, True])
+def test_both_forms_hold_the_same(pickled: Path, tiny: Data, outer: bool) -> None:
+    images, classes = images_of(pickled.parent if outer else pickled, "test")
+    assert np.array_equal(images.numpy(), tiny[0].reshape(-1, 3, 32, 32))
+    assert classes.tolist() == tiny[1].reshape(-1).tolist()
+
+
+class Trap:
+    """What a malicious pickle does: unpickling it makes a file."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return (Path.touch, (self.place,))
+
+
+@pytest.mark.parametrize("file", ["data_batch_3", "test_batch", "batches.meta"])
+def test_a_file_with_another_md5_is_never_unpickled(pickled: Path, tmp_path: Path, file: str) -> None:
+    trap = pickle.dumps(Trap(tmp_path / "sprung"))
+    pickle.loads(trap)  # noqa: S301 - ours, to see that it springs
+    (tmp_path / "sprung").unlink()
+    (pickled / file).write_bytes(trap)
+    with pytest.raises(InputError, match="MD5 differs"):
+        images_of(pickled, "test")
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_missing_pickled_file(pickled: Path) -> None:
+    (pickled / "data_batch_5").unlink()
+    with pytest.raises(InputError, match="one is missing"):
+        images_of(pickled, "test")
+
+
+def test_published_md5s_are_what_guards_the_loader() -> None:
+    loader = cifar._torchvision("datasets", "test").CIFAR10
+    digests = [digest for _, digest in loader.train_list + loader.test_list] + [loader.meta["md5"]]
+    assert len(set(digests)) == 7
+    assert all(len(digest) == 32 for digest in digests), "without an MD5 torchvision checks nothing"
+
+
+def _cut(folder: Path) -> None:
+    path = folder / "data_batch_2.bin"
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def _lengthen(folder: Path) -> None:
+    path = folder / "data_batch_2.bin"
+    path.write_bytes(path.read_bytes() + bytes(3073))
+
+
+def _remove(folder: Path) -> None:
+    (folder / "data_batch_4.bin").unlink()
+
+
+def _misname(folder: Path) -> None:
+    path = folder / "data_batch_1.bin"
+    path.write_bytes(bytes([10]) + path.read_bytes()[1:])
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (_cut, rf"needs {RECORDS * 3073} bytes, got .*data_batch_2\.bin with {RECORDS * 3073 - 1}"),
+        (_lengthen, rf"with {(RECORDS + 1) * 3073}"),
+        (_remove, r"without data_batch_4\.bin"),
+        (_misname, "got class=10"),
+    ],
+)
+def test_harmed_files(binary: Path, harm: Callable[[Path], None], said: str) -> None:
+    harm(binary)
+    with pytest.raises(InputError, match=said):
+        images_of(binary, "test")
+
+
+@pytest.mark.parametrize("name", sorted(ON_YOUR_DATA))
+def test_no_folder_or_an_empty_one(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--data FOLDER"):
+        load_workload(f"builtin:{name}")
+    with pytest.raises(InputError, match=f"got data={tmp_path} without either"):
+        load_workload(f"builtin:{name}", tmp_path)
+
+
+def test_the_network_of_table_5(binary: Path) -> None:
+    workload = load_workload("builtin:cifar10-cnn", binary)
+    network = workload.initial(0)
+    filters = [(c.in_channels, c.out_channels, c.kernel_size, c.stride) for c in _parts(network, torch.nn.Conv2d)]
+    assert filters == [(a, b, (3, 3), (1, 1)) for a, b in ((3, 16), (16, 32), (32, 32), (32, 64))]
+    assert [(part.in_features, part.out_features) for part in _parts(network, torch.nn.Linear)] == [(64, 64), (64, 10)]
+    pooled = [part.kernel_size for part in _parts(network, torch.nn.AvgPool2d)]
+    assert pooled == [2, 2, 2]
+    assert "ReLU gradients jump" in workload.remark
+    bytes_ = torch.tensor([0, 255], dtype=torch.uint8)
+    torch.testing.assert_close(network[0](bytes_), torch.tensor([-1.0, 1.0]))  # type: ignore[index]
+
+
+def _parts(network: torch.nn.Module, kind: type) -> list[torch.nn.Module]:
+    return [part for part in network.modules() if isinstance(part, kind)]
+
+
+@pytest.mark.parametrize("name", sorted(ON_YOUR_DATA))
+def test_batched_gradients_equal_plain_ones(binary: Path, name: str) -> None:
+    workload = load_workload(f"builtin:{name}", binary)
+    network = workload.initial(0)
+    assert not _parts(network, torch.nn.modules.batchnorm._BatchNorm)
+    gradients = Gradients(workload, network, memory=2**31)
+    points = torch.stack([gradients.start, gradients.start * 0.9])
+    found = flat(gradients.at(points, slice(0, 2)))
+    again = workload.initial(0).double()
+    torch.nn.utils.vector_to_parameters(points[1], again.parameters())
+    loss = workload.loss(again(workload.inputs[1:2]), workload.targets[1:2])
+    plain = torch.cat([part.reshape(-1) for part in torch.autograd.grad(loss, list(again.parameters()))])
+    torch.testing.assert_close(found[1, 1], plain, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(ON_YOUR_DATA))
+def test_the_command_measures_a_folder(
+    name: str, binary: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ["--samples", "2", "--centers", "2", "--points", "1", "--steps", "1", "--inits", "1", "--json"]
+    with pytest.raises(SystemExit) as ended:
+        main(["estimate", f"builtin:{name}", "--data", str(binary), *few, "--resume", str(tmp_path / "kept")])
+    assert ended.value.code == 0
+    found = HolderEstimate.from_json(capsys.readouterr().out)
+    assert found.subset is not None
+    assert (found.pairs, found.subset.samples, found.subset.of) == (2, 2, 5 * RECORDS)
+    assert "ReLU gradients jump" in found.remark
+
+
+def test_without_torchvision_it_is_one_sentence(binary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cifar, "find_spec", lambda _name: None)
+    with pytest.raises(InputError, match=r"pip install 'lastiterate\[runtime,vision\]'"):
+        load_workload("builtin:cifar10-resnet18", binary)
