@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: check test nightly bench mutants docs figures clean
+.PHONY: check test nightly bench mutants docs dist figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,9 @@ mutants: $(VENV)/.installed-all    ## a sample of mutants of numeric/ and the en
 
 docs: $(VENV)/.installed-all       ## the documentation, into site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+
+dist: $(VENV)/.installed-all       ## sdist and wheel of what is committed, into dist/, the same bytes on any machine
+	PYTHON=$(BIN)/python .ci/dist dist
 
 figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/
 	for name in $$($(BIN)/lastiterate figure --list | cut -d" " -f1); do $(BIN)/lastiterate figure $$name --out figures || exit 1; done

@@ -116,7 +116,11 @@ _HOME = {name: f"lastiterate.{module}" for module, names in _HOMES.items() for n
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name from its module on first use."""
+    """Import a public name from its module on first use; the version is that of the installation."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("lastiterate")
     if name not in _HOME:
         raise AttributeError(f"module 'lastiterate' has no attribute {name!r}")
     try:

@@ -1,0 +1,170 @@
+"""What a release is made of: one version, the same bytes in every build, an action that decides a paper's claims."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import lastiterate
+
+ROOT = Path(__file__).parents[1]
+yaml = pytest.importorskip("yaml", reason="PyYAML is not installed; it comes with the docs extra")
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+def run(*command: str | Path, folder: Path, **environment: str) -> str:
+    done = subprocess.run(  # noqa: S603
+        [str(part) for part in command], cwd=folder, env=os.environ | environment,
+        capture_output=True, text=True, timeout=500, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """The files of two builds of one commit, in different folders, under different masks, at different times."""
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("a release is built from a commit, and this is no clone")
+    pytest.importorskip("build")
+    found = []
+    for mask in ("022", "077"):
+        folder = tmp_path_factory.mktemp(f"dist{mask}")
+        script = f'umask {mask} && exec "{ROOT}/.ci/dist" "{folder}/out"'
+        run("bash", "-c", script, folder=folder, PYTHON=sys.executable, TMPDIR=str(folder))
+        found.append({path.name: path.read_bytes() for path in (folder / "out").iterdir()})
+        (folder / "out").rename(folder / "kept")
+    return found[0], found[1]
+
+
+@pytest.fixture(scope="module")
+def unpacked(built: tuple[dict[str, bytes], dict[str, bytes]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    for name, content in built[0].items():
+        (folder / name).write_bytes(content)
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+        wheel.extractall(folder / "site")  # noqa: S202 - built a moment ago
+    return folder
+
+
+def test_two_builds_are_the_same_bytes(built: tuple[dict[str, bytes], dict[str, bytes]]) -> None:
+    first, second = built
+    assert sorted(first) == [f"lastiterate-{VERSION}-py3-none-any.whl", f"lastiterate-{VERSION}.tar.gz"]
+    assert first == second
+
+
+def test_the_wheel_is_typed_and_complete_and_works_elsewhere(unpacked: Path) -> None:
+    site = unpacked / "site"
+    sources = [*(ROOT / "src/lastiterate").glob("*.py"), *(ROOT / "src/lastiterate/commands").rglob("*")]
+    sources += [
+        path for layer in ("symbolic", "numeric", "runtime", "proofs_checks") for path in (ROOT / layer).rglob("*")
+    ]
+    tracked = set(run("git", "ls-files", folder=ROOT).splitlines())
+    for path in sources:
+        name = path.relative_to(ROOT).as_posix()
+        if path.is_file() and name in tracked:
+            assert (site / "lastiterate" / name.removeprefix("src/lastiterate/")).exists(), name
+    assert (site / "lastiterate/py.typed").exists()
+    said = run(sys.executable, "-m", "lastiterate", "--version", folder=unpacked, PYTHONPATH=str(site))
+    assert VERSION in said
+    code = "import lastiterate, lastiterate.numeric.bound as b; print(lastiterate.__file__, b.__file__)"
+    places = run(sys.executable, "-c", code, folder=unpacked, PYTHONPATH=str(site)).split()
+    assert all(Path(place).is_relative_to(site) for place in places)
+
+
+def test_the_sdist_has_no_links_and_no_half_of_the_tests(unpacked: Path) -> None:
+    with tarfile.open(next(unpacked.glob("*.tar.gz"))) as sdist:
+        members = sdist.getmembers()
+    assert all(member.isfile() or member.isdir() for member in members)
+    names = {member.name.partition("/")[2] for member in members}
+    assert {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "src/lastiterate/numeric/bound.py"} <= names
+    assert not [name for name in names if name.startswith("tests")]
+
+
+def test_there_is_one_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == VERSION
+    assert lastiterate.__version__ == VERSION
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    headings = re.findall(r"^## \[(.+?)\]", changes, flags=re.MULTILINE)
+    assert headings[0] == "Unreleased" or headings[0] == VERSION
+    assert set(re.findall(r"^### (\w+)", changes, flags=re.MULTILINE)) <= {
+        "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Known",
+    }  # fmt: skip
+
+
+def test_the_citation_has_what_its_schema_asks_for() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0"
+    assert all(isinstance(citation[field], str) and citation[field] for field in ("message", "title"))
+    assert citation["type"] == "software"
+    assert citation["license"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"]
+    assert citation["authors"]
+    assert all({"name"} == set(one) or {"family-names", "given-names"} <= set(one) for one in citation["authors"])
+
+
+def test_contributing_fits_on_one_screen() -> None:
+    lines = (ROOT / "CONTRIBUTING.md").read_text().splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 132
+
+
+def test_the_workflow_is_the_script_and_may_only_read() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    (job,) = workflow["jobs"].values()
+    assert "permissions" not in job
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
+
+
+@pytest.mark.parametrize("name", [".github/workflows/ci.yml", "action.yml"])
+def test_foreign_actions_are_named_by_a_tag(name: str) -> None:
+    used = re.findall(r"uses: (.+)", (ROOT / name).read_text())
+    assert used
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+(\.\d+)*", one) for one in used)
+
+
+def test_the_action_decides_the_claims_of_a_repository(unpacked: Path, tmp_path: Path) -> None:
+    """Its own shell steps, in a repository that `lastiterate new-claim` made; what they install is the sdist."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    install, decide = (step for step in action["runs"]["steps"] if "run" in step)
+    assert (install["env"], decide["env"]) == (
+        {"HERE": "${{ github.action_path }}"}, {"CLAIMS": "${{ inputs.claims }}"},
+    )  # fmt: skip
+    sdist = next(unpacked.glob("*.tar.gz"))
+    shutil.unpack_archive(sdist, tmp_path / "action", filter="data")
+    here = next((tmp_path / "action").iterdir())
+    venv.create(tmp_path / "venv", symlinks=True)
+    (packages,) = (tmp_path / "venv/lib").glob("python*/site-packages")
+    (packages / "dependencies.pth").write_text(str(Path(pytest.__file__).parents[1]) + "\n")  # pip among them
+    environment = {
+        "PATH": f"{tmp_path / 'venv/bin'}:{os.environ['PATH']}",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this as: no isolation
+        "PIP_IGNORE_INSTALLED": "1", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path),
+        "LASTITERATE_CACHE_DIR": str(tmp_path / "cache"),
+    }  # fmt: skip
+    paper = tmp_path / "paper"
+    paper.mkdir()
+    without_pytest = install["run"].removesuffix(" pytest")
+    assert without_pytest != install["run"]
+    run("bash", "-c", without_pytest, folder=paper, HERE=str(here), **environment)
+    said = run("bash", "-c", "lastiterate new-claim claims/lemma.py", folder=paper, **environment)
+    assert "claims/lemma.py" in said
+    default = action["inputs"]["claims"]["default"]
+    assert "1 passed" in run("bash", "-c", decide["run"], folder=paper, CLAIMS=default, **environment)
+    lemma = paper / "claims/lemma.py"
+    lemma.write_text(lemma.read_text().replace("drift(s * (1 - c**t) / (1 - c)),", "drift(s * (1 - c**t) / (1 + c)),"))
+    done = subprocess.run(  # noqa: S603
+        ["bash", "-c", decide["run"]], cwd=paper, env=os.environ | environment | {"CLAIMS": default},  # noqa: S607
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "paper/lemma_1 is REFUTED" in done.stdout
