@@ -21,11 +21,12 @@ def main() -> None:
     load = os.getloadavg()[0]
     rows: list[Row] = bounds.speed()
     try:
-        from benchmarks import gradients
+        from benchmarks import coupled, gradients
     except ImportError:  # torch is in the runtime extra
-        print("gradients: skipped, torch is not installed")
+        print("gradients, coupled: skipped, torch is not installed")
     else:
         rows += gradients.measure()
+        rows += coupled.measure()
     rows += divergences.speed()
     kept: list[tuple[str, Sequence[Limit]]] = [
         ("Growth with the number of steps", bounds.growth()),

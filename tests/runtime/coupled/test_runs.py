@@ -1,15 +1,17 @@
-from itertools import permutations
+from itertools import permutations, product
 from math import inf
+from pathlib import Path
 
 import known
 import numpy as np
 import pytest
 
-from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
+from lastiterate.numeric.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.coupled.runs import coupled_runs, tracked_distance
 from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_2_interval, wasserstein_infinity
+from lastiterate.runtime.training import adjacent
 from lastiterate.runtime.workloads.loading import load_workload
 
 
@@ -51,6 +53,65 @@ def test_a_smooth_network_stays_below_its_certified_tracking_and_a_wrong_constan
     found = coupled_runs(workload, run, pairs=50)
     assert (found.greatest <= tracked_distance(run, Smooth(2.0)) * (1 + 1e-12)).all()
     assert (found.greatest > tracked_distance(run, StronglyConvex(2.0, 1.9))).any()
+
+
+@pytest.mark.parametrize("assumption", [Smooth(2.0), Holder(0.5, 0.5), StronglyConvex(2.0, 1.0)], ids=repr)
+def test_shuffled_tracking_is_the_worst_over_all_orders(assumption: Assumption) -> None:
+    """By brute force: every sequence of places, each run's distance by the expansion itself."""
+    run = NoisySGD(8, 0.5, 0.1, 1.0, 9, 3, sampling="shuffled", diameter=2.5)
+    found = tracked_distance(run, assumption)
+    met, plain = (assumption.expansion(run, 0, differs=differs) for differs in (True, False))
+    worst = np.zeros(9)
+    for places in product(range(3), repeat=3):
+        z = np.zeros(1)
+        for t in range(8):
+            z = np.minimum((met if places[t // 3] == t % 3 else plain).value(z), 2.5)
+            worst[t + 1] = max(worst[t + 1], z[0])
+    assert found == pytest.approx(worst, rel=1e-12)
+    assert (found >= worst).all()
+
+
+def test_shuffled_pairs_stay_below_their_tracked_distance() -> None:
+    workload = known.quadratic([[-2.0], [-2.0], [-1.0], [-2.0], [2.0]])
+    run = NoisySGD(20, 0.5, 0.1, 4.0, 4, 2, sampling="shuffled", diameter=8.0)
+    found = coupled_runs(workload, run, pairs=200)
+    assert found.excess(tracked_distance(run, Smooth(2.0))) < 1e-9
+    assert found.excess(tracked_distance(run, StronglyConvex(2.0, 1.9))) > 0.01, "a false assumption is caught"
+
+
+@pytest.mark.parametrize("sampling", ["shuffled", "without_replacement", "poisson"])
+def test_every_pair_has_batches_of_its_own(sampling: str) -> None:
+    """Without noise to speak of, pairs differ by their batches alone; both runs of a pair have the same."""
+    rows = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [0.0, 0.0]]
+    workload = known.quadratic(rows)
+    run = NoisySGD(3, 0.1, 1e-12, 1e6, 4, 1, sampling=sampling)
+    found = coupled_runs(workload, run, pairs=40, replaced=1)
+    ends = {tuple(np.round(row, 6)) for row in found.last}
+    assert len(ends) > 3
+    never_met = found.distances[-1] < 1e-9
+    assert 0 < never_met.sum() < 40
+    assert np.array_equal(found.last[never_met], found.last_adjacent[never_met])
+
+
+def test_finished_pairs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adjacent, "_MOST_RUNS", 4)
+    workload = known.quadratic([[1.0, 0.5], [3.0, 0.1], [0.2, 4.0]])
+    run = NoisySGD(10, 0.1, 0.3, 1.0, dataset_size=2, diameter=4.0)
+    seen: list[tuple[int, int]] = []
+
+    def interrupt(done: int, total: int) -> None:
+        seen.append((done, total))
+        if done > 25:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        coupled_runs(workload, run, pairs=10, folder=tmp_path, on_step=interrupt)
+    assert len(list(tmp_path.rglob("block-*.npz"))) == 2
+    resumed, fresh = (coupled_runs(workload, run, pairs=10, folder=folder) for folder in (tmp_path, None))
+    for name in ("distances", "last", "last_adjacent"):
+        assert np.array_equal(getattr(resumed, name), getattr(fresh, name))
+    assert resumed.distances.shape == (11, 10)
+    assert seen[-1] == (26, 30)
 
 
 def test_poisson_pairs_lack_the_sample() -> None:

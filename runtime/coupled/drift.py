@@ -1,0 +1,200 @@
+"""How far two coupled runs drift apart, next to what the theory says: measured distances against tracked ones.
+
+Every tracked distance says what it rests on. From constants that are proved (clipping, a closed form of the loss) it is
+never exceeded; one from an assumption of the user is exceeded only if the assumption is false for this network; one
+from measured constants may be, because a sampled constant is a lower estimate.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.assumptions import Assumption, Clipped
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.constants.kinds import Kind
+from lastiterate.runtime.constants.sampling import Draw
+from lastiterate.runtime.coupled.intervals import DriftInterval, drift_interval
+from lastiterate.runtime.coupled.runs import CoupledRuns, coupled_runs, tracked_distance
+from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_infinity
+from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["Drift", "Rests", "Tracked", "measure_drift"]
+
+Array = NDArray[np.float64]
+
+_MATCHED: Final = 1000
+"""Most points of a cloud that is matched with another; the time grows with their third power."""
+
+_ROUNDING: Final = 1e-9
+
+
+class Rests(StrEnum):
+    """What a tracked distance rests on."""
+
+    CERTIFIED = "certified"
+    ASSUMED = "assumed"
+    MEASURED = "estimate"
+
+
+@dataclass(frozen=True, eq=False)
+class Tracked:
+    """One tracked distance.
+
+    Attributes:
+        name: a few words.
+        rests: what it rests on.
+        distances: min(D, D_t), shape (steps + 1,), lengths.
+        excess: how far some pair is beyond it, relatively; 0 where none is, up to rounding.
+        statement: the assumption, or what the estimate is conditional on.
+    """
+
+    name: str
+    rests: Rests
+    distances: Array
+    excess: float
+    statement: str
+
+
+@dataclass(frozen=True, eq=False)
+class Drift:
+    """Coupled runs, and what the theory and statistics say of them.
+
+    Attributes:
+        coupled: the runs.
+        tracked: the tracked distances, none for Poisson batches.
+        interval: limits of W_2 and W_infinity of the laws of the last iterates.
+        w2: W_2 of the two clouds of last iterates, a length.
+        w_infinity: W_infinity of the two clouds, a length.
+        matched: how many points of each cloud the two numbers are about.
+        remark: what was left out, and why; or "".
+    """
+
+    coupled: CoupledRuns
+    tracked: tuple[Tracked, ...]
+    interval: DriftInterval
+    w2: float
+    w_infinity: float
+    matched: int
+    remark: str
+
+    @property
+    def refuted(self) -> tuple[Tracked, ...]:
+        """The tracked distances that some pair exceeds although they are no estimates."""
+        return tuple(one for one in self.tracked if one.excess > 0 and one.rests != Rests.MEASURED)
+
+
+def measure_drift(
+    workload: Workload,
+    run: NoisySGD,
+    assumption: Assumption,
+    *,
+    pairs: int = 1000,
+    replaced: int = 0,
+    points: int = 10,
+    level: float = 0.95,
+    dtype: str = "float64",
+    device: str = "cpu",
+    memory: int = 256 * 2**20,
+    seed: int = 0,
+    folder: Path | None = None,
+    on_step: Callable[[int, int], None] | None = None,
+) -> Drift:
+    """Run coupled pairs and compare them with every tracked distance that is known.
+
+    Args:
+        workload: network, loss and data; under "replace" one sample more than the run.
+        run: the run.
+        assumption: what is assumed of the losses.
+        pairs: number of pairs, at least 4.
+        replaced: index of the sample that differs.
+        points: points around every iterate at which constants are measured; 0 measures none.
+        level: confidence of the interval.
+        dtype: float32 or float64.
+        device: a torch device name.
+        memory: bytes that one chunk of gradients may take.
+        seed: of everything random, at least 0.
+        folder: where finished pairs and measurements are kept and looked for; None keeps nothing.
+        on_step: called with (finished, all) steps of the pairs.
+
+    Raises:
+        InputError: as `coupled_runs`, `drift_interval` and `tracked_distance`, or ``points`` is negative.
+    """
+    if isinstance(points, bool) or not isinstance(points, int) or points < 0:
+        raise InputError(f"points needs a whole number of at least 0, got points={points!r}; 0 measures no constants.")
+    known: list[tuple[str, Rests, Assumption, str]] = []
+    if assumption != Clipped():
+        known.append(("the file", Rests.ASSUMED, assumption, assumption.statement))
+    if workload.constants is not None:
+        constants = workload.certified(seed, run.diameter)
+        proved = constants.assumption(run)
+        known.append(("closed form", Rests.CERTIFIED, proved, f"{constants.statement}: {proved.statement}"))
+    known.append(("clipping alone", Rests.CERTIFIED, Clipped(), Clipped().statement))
+    trackable = run.sampling != "poisson"
+    paths = [tracked_distance(run, one, replaced) for _, _, one, _ in known] if trackable else []
+    coupled = coupled_runs(
+        workload,
+        run,
+        pairs=pairs,
+        replaced=replaced,
+        dtype=dtype,
+        device=device,
+        memory=memory,
+        seed=seed,
+        folder=folder,
+        on_step=on_step,
+    )
+    interval = drift_interval(coupled, level=level)
+    tracked = [
+        Tracked(name, rests, path, _excess(coupled, path), said)
+        for (name, rests, _, said), path in zip(known, paths, strict=trackable)
+    ]
+    remark = "" if trackable else "The size of Poisson batches is random, so that there is no tracked distance."
+    radius = float(coupled.greatest.max())
+    if trackable and points and radius > 0:
+        sampling = Sampling(
+            inits=1,
+            points=points,
+            radius=radius,
+            draw=Draw.LOG_UNIFORM,
+            dtype=dtype,
+            device=device,
+            memory=memory,
+            seed=seed,
+        )
+        measured, remark = _measured(workload, run, replaced, sampling, coupled, folder)
+        tracked += measured
+    left, right = coupled.last[:_MATCHED], coupled.last_adjacent[:_MATCHED]
+    w2, w_infinity = wasserstein_2(left, right), wasserstein_infinity(left, right)
+    return Drift(coupled, tuple(tracked), interval, w2, w_infinity, len(left), remark)
+
+
+def _measured(
+    workload: Workload,
+    run: NoisySGD,
+    replaced: int,
+    sampling: Sampling,
+    coupled: CoupledRuns,
+    folder: Path | None,
+) -> tuple[list[Tracked], str]:
+    """What is tracked with the measured constant of the clipped gradients, and a remark where there is none."""
+    kept = slice(run.dataset_size)
+    data = replace(workload, inputs=workload.inputs[kept], targets=workload.targets[kept])
+    found = estimate_holder(data, run, (1.0,), sampling, folder=folder)
+    try:
+        measured = found.holder(1.0, Kind.SAMPLE_CLIPPED)
+    except InputError as error:
+        return [], f"No constants were measured: {error}"
+    path = tracked_distance(run, measured.assumption, replaced)
+    return [Tracked("measured", Rests.MEASURED, path, _excess(coupled, path), measured.conditional_on)], ""
+
+
+def _excess(coupled: CoupledRuns, tracked: Array) -> float:
+    found = coupled.excess(tracked)
+    return found if found > _ROUNDING else 0.0

@@ -1,0 +1,140 @@
+"""``lastiterate drift``: how far coupled runs of a network drift apart, next to the tracked distance of the theory."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lastiterate.commands.measuring import progress, require_torch, run_of
+from lastiterate.numeric.errors import InputError
+
+if TYPE_CHECKING:
+    from lastiterate.runtime.coupled.drift import Drift
+
+_EXAMPLES = """\b
+Examples:
+  lastiterate drift run.toml --workload builtin:iris-mlp-tanh
+  lastiterate drift run.toml --workload builtin:breast-cancer --pairs 200 --plot drift.png
+  lastiterate drift run.toml --workload my_models:factory --replaced 7 --json
+"""
+_ROWS = 9
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("run_file", type=click.Path(path_type=Path))
+@click.option("--workload", required=True, help="builtin:NAME or module:factory.")
+@click.option("--pairs", default=1000, show_default=True, help="Pairs of runs.")
+@click.option("--replaced", default=0, show_default=True, help="Index of the sample that differs.")
+@click.option("--points", default=10, show_default=True, help="Points around an iterate to measure constants; 0: none.")
+@click.option("--level", default=0.95, show_default=True, help="Confidence of the limits of W_2 and W_infinity.")
+@click.option("--device", default="cpu", show_default=True, help="cpu, cuda or mps.")
+@click.option("--dtype", default="float64", show_default=True, help="float64 or float32.")
+@click.option("--memory", default=256 * 2**20, show_default=True, help="Bytes that one chunk may take.")
+@click.option("--threads", default=1, show_default=True, help="Threads on the CPU.")
+@click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture to write, .png; a CSV beside it."
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of finished pairs; the user's cache folder if left out.",
+)
+def command(
+    run_file: Path, workload: str, threads: int, as_json: bool, plot: Path | None, resume: Path | None, **options: Any
+) -> int:
+    """Measure how far pairs of the run in RUN_FILE drift apart when one sample differs.
+
+    The runs of a pair share batches and noise, every pair has its own. Beside the greatest distance at each step stands
+    the tracked distance D_t, which no pair may exceed: under the assumption of the file, with constants in closed form
+    where the loss has them, under clipping alone, and, as an estimate, with measured constants. Exit status 1 if a pair
+    exceeds one that is no estimate. Finished pairs are kept: an interrupted measurement goes on.
+    """
+    require_torch()
+    if plot is not None and plot.suffix != ".png":
+        raise InputError(f"A picture needs a name that ends in .png, got plot={plot}; change the ending.")
+    from platformdirs import user_cache_path
+
+    from lastiterate.runtime.coupled.drift import measure_drift
+    from lastiterate.runtime.threads import threads_of_torch
+    from lastiterate.runtime.workloads.loading import load_workload
+
+    run, assumption = run_of(run_file)
+    network = load_workload(workload)
+    with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs") as on_step:
+        found = measure_drift(
+            network,
+            run,
+            assumption,
+            folder=resume or user_cache_path("lastiterate") / "drift",
+            on_step=on_step,
+            **options,
+        )
+    click.echo(json.dumps(_as_dict(network.name, found), indent=2)) if as_json else _print(network.name, found)
+    if plot is not None:
+        from lastiterate.numeric.drawing import write_figure
+        from lastiterate.runtime.coupled.picture import picture
+
+        for path in write_figure(picture(found, network.name), plot.parent, plot.stem):
+            click.echo(path, err=as_json)
+    return 1 if found.refuted else 0
+
+
+def _as_dict(name: str, found: "Drift") -> dict[str, object]:
+    interval = found.interval
+    return {
+        "workload": name,
+        "pairs": found.coupled.distances.shape[1],
+        "replaced": found.coupled.replaced,
+        "greatest": found.coupled.greatest.tolist(),
+        "tracked": [
+            {"name": one.name, "kind": str(one.rests), "statement": one.statement, "excess": one.excess}
+            | {"distances": one.distances.tolist()}
+            for one in found.tracked
+        ],
+        "wasserstein": {"level": interval.level, "low": interval.low, "w2_high": interval.w2_high}
+        | {"w_infinity_high": interval.w_infinity_high, "share_left_out": interval.share}
+        | {"matched_points": found.matched, "w2_of_clouds": found.w2, "w_infinity_of_clouds": found.w_infinity},
+        "remark": found.remark,
+    }
+
+
+def _print(name: str, found: "Drift") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from lastiterate.numeric.balls import printed_up
+
+    pairs, steps = found.coupled.distances.shape[1], found.coupled.run.steps
+    table = Table(
+        title=f"{name}: distance of coupled runs, and tracked distance D_t by what it rests on", title_justify="left"
+    )
+    for heading in ("step", f"greatest of {pairs}", *(f"{one.name}, {one.rests}" for one in found.tracked)):
+        table.add_column(heading, justify="right")
+    for t in sorted({round(steps * k / (_ROWS - 1)) for k in range(1, _ROWS)} - {0}):
+        tracked = (printed_up(float(one.distances[t]), 4) for one in found.tracked)
+        table.add_row(str(t), f"{found.coupled.greatest[t]:.4g}", *tracked)
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(table)
+    for one in found.tracked:
+        said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
+        console.print(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
+    limits = found.interval
+    console.print(
+        f"Laws of the last iterates, all with {limits.level:g} confidence: W_2 is {limits.low:.4g} to "
+        f"{limits.w2_high:.4g}; W_infinity is at least {limits.low:.4g}, and at most {limits.w_infinity_high:.4g} once "
+        f"{100 * limits.share:.2g}% of the mass is left out. No sample limits a supremum from above: D_t does."
+    )
+    console.print(
+        f"Best matching of {found.matched} points of each cloud: W_2 {found.w2:.4g}, W_infinity {found.w_infinity:.4g}."
+    )
+    if found.remark:
+        console.print(found.remark)
+    if found.refuted:
+        names = " and ".join(one.name for one in found.refuted)
+        certified = any(one.rests == "certified" for one in found.refuted)
+        blame = "this package: report it" if certified else f"the assumption of the file: it is false for {name}"
+        console.print(f"Some pair is farther apart than D_t by {names}. Distrust {blame}.")
