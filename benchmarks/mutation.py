@@ -88,12 +88,14 @@ def _covered(tree: Path, cache: Path) -> tuple[CoverageData, dict[str, float]]:
     """Which test runs which line, and how long each test takes; measured once for each state of the tree."""
     data, times = cache / "coverage", cache / "times.xml"
     if not (data.exists() and times.exists()):
-        settings = cache / "coverage.ini"
-        settings.write_text("[run]\nbranch = True\nrelative_files = True\nsource =\n  " + "\n  ".join(MUTATED) + "\n")
-        command = _pytest("-n", "auto", *TESTS, "--cov", f"--cov-config={settings}", "--cov-context=test")
-        command += ["--cov-report=term", f"--junitxml={times}"]
-        environment = _environment(tree) | {"COVERAGE_FILE": str(data)}
+        settings = "[run]\nbranch = True\nrelative_files = True\nsource =\n  " + "\n  ".join(MUTATED) + "\n"
+        (tree / "measured.ini").write_text(settings)
+        command = _pytest("-n", "auto", *TESTS, "--cov", "--cov-config=measured.ini", "--cov-context=test")
+        command += ["--cov-report=term", "--junitxml=times.xml"]
+        environment = _environment(tree) | {"COVERAGE_FILE": str(tree / "coverage")}
         subprocess.run(command, cwd=tree, env=environment, check=True)  # noqa: S603
+        for found in (data, times):
+            shutil.copy(tree / found.name, found)
     seconds: dict[str, float] = {}
     for case in ElementTree.parse(times).iter("testcase"):  # noqa: S314, our own file
         name = f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
@@ -131,11 +133,14 @@ def _executed(source: str) -> str:
 
 
 def _matters(spec: MutationSpec, tree: Path) -> bool:
-    """Whether the mutant changes what is executed."""
+    """Whether the mutant is a program, and changes what is executed."""
     source = (tree / spec.module_path).read_text()
     operator = get_operator(spec.operator_name)(**spec.operator_args)
     mutated = MutationVisitor.mutate_code(source, operator, spec.occurrence)
-    return mutated is not None and _executed(mutated) != _executed(source)
+    try:
+        return mutated is not None and _executed(mutated) != _executed(source)
+    except SyntaxError:
+        return False
 
 
 def _drawn(tree: Path, only: Sequence[str], sample: int, seed: int) -> list[MutationSpec]:
