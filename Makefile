@@ -1,6 +1,7 @@
 # Two commands do everything on a machine with Python >= 3.11 and git: `make check` and `make test`.
 PYTHON ?= python3
 VENV   := .venv
+DEVICE ?= cuda
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
@@ -39,6 +40,9 @@ docs: $(VENV)/.installed-all       ## the documentation, into site/; a warning i
 
 dist: $(VENV)/.installed-all       ## sdist and wheel of what is committed, into dist/, the same bytes on any machine
 	PYTHON=$(BIN)/python .ci/dist dist
+
+bench-gpu:                         ## the same for a GPU, with the python that has torch for it: PYTHON=python3 DEVICE=cuda
+	PYTHONPATH=src $(PYTHON) -m benchmarks --device $(DEVICE)
 
 figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/
 	for name in $$($(BIN)/lastiterate figure --list | cut -d" " -f1); do $(BIN)/lastiterate figure $$name --out figures || exit 1; done

@@ -1,5 +1,13 @@
-"""Run every benchmark and write RESULTS.md beside this file."""
+"""Run every benchmark and write RESULTS.md beside this file; with --device cuda only what a GPU is asked for.
 
+    python -m benchmarks
+    python -m benchmarks --device cuda     # writes cuda.md, which RESULTS.md takes in
+
+The second needs torch, numpy, scipy, scikit-learn, python-flint and, for the transformer, the `transformer` extra; it
+takes a few minutes.
+"""
+
+import argparse
 import os
 import platform
 from collections.abc import Sequence
@@ -7,10 +15,11 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import accounting, batches, bounds, divergences, ledger
-from benchmarks.table import Limit, Row, limits, ratios
+from benchmarks.table import Limit, Missing, Row, limits, ratios
 
-_RESULTS = Path(__file__).with_name("RESULTS.md")
+_HERE = Path(__file__).parent
+_RESULTS = _HERE / "RESULTS.md"
+_AS_WRITTEN = argparse.RawDescriptionHelpFormatter
 _PACKAGES = (
     *("lastiterate", "numpy", "scipy", "python-flint", "sympy", "z3-solver", "torch"),
     *("dp-accounting", "opacus", "prv-accountant", "autodp"),
@@ -18,8 +27,36 @@ _PACKAGES = (
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__, formatter_class=_AS_WRITTEN)
+    parser.add_argument("--device", default="cpu", help="cpu for everything, or cuda, cuda:INDEX, mps")
+    device = parser.parse_args().device
+    if device == "cpu":
+        everything()
+    else:
+        on_device(device)
+
+
+def on_device(device: str) -> None:
+    """What is asked of a GPU, written to a file of its own."""
+    import torch
+
+    from benchmarks import gradients
+
+    kind = torch.device(device).type
+    name = torch.cuda.get_device_name(device) if kind == "cuda" else kind
+    rows, kept = gradients.measure(device), gradients.memory(device)
+    parts = [f"{name}. {_head(os.getloadavg()[0], f'python -m benchmarks --device {device}')}", ratios(rows)]
+    file = _HERE / f"{kind}.md"
+    file.write_text("\n\n".join([*parts, *([limits(kept)] if kept else [])]) + "\n")
+    print(file.read_text())
+
+
+def everything() -> None:
+    """All benchmarks of the CPU, with what was last written on a GPU."""
+    from benchmarks import accounting, batches, bounds, divergences, ledger
+
     load = os.getloadavg()[0]
-    rows: list[Row] = bounds.speed()
+    rows: list[Row | Missing] = [*bounds.speed()]
     try:
         from benchmarks import coupled, gradients
     except ImportError:  # torch is in the runtime extra
@@ -39,10 +76,11 @@ def main() -> None:
     parts = ["# Benchmarks", _head(load), "## Against baselines", ratios(rows)]
     for title, table in kept:
         parts += [f"## {title}", limits(table) if table else "`lastiterate check` does not run here."]
+    parts += ["## On a GPU", *_from_devices()]
     parts += ["## Other accountants", _PEERS]
     parts += ["### Renyi divergence of one step", accounting.standings(accounting.renyi())]
     parts += ["### Epsilon of a run at a delta", accounting.standings(accounting.epsilons())]
-    parts += ["### Known failures, Renyi divergence of one step", _failures()]
+    parts += ["### Known failures, Renyi divergence of one step", _failures(accounting.known_failures())]
     _RESULTS.write_text("\n\n".join(parts) + "\n")
     print(_RESULTS.read_text())
 
@@ -55,12 +93,18 @@ _PEERS = (
 )
 
 
-def _failures() -> str:
+def _failures(known: Sequence[Sequence[str]]) -> str:
     lines = ["| setting | rigorous value | accountant | answer |", "|---|--:|---|--:|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in accounting.known_failures())])
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in known)])
 
 
-def _head(load: float) -> str:
+def _from_devices() -> list[str]:
+    """The sections that runs with --device wrote, or that there is none."""
+    written = [file for file in (_HERE / "cuda.md", _HERE / "mps.md") if file.exists()]
+    return [file.read_text().strip() for file in written] or ["No GPU has been measured yet: `make bench-gpu` does it."]
+
+
+def _head(load: float, command: str = "make bench") -> str:
     cores = os.cpu_count() or 1
     versions = ", ".join(f"{name} {found}" for name in _PACKAGES if (found := _version(name)))
     busy = (
@@ -70,7 +114,7 @@ def _head(load: float) -> str:
         else ""
     )
     return (
-        f"Written by `make bench` on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC. Both times of a ratio are of one run; "
+        f"Written by `{command}` on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC. Both times of a ratio are of one run; "
         "times are medians, except that the baseline of A.13 runs once. Costs are in units of the noise "
         f"(epsilon at order alpha is alpha / 2 times the cost).{busy}\n\n"
         f"Machine: {_processor()}, {cores} cores, {platform.system()} {platform.machine()}. "

@@ -1,24 +1,72 @@
-"""Batched per-sample gradients against a plain loop of autograd calls, on the CPU, in one run."""
+"""Batched per-sample gradients: against a plain loop of autograd calls, and against their own matrix products.
+
+One code path for every device: the loop runs on the CPU, as its user would run it, and the batched gradients on the
+device that is asked for, same work, in one run.
+"""
+
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from benchmarks.table import Row, median_time
-from lastiterate.runtime.gradients import Gradients, flat
+from benchmarks.matmuls import alone, flops, recorded
+from benchmarks.table import Limit, Missing, Row, median_time
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.gradients import Gradients, device_of, flat
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
-_POINTS = 20
+__all__ = ["loop", "measure", "memory"]
+
+_LOOPED = (("builtin:iris-mlp", 20, 150, 5.0, 100.0), ("builtin:digits-cnn", 4, 200, 1.5, 1.5))
+"""Workload, points, samples, and how many times faster than the loop is wanted on the CPU and on a GPU."""
+
+_TRANSFORMER = "builtin:minilm"
+_WITHIN = 2.0
+"""How many times as long as their matrix products per-sample gradients of the transformer may take on a GPU."""
 
 
-def measure() -> list[Row]:
-    """Per-sample gradients of the Iris network at 20 points and 150 samples, medians, one thread."""
+def measure(device: str = "cpu") -> list[Row | Missing]:
+    """All rows of one device, medians; on the CPU with one thread, and with the rows that need a GPU as missing."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return [_row(dtype) for dtype in ("float32", "float64")]
+        rows: list[Row | Missing] = []
+        for name, points, samples, wanted, wanted_there in _LOOPED:
+            for dtype in ("float32",) if device == "mps" else ("float32", "float64"):
+                target = wanted if device == "cpu" else wanted_there
+                rows.append(_against_loop(name, points, samples, dtype, device, target))
+        rows.append(_against_products(device))
     finally:
         torch.set_num_threads(threads)
+    if device == "cpu":
+        rows += [
+            Missing("per-sample gradients, iris-mlp, cuda", "loop of autograd calls on the CPU", 100.0, _NO_GPU),
+            Missing("per-sample gradients, minilm, cuda", "their matrix products alone", 1 / _WITHIN, _NO_GPU),
+        ]
+    return rows
+
+
+_NO_GPU = "needs a GPU: not run (`make bench-gpu`)"
+
+
+def memory(device: str) -> list[Limit]:
+    """Memory that torch allocates for a chunk on a CUDA device, against the budget; nothing to say elsewhere."""
+    if not device.startswith("cuda"):
+        return []
+    rows = []
+    for name in ("builtin:iris-mlp", "builtin:digits-cnn"):
+        for budget in (64, 1024):
+            workload = load_workload(name)
+            gradients = Gradients(workload, workload.initial(0), device=device, memory=budget * 2**20)
+            points = gradients.start.repeat(2000, 1)
+            part, chunk = next(gradients.point_chunks(2000)), next(gradients.sample_chunks())
+            torch.cuda.reset_peak_memory_stats(device)
+            before = torch.cuda.memory_allocated(device)
+            gradients.at(points[part], chunk)
+            used = (torch.cuda.max_memory_allocated(device) - before) / 2**20
+            rows.append(Limit(f"memory of one chunk of gradients, {name}", used, "MiB", float(budget)))
+    return rows
 
 
 def loop(workload: Workload, module: torch.nn.Module, points: Tensor) -> Tensor:
@@ -33,14 +81,68 @@ def loop(workload: Workload, module: torch.nn.Module, points: Tensor) -> Tensor:
     return torch.stack(rows).reshape(len(points), workload.samples, -1)
 
 
-def _row(dtype: str) -> Row:
-    workload = load_workload("builtin:iris-mlp")
-    gradients = Gradients(workload, workload.initial(0), dtype=dtype)
-    start = gradients.start
+def _against_loop(name: str, points: int, samples: int, dtype: str, device: str, wanted: float) -> Row:
+    whole = load_workload(name)
+    workload = replace(whole, inputs=whole.inputs[:samples], targets=whole.targets[:samples])
+    gradients = Gradients(workload, workload.initial(0), dtype=dtype, device=device, memory=2**31)
+    near = _near(gradients, points)
+    module = workload.initial(0).to(near.dtype)
+    slow, expected = median_time(lambda: loop(workload, module, near.cpu()), repeats=3)
+    fast, found = median_time(lambda: flat(gradients.at(near)), wait=lambda: _wait(device))
+    torch.testing.assert_close(found.cpu(), expected, rtol=1e-3, atol=1e-4)
+    label = f"per-sample gradients, {name.removeprefix('builtin:')}, {dtype}, {device}"
+    speed = f"{points * samples / slow:,.0f} and {points * samples / fast:,.0f} gradients a second"
+    return Row(label, "loop of autograd calls on the CPU", slow, fast, wanted, speed)
+
+
+def _against_products(device: str) -> Row | Missing:
+    """Per-sample gradients of the transformer against the matrix products that they consist of."""
+    samples = 4 if device == "cpu" else 64
+    label, baseline = f"per-sample gradients, minilm, {device}", "their matrix products alone"
+    wanted = 0.0 if device == "cpu" else 1 / _WITHIN
+    try:
+        whole = load_workload(_TRANSFORMER)
+    except InputError as error:
+        return Missing(label, baseline, wanted, str(error))
+    workload = replace(whole, inputs=whole.inputs[:samples], targets=whole.targets[:samples])
+    gradients = Gradients(workload, workload.initial(0), dtype="float32", device=device, memory=2**37)
+    points = gradients.start[None]
+
+    def ours() -> object:
+        return gradients.at(points)
+
+    shapes = recorded(ours)
+    needed = flops(lambda: _passes(workload, workload.initial(0).float()))
+    products = alone(shapes, torch.float32, device)
+    done = sum(times * 2 * _size(left) * right[-1] for (left, right), times in shapes.items())
+    slow, _ = median_time(products, wait=lambda: _wait(device))
+    fast, _ = median_time(ours, wait=lambda: _wait(device))
+    note = (
+        f"{samples} sentences: ours takes {fast / slow:.2f} times as long; {done / 1e9:.1f} GFLOP of products, "
+        f"where a plain pass of each needs {needed / 1e9:.1f}"
+    )
+    return Row(label, baseline, slow, fast, wanted, note)
+
+
+def _passes(workload: Workload, module: torch.nn.Module) -> None:
+    for row, target in zip(workload.inputs, workload.targets, strict=True):
+        workload.loss(module(row[None]), target[None]).backward()
+
+
+def _near(gradients: Gradients, points: int) -> Tensor:
     generator = torch.Generator().manual_seed(0)
-    points = start + 0.01 * torch.randn(_POINTS, len(start), generator=generator, dtype=start.dtype)
-    module = workload.initial(0).to(start.dtype)
-    slow, expected = median_time(lambda: loop(workload, module, points), repeats=3)
-    fast, found = median_time(lambda: flat(gradients.at(points)))
-    torch.testing.assert_close(found, expected)
-    return Row(f"per-sample gradients, {dtype}", "loop of autograd calls", slow, fast, wanted_ratio=5.0)
+    drawn = torch.randn(points, gradients.dimension, generator=generator, dtype=torch.float32)
+    return gradients.start + 0.01 * drawn.to(gradients.start)
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    return int(torch.Size(shape).numel())
+
+
+def _wait(device: str) -> None:
+    """Until the device has done what it was given."""
+    kind = device_of(device).type
+    if kind == "cuda":
+        torch.cuda.synchronize(device)
+    elif kind == "mps":
+        torch.mps.synchronize()
