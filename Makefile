@@ -5,7 +5,7 @@ DEVICE ?= cuda
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: check test nightly bench mutants docs dist figures clean
+.PHONY: check test nightly bench bench-gpu mutants docs dist figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -41,7 +41,7 @@ docs: $(VENV)/.installed-all       ## the documentation, into site/; a warning i
 dist: $(VENV)/.installed-all       ## sdist and wheel of what is committed, into dist/, the same bytes on any machine
 	PYTHON=$(BIN)/python .ci/dist dist
 
-bench-gpu:                         ## the same for a GPU, with the python that has torch for it: PYTHON=python3 DEVICE=cuda
+bench-gpu:                         ## what is asked of a GPU, by the python that has torch for it (PYTHON, DEVICE), into benchmarks/cuda.md
 	PYTHONPATH=src $(PYTHON) -m benchmarks --device $(DEVICE)
 
 figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/
