@@ -9,12 +9,15 @@ from flint import arb
 from lastiterate.numeric.accounting.composed import Composed
 from lastiterate.numeric.accounting.dp import sampled_dp
 from lastiterate.numeric.accounting.gaussian import gdp_epsilon
+from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import precision, upper
 from lastiterate.numeric.batches.sampled import sampled_loss
 from lastiterate.numeric.batches.shuffled import mean_dp, mean_loss, worst_order
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.results import Bound, Estimate, Measured, RenyiBound, renyi_order
+from lastiterate.numeric.extreme import extreme
+from lastiterate.numeric.plain_optimum import plain_optimum
+from lastiterate.numeric.results import Bound, Estimate, Measured, RenyiBound, rdp_epsilon, renyi_order
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, worst_position
 
@@ -25,6 +28,8 @@ RANDOM_CLAIMS: Final = {"without_replacement": "ours/sampled/step", "poisson": "
 """Schemes whose bound is of Renyi type, and the claim behind it."""
 
 _RANDOM = tuple(RANDOM_CLAIMS)
+_HIGHEST = 1e9
+"""Beyond this order random batches are priced as if the sample were in every one."""
 
 
 def gaussian_bound(
@@ -87,22 +92,27 @@ def bound(
     order, delta = _target(assumption, order, delta)
     if run.batch == run.dataset_size and run.sampling == "without_replacement":
         return replace(bound(replace(run, sampling="full"), assumption, order=order, delta=delta), run=run)
+    if order is None and delta is None:
+        raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
+    claim, stated = RANDOM_CLAIMS[run.sampling], _stated(run, assumption)
+    if extreme(run, assumption) or (order is not None and order > _HIGHEST):
+        whole = Composed(_up(plain_optimum(run, assumption)[1].cost))
+        epsilon = rdp_epsilon(whole.cost, order) if order is not None else composed_epsilon(whole, delta or 0.0)
+        return RenyiBound(run, epsilon, order, delta, "worst batches", (0, run.steps), 0.0, claim, stated, whole)
     if order is not None:
         found = sampled_loss(run, assumption, order)
         epsilon, route = found.epsilon, found.route
-    elif delta is not None:
-        converted = sampled_dp(run, assumption, delta)
-        epsilon, order, route, found = converted.epsilon, converted.order, converted.route, converted.found
     else:
-        raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
-    claim = RANDOM_CLAIMS[run.sampling]
-    stated = _stated(run, assumption)
+        converted = sampled_dp(run, assumption, delta or 0.0)
+        epsilon, order, route, found = converted.epsilon, converted.order, converted.route, converted.found
     return RenyiBound(run, epsilon, order, delta, route, found.window, found.share, claim, stated, found.composed)
 
 
 def _shuffled(run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None) -> Bound | RenyiBound:
     """Of the bound for every order and the mean over orders the smaller."""
     always = gaussian_bound(run, assumption, order=order, delta=delta)
+    if extreme(run, assumption) or (order is not None and order > _HIGHEST):
+        return always
     if order is not None:
         order = renyi_order(order)
         found = mean_loss(run, assumption, order)
@@ -162,14 +172,17 @@ def _target(assumption: Assumption, order: float | None, delta: float | None) ->
 def _solve(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
 ) -> tuple[NoisySGD, float, float | None, float | None, str, int, tuple[str, ...], Optimum]:
+    stated = _stated(run, assumption)
+    if extreme(run, assumption):
+        position, found = plain_optimum(run, assumption)
+        return run, _up(found.cost), order, delta, assumption.claim, position, stated, found
     if run.sampling == "shuffled" and run.batches > 1:
         worst = worst_order(run, assumption)
         found = Optimum(worst.cost, worst.path, worst.route)
-        stated = _stated(run, assumption)
         return run, _up(found.cost), order, delta, "ours/shuffled/worst", run.batches - 1, stated, found
     program, found = worst_position(run, assumption)
     claim = assumption.claim if run.batches == 1 else "ours/cyclic/last_step"
-    return run, _up(found.cost), order, delta, claim, program.position, _stated(run, assumption), found
+    return run, _up(found.cost), order, delta, claim, program.position, stated, found
 
 
 def _stated(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:

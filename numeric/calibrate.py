@@ -106,6 +106,11 @@ def _largest(at: Callable[[float], _Bound], name: str, epsilon: float) -> _Bound
     while (more := at(high)).epsilon <= epsilon and high < _FAR:
         low, best, leap = high, more, min(leap**2, 16.0)
         high *= leap
+    if more.epsilon <= epsilon:
+        raise InputError(
+            f"The target needs to be met within a factor of {_FAR:g} of the run's own {name}, got epsilon={epsilon:g}, "
+            "which every value there meets; start from another run."
+        )
     tight = _TIGHT if isinstance(best, Bound) else _TIGHT_RANDOM
     # False position on logarithms; an end that stays put counts half, and every third time the middle is tried.
     left, right = _gap(best, epsilon), _gap(more, epsilon)

@@ -23,6 +23,8 @@ __all__ = ["quick_rdp_to_dp", "rdp_to_dp"]
 _SEARCH = 60
 """Halvings of an interval."""
 _NEAR_ZERO = 1e-4
+_LEAST_LOG = -744.0
+"""Of a float above 0."""
 
 
 def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
@@ -77,7 +79,7 @@ def _reaches(order: float, rho: float, delta: float, eps: float) -> tuple[bool, 
     """Whether F is large enough at its least, as far as this arithmetic tells, and p there."""
     near_zero = (order - 1) * rho < _NEAR_ZERO  # F is hardly above 1, and floats do not tell its slope
     slope_falls = _falls_in_balls if near_zero else _falls
-    low, high = log(delta) - 50, log1p(-delta)
+    low, high = max(log(delta) - 50, _LEAST_LOG), log1p(-delta)
     for _ in range(_SEARCH):
         middle = (low + high) / 2
         low, high = (middle, high) if slope_falls(order, delta, eps, exp(middle)) else (low, middle)

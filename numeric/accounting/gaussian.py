@@ -17,6 +17,11 @@ from lastiterate.numeric.run import real
 
 __all__ = ["gdp_delta", "gdp_epsilon"]
 
+_LARGE = 1e6
+"""From here on the second term of the formula moves epsilon by less than 1e-12 of it."""
+_WIDEST = 40.0
+"""Phi(-40) is below every positive float."""
+
 
 def gdp_delta(mu: float, epsilon: float) -> float:
     """The least delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP.
@@ -59,17 +64,30 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         raise InputError(f"delta needs a number in (0, 1), got delta={delta:g}; 1e-5 is customary.")
     if not isfinite(mu):
         return inf
-    if gdp_delta(mu, 0.0) <= delta:
+    if mu < _LARGE and gdp_delta(mu, 0.0) <= delta:
         return 0.0
-    low, high = 0.0, 1.0
-    while gdp_delta(mu, high) > delta:
-        low, high = high, 2 * high
+    low, high = 0.0, _first_term_alone(mu, delta)
+    if mu >= _LARGE:
+        return high
     while nextafter(low, inf) < high:  # floats are finitely many: this ends on neighbours
         middle = low + (high - low) / 2
         if middle in (low, high):
             break
         low, high = (middle, high) if gdp_delta(mu, middle) > delta else (low, middle)
     return high
+
+
+def _first_term_alone(mu: float, delta: float) -> float:
+    """mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0: what the first term of the formula needs."""
+    with precision():
+        low, high = -_WIDEST, _WIDEST
+        while nextafter(low, inf) < high:
+            middle = (low + high) / 2
+            if middle in (low, high):
+                break
+            below = (exact(middle) / arb(2).sqrt()).erfc() / 2 <= exact(delta)
+            low, high = (low, middle) if below else (middle, high)
+        return max(upper(exact(mu) ** 2 / 2 + exact(mu) * exact(high)), 0.0)
 
 
 def _delta(mu: arb, epsilon: arb) -> arb:

@@ -6,7 +6,7 @@ cell where the tilted mass lies, and lam times epsilon grows by as much. Moments
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, frexp, isfinite, ldexp, log, log2, sqrt
+from math import ceil, frexp, inf, ldexp, log, log2, sqrt
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,9 @@ _COARSE = 0.15
 """Most that the tilted density may grow from one node to the next, as a power of e."""
 _MOST_NODES = 1500
 _LONGEST = 1 << 21
+_LEAST_DELTA = 1e-250
+_LEAST_GAP, _MOST_GAP = 1e-25, 1e8
+"""Beyond them floats have no room for the masses and losses of a sketch."""
 TILTS: Final[_Floats] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
 """Tilts to choose from."""
 
@@ -40,6 +43,8 @@ class Plan:
 
 def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan | None:
     """Choose by the moments of a coarse sketch: log E e^(lam loss), its slope and its curvature."""
+    if delta < _LEAST_DELTA or not all(_LEAST_GAP < float(one.gap) < _MOST_GAP for one in found):
+        return None
     total = sum(one.count for one in found)
     ends = tuple(one.ends(1e-5 * delta / total) for one in found)
     sketches = [one.sketch(*end) for one, end in zip(found, ends, strict=True)]
@@ -65,7 +70,7 @@ def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan |
     scale = max(float(epsilons[best]), 0.05 * spread, 1e-9)
     fine = sqrt(12 * _FINE * scale / (tilt + 1))
     reach = top - mean + 9 * spread + 4 * scale / (1 + tilt)
-    if not (isfinite(reach) and spread > 0):
+    if not (0 < reach < inf and spread > 0):
         return None
     spacing = ldexp(1.0, frexp(min(fine / sqrt(total), spread / 4, _COARSE / max(tilt, 1.0)))[1] - 1)
     while reach / spacing > _LONGEST:

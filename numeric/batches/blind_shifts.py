@@ -140,10 +140,11 @@ def blind_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None) -> tuple[
             break
         after = free[max(epochs.steps - first - epochs.batches, 0) : epochs.steps - first][::-1]
         options = np.minimum(after, waiting)[:, None]
-        rest = epochs.batches - len(options)
+        rest, chances = epochs.batches - len(options), None
         if rest:  # the last epoch is cut: the sample may not be met, and the start is at the boundary
-            options = np.append(options, np.full((rest, 1), never), axis=0)
-        now = min(float(pool(options, kappa)[0]), blind[min(epochs.steps - first, len(blind) - 1)], waiting)
+            chances = np.append(np.full(len(options), 1.0), rest) / epochs.batches
+            options = np.append(options, [[never]], axis=0)
+        now = min(float(pool(options, kappa, chances)[0]), blind[min(epochs.steps - first, len(blind) - 1)], waiting)
         if now < waiting:
             waiting, start = float(now), first
         elif now > 0 and float(after.min()) >= waiting:

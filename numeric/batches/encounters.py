@@ -31,10 +31,12 @@ from lastiterate.numeric.shift_program.affine import geometric_sum
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
-__all__ = ["Encounters", "MergedPath", "cheapest"]
+__all__ = ["LONGEST", "Encounters", "MergedPath", "cheapest"]
 
 Array = NDArray[np.float64]
 
+LONGEST = 1 << 21
+"""Most encounters that are taken, each by itself."""
 _LONGEST = 4096
 _GROWTH = 100.0
 _UP = 1 + 1e-12
@@ -127,7 +129,8 @@ def _contracting(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
         ok = w[: met.count] > 0
         if ok.any():
             w, j = w[: met.count][ok], j[ok]
-            energy = _floats(c, d, height, w, j, D)
+            with np.errstate(all="ignore"):  # what overflows is not the least
+                energy = np.nan_to_num(_floats(c, d, height, w, j, D), nan=np.inf)
             best = int(energy.argmin())
             tops += [(int(j[i]), int(w[i]), D) for i in {max(best - 1, 0), best, min(best + 1, len(w) - 1)}]
     found = [_string(met, *top) for top in tops]

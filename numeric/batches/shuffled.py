@@ -29,7 +29,7 @@ from lastiterate.numeric.accounting.conversion import rdp_to_dp
 from lastiterate.numeric.assumptions import Assumption, Convex, Holder
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.batches.blind_shifts import Epochs, PowerDrift, blind_cost, each_by_itself, pool
-from lastiterate.numeric.batches.encounters import Encounters, cheapest
+from lastiterate.numeric.batches.encounters import LONGEST, Encounters, cheapest
 from lastiterate.numeric.batches.epoch_iteration import Epoch, Shuffled, iterate, merged
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import Expansion
@@ -191,7 +191,7 @@ class _View:
     def late(self) -> Encounters | None:
         """The program of the order with every encounter as late as can be, where no order costs more."""
         lines = self.lines(0) if self.run.constant else None
-        if lines is None or not lines[0][0] <= 1 or not lines[1][0] <= lines[0][0]:
+        if lines is None or self.count > LONGEST or not lines[0][0] <= 1 or not lines[1][0] <= lines[0][0]:
             return None
         (c, _), (d, s) = lines
         gap = self.run.steps % self.batches or self.batches
@@ -278,8 +278,9 @@ def _composed(view: _View, kappa: float) -> float:
     for k in range(view.count):
         steps = range(k * view.batches, min((k + 1) * view.batches, run.steps))
         each = [upper((view.into(t).sensitivity / exact(run.noise_std_at(t))) ** 2) for t in steps]
-        costs = np.array(each + [0.0] * (view.batches - len(each)))
-        total += float(pool(costs[:, None], kappa)[0])
+        costs = np.array([*each, 0.0])  # the last epoch may end before the sample is met
+        chances = np.append(np.full(len(each), 1.0), view.batches - len(each)) / view.batches
+        total += float(pool(costs[:, None], kappa, chances)[0])
     return total * (1 + 1e-11)
 
 

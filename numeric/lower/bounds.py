@@ -14,6 +14,7 @@ from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.batches.witness_laws import BinomialLaw
 from lastiterate.numeric.divergences.arguments import order as real_order
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.extreme import refuse_extreme
 from lastiterate.numeric.lower.line import (
     affine_law,
     gaussian_epsilon_below,
@@ -30,6 +31,7 @@ __all__ = ["Lower", "lower_bound", "lower_bounds"]
 
 _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000
+_HIGHEST = 1e9
 _OUTLIERS = 9.0
 _NARROW = 50.0
 _SHORT = 600
@@ -90,7 +92,8 @@ def lower_bound(
         The greatest found, rounded down; 0 where no witness speaks.
 
     Raises:
-        InputError: an argument is out of range, or the assumption does not fit the run.
+        InputError: an argument is out of range, or the assumption does not fit the run, or its numbers are
+            beyond floats.
 
     >>> from lastiterate.numeric.assumptions import Smooth
     >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
@@ -114,6 +117,9 @@ def lower_bounds(
         )
     if delta is not None:
         gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
+    refuse_extreme("A lower bound", run, assumption)
+    if order is not None and order > _HIGHEST:
+        raise InputError(f"A lower bound needs an order of at most {_HIGHEST:g}, got order={order:g}; lower the order.")
     widest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
     assumption.expansion(run, widest, differs=True)  # refuses a step size that the assumption forbids
     target = _Target(None if order is None else real_order(order), delta)
@@ -177,7 +183,10 @@ def _mixed(run: NoisySGD, target: _Target, moves: tuple[float, float]) -> float:
         else:
             rates = Fraction(run.batch, run.dataset_size)
             laws, offsets = [BinomialLaw(run.steps, rates, move, noise) for move in pair], (0.0, 0.0)
-        found.append(target.masses(*mixture_masses(target.order, laws[0], laws[1], offsets)))
+        try:
+            found.append(target.masses(*mixture_masses(target.order, laws[0], laws[1], offsets)))
+        except ArithmeticError:  # too far apart for floats
+            found.append(0.0)
     return max(found) * _JUST_BELOW
 
 

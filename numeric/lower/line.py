@@ -100,6 +100,8 @@ def mixture_masses(
         above, below = first.log_density(x - offsets[0]), second.log_density(x - offsets[1])
         height = above if order is None else alpha * above - (alpha - 1) * below
         kept = np.flatnonzero(height > height.max() - _DEEP)
+        if not len(kept):
+            raise ArithmeticError("the laws are too far apart for floats")
         left, right = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, len(x) - 1)])
     counts = max(len(law.components[0]) for law in (first, second))
     edges = np.linspace(left, right, max(_LOOK, min(_CELLS, _MEMORY // counts)))

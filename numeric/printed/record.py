@@ -9,6 +9,7 @@ from math import isfinite
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.extreme import refuse_extreme
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.theorems import EVALUATORS, Setting
 
@@ -122,6 +123,7 @@ class Theorem:
                 f"{self.title} needs {missing}, got sampling={run.sampling!r}, "
                 f"assumption={type(assumption).__name__}; see lastiterate.numeric.printed."
             )
+        refuse_extreme(self.title, run, assumption)
         return self.evaluate(run, assumption, order)
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from lastiterate.numeric.balls import exact, lower, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import ULPS
-from lastiterate.numeric.shift_program.program import GeometricPath, Path, ShiftProgram
+from lastiterate.numeric.extreme import refuse_extreme
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram, Shifts
 from lastiterate.numeric.shift_program.value_iteration import least
 
 __all__ = ["Bracket", "bracket"]
@@ -33,7 +34,7 @@ class Bracket:
 
     lower: float
     upper: float
-    path: Path | GeometricPath
+    path: Shifts
 
     @property
     def gap(self) -> float:
@@ -61,9 +62,7 @@ class _Grid:
         return _Grid(nodes, kept[place])
 
 
-def bracket(
-    program: ShiftProgram, path: Path | GeometricPath | None = None, *, tolerance: float = 1e-7, cells: int = 400
-) -> Bracket:
+def bracket(program: ShiftProgram, path: Shifts | None = None, *, tolerance: float = 1e-7, cells: int = 400) -> Bracket:
     """Enclose the optimum of the program between a certified lower bound and a feasible path.
 
     Args:
@@ -76,10 +75,11 @@ def bracket(
         The bracket; its gap may exceed the tolerance where floats resolve no more.
 
     Raises:
-        InputError: tolerance is not above 0.
+        InputError: tolerance is not above 0, or the numbers of the run are beyond floats.
     """
     if not tolerance > 0:
         raise InputError(f"tolerance needs a positive number, got tolerance={tolerance}; try 1e-7.")
+    refuse_extreme("bracket", program.run, program.assumption)
     sweep = _Sweep(program, cells)
     best = Bracket(0.0, np.inf, Path(0, 0.0, np.zeros(program.steps)))
     for start in (path, program.composition_path()):
@@ -99,7 +99,7 @@ def bracket(
     return best
 
 
-def _cheaper(program: ShiftProgram, best: Bracket, path: Path | GeometricPath) -> Bracket:
+def _cheaper(program: ShiftProgram, best: Bracket, path: Shifts) -> Bracket:
     cost = upper(program.cost(path))
     return replace(best, upper=cost, path=path) if cost < best.upper else best
 

@@ -18,7 +18,7 @@ from flint import arb
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, upper
-from lastiterate.numeric.batches.encounters import Encounters, cheapest
+from lastiterate.numeric.batches.encounters import LONGEST, Encounters, cheapest
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.affine import best_window, window
 from lastiterate.numeric.shift_program.bracket import bracket
@@ -64,9 +64,10 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
     before the end hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step).
     With schedules every position is tried.
     """
-    positions = range(run.batches)
     if run.constant:
-        positions = positions[(run.steps - 1) % run.batches :][:1]
+        positions = [(run.steps - 1) % run.batches]
+    else:
+        positions = list(range(min(run.batches, run.steps)))  # a later batch is never met
     found = [(program, optimum(program)) for program in (ShiftProgram(run, assumption, p) for p in positions)]
     return max(found, key=lambda pair: upper(pair[1].cost))
 
@@ -112,7 +113,7 @@ def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
     """Cyclic batches with constant steps: the string of the affine expansion above, without a loop over the steps."""
     # The lines at 0 lie above e where e is concave: what they give is a feasible path even where it is not optimal.
     free, into = program.expansion(met[0] + 1).affine_on(0.0), program.expansion(met[0]).affine_on(0.0)
-    if free is None or into is None or free[1] != 0:
+    if free is None or into is None or free[1] != 0 or len(met) > LONGEST:
         return None
     last = program.steps - met[-1]
     encounters = Encounters(

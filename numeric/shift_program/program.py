@@ -28,11 +28,13 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import ULPS, Expansion
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["AnyOrder", "GeometricPath", "Path", "ShiftProgram", "Shifts", "run_forward"]
+__all__ = ["AnyOrder", "ComposedPath", "GeometricPath", "Path", "ShiftProgram", "Shifts", "run_forward"]
 
 Array = NDArray[np.float64]
 
 _KNOWN = 8192
+_TRACKED = 1 << 22
+"""Longer runs take the diameter for the distance that is there for free."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,10 @@ class ShiftProgram:
     def tail(self, steps: int) -> "ShiftProgram":
         """The program of the last ``steps`` steps; every path of it is a path of this one."""
         skipped = self.steps - steps
-        return replace(self, skipped=self.skipped + skipped, initial=float(self.tracked[skipped]))
+        # Tracking takes an entry a step; where the domain is bounded its diameter will do.
+        tracked = self.steps <= _TRACKED or not isfinite(self.diameter)
+        initial = float(self.tracked[skipped]) if tracked else self.diameter
+        return replace(self, skipped=self.skipped + skipped, initial=initial)
 
     @cached_property
     def _known(self) -> dict[tuple[float, bool], Expansion]:
@@ -142,23 +147,15 @@ class ShiftProgram:
             return self.diameter
         affine = self.expansion(0).affine_on(self.diameter) if self.constant and not self.initial else None
         if affine is None:
-            return float(self.tracked[t])
+            return float(self.tracked[t]) if self.steps <= _TRACKED else self.diameter
         with precision():
             c, s = affine
             steps = arb(t) if (c - 1).contains(0) else (1 - c**t) / (1 - c)
             return min(self.diameter, upper(s * steps))
 
-    def composition_path(self) -> "Path":
-        """The path on which every step hides its own sensitivity: from 0 it stays at 0.
-
-        Shifts are rounded up: where e is steep at 0 a remainder of 1e-17 would grow into a real distance.
-        """
-        shifts, hits = np.zeros(self.steps), list(self.encounters)
-        if self.run.constant and hits:
-            shifts[hits] = upper(self.expansion(hits[0]).sensitivity)
-        else:
-            shifts[hits] = [upper(self.expansion(t).sensitivity) for t in hits]
-        return Path(0, self.initial, shifts)
+    def composition_path(self) -> "ComposedPath":
+        """The path on which every step hides its own sensitivity: from 0 it stays at 0."""
+        return ComposedPath(self)
 
     @cached_property
     def tracked(self) -> Array:
@@ -179,7 +176,7 @@ class ShiftProgram:
                 break
         return distances
 
-    def cost(self, path: "Path | GeometricPath") -> arb:
+    def cost(self, path: "Shifts") -> arb:
         """The cost of a path, enclosed from its own shifts, whatever they are.
 
         The state is run forward and rounded up; the last shift is replaced by what is left to hide, so
@@ -193,8 +190,7 @@ class ShiftProgram:
         """
         if path.start + len(path.shifts) != self.steps:
             raise ValueError(f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
-        known = self.tracked[path.start] if path.start else self.initial
-        if path.distance < min(known, self.diameter):
+        if path.distance < self.diameter and path.distance < (self.tracked[path.start] if path.start else self.initial):
             raise ValueError(f"a path needs to start at the tracked distance, got distance={path.distance}")
         return run_forward(
             lambda t: self.expansion(path.start + t),
@@ -270,6 +266,33 @@ class GeometricPath:
     def shifts(self) -> Array:
         """Shape (length,), lengths, to float precision."""
         return self.first * self.ratio ** np.arange(self.length, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedPath:
+    """Every step hides its own sensitivity; the shifts are made when asked for.
+
+    They are rounded up: where e is steep at 0 a remainder of 1e-17 would grow into a real distance.
+    """
+
+    program: ShiftProgram
+    start: int = 0
+
+    @property
+    def distance(self) -> float:
+        """What the program starts from, a length."""
+        return self.program.initial
+
+    @property
+    def shifts(self) -> Array:
+        """Shape (T,), lengths."""
+        program, hits = self.program, list(self.program.encounters)
+        shifts = np.zeros(program.steps)
+        if program.run.constant and hits:
+            shifts[hits] = upper(program.expansion(hits[0]).sensitivity)
+        else:
+            shifts[hits] = [upper(program.expansion(t).sensitivity) for t in hits]
+        return shifts
 
 
 @dataclass(frozen=True)

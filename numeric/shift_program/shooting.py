@@ -24,6 +24,9 @@ Array = NDArray[np.float64]
 _COARSE = 385
 _BASINS = 6
 _FINE = 9
+_ROUNDS = 64
+_WORK = 120_000
+"""Steps in all rounds of the fine search."""
 LONGEST = 20_000
 """Windows are searched up to this length; a longer one could only lower the bound further."""
 
@@ -63,7 +66,9 @@ def shoot(expansion: Expansion, diameter: float, steps: int, toll: float = 0.0) 
     dips = dips[np.argsort(value[dips])][:_BASINS]
     left, right = u[np.maximum(dips - 1, 0)], u[np.minimum(dips + 1, len(u) - 1)]
     weights = np.linspace(0.0, 1.0, _FINE)
-    while np.any(right - left > 1e-14 * right):
+    for _ in range(max(4, min(_ROUNDS, _WORK // horizon))):
+        if not np.any(right - left > 1e-14 * right):
+            break
         grid = left[:, None] + (right - left)[:, None] * weights
         value, _ = _fire(expansion, diameter, (low + (high - low) * grid).ravel(), horizon, toll)
         rows = np.arange(len(grid))
