@@ -23,8 +23,11 @@ def extreme(run: NoisySGD, assumption: Assumption) -> str:
     """The first number of the run or the assumption that the float searches cannot take, as ``name=value``; or ""."""
     if run.sampling == "shuffled" and (run.steps > _STEPS or run.batches > _BATCHES):
         return f"steps={run.steps}, dataset_size / batch_size={run.batches}"
-    for name, value in (*_described(run), *_constants(assumption)):
-        if value and isfinite(value) and not 1 / _LENGTH <= value <= _LENGTH:
+    for name, value in _described(run):
+        if isfinite(value) and not 1 / _LENGTH <= value <= _LENGTH:
+            return f"{name}={value:g}"
+    for name, value in _constants(assumption):  # tiny ones do no harm: what they add to a distance may vanish
+        if value > _LENGTH:
             return f"{name}={value:g}"
     steps = range(1 if run.constant else run.steps)
     etas = [run.step_size_at(t) for t in steps]

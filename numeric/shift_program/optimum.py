@@ -30,6 +30,8 @@ __all__ = ["Optimum", "optimum", "worst_position"]
 
 _TAIL = 64
 _LONGEST_TAIL = 4096
+_MANY_STEPS, _SHORTER_TAIL = 1 << 16, 1024
+"""Where a run is so long, its whole tail would take minutes."""
 _LONGEST_WHOLE = 256
 _TOLERANCE = 5e-7
 _CELLS = 120
@@ -152,6 +154,7 @@ def _tails(program: ShiftProgram) -> list[Optimum]:
     """
     found: list[Optimum] = []
     length, known = min(_TAIL, program.steps), None
+    longest = min(program.steps, _LONGEST_TAIL if program.steps <= _MANY_STEPS else _SHORTER_TAIL)
     if not isfinite(program.diameter):
         if program.steps > _LONGEST_WHOLE:
             return found
@@ -161,8 +164,8 @@ def _tails(program: ShiftProgram) -> list[Optimum]:
         path = Path(best.path.start + program.steps - length, best.path.distance, best.path.shifts)
         found.append(Optimum(exact(best.upper), path, "value iteration"))
         settled = len(found) > 1 and found[-1].cost > found[-2].cost * (1 - _TOLERANCE)
-        if settled or length >= min(program.steps, _LONGEST_TAIL):
+        if settled or length >= longest:
             return found
-        longer = min(2 * length, program.steps, _LONGEST_TAIL)
+        longer = min(2 * length, longest)
         known = Path(best.path.start + longer - length, best.path.distance, best.path.shifts)
         length = longer
