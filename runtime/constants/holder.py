@@ -183,7 +183,14 @@ def _one_initialisation(
     if len(found) == len(wanted):
         return found
     gradients = _gradients(workload, sampling, init)
-    trajectory = train(gradients, gradients.start, run, seed_of(sampling.seed, init), centers=sampling.centers)
+    trajectory = train(
+        gradients,
+        gradients.start,
+        run,
+        seed_of(sampling.seed, init),
+        centers=sampling.centers,
+        checkpoint=None if store is None else store.training(init, team().rank),
+    )
     streams = own_streams(stream(seed_of(sampling.seed, init), purpose=1), iterates)
     kept_at = monotonic()
     try:

@@ -36,10 +36,16 @@ class Store:
             return None
 
     def save(self, init: int, table: PairTable) -> None:
-        """Keep the pairs of one initialisation; its iterates need not be kept any more."""
+        """Keep the pairs of one initialisation; its training and its iterates need not be kept any more."""
         self._parts.save(_name(init), _arrays(table))
+        for path in self.folder.glob(f"{_name(init)}-training-*"):
+            path.unlink(missing_ok=True)
         for part in self._parts.names(f"{_name(init)}-iterates-*"):
             self._parts.drop(part)
+
+    def training(self, init: int, rank: int) -> Path:
+        """Where one process keeps the training of an unfinished initialisation, see `descent.train`."""
+        return self.folder / f"{_name(init)}-training-{rank:04d}"
 
     def load_iterates(self, init: int) -> dict[int, PairTable]:
         """The pairs around those iterates of an unfinished initialisation that were kept, by the iterate's index."""

@@ -63,7 +63,8 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     payload = data[start:]
     if data[len(_HEAD) : start] != sha256(payload).hexdigest().encode() + b"\n":
         raise InputError(
-            f"A checkpoint needs to be as it was written, got path={path}, damaged or cut off; go back to an older one."
+            f"A checkpoint needs to be as it was written, got path={path}, damaged or cut off; delete it, or take an "
+            "older one."
         )
     try:
         state = torch.load(io.BytesIO(payload), weights_only=True, map_location="cpu")

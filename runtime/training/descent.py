@@ -14,8 +14,11 @@ noise of standard deviation 0.001 in every coordinate, about as long as a gradie
 that the iterates still follow a training trajectory.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import islice
 from math import inf
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,6 +27,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.runtime.gradients import Gradients, norm
 from lastiterate.runtime.training.batches import batches
+from lastiterate.runtime.training.keeper import Keeper
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["BATCHES", "Trajectory", "paper_run", "project", "spread", "stream", "train"]
@@ -143,7 +147,15 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
 
 
 @torch.no_grad()
-def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int, *, centers: int | None = None) -> Trajectory:
+def train(
+    gradients: Gradients,
+    initial: Tensor,
+    run: NoisySGD,
+    seed: int,
+    *,
+    centers: int | None = None,
+    checkpoint: Path | None = None,
+) -> Trajectory:
     """Run update (1) for ``run.steps`` steps from ``initial``. An iterate that is not kept is not stored.
 
     Args:
@@ -152,10 +164,12 @@ def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int, *, ce
         run: the run; its dataset_size must be the number of samples.
         seed: seed of the noise and of the batches, drawn on the CPU and so the same on every device.
         centers: how many iterates to keep, see `spread`; None for all of them.
+        checkpoint: a file that holds the training as far as it got, written every minute and when it is stopped (so a
+            short one writes none); where it is there already, the training goes on from it bit by bit.
 
     Raises:
-        InputError: fewer than two ``centers``, the run speaks of another number of samples, or the parameters stop
-            being finite.
+        InputError: fewer than two ``centers``, the run speaks of another number of samples, the parameters stop being
+            finite, or the checkpoint is damaged, that of another training, or cannot be written.
     """
     if run.dataset_size != gradients.samples:
         raise InputError(
@@ -167,17 +181,40 @@ def train(gradients: Gradients, initial: Tensor, run: NoisySGD, seed: int, *, ce
     rows = {t: row for row, t in enumerate(kept)}
     points = torch.empty(len(kept), gradients.dimension, dtype=gradients.dtype, device=gradients.device)
     points[0] = initial
-    current = points[0]
-    for t, batch in enumerate(batches(run, stream(seed, purpose=BATCHES))):
-        step = gradients.total(current, run.clip_norm, None if run.sampling == "full" else batch) / run.batch
-        drawn = torch.randn(gradients.dimension, generator=noise, dtype=torch.float64)
-        moved = current - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
-        moved = project(moved, points[0], run.diameter)
-        if not bool(torch.isfinite(moved).all()):
-            raise InputError(_what_diverged(gradients, current, t + 1))
-        if t + 1 in rows:
-            points[rows[t + 1]] = moved
-        current = moved
+    reached = (0, points[0], noise.get_state())  # one name, so that Ctrl-C finds all three of the same step
+
+    def state() -> dict[str, Any]:
+        return {"done": reached[0], "current": reached[1], "noise": reached[2], "points": points}
+
+    keeper = Keeper(checkpoint, {"run": asdict(run), "seed": seed, "kept": kept}, state)
+    if (held := keeper.load()) is not None:
+        if (held["points"].shape, held["points"].dtype) != (points.shape, points.dtype) or not torch.equal(
+            held["points"][0].to(points), points[0]
+        ):
+            raise InputError(
+                f"A training goes on only from the point where it began, got another in path={checkpoint}; name "
+                "another file, or delete this one to start again."
+            )
+        points.copy_(held["points"])
+        reached = (held["done"], held["current"].to(points), held["noise"])
+        noise.set_state(held["noise"])
+    drawn_batches = enumerate(batches(run, stream(seed, purpose=BATCHES)))
+    try:
+        for t, batch in islice(drawn_batches, reached[0], None):
+            current = reached[1]
+            step = gradients.total(current, run.clip_norm, None if run.sampling == "full" else batch) / run.batch
+            drawn = torch.randn(gradients.dimension, generator=noise, dtype=torch.float64)
+            moved = current - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
+            moved = project(moved, points[0], run.diameter)
+            if not bool(torch.isfinite(moved).all()):
+                raise InputError(_what_diverged(gradients, current, t + 1))
+            if t + 1 in rows:
+                points[rows[t + 1]] = moved
+            reached = (t + 1, moved, noise.get_state())
+            keeper.step()
+    except BaseException:
+        keeper.save()
+        raise
     return Trajectory(points=points, run=run, seed=seed, kept=kept)
 
 
