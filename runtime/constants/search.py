@@ -10,8 +10,9 @@ Method       With m = (x + y) / 2 and d = x - y, steps along the slope of the lo
              A step that lowers the ratio is taken back and the next one of its kind is half as long, else 1.5 times.
              Halfway the best pairs are tried with every sample, and go on with the worst one.
 Budget       64 starts and 60 steps reach the constants of quadratics, of powers and of logistic losses within 2%
-             (tests/runtime/constants/test_acceptance.py). One start costs two gradients and two Hessian-vector products
-             a step; a search for the mean over n samples n times as much.
+             (tests/runtime/constants/test_acceptance.py); of a gradient with 32 kinks, 93%. One start
+             costs two gradients and two Hessian-vector products a step; a search for the mean over n samples n times as
+             much.
 Source       ours.
 """
 

@@ -29,11 +29,18 @@ def quadratic(curvatures: list[list[float]], scale: float = 1.0) -> Workload:
     )
 
 
-def odd_power() -> Workload:
-    """The loss 3/4 |w|^(4/3) of one number: its gradient sign(w) |w|^(1/3) has the constant 2^(2/3)."""
+def odd_power(dimension: int = 1) -> Workload:
+    """The loss 3/4 sum_k |w_k|^(4/3): for order 1/3 its gradient has the constant 2^(2/3) d^(1/3) in d dimensions.
+
+    The gradient is sign(w_k) |w_k|^(1/3). In one coordinate, at the distance r, it changes by at most 2^(2/3) r^(1/3):
+    for a and -b, a^(1/3) + b^(1/3) <= 2 ((a + b) / 2)^(1/3) as the root is concave, and for a >= b of one sign
+    a^(1/3) - b^(1/3) <= (a - b)^(1/3). So the squared change is at most 2^(4/3) sum_k (r_k^2)^(1/3), which is at most
+    2^(4/3) d (r^2 / d)^(1/3), concavity again, with r^2 = sum_k r_k^2. The root of that is 2^(2/3) d^(1/3) r^(1/3), and
+    x = -y with equal coordinates attains it.
+    """
     return Workload(
         "odd-power",
-        lambda: Vector(1, 0.1),
+        lambda: Vector(dimension, 0.1),
         lambda out, _target: 0.75 * out.abs().pow(4 / 3).sum(),
         torch.zeros(1, 1),
         torch.zeros(1, 1),
