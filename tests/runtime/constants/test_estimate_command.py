@@ -10,6 +10,7 @@ from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.theorems import run_of
 from lastiterate.runtime.constants.kinds import Subset
 from lastiterate.runtime.constants.record import HolderEstimate
+from lastiterate.runtime.workloads.builtin import BUILTIN, ON_YOUR_DATA
 
 SMALL = ["--inits", "1", "--points", "3", "--steps", "4"]
 USER = """
@@ -93,6 +94,14 @@ def test_rounding_is_no_constant(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)
     assert data["carried"] == []
     assert "float64 or with a larger radius" in data["untrusted"]
+
+
+def test_help_names_every_built_in(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    text = capsys.readouterr().out
+    listed = text[text.index("Built in:") : text.index("Large ones")].replace("(a pretrained transformer)", "")
+    words = {word.strip(".,;:") for word in listed.split()} - {"CIFAR-10", "--data"}
+    assert {word for word in words if "-" in word or word == "minilm"} == {*BUILTIN, *ON_YOUR_DATA}
 
 
 def test_few_iterates_samples_and_small_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
