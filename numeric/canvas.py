@@ -19,12 +19,13 @@ _PLAIN: Final = 100.0
 """A logarithmic axis over less than this ratio is marked in plain numbers at 1, 2 and 5."""
 _HIGH: Final = 0.93
 """Where a curve that leaves the axes is named, as a share of their height."""
+_PAD: Final = 0.025
 _INK: Final = "#444444"
-_LETTERS: Final = 19
+_LETTERS: Final = 18
 """Letters of the note in an inch."""
 
 # In inches.
-_LEFT, _BETWEEN, _BELOW, _ABOVE, _LINE, _HEIGHT = 0.72, 0.75, 0.62, 0.45, 0.135, 3.85
+_LEFT, _APART, _BELOW, _ABOVE, _LINE, _HEIGHT = 0.72, 0.1, 0.62, 0.45, 0.135, 3.85
 _WIDTHS: Final = {1: 5.6, 2: 4.3, 3: 3.7}
 _LEGEND: Final = 3.0
 _ROW: Final = 0.185
@@ -37,10 +38,10 @@ def draw(figure: Figure) -> "Canvas":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
-    count = len(figure.panels)
+    count, margin = len(figure.panels), _margin(figure)
     width = _WIDTHS.get(count, 3.3)
     beside = _LEGEND if figure.legend else 0.75 + _LETTER * max(_longest(curve.caption) for curve in figure.curves)
-    whole = _LEFT + count * width + (count - 1) * _BETWEEN + beside
+    whole = margin + count * width + (count - 1) * (margin + _APART) + beside
     note = "\n".join(fill(line, int(_LETTERS * whole)) for line in figure.note.strip().split("\n"))
     below = _BELOW + _LINE * (note.count("\n") + 1)
     above = _ABOVE + (0.2 if any(panel.title for panel in figure.panels) else 0.0)
@@ -48,16 +49,22 @@ def draw(figure: Figure) -> "Canvas":
     canvas = Canvas(figsize=(whole, high))
     FigureCanvasAgg(canvas)
     for place, panel in enumerate(figure.panels):
-        left = _LEFT + place * (width + _BETWEEN)
+        left = margin + place * (width + margin + _APART)
         axes = canvas.add_axes((left / whole, below / high, width / whole, _HEIGHT / high))
         _fill(axes, panel)
         if not figure.legend:
             _name(axes, panel)
-    canvas.text(_LEFT / whole, 1 - 0.12 / high, figure.title, fontsize=11, va="top", ha="left")
+    canvas.text(margin / whole, 1 - 0.12 / high, figure.title, fontsize=11, va="top", ha="left")
     canvas.text(0.12 / whole, 0.08 / high, note, fontsize=7.5, color=_INK, va="bottom", ha="left")
     if figure.legend:
         _legend(canvas, figure, high - above)
     return canvas
+
+
+def _margin(figure: Figure) -> float:
+    """Room for the numbers and the name of a vertical axis, in inches."""
+    longest = max(len(f"{panel.top:,.0f}") for panel in figure.panels)
+    return _LEFT + _LETTER * max(longest - 4, 0)
 
 
 def _longest(text: str) -> int:
@@ -67,7 +74,7 @@ def _longest(text: str) -> int:
 def _fill(axes: "Axes", panel: Panel) -> None:
     first, last = min(curve.x[0] for curve in panel.curves), max(curve.x[-1] for curve in panel.curves)
     axes.set_xscale("log" if panel.logarithmic else "linear")
-    axes.set_xlim(first, last)
+    axes.set_xlim(*(_padded(first, last, panel) if any(curve.marker for curve in panel.curves) else (first, last)))
     axes.set_yscale("log" if panel.bottom > 0 else "linear")
     axes.set_ylim(panel.bottom, panel.top)
     for axis, wide in ((axes.xaxis, (first, last)), (axes.yaxis, (panel.bottom, panel.top))):
@@ -79,9 +86,19 @@ def _fill(axes: "Axes", panel: Panel) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(panel.title, loc="left", fontsize=9.5)
     for curve in panel.curves:
-        if curve.low:
+        if curve.low and not curve.line:
+            axes.vlines(curve.x, curve.low, curve.high, color=curve.color, alpha=0.5, linewidth=3, clip_on=True)
+        elif curve.low:
             axes.fill_between(curve.x, curve.low, curve.high, color=curve.color, alpha=0.16, linewidth=0)
         axes.plot(curve.x, curve.y, clip_on=not curve.marker, **_look(curve))
+
+
+def _padded(first: float, last: float, panel: Panel) -> tuple[float, float]:
+    """The ends of the horizontal axis, a little further out, so that markers there are whole."""
+    if panel.logarithmic:
+        wider = (last / first) ** _PAD
+        return first / wider, last * wider
+    return first - _PAD * (last - first), last + _PAD * (last - first)
 
 
 def _plain(axis: Any, first: float, last: float) -> None:
@@ -97,7 +114,7 @@ def _plain(axis: Any, first: float, last: float) -> None:
 def _look(curve: Curve, color: str = "") -> dict[str, Any]:
     return {
         "color": color or curve.color,
-        "linestyle": curve.line,
+        "linestyle": curve.line or "none",
         "linewidth": curve.width,
         "marker": curve.marker or None,
         "markersize": 4,

@@ -42,7 +42,7 @@ class Curve:
         y: Rényi epsilon at the order of the panel, or what its vertical axis says, shape (k,).
         status: what the numbers are.
         color: any colour of matplotlib.
-        line: "-", "--", ":" or "-.".
+        line: "-", "--", ":" or "-."; "" for markers alone, whose bands are drawn as bars.
         width: in points.
         ink: colour of the label where the line itself is too pale to read.
         marker: a marker of matplotlib at every place, or "".

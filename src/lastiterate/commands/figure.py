@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from lastiterate.commands.measuring import require_torch
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,10 +52,50 @@ FIGURES: Final[Mapping[str, _Entry]] = MappingProxyType(
             {"inits": 1},
             measures=True,
         ),
+        "d2p2/2": _Entry(
+            "accuracy, loss and privacy loss of five optimisers, on digits",
+            "runtime.figures.d2p2_2:figure_2",
+            {"epochs": 2, "seeds": 1, "places": 2},
+            measures=True,
+        ),
+        "d2p2/3": _Entry(
+            "the same on breast cancer",
+            "runtime.figures.d2p2_2:figure_3",
+            {"epochs": 4, "seeds": 2, "places": 2},
+            measures=True,
+        ),
+        "d2p2/4": _Entry(
+            "accuracy against noise", "runtime.figures.d2p2_4:figure_4", {"epochs": 1, "seeds": 1}, measures=True
+        ),
+        "d2p2/5": _Entry("privacy loss against noise", "runtime.figures.d2p2_4:figure_5", {"epochs": 1}, measures=True),
+        "d2p2/6": _Entry(
+            "batch size and reduced dimension",
+            "runtime.figures.d2p2_6:figure_6",
+            {"epochs": 1, "seeds": 1},
+            measures=True,
+        ),
         "liang/1": _Entry(
             "what several works say of one run on a bounded domain",
             "numeric.figures.liang_1:figure_1",
             {"count": 5, "below": 2},
+        ),
+        "liang/2": _Entry(
+            "attacks, certified bounds and Theorem 3.3 for several batch sizes",
+            "runtime.figures.liang_2:figure_2",
+            {"last": 2, "runs": 20},
+            measures=True,
+        ),
+        "liang/3": _Entry(
+            "attacks, certified bounds and Theorem 3.4 for several diameters of the domain",
+            "runtime.figures.liang_3:figure_3",
+            {"last": 4, "attacked_until": 1, "runs": 20},
+            measures=True,
+        ),
+        "liang/4": _Entry(
+            "training loss for several batch sizes",
+            "runtime.figures.liang_4:figure_4",
+            {"epochs": 1, "trials": 2, "rates": (0.03, 0.1)},
+            measures=True,
         ),
         "liang/5": _Entry(
             "the trivial bound of a bounded domain, theirs and ours",
@@ -72,14 +113,14 @@ FIGURES: Final[Mapping[str, _Entry]] = MappingProxyType(
 """Every figure by its name."""
 
 
-def measured_2a(inits: int = 20) -> "Figure":
+def measured_2a(inits: int = 20, folder: Path | None = None) -> "Figure":
     """Figure 2 (a) of Chien & Li, with a network measured from this many initialisations."""
     from lastiterate.commands.estimate import loaded, measured
     from lastiterate.runtime.figures.chien_li_2a import ORDERS, figure_2a
 
     draws = ("uniform", "log-uniform")
     iris = loaded("builtin:iris-mlp")
-    uniform, logarithmic = (measured(iris, ORDERS, {"inits": inits, "draw": draw}) for draw in draws)
+    uniform, logarithmic = (measured(iris, ORDERS, {"inits": inits, "draw": draw}, folder) for draw in draws)
     return figure_2a(uniform, logarithmic)
 
 
@@ -87,8 +128,13 @@ def measured_2a(inits: int = 20) -> "Figure":
 @click.argument("name", required=False)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to.")
 @click.option("--quick", is_flag=True, help="A rough picture in seconds: fewer points, fewer and shorter runs.")
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of finished measurements; the user's cache folder if left out.",
+)
 @click.option("--list", "listed", is_flag=True, help="Say which figures there are.")
-def command(name: str | None, out: Path | None, quick: bool, listed: bool) -> None:
+def command(name: str | None, out: Path | None, quick: bool, resume: Path | None, listed: bool) -> None:
     r"""Write the figure NAME as a PNG and the CSV behind it.
 
     Figures that measure a network take a few minutes; what was measured is kept for the next time, also where
@@ -114,7 +160,11 @@ def command(name: str | None, out: Path | None, quick: bool, listed: bool) -> No
         raise InputError("A figure needs a folder to be written to, got out=None; name one with --out.")
     entry = FIGURES[name]
     module, _, function = entry.home.partition(":")
-    figure = getattr(import_module(f"lastiterate.{module}"), function)(**(entry.quick if quick else {}))
+    budget = dict(entry.quick) if quick else {}
+    if entry.measures:
+        require_torch()
+        budget["folder"] = resume
+    figure = getattr(import_module(f"lastiterate.{module}"), function)(**budget)
 
     from lastiterate.numeric.drawing import write_figure
 

@@ -9,6 +9,7 @@ import pytest
 
 from lastiterate.numeric.printed.altschuler_talwar import order_is_small
 from lastiterate.numeric.printed.liang import (
+    naive_bound,
     theorem_3_3,
     theorem_3_3_earlier,
     theorem_3_4,
@@ -74,3 +75,11 @@ def test_no_domain() -> None:
     endless = replace(RUN, diameter=inf)
     assert theorem_3_4_earlier(endless, 2.0, 1.0) == inf
     assert theorem_3_4(endless, 2.0, 1.0) == theorem_3_3(endless, 2.0)
+
+
+def test_the_trivial_bound_of_e_1() -> None:
+    with mpmath.workdps(30):
+        eta, sigma = mpmath.mpf(RUN.step_size_at(0)), mpmath.mpf(RUN.noise_std_at(0)) / mpmath.mpf(RUN.step_size_at(0))
+        true = 2 * 3 * (1 + eta * mpmath.mpf(1.5) / 5) ** 2 / sigma**2
+        assert close(naive_bound(RUN, 3.0), true)
+    assert naive_bound(replace(RUN, diameter=inf), 3.0) == inf

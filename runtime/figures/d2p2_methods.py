@@ -1,0 +1,199 @@
+"""The five optimisers that D2P2-SGD compares, and the remedy: how each is trained, and what it certifiably costs.
+
+Hyperparameters are those of Table 6 unless a figure says otherwise. The noise sigma_epsilon is read as a multiple of
+the clip norm 1 that is added to the *sum* of a batch, so sigma_epsilon / B is added to its mean: Theorem 1 scales like
+that. Algorithm 1 as printed adds sigma_epsilon to the mean itself.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING, Final
+
+from lastiterate.numeric.assumptions import Clipped
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.figures.style import COLORS
+from lastiterate.numeric.printed.d2p2 import theorem_1
+from lastiterate.numeric.projected_bound import projection_bound
+from lastiterate.numeric.projected_run import RandomProjectionRun, d2p_run
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.figures.kept import Arrays, Kept
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from lastiterate.runtime.figures.learning import Split
+    from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["DELTA", "METHODS", "Method", "Training", "certified", "claimed", "trained"]
+
+DELTA: Final = 1e-5
+_STABILITY: Final = 0.01
+"""gamma of Table 6."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """An optimiser of the comparison.
+
+    Attributes:
+        name: as the paper has it.
+        color: of its curves.
+        decays: whether the noise of step k is divided by the root of k.
+        projects: whether every layer is projected at random.
+        clip: "before" or "after" the projection.
+        line: of its curves; dashed where it may lie on another.
+        private: whether there is noise at all.
+    """
+
+    name: str
+    color: str
+    decays: bool = False
+    projects: bool = False
+    clip: str = "before"
+    line: str = "-"
+    private: bool = True
+
+
+METHODS: Final = (
+    Method("SGD", COLORS["black"], private=False),
+    Method("DPSGD", COLORS["orange"]),
+    Method("D2P-SGD", COLORS["purple"], decays=True),
+    Method("DP2-SGD", "#B8860B", projects=True),
+    Method("D2P2-SGD", COLORS["blue"], decays=True, projects=True),
+    Method("D2P2-SGD, clipped after", COLORS["green"], decays=True, projects=True, clip="after", line="--"),
+)
+"""The paper's five, and D2P2-SGD with the clipping moved behind the projection, which is ours."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is trained.
+
+    Attributes:
+        workload: its name.
+        held_out: rows for the test.
+        samples: rows to train on.
+        batch_size: B, drawn without replacement.
+        epochs: passes over the rows.
+        noise: sigma_epsilon, in units of the clip norm, on the sum of a batch.
+        kept: p / d of every layer.
+        step_size: alpha, a length for private methods and a length / gradient for SGD.
+    """
+
+    workload: str
+    held_out: int
+    samples: int
+    batch_size: int
+    epochs: int
+    noise: float = 3.0
+    kept: float = 0.3
+    step_size: float = 0.01
+
+    @property
+    def steps_an_epoch(self) -> int:
+        """Steps that draw as many rows as there are."""
+        return ceil(self.samples / self.batch_size)
+
+
+def _run(method: Method, training: Training, steps: int, ranks: tuple[int, ...]) -> NoisySGD | RandomProjectionRun:
+    """The run of a private method, as the accountant takes it."""
+    noise = training.noise / training.batch_size
+    common = {
+        "steps": steps, "step_size": training.step_size, "dataset_size": training.samples,
+        "batch_size": training.batch_size, "sampling": "without_replacement",
+    }  # fmt: skip
+    if not method.projects:
+        if method.decays:
+            return d2p_run(noise_std=noise, **common)  # type: ignore[arg-type]
+        return NoisySGD(noise_std=training.step_size * noise, clip_norm=1.0, **common)  # type: ignore[arg-type]
+    make: Callable[..., RandomProjectionRun] = RandomProjectionRun.d2p2 if method.decays else RandomProjectionRun
+    return make(noise_std=noise, ranks=ranks, stability=_STABILITY, clip=method.clip, **common)
+
+
+def certified(keep: Kept, method: Method, training: Training, steps: int) -> float:
+    """Epsilon at `DELTA` after this many steps: an upper bound, infinite where there is none.
+
+    Args:
+        keep: finds what was computed before.
+        method: a private one.
+        training: the setting.
+        steps: K.
+    """
+
+    def compute() -> dict[str, list[float]]:
+        run = _run(method, training, steps, _ranks(training))
+        if isinstance(run, RandomProjectionRun):
+            return {"epsilon": [projection_bound(run, delta=DELTA).epsilon]}
+        return {"epsilon": [bound(run, Clipped(), delta=DELTA).epsilon]}
+
+    settings = {"certified": method.name, "steps": steps} | asdict(replace(training, epochs=0, step_size=1.0))
+    return float(keep(settings, compute)["epsilon"][0])
+
+
+def claimed(training: Training, steps: int) -> float:
+    """Theorem 1 as printed, with the constants of its proof; refuted, and the same for every p."""
+    return theorem_1(DELTA, steps=steps, batch_size=training.batch_size, dataset_size=training.samples,
+                     noise_std=training.noise)  # fmt: skip
+
+
+def trained(keep: Kept, method: Method, training: Training, seed: int) -> Arrays:
+    """The learning curve of one run; see `lastiterate.runtime.figures.learning.learning_curve`."""
+    settings = {"trained": method.name, "seed": seed} | asdict(training)
+    return keep(settings, lambda: _train(method, training, seed))
+
+
+def _ranks(training: Training) -> tuple[int, ...]:
+    from lastiterate.runtime.training.random_projection import layer_ranks
+    from lastiterate.runtime.workloads.loading import load_workload
+
+    return layer_ranks(load_workload(training.workload).initial(0), training.kept)
+
+
+def _train(method: Method, training: Training, seed: int) -> Arrays:
+    from lastiterate.runtime.figures.learning import learning_curve, split
+    from lastiterate.runtime.workloads.loading import load_workload
+
+    workload = load_workload(training.workload)
+    rows, module = split(workload, training.held_out), workload.initial(seed)
+    steps = training.steps_an_epoch * training.epochs
+    run = _run(method, training, steps, _ranks(training))
+    step = (_private if method.private else _plain)(run, workload, module, rows, seed)
+    return learning_curve(workload, module, rows, step, training.steps_an_epoch)
+
+
+def _private(
+    run: NoisySGD | RandomProjectionRun, workload: "Workload", module: "nn.Module", rows: "Split", seed: int
+) -> Callable[[], bool]:
+    from lastiterate.runtime.figures.learning import stepping
+    from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+    from lastiterate.runtime.training.random_projection import RandomProjectionSGD
+
+    optimiser: ProjectedNoisySGD | RandomProjectionSGD
+    if isinstance(run, RandomProjectionRun):
+        optimiser = RandomProjectionSGD(module, workload.loss, run, seed=seed)
+    else:
+        optimiser = ProjectedNoisySGD(module, workload.loss, run, stability=_STABILITY, seed=seed)
+    return stepping(optimiser.batches(), rows, optimiser.step)
+
+
+def _plain(
+    run: NoisySGD | RandomProjectionRun, workload: "Workload", module: "nn.Module", rows: "Split", seed: int
+) -> Callable[[], bool]:
+    """SGD on the batches of the run: no clipping, no noise."""
+    import torch
+
+    from lastiterate.runtime.figures.learning import stepping
+    from lastiterate.runtime.training.batches import batches
+    from lastiterate.runtime.training.descent import BATCHES, stream
+
+    optimiser = torch.optim.SGD(module.parameters(), lr=run.step_size_at(0))
+    each = torch.func.vmap(lambda output, target: workload.loss(output[None], target[None]))
+
+    def move(inputs: "Tensor", targets: "Tensor") -> None:
+        with torch.enable_grad():
+            optimiser.zero_grad()
+            torch.autograd.backward(each(module(inputs), targets).mean())
+        optimiser.step()
+
+    return stepping(batches(run, stream(seed, purpose=BATCHES)), rows, move)

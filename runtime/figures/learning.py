@@ -1,0 +1,86 @@
+"""Training loss and test accuracy of a module, epoch by epoch."""
+
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor, nn
+
+from lastiterate.runtime.figures.kept import Arrays
+from lastiterate.runtime.training.descent import stream
+from lastiterate.runtime.workloads.workload import Workload
+
+__all__ = ["SPLIT", "Split", "learning_curve", "split", "stepping"]
+
+SPLIT = 2**50
+"""The purpose of the stream that draws which rows are held out."""
+
+Split = tuple[Tensor, Tensor, Tensor, Tensor]
+"""Training inputs and targets, held-out inputs and targets."""
+
+
+def split(workload: Workload, held_out: int) -> Split:
+    """The rows of a workload, shuffled once and for all seeds alike; ``held_out`` of them are for the test.
+
+    Args:
+        workload: at least ``held_out`` + 1 samples.
+        held_out: rows that are not trained on.
+
+    Returns:
+        Inputs as float32 and targets, of the rows to train on and of those held out.
+    """
+    order = torch.randperm(workload.samples, generator=stream(0, SPLIT))
+    inputs, targets = workload.inputs[order].float(), workload.targets[order]
+    return inputs[held_out:], targets[held_out:], inputs[:held_out], targets[:held_out]
+
+
+@torch.no_grad()
+def learning_curve(
+    workload: Workload, module: nn.Module, rows: Split, step: Callable[[], bool], steps_an_epoch: int
+) -> Arrays:
+    """Train, and look at the module at the start and after every epoch.
+
+    Args:
+        workload: its per-sample loss is averaged.
+        module: moved in place by ``step``.
+        rows: see `split`.
+        step: makes one step; False when there was none left.
+        steps_an_epoch: steps between two looks.
+
+    Returns:
+        "loss", the mean training loss, and "accuracy", the share of held-out rows that are classified rightly, each of
+        shape (epochs + 1,), float64.
+    """
+    looks = [_look(workload, module, rows)]
+    done = 0
+    while step():
+        done += 1
+        if done % steps_an_epoch == 0:
+            looks.append(_look(workload, module, rows))
+    values = torch.tensor(looks, dtype=torch.float64).T.numpy()
+    return {"loss": values[0], "accuracy": values[1]}
+
+
+def stepping(batches: Iterator[Tensor], rows: Split, move: Callable[[Tensor, Tensor], object]) -> Callable[[], bool]:
+    """What makes one step on the rows of the next batch; False when there is none left.
+
+    Args:
+        batches: indices of the rows to train on.
+        rows: see `split`.
+        move: one step on inputs and targets.
+    """
+
+    def step() -> bool:
+        batch = next(batches, None)
+        if batch is not None:
+            move(rows[0][batch], rows[1][batch])
+        return batch is not None
+
+    return step
+
+
+def _look(workload: Workload, module: nn.Module, rows: Split) -> tuple[float, float]:
+    inputs, targets, tests, answers = rows
+    each = torch.func.vmap(lambda output, target: workload.loss(output[None], target[None]))
+    outputs = module(tests)
+    said = outputs.argmax(dim=1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).long()
+    return float(each(module(inputs), targets).mean()), float((said == answers).double().mean())

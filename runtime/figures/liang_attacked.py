@@ -1,0 +1,108 @@
+"""What Figures 2 and 3 of Liang et al. 2026 share: a run, what attacks show of it, and what is certified.
+
+The paper attacks a ResNet-18 on CIFAR-10 by membership inference, with noise so small that the certified epsilon is in
+the millions. Here a logistic regression on scikit-learn's breast-cancer data is attacked, with noise at which attacks
+and bounds are on one scale.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from math import isfinite
+from typing import Final
+
+from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.drawing import Curve, Status
+from lastiterate.numeric.figures.liang_1 import ORDER
+from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.printed.catalogue import named
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.figures.kept import Kept
+
+__all__ = ["DELTA", "SAMPLES", "WORKLOAD", "attack_note", "attacked", "bounded", "claimed", "cornered", "doublings"]
+
+DELTA: Final = 1e-5
+"""The confidence level of D.4."""
+WORKLOAD: Final = "builtin:breast-cancer"
+SAMPLES: Final = 140
+"""Samples of a run: the first of the 569."""
+
+RunOf = Callable[[int], NoisySGD]
+"""From a number of epochs to the run."""
+
+
+def doublings(last: int, every: int = 1) -> tuple[int, ...]:
+    """1, 2, 4, ... up to ``last``, or every second of them and so on.
+
+    >>> doublings(20), doublings(64, every=2)
+    ((1, 2, 4, 8, 16), (1, 4, 16, 64))
+    """
+    return tuple(2**k for k in range(0, last.bit_length(), every) if 2**k <= last)
+
+
+def bounded(
+    name: str, label: str, epochs: Sequence[int], run_of: RunOf, assumption: Assumption, *, order: float | None = None,
+    line: str = "-",
+) -> Curve:  # fmt: skip
+    """Our upper bound against epochs, at `DELTA` or at an order."""
+    delta = DELTA if order is None else None
+    values = tuple(bound(run_of(epoch), assumption, order=order, delta=delta).epsilon for epoch in epochs)
+    return Curve(name, label, tuple(epochs), values, Status.BOUND, line=line)
+
+
+def cornered(epochs: Sequence[int], run_of: RunOf, assumption: Assumption, *, order: float | None = None) -> Curve:
+    """What no bound can be below, against epochs, at `DELTA` or at an order."""
+    delta = DELTA if order is None else None
+    values = tuple(lower_bound(run_of(epoch), assumption, order=order, delta=delta).value for epoch in epochs)
+    return Curve("lower", "worst run known", tuple(epochs), values, Status.LOWER, line="--", width=1.2)
+
+
+def claimed(theorem: str, epochs: Sequence[int], run_of: RunOf, assumption: Assumption) -> Curve:
+    """A theorem as printed, at the order of the paper."""
+    found = named(theorem)
+    status = Status.BOUND if found.usable else Status.REFUTED
+    values = tuple(found.epsilon(run_of(epoch), assumption, ORDER) for epoch in epochs)
+    return Curve(theorem, found.title, tuple(epochs), values, status, line=":", width=2.0)
+
+
+def attacked(keep: Kept, kind: str, epochs: Sequence[int], run_of: RunOf, runs: int) -> Curve:
+    """What an attack shows with confidence, and above it, as a bar, what (20) of the paper makes of its rates.
+
+    Args:
+        keep: finds what was measured before.
+        kind: "canary" or "shadow".
+        epochs: at which runs are attacked.
+        run_of: the run.
+        runs: on each of the two data sets.
+    """
+    pairs = [_attack(keep, kind, run_of(epoch), runs) for epoch in epochs]
+    low = tuple(epsilon for epsilon, _observed in pairs)
+    high = tuple(max(epsilon, observed) if isfinite(observed) else epsilon for epsilon, observed in pairs)
+    words = {"canary": "worst-case canary", "shadow": "shadow models, a real sample"}
+    marker = {"canary": "o", "shadow": "X"}[kind]
+    return Curve(
+        f"attack {kind}", words[kind], tuple(epochs), low, Status.ATTACK, line="", marker=marker, low=low, high=high
+    )
+
+
+def _attack(keep: Kept, kind: str, run: NoisySGD, runs: int) -> tuple[float, float]:
+    """The lower confidence bound and the observed value of one attack."""
+
+    def measure() -> dict[str, list[float]]:
+        from lastiterate.runtime.attacks.attack import attack
+        from lastiterate.runtime.workloads.loading import load_workload
+
+        found = attack(load_workload(WORKLOAD), run, kind, delta=DELTA, runs=runs)
+        return {"epsilon": [found.epsilon], "observed": [found.observed]}
+
+    found = keep({"attack": kind, "workload": WORKLOAD, "run": asdict(run), "runs": runs, "delta": DELTA}, measure)
+    return float(found["epsilon"][0]), float(found["observed"][0])
+
+
+def attack_note(runs: int) -> str:
+    """What a mark of `attacked` means, and in which direction every number errs."""
+    return (
+        f"Attacks see the last iterates of {runs} runs on each data set: marks are 95% Clopper-Pearson lower bounds of "
+        "ε, bars reach up to (20) of the paper at the observed rates where that is finite, which bounds nothing. Upper "
+        "bounds are rounded up, lower ones down."
+    )

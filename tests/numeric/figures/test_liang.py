@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from lastiterate.numeric.assumptions import Smooth
+from lastiterate.numeric.drawing import Curve, Figure, Status
+from lastiterate.numeric.figures.liang_1 import figure_1, liang_run, worst_batch
+from lastiterate.numeric.figures.liang_5 import figure_5
+from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.printed.catalogue import THEOREMS
+from lastiterate.numeric.printed.liang import naive_bound
+from lastiterate.numeric.run import NoisySGD
+
+
+@pytest.fixture(scope="module")
+def first() -> dict[str, Curve]:
+    return by_name(figure_1(last=300, count=6, below=3))
+
+
+@pytest.fixture(scope="module")
+def fifth() -> dict[str, Curve]:
+    return by_name(figure_5(last=1000, count=6, below=3))
+
+
+def by_name(figure: Figure) -> dict[str, Curve]:
+    return {curve.name: curve for curve in figure.curves}
+
+
+def test_the_status_of_a_printed_theorem_is_its_verdict(first: dict[str, Curve], fifth: dict[str, Curve]) -> None:
+    printed = [curve for curves in (first, fifth) for name, curve in curves.items() if name in THEOREMS]
+    assert len(printed) == 6
+    for curve in printed:
+        usable = THEOREMS[curve.name].usable
+        assert curve.status is (Status.BOUND if usable else Status.REFUTED)
+        assert usable or "refuted" in curve.caption
+    assert fifth["naive"].status is Status.REFUTED
+
+
+@pytest.mark.parametrize("which", ["first", "fifth"])
+def test_ours_lies_between_the_lower_bound_and_composition(which: str, request: pytest.FixtureRequest) -> None:
+    curves = request.getfixturevalue(which)
+    ours = curves["bound smooth"]
+    assert ours.status is Status.BOUND
+    assert (np.diff(ours.y) >= -1e-12).all()
+    assert (np.array(ours.y) <= np.array(curves["composition"].y) * (1 + 1e-12)).all()
+    below = curves["lower"]
+    assert below.status is Status.LOWER
+    assert all(y <= ours.y[ours.x.index(T)] for T, y in zip(below.x, below.y, strict=True) if T in ours.x)
+
+
+def test_convexity_helps_and_the_window_of_theorem_3_4_shrinks(first: dict[str, Curve]) -> None:
+    assert first["bound convex"].y[-1] < first["bound smooth"].y[-1] < first["liang_3_4"].y[-1]
+
+
+def test_the_trivial_bound_as_printed_is_below_a_run_that_exists() -> None:
+    run = NoisySGD(1, step_size=0.01, noise_std=0.01, clip_norm=1.0, dataset_size=1, diameter=0.02)
+    assert lower_bound(run, Smooth(1.0), order=2.0).value > 100 * naive_bound(run, 2.0)
+
+
+def test_the_worst_batch_is_a_full_batch_of_its_size() -> None:
+    run = liang_run(5, 8)
+    assert worst_batch(run)["n"] == run.batch == 2

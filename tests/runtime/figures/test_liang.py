@@ -1,0 +1,156 @@
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pictures import assert_inside
+
+from lastiterate.numeric.drawing import Curve, Figure, Status
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.figures import liang_2, liang_3, liang_4
+from lastiterate.runtime.figures.kept import kept_parts
+from lastiterate.runtime.figures.liang_attacked import attacked, doublings
+
+RATES = (0.03, 0.1)
+
+
+def by_name(figure: Figure) -> dict[str, Curve]:
+    return {curve.name: curve for curve in figure.curves}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(scope="module")
+def second(folder: Path) -> Figure:
+    return liang_2.figure_2(last=2, runs=12, folder=folder)
+
+
+@pytest.fixture(scope="module")
+def third(folder: Path) -> Figure:
+    return liang_3.figure_3(last=4, attacked_until=1, runs=20, folder=folder)
+
+
+@pytest.fixture(scope="module")
+def fourth(folder: Path) -> Figure:
+    return liang_4.figure_4(epochs=1, trials=2, rates=RATES, folder=folder)
+
+
+def attacks_and_bounds(figure: Figure) -> Iterator[tuple[Curve, Curve, Curve]]:
+    """Attack, certified lower and upper bound of the same runs: those of one panel and one member."""
+    for panel in figure.panels:
+        for attack in (curve for curve in panel.curves if curve.status is Status.ATTACK):
+            same = [curve for curve in panel.curves if curve.of == attack.of]
+            low, high = (next(c for c in same if c.status is s) for s in (Status.LOWER, Status.BOUND))
+            yield attack, low, high
+
+
+@pytest.mark.parametrize(("which", "attacks"), [("second", 6), ("third", 6)])
+def test_no_attack_is_above_the_certified_bound(which: str, attacks: int, request: pytest.FixtureRequest) -> None:
+    found = list(attacks_and_bounds(request.getfixturevalue(which)))
+    assert len(found) == attacks
+    for attack, low, high in found:
+        above = dict(zip(high.x, high.y, strict=True))
+        assert all(y <= above[x] for x, y in zip(attack.x, attack.y, strict=True))
+        assert all(y <= above[x] for x, y in zip(low.x, low.y, strict=True))
+        assert attack.low == attack.y
+        assert all(np.isfinite(attack.high))
+
+
+def test_a_canary_is_seen_where_there_is_next_to_no_noise(folder: Path) -> None:
+    def run_of(epochs: int) -> NoisySGD:
+        return replace(liang_2.run_2(20, epochs), noise_std=1e-4)
+
+    with kept_parts("test", 1, folder) as keep:
+        found = attacked(keep, "canary", (4,), run_of, runs=40)
+    assert found.y[0] > 1.0
+    assert found.low[0] <= found.high[0]
+
+
+def test_larger_batches_hide_more_and_epochs_hide_less(second: Figure) -> None:
+    curves = by_name(second)
+    for name in ("bound", "lower"):
+        by_batch = np.array([curves[f"{name} b={batch}"].y for batch in liang_2.BATCHES])
+        assert (np.diff(by_batch, axis=0) < 0).all()
+        assert (np.diff(by_batch, axis=1) > 0).all()
+
+
+def test_smaller_domains_hide_more_and_convexity_helps(third: Figure) -> None:
+    curves = by_name(third)
+    words = [f"D = {diameter:g}" for diameter in liang_3.DIAMETERS]
+    ours = np.array([curves[f"bound convex b=14 {word}"].y for word in words])
+    assert (np.diff(ours, axis=0) >= -1e-9).all()
+    for word in words:
+        convex, smooth = (np.array(curves[f"bound {kind} b=14 order {word}"].y) for kind in ("convex", "smooth"))
+        assert (convex <= smooth * (1 + 1e-9)).all()
+
+
+def test_theorems_3_3_and_3_4_are_called_refuted(second: Figure, third: Figure) -> None:
+    for figure, name, count in ((second, "liang_3_3", 3), (third, "liang_3_4", 3)):
+        theirs = [curve for curve in figure.curves if curve.name.startswith(name)]
+        assert len(theirs) == count
+        assert {curve.status for curve in theirs} == {Status.REFUTED}
+
+
+def test_training_loss_falls_and_lies_in_its_band(fourth: Figure) -> None:
+    assert {curve.status for curve in fourth.curves} == {Status.MEASURED}
+    assert len(fourth.curves) == len(RATES)
+    for curve in fourth.curves:
+        assert len(curve.x) == 2
+        assert all(low <= y <= high for low, y, high in zip(curve.low, curve.y, curve.high, strict=True))
+    small, large = fourth.curves[0], fourth.curves[-1]
+    assert small.y[-1] < small.y[0]
+    assert small.y[-1] < large.y[-1]  # more steps an epoch
+
+
+@pytest.mark.parametrize("which", ["second", "third", "fourth"])
+def test_nothing_leaves_the_picture(which: str, request: pytest.FixtureRequest) -> None:
+    assert_inside(request.getfixturevalue(which))
+
+
+def test_what_was_measured_is_found_again(
+    second: Figure, fourth: Figure, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lastiterate.runtime.attacks import attack
+    from lastiterate.runtime.figures import learning
+
+    def measured_again(*_arguments: Any, **_named: Any) -> None:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(attack, "attack", measured_again)
+    monkeypatch.setattr(learning, "learning_curve", measured_again)
+    assert liang_2.figure_2(last=2, runs=12, folder=folder) == second
+    assert liang_4.figure_4(epochs=1, trials=2, rates=RATES, folder=folder) == fourth
+    with pytest.raises(AssertionError, match="measured again"):
+        liang_2.figure_2(last=2, runs=13, folder=folder)
+
+
+def test_an_interrupted_figure_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained: list[int] = []
+    whole = liang_4._train
+
+    def stopping(after: int) -> Callable[..., Any]:
+        def train(run: Any, seed: int) -> Any:
+            if len(trained) == after:
+                raise KeyboardInterrupt
+            trained.append(run.batch)
+            return whole(run, seed)
+
+        return train
+
+    monkeypatch.setattr(liang_4, "_train", stopping(3))
+    with pytest.raises(KeyboardInterrupt):
+        liang_4.figure_4(epochs=1, trials=2, rates=RATES, folder=tmp_path)
+    monkeypatch.setattr(liang_4, "_train", stopping(99))
+    figure = liang_4.figure_4(epochs=1, trials=2, rates=RATES, folder=tmp_path)
+    assert len(trained) == 4
+    assert [curve.of for curve in figure.curves] == [f"b = {batch}" for batch in trained[::2]]
+
+
+def test_doublings_end_where_they_are_told() -> None:
+    assert doublings(1) == (1,)
+    assert doublings(100, every=3) == (1, 8, 64)

@@ -1,0 +1,22 @@
+"""Whether all that is written in a picture is inside it, and beside the axes where it is the legend."""
+
+from lastiterate.numeric.canvas import draw
+from lastiterate.numeric.drawing import Figure
+
+__all__ = ["assert_inside"]
+
+
+def assert_inside(figure: Figure) -> None:
+    """Every text lies in the picture, and every curve, status and member is in it."""
+    picture = draw(figure)
+    picture.canvas.draw()
+    renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]
+    for text in picture.texts:
+        box = text.get_window_extent(renderer)
+        assert box.x0 >= 0, text
+        assert box.x1 <= picture.bbox.x1, text
+        assert box.y0 >= 0, text
+    words = {text.get_text() for text in picture.texts}
+    for curve in figure.curves:
+        assert {curve.label, str(curve.status)} <= words
+        assert not curve.of or curve.of in words
