@@ -72,6 +72,8 @@ def _longest(text: str) -> int:
 
 
 def _fill(axes: "Axes", panel: Panel) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     first, last = min(curve.x[0] for curve in panel.curves), max(curve.x[-1] for curve in panel.curves)
     axes.set_xscale("log" if panel.logarithmic else "linear")
     axes.set_xlim(*(_padded(first, last, panel) if any(curve.marker for curve in panel.curves) else (first, last)))
@@ -80,6 +82,8 @@ def _fill(axes: "Axes", panel: Panel) -> None:
     for axis, wide in ((axes.xaxis, (first, last)), (axes.yaxis, (panel.bottom, panel.top))):
         if axis.get_scale() == "log":
             _plain(axis, *wide)
+    if not panel.logarithmic and all(float(x).is_integer() for curve in panel.curves for x in curve.x):
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
     axes.set_xlabel(panel.across)
     axes.set_ylabel(panel.upward or rf"Rényi privacy loss $\varepsilon$ at order {panel.order:g}")
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)

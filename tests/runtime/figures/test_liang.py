@@ -63,10 +63,10 @@ def test_no_attack_is_above_the_certified_bound(which: str, attacks: int, reques
 
 def test_a_canary_is_seen_where_there_is_next_to_no_noise(folder: Path) -> None:
     def run_of(epochs: int) -> NoisySGD:
-        return replace(liang_2.run_2(20, epochs), noise_std=1e-4)
+        return replace(liang_2.run_2(70, epochs), noise_std=1e-4)
 
     with kept_parts("test", 1, folder) as keep:
-        found = attacked(keep, "canary", (4,), run_of, runs=40)
+        found = attacked(keep, "canary", (16,), run_of, runs=40)
     assert found.y[0] > 1.0
     assert found.low[0] <= found.high[0]
 
