@@ -1,9 +1,15 @@
 """The site: builds without a warning, loads nothing from elsewhere, every link leads somewhere, nothing is left out."""
 
+import functools
+import http.server
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -121,3 +127,47 @@ def test_pictures_are_drawn(site: Path) -> None:
     assert all(picture.with_suffix(".csv").exists() for picture in drawn)
     page = (site / "mathematics/index.html").read_text(encoding="utf-8")
     assert all(f"pictures/{picture.name}" in page for picture in drawn)
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_request(self, code: object = "-", size: object = "-") -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def address(site: Path) -> Iterator[str]:
+    """The site on this machine, for the length of a test."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_in_a_browser_nothing_is_asked_of_others_and_a_phone_is_wide_enough(site: Path, address: str) -> None:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed; it is in the dev extra")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    driver = shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.skip("chromium and chromedriver are not installed: apt install chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        for width in (1280, 390):
+            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == 390}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            for path in sorted(site.rglob("index.html")):
+                browser.get(address + path.relative_to(site).as_posix())
+                wide = browser.execute_script("return document.documentElement.scrollWidth")
+                assert wide <= width, path
+        sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+        asked = [one["params"]["request"]["url"] for one in sent if one["method"] == "Network.requestWillBeSent"]
+        assert len(asked) > 20
+        assert not [url for url in asked if not url.startswith((address, "data:", "blob:"))]
+        assert browser.get_log("browser") == []
+    finally:
+        browser.quit()
