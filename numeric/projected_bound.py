@@ -4,7 +4,7 @@ Statement    All matrices and all projected noisy gradients together, and so the
              with epsilon the sum over the steps of `random_projection.projection_rdp`; Delta is 2 / b where one sample
              is replaced and 1 / b where one is there or not, p the least rank of all layers. In an epoch of fixed or
              shuffled batches one step holds the sample, and the one with the least noise is the dearest. Where clipping
-             comes after the projection every step is a Gaussian mechanism of sensitivity Delta, whatever the matrices.
+             comes after the projection, or there is none, every step is a Gaussian mechanism of sensitivity Delta.
 Assumptions  Only automatic clipping; nothing of the losses. The matrices are drawn independently of the data.
 Not claimed  That privacy loss converges: the noise on the iterate lives in a subspace of random shape, so that the
              shifts which the theorems for the last iterate need may not fit into it.
@@ -105,7 +105,7 @@ def projection_bound(
     order = None if order is None else renyi_order(order)
     if delta is not None:
         gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
-    if run.clip == "after":
+    if run.clip == "after" or not run.ranks:
         composed = _gaussian(run)
         claim, epsilon, route = "d2p2/algorithm_1/sensitivity_repaired", inf, "composition"
         if order is not None:
@@ -240,13 +240,14 @@ def _stated(run: RandomProjectionRun) -> tuple[str, ...]:
     """What a number for the run rests on, in words."""
     differ = "by replacing one sample" if run.adjacency == "replace" else "in that one sample is there or not"
     first = {
+        "": "gradients are not projected",
         "before": "the sum of the clipped gradients is projected by matrices with independent Gaussian entries, fresh "
         "in every step and drawn independently of the data",
         "after": "per-sample gradients are clipped after their projection",
     }
     return (
         "per-sample gradients are clipped automatically to norm 1; nothing is assumed of the losses",
-        first[run.clip],
+        first[run.clip if run.ranks else ""],
         f"batches are drawn as sampling={run.sampling!r} says, and the data sets differ {differ}",
-        "isotropic Gaussian noise is added to the projected mean; every step may be released",
+        "isotropic Gaussian noise is added to the mean, projected if it is; every step may be released",
     )

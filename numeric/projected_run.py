@@ -16,24 +16,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, Schedule, count, positive
 
-__all__ = ["RandomProjectionRun", "d2p_run"]
+__all__ = ["RandomProjectionRun"]
 
 _AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_size", "sampling", "adjacency")
 
 
 @dataclass(frozen=True)
 class RandomProjectionRun:
-    """SGD with automatic clipping and noise behind a random projection, as D2P2-SGD and DP2-SGD do it.
+    """SGD with automatic clipping and noise behind a random projection: D2P2-SGD, DP2-SGD and D2P-SGD.
 
     Attributes:
         steps: number of updates K.
         step_size: alpha of the paper, a length; one number or one a step. It does not matter for privacy.
         noise_std: sigma_epsilon,k, standard deviation of each coordinate of the noise that is added to the projected
             mean of the clipped gradients, in units of the clip norm 1; one number (DP2-SGD) or one a step. See `d2p2`.
-        ranks: p of every layer, one for each trained tensor in its order; the dimension it is projected to.
+        ranks: p of every layer, one for each trained tensor in its order; the dimension it is projected to. None at
+            all, (), for no projection (D2P-SGD, A = I); see `d2p`.
         dataset_size: number n of samples.
         batch_size: B, samples in an update; None for all of them. The divisor, also of "poisson" batches.
         sampling: as in `lastiterate.numeric.run.NoisySGD`.
@@ -47,7 +49,7 @@ class RandomProjectionRun:
     Raises:
         InputError: a value is out of its range.
 
-    Source: D2P2-SGD, algorithms 1 and 3.
+    Source: D2P2-SGD, algorithms 1 to 3.
 
     >>> RandomProjectionRun.d2p2(steps=4, step_size=0.01, noise_std=3.0, ranks=[5], dataset_size=10).noise_std[3]
     1.5
@@ -70,10 +72,10 @@ class RandomProjectionRun:
         checked = NoisySGD(clip_norm=1.0, **{name: getattr(self, name) for name in _AS_A_RUN})
         for name in _AS_A_RUN:
             put(self, name, getattr(checked, name))
-        if isinstance(self.ranks, str) or not isinstance(self.ranks, Sequence) or not self.ranks:
+        if isinstance(self.ranks, str) or not isinstance(self.ranks, Sequence):
             raise InputError(
                 f"ranks needs one whole number for each trained tensor, got ranks={self.ranks!r}; "
-                "take layer_ranks(module)."
+                "take layer_ranks(module, kept)."
             )
         put(self, "ranks", tuple(count(f"ranks[{i}]", rank) for i, rank in enumerate(self.ranks)))
         put(self, "entry_std", positive("entry_std", self.entry_std))
@@ -83,7 +85,9 @@ class RandomProjectionRun:
 
     @classmethod
     def d2p2(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
-        """D2P2-SGD: noise that decays, ``noise_std`` / sqrt(k) in step k = 1, 2, ...; a plain call is DP2-SGD.
+        """D2P2-SGD, algorithm 1: noise that decays, ``noise_std`` / sqrt(k) in step k = 1, 2, ...
+
+        A plain call of the class with one noise_std is DP2-SGD, algorithm 3.
 
         Args:
             steps: number of updates.
@@ -94,6 +98,34 @@ class RandomProjectionRun:
             InputError: as the class.
         """
         return cls(steps=steps, noise_std=_decaying(noise_std, steps), **rest)
+
+    @classmethod
+    def d2p(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
+        """D2P-SGD, algorithm 2: the noise of `d2p2` and no projection. Arguments and errors are those of `d2p2`."""
+        return cls.d2p2(steps=steps, noise_std=noise_std, ranks=(), **rest)
+
+    def plain(self) -> NoisySGD:
+        """A run without projection as `NoisySGD`, of clip norm 1 and with noise step_size_at(t) noise_std_at(t).
+
+        `lastiterate.numeric.bound.bound` takes it, with an assumption on the losses that has gone through
+        `automatic_clipping`: clipped automatically, the gradients of an L-smooth loss are L / stability-Lipschitz.
+
+        Raises:
+            InputError: the run has a projection, behind which the noise on the iterate is not isotropic.
+
+        >>> run = RandomProjectionRun.d2p(steps=4, step_size=0.5, noise_std=3.0, dataset_size=10)
+        >>> run.plain().noise_std[3]
+        0.75
+        """
+        if self.ranks:
+            raise InputError(
+                f"A NoisySGD has noise in every direction, got ranks={self.ranks}; account for a run with projections "
+                "by projection_bound."
+            )
+        same = {name: getattr(self, name) for name in _AS_A_RUN}
+        with precision():
+            noises = [lower(exact(self.step_size_at(t)) * exact(self.noise_std_at(t))) for t in range(self.steps)]
+        return NoisySGD(clip_norm=1.0, **(same | {"noise_std": noises}))
 
     @property
     def batch(self) -> int:
@@ -112,30 +144,6 @@ class RandomProjectionRun:
     def noise_std_at(self, t: int) -> float:
         """Standard deviation of the noise in the update from iterate t to t + 1."""
         return self.noise_std[t] if isinstance(self.noise_std, tuple) else self.noise_std
-
-
-def d2p_run(*, steps: int, step_size: float, noise_std: float, **rest: Any) -> NoisySGD:
-    """The run of D2P-SGD: decaying noise and no projection, so an ordinary run with clip norm 1.
-
-    The noise of step k = 1, 2, ... on the *iterate* is step_size noise_std / sqrt(k). Train it with
-    ``ProjectedNoisySGD(..., stability=gamma)``.
-
-    Args:
-        steps: number of updates.
-        step_size: alpha of the paper, a length.
-        noise_std: sigma_epsilon, noise that the first step adds to the mean of the clipped gradients.
-        **rest: as `NoisySGD`.
-
-    Raises:
-        InputError: as `NoisySGD`.
-
-    Source: D2P2-SGD, algorithm 2.
-
-    >>> d2p_run(steps=4, step_size=0.5, noise_std=3.0, dataset_size=10).noise_std[3]
-    0.75
-    """
-    noises = [positive("step_size", step_size) * noise for noise in _decaying(noise_std, steps)]
-    return NoisySGD(steps=steps, step_size=step_size, noise_std=tuple(noises), clip_norm=1.0, **rest)
 
 
 def _decaying(noise_std: float, steps: int) -> tuple[float, ...]:

@@ -5,12 +5,9 @@
         optimiser.step(inputs[batch], targets[batch])
     print(bound(optimiser.accounted(), Smooth(1.0), delta=1e-5))
 
-It is `lastiterate.runtime.training.descent.train` step by step, on a module whose parameters move in place. Two methods
-of the papers are cases of it:
-
-DPSGD-DC   Liang et al. 2026, algorithm 1 ("double clipping" of gradients and of parameters): ``center="origin"`` and
-           ``run.diameter`` twice the radius D of its domain |theta| <= D.
-D2P-SGD    algorithm 2 of D2P2-SGD: ``stability`` gamma and the run of `d2p_run`.
+It is `lastiterate.runtime.training.descent.train` step by step, on a module whose parameters move in place. The
+DPSGD-DC of Liang et al. 2026 (algorithm 1, "double clipping" of gradients and of parameters) has ``center="origin"``,
+and ``run.diameter`` is twice the radius D of its domain |theta| <= D.
 
 The account does not depend on where the ball lies, as long as its center does not depend on the data. Constants do:
 those of the losses are needed on this ball.
@@ -23,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import NoisySGD, positive
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.training.private import PrivateOptimiser
@@ -41,15 +38,13 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         run: what is to be run; `accounted` says what has been.
         center: of the ball to which iterates are projected: "initial", the parameters that the module comes with;
             "origin"; or a vector of shape (dimension,), which must not depend on the data.
-        stability: gamma of automatic clipping, K g / (|g| + gamma) for every gradient g; None for ordinary clipping,
-            K g / max(|g|, K). What is assumed of the losses must then go through `automatic_clipping` before `bound`.
         seed: of the noise and of the batches; the same draws on every device.
         memory: bytes that one chunk of per-sample gradients may take.
 
     Raises:
-        InputError: the module mixes samples or is random, or has nothing to train; or an argument is out of range.
+        InputError: the module mixes samples or is random, or has nothing to train; or the center is no point.
 
-    Source: Chien & Li 2025, update (1); Liang et al. 2026, algorithm 1; D2P2-SGD, algorithm 2.
+    Source: Chien & Li 2025, update (1); Liang et al. 2026, algorithm 1.
 
     >>> from torch.nn.functional import mse_loss
     >>> run = NoisySGD(2, 0.1, 0.01, 1.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
@@ -67,19 +62,17 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         run: NoisySGD,
         *,
         center: str | Tensor | Sequence[float] = "initial",
-        stability: float | None = None,
         seed: int = 0,
         memory: int = 256 * 2**20,
     ) -> None:
         super().__init__(module, loss, run, seed=seed, memory=memory)
-        self._stability = None if stability is None else positive("stability", stability)
         self._around_start = isinstance(center, str) and center == "initial"
         self._center = _center(center, self._point())
         self._move(project(self._point(), self._center, run.diameter))
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that a resumed run needs to go on bit by bit; safe for ``torch.load(weights_only=True)``."""
-        return {**super().state_dict(), "center": self._center, "stability": self._stability}
+        return {**super().state_dict(), "center": self._center}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
@@ -87,11 +80,6 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
 
     def _check(self, state: dict[str, Any]) -> None:
         super()._check(state)
-        if state["stability"] != self._stability:
-            raise InputError(
-                f"A checkpoint needs the clipping of this optimiser, stability={self._stability}, got "
-                f"stability={state['stability']}; build the optimiser with what was trained."
-            )
         self._check_point("center", state["center"])
         if not self._around_start and not torch.equal(state["center"].to(self._center), self._center):
             raise InputError(
@@ -103,7 +91,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         run, t = self.run, self.done
         total = torch.zeros_like(point)
         if gradients is not None:
-            total = gradients.total(point, run.clip_norm, stability=self._stability)
+            total = gradients.total(point, run.clip_norm)
         drawn = self._normal(len(point), point)
         moved = point - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn
         return project(moved, self._center, run.diameter)

@@ -1,4 +1,4 @@
-"""D2P2-SGD and DP2-SGD as a torch optimiser: noise behind a random projection of every layer.
+"""D2P2-SGD, DP2-SGD and D2P-SGD as a torch optimiser: noise behind a random projection of every layer, or none.
 
     run = RandomProjectionRun.d2p2(steps=40, step_size=0.01, noise_std=3.0, ranks=layer_ranks(module, 0.3), ...)
     optimiser = RandomProjectionSGD(module, loss, run, seed=0)
@@ -7,7 +7,7 @@
     print(projection_bound(optimiser.accounted(), delta=1e-5))
 
 Matrices are drawn in blocks of columns and never stored: a layer of d parameters and rank p costs d p random numbers a
-step, and memory for one block. D2P-SGD has no projection: it is `ProjectedNoisySGD` with the run of `d2p_run`.
+step, and memory for one block.
 """
 
 from collections.abc import Callable, Iterator
@@ -69,7 +69,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
     Raises:
         InputError: the module mixes samples or is random, has nothing to train, or other layers than the run says.
 
-    Source: D2P2-SGD, algorithms 1 and 3.
+    Source: D2P2-SGD, algorithms 1 to 3.
 
     >>> from torch.nn.functional import mse_loss
     >>> module = nn.Linear(3, 1)
@@ -92,7 +92,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
     ) -> None:
         super().__init__(module, loss, run, seed=seed, memory=memory)
         self._sizes = [p.numel() for p in self._trained()]
-        if len(self._sizes) != len(run.ranks):
+        if run.ranks and len(self._sizes) != len(run.ranks):
             raise InputError(
                 f"ranks needs one number for each of the {len(self._sizes)} trained tensors, got {len(run.ranks)} "
                 "numbers; take layer_ranks(module, kept)."
@@ -101,16 +101,18 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
 
     def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
         run, t = self.run, self.done
-        noise = run.noise_std_at(t) * self._normal(sum(run.ranks), point)
+        noise = run.noise_std_at(t) * self._normal(sum(run.ranks) or len(point), point)
         seen = self._streams["matrices"].get_state()
-        if run.clip == "after":
-            total = self._clipped_after(point, gradients, seen)
+        if run.clip == "after" and run.ranks:
+            mean = self._clipped_after(point, gradients, seen) / run.batch
         else:
-            zero = torch.zeros_like(point)
-            clipped = zero if gradients is None else gradients.total(point, 1.0, stability=run.stability)
-            total = self._projected(clipped[None], seen)[0]
-        moved: Tensor = point - run.step_size_at(t) * self._back(total / run.batch + noise, point, seen)
-        return moved
+            mean = torch.zeros_like(point)
+            if gradients is not None:
+                mean = gradients.total(point, 1.0, stability=run.stability) / run.batch
+            if run.ranks:
+                mean = self._projected(mean[None], seen)[0]
+        released = mean + noise
+        return point - run.step_size_at(t) * (self._back(released, point, seen) if run.ranks else released)
 
     def _clipped_after(self, point: Tensor, gradients: Gradients | None, seen: Tensor) -> Tensor:
         """Sum over the samples of their projected gradients, each clipped; shape (sum of ranks,)."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.lower import Lower, lower_bound
     from lastiterate.numeric.projected_bound import ProjectionBound, projection_bound
-    from lastiterate.numeric.projected_run import RandomProjectionRun, d2p_run
+    from lastiterate.numeric.projected_run import RandomProjectionRun
     from lastiterate.numeric.results import Bound, Estimate, Measured
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.numeric.shift_program.bracket import Bracket, bracket
@@ -73,7 +73,6 @@ __all__ = [
     "calibrate",
     "compare",
     "coupled_runs",
-    "d2p_run",
     "estimate",
     "estimate_holder",
     "from_dp_event",
@@ -99,7 +98,7 @@ _HOMES = {
     "numeric.lower": "Lower lower_bound",
     "numeric.shift_program.program": "ShiftProgram",
     "numeric.projected_bound": "ProjectionBound projection_bound",
-    "numeric.projected_run": "RandomProjectionRun d2p_run",
+    "numeric.projected_run": "RandomProjectionRun",
     "numeric.results": "Bound Estimate Measured",
     "numeric.run": "NoisySGD",
     "numeric.sweeps.run": "sweep",

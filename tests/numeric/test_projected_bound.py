@@ -109,6 +109,17 @@ def test_clipping_after_the_projection_is_the_gaussian_mechanism():
         projection_bound(replace(RUN, noise_std=0.1), order=40.0)
 
 
+@pytest.mark.parametrize("sampling", ["full", "shuffled", "without_replacement", "poisson"])
+def test_without_a_projection_it_is_the_composition_of_noisy_sgd(sampling):
+    run = RandomProjectionRun.d2p(
+        steps=6, step_size=0.5, noise_std=9.0, dataset_size=12, sampling=sampling,
+        batch_size=None if sampling == "full" else 4,
+    )  # fmt: skip
+    theirs = bound(run.plain(), Clipped(), delta=1e-4).epsilon
+    assert projection_bound(run, delta=1e-4).epsilon == pytest.approx(theirs, rel=1e-6)
+    assert "gradients are not projected" in projection_bound(run, order=2.0).assumptions
+
+
 def test_theorem_1_of_the_paper_claims_less_than_its_first_step_loses():
     """K = B = n = p = 1, noise for epsilon = 1 at delta = 1e-5 by its own recipe; the truth is delta = 4e-4."""
     noise = float(np.sqrt(2 * np.log(1.25e5)))

@@ -8,7 +8,7 @@ import pytest
 from lastiterate.numeric.assumptions import Clipped
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.projected_run import RandomProjectionRun, d2p_run
+from lastiterate.numeric.projected_run import RandomProjectionRun
 
 RUN = RandomProjectionRun(6, 0.5, 2.0, [7, 3], dataset_size=12, batch_size=4, sampling="shuffled")
 
@@ -23,7 +23,7 @@ def test_it_is_normalised_as_an_ordinary_run_is():
 def test_the_noise_of_d2p2_and_d2p_decays_with_the_root_of_the_step():
     decaying = RandomProjectionRun.d2p2(steps=5, step_size=0.5, noise_std=3.0, ranks=[2], dataset_size=4)
     np.testing.assert_allclose([decaying.noise_std_at(t) for t in range(5)], 3.0 / np.sqrt(np.arange(1, 6)))
-    plain = d2p_run(steps=5, step_size=0.5, noise_std=3.0, dataset_size=4)
+    plain = RandomProjectionRun.d2p(steps=5, step_size=0.5, noise_std=3.0, dataset_size=4).plain()
     np.testing.assert_allclose(plain.noise_std, 1.5 / np.sqrt(np.arange(1, 6)))
     assert (plain.clip_norm, plain.step_size) == (1.0, 0.5)
     # the steps compose to sum of k / sigma^2 = K (K + 1) / (2 sigma^2), in units of the squared sensitivity 2 / n
@@ -33,7 +33,6 @@ def test_the_noise_of_d2p2_and_d2p_decays_with_the_root_of_the_step():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"ranks": []}, r"ranks=\[\]"),
         ({"ranks": 3}, "ranks=3"),
         ({"ranks": [3, 0]}, r"ranks\[1\]=0"),
         ({"clip": "never"}, "clip='never'"),
@@ -47,3 +46,12 @@ def test_the_noise_of_d2p2_and_d2p_decays_with_the_root_of_the_step():
 def test_bad_input_names_itself(change, said):
     with pytest.raises(InputError, match=said):
         replace(RUN, **change)
+
+
+def test_a_run_with_projections_is_no_noisy_sgd():
+    with pytest.raises(InputError, match=r"ranks=\(7, 3\)"):
+        RUN.plain()
+    changing = replace(RUN, ranks=(), step_size=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], stability=3.0).plain()
+    assert changing.step_size == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+    np.testing.assert_allclose(changing.noise_std, 2 * np.array(changing.step_size))
+    assert (changing.sampling, changing.batch, changing.clip_norm) == ("shuffled", 4, 1.0)

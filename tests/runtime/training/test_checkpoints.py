@@ -157,7 +157,6 @@ def test_files_of_others_are_refused(tmp_path: Path) -> None:
         (lambda: made("before"), "keys"),
         (lambda: made(center="initial"), "center="),
         (lambda: made(center=[0.1] * 8), "center="),
-        (lambda: made(stability=0.1), "stability=0.1"),
         (lambda: ProjectedNoisySGD(nn.Linear(7, 1), mse_loss, RUN, center="origin", seed=4), "layout="),
         (lambda: ProjectedNoisySGD(nn.Linear(3, 2).double(), mse_loss, RUN, center="origin", seed=4), "float64"),
         (lambda: ProjectedNoisySGD(nn.Sequential(nn.Linear(3, 2)), mse_loss, RUN, center="origin", seed=4), "layout="),

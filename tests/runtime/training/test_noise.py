@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from lastiterate.numeric.assumptions import Clipped
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.projected_bound import projection_bound
-from lastiterate.numeric.projected_run import RandomProjectionRun, d2p_run
+from lastiterate.numeric.projected_run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import stream, train
@@ -95,21 +95,27 @@ def sizes_fit(seen: list[tuple[list[int], np.ndarray]], sampling: str) -> bool:
     return sampling == "poisson" or sizes == ({N} if sampling == "full" else {4})
 
 
-@pytest.mark.parametrize("stability", [None, STABILITY])
+@pytest.mark.parametrize("automatic", [False, True])
 @pytest.mark.parametrize("sampling", SCHEMES)
-def test_noisy_sgd_is_what_its_account_says(sampling: str, stability: float | None) -> None:
-    run = plain(sampling, adjacency="") if stability is None else d2p_run(
-        steps=6, step_size=0.5, noise_std=0.4, dataset_size=N, sampling=sampling,
-        batch_size=None if sampling == "full" else 4,
-    )  # fmt: skip
-    optimiser = ProjectedNoisySGD(Line(), loss, run, stability=stability, seed=3)
-    seen = audit(optimiser)
-    account = optimiser.accounted()
+def test_noisy_sgd_is_what_its_account_says(sampling: str, automatic: bool) -> None:
+    """Ordinary clipping, and the automatic clipping and decaying noise of D2P-SGD."""
+    if automatic:
+        run = RandomProjectionRun.d2p(
+            steps=6, step_size=0.5, noise_std=0.4, dataset_size=N, sampling=sampling, stability=STABILITY,
+            batch_size=None if sampling == "full" else 4,
+        )  # fmt: skip
+        optimiser = RandomProjectionSGD(Line(), loss, run, seed=3)
+        seen = audit(optimiser)
+        account = optimiser.accounted().plain()
+    else:
+        optimiser = ProjectedNoisySGD(Line(), loss, plain(sampling, adjacency=""), seed=3)
+        seen = audit(optimiser)
+        account = optimiser.accounted()
     assert account.steps == len(seen)
     assert sizes_fit(seen, account.sampling)
     wrong = []
     for t, (batch, moved) in enumerate(seen):
-        gradient = clipped(batch, account.clip_norm, stability)
+        gradient = clipped(batch, account.clip_norm, STABILITY if automatic else None)
         residual = moved + account.step_size_at(t) * gradient / account.batch
         assert normal(residual, account.noise_std_at(t)) > 1e-3
         wrong.append(normal(residual, 1.4 * account.noise_std_at(t)))

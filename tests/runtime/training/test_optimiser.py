@@ -166,8 +166,3 @@ def test_without_a_domain_the_center_does_not_matter() -> None:
 def test_a_wrong_center_is_refused(center: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         around(center)
-
-
-def test_a_wrong_stability_is_refused() -> None:
-    with pytest.raises(InputError, match="stability=0"):
-        around("initial", stability=0.0)
