@@ -122,10 +122,10 @@ class RandomProjectionRun:
                 f"A NoisySGD has noise in every direction, got ranks={self.ranks}; account for a run with projections "
                 "by projection_bound."
             )
-        same = {name: getattr(self, name) for name in _AS_A_RUN}
+        same: dict[str, Any] = {name: getattr(self, name) for name in _AS_A_RUN if name != "noise_std"}
         with precision():
             noises = [lower(exact(self.step_size_at(t)) * exact(self.noise_std_at(t))) for t in range(self.steps)]
-        return NoisySGD(clip_norm=1.0, **(same | {"noise_std": noises}))
+        return NoisySGD(clip_norm=1.0, noise_std=tuple(noises), **same)
 
     @property
     def batch(self) -> int:

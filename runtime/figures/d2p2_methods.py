@@ -10,13 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
-from lastiterate.numeric.assumptions import Clipped
-from lastiterate.numeric.bound import bound
 from lastiterate.numeric.figures.style import COLORS
 from lastiterate.numeric.printed.d2p2 import theorem_1
 from lastiterate.numeric.projected_bound import projection_bound
-from lastiterate.numeric.projected_run import RandomProjectionRun, d2p_run
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.projected_run import RandomProjectionRun
 from lastiterate.runtime.figures.kept import Arrays, Kept
 
 if TYPE_CHECKING:
@@ -96,19 +93,14 @@ class Training:
         return ceil(self.samples / self.batch_size)
 
 
-def _run(method: Method, training: Training, steps: int, ranks: tuple[int, ...]) -> NoisySGD | RandomProjectionRun:
-    """The run of a private method, as the accountant takes it."""
-    noise = training.noise / training.batch_size
-    common = {
-        "steps": steps, "step_size": training.step_size, "dataset_size": training.samples,
-        "batch_size": training.batch_size, "sampling": "without_replacement",
-    }  # fmt: skip
-    if not method.projects:
-        if method.decays:
-            return d2p_run(noise_std=noise, **common)  # type: ignore[arg-type]
-        return NoisySGD(noise_std=training.step_size * noise, clip_norm=1.0, **common)  # type: ignore[arg-type]
+def _run(method: Method, training: Training, steps: int, ranks: tuple[int, ...]) -> RandomProjectionRun:
+    """The run of a private method, as the accountant takes it; without ranks where it does not project."""
     make: Callable[..., RandomProjectionRun] = RandomProjectionRun.d2p2 if method.decays else RandomProjectionRun
-    return make(noise_std=noise, ranks=ranks, stability=_STABILITY, clip=method.clip, **common)
+    return make(
+        steps=steps, step_size=training.step_size, noise_std=training.noise / training.batch_size,
+        ranks=ranks if method.projects else (), dataset_size=training.samples, batch_size=training.batch_size,
+        sampling="without_replacement", stability=_STABILITY, clip=method.clip,
+    )  # fmt: skip
 
 
 def certified(keep: Kept, method: Method, training: Training, steps: int) -> float:
@@ -123,9 +115,7 @@ def certified(keep: Kept, method: Method, training: Training, steps: int) -> flo
 
     def compute() -> dict[str, list[float]]:
         run = _run(method, training, steps, _ranks(training))
-        if isinstance(run, RandomProjectionRun):
-            return {"epsilon": [projection_bound(run, delta=DELTA).epsilon]}
-        return {"epsilon": [bound(run, Clipped(), delta=DELTA).epsilon]}
+        return {"epsilon": [projection_bound(run, delta=DELTA).epsilon]}
 
     settings = {"certified": method.name, "steps": steps} | asdict(replace(training, epochs=0, step_size=1.0))
     return float(keep(settings, compute)["epsilon"][0])
@@ -163,22 +153,17 @@ def _train(method: Method, training: Training, seed: int) -> Arrays:
 
 
 def _private(
-    run: NoisySGD | RandomProjectionRun, workload: "Workload", module: "nn.Module", rows: "Split", seed: int
+    run: RandomProjectionRun, workload: "Workload", module: "nn.Module", rows: "Split", seed: int
 ) -> Callable[[], bool]:
     from lastiterate.runtime.figures.learning import stepping
-    from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
     from lastiterate.runtime.training.random_projection import RandomProjectionSGD
 
-    optimiser: ProjectedNoisySGD | RandomProjectionSGD
-    if isinstance(run, RandomProjectionRun):
-        optimiser = RandomProjectionSGD(module, workload.loss, run, seed=seed)
-    else:
-        optimiser = ProjectedNoisySGD(module, workload.loss, run, stability=_STABILITY, seed=seed)
+    optimiser = RandomProjectionSGD(module, workload.loss, run, seed=seed)
     return stepping(optimiser.batches(), rows, optimiser.step)
 
 
 def _plain(
-    run: NoisySGD | RandomProjectionRun, workload: "Workload", module: "nn.Module", rows: "Split", seed: int
+    run: RandomProjectionRun, workload: "Workload", module: "nn.Module", rows: "Split", seed: int
 ) -> Callable[[], bool]:
     """SGD on the batches of the run: no clipping, no noise."""
     import torch
