@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from flint import arb
 
 from lastiterate.numeric.balls import exact
+from lastiterate.numeric.blocks import Blocks
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import Affine, Expansion, LeastOf
 from lastiterate.numeric.moduli import (
@@ -29,6 +30,7 @@ from lastiterate.numeric.run import NoisySGD, positive
 
 __all__ = [
     "Assumption",
+    "Blocks",
     "Clipped",
     "Convex",
     "Holder",

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from lastiterate.numeric.assumptions import (
     Assumption,
+    Blocks,
     Clipped,
     Convex,
     Holder,
@@ -31,6 +32,7 @@ _KINDS: Final[dict[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = {
     "strongly_convex": (StronglyConvex, ("L", "m")),
     "tabulated": (Tabulated, ("distances", "values")),
     "sum": (Sum, ("parts",)),
+    "blocks": (Blocks, ("parts",)),
     "minimum": (Minimum, ("parts",)),
 }
 

@@ -51,6 +51,7 @@ from lastiterate.symbolic.ours import (
     cyclic,
     encounters,
     kinks,
+    layers,
     pld,
     poisson,
     projection,
@@ -107,6 +108,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     projection,
     shuffled,
     certified,
+    layers,
 )
 """One module a theorem, lemma, remark or appendix."""
 

@@ -8,19 +8,27 @@ Remark       A layer is a module that owns parameters itself: the weight and the
              change of one layer's own parameters alone would be a smaller quantity, but privacy needs all to move: the
              distance of two coupled runs is that of all parameters. Clipping is by the norm of the whole gradient.
              Measured blocks of one order never combine to less than the measured whole (a sum of largest values is at
-             least the largest sum); what they can gain is an order for each layer.
-Source       Chien & Li 2025, section 5 (per-layer and non-uniform constants, left open there); claim
-             ours/layers/combined.
+             least the largest sum); what they can gain is an order for each layer (`combined`).
+Source       Chien & Li 2025, section 5 (per-layer and non-uniform constants, left open there); claims ours/layers/*.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
+
+from lastiterate.numeric.assumptions import Blocks, Holder, Minimum, Modulus
+from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.reading import Constants, Envelope, envelope_of, read_off, tuples
 
-__all__ = ["Layer", "layers_of"]
+__all__ = ["Layer", "combined", "layers_of"]
+
+
+_SHORTEST: Final = 1e-4
+_TRIED: Final = 9
+"""An order for each layer is chosen at so many distances, from that share of the largest one on."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +73,36 @@ def layers_of(table: PairTable, sizes: dict[str, int], lambdas: Sequence[float],
         measured = {kind: read_off(block, kind, lambdas) for kind in Kind}
         found.append(Layer(name, size, measured, {kind: envelope_of(block, kind, radius) for kind in Kind}))
     return tuple(found)
+
+
+def combined(layers: Sequence[Layer], lambdas: Sequence[float], kind: Kind, reach: float) -> Modulus | Minimum:
+    """What the constants of the layers say of the whole gradient: of all orders, for each layer the one that suits it.
+
+    Every choice of an order for each layer gives a modulus; taken are those that are least at some distance, and all of
+    them hold together. Nothing is proved by it: the constants are measured.
+
+    Args:
+        layers: what was measured of each.
+        lambdas: the orders of the measurement.
+        kind: a kind per sample.
+        reach: the largest distance to choose for, a length.
+
+    Raises:
+        InputError: no layers, or one of which no pair could be trusted.
+    """
+    if not layers:
+        raise InputError("Layers need to be measured, got layers=(); measure again with layers=True.")
+    for layer in layers:
+        if not layer.measured[kind].kept:
+            raise InputError(
+                f"Every layer needs a pair that rounding does not dominate, got none for layer={layer.name}; measure "
+                "in float64 or with a larger radius, or freeze a layer that does nothing."
+            )
+    constants = np.array([layer.measured[kind].constants for layer in layers])
+    distances = reach * np.geomspace(_SHORTEST, 1, _TRIED)
+    values = constants[None] * distances[:, None, None] ** np.array(lambdas)
+    choices = dict.fromkeys(tuple(row) for row in values.argmin(axis=2).tolist())
+    moduli = [
+        Blocks(*(Holder(L[k], lambdas[k]) for L, k in zip(constants.tolist(), row, strict=True))) for row in choices
+    ]
+    return moduli[0] if len(moduli) == 1 else Minimum(*moduli)

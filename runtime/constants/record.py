@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.results import Measured
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.kinds import Kind, Subset
-from lastiterate.runtime.constants.layers import Layer
+from lastiterate.runtime.constants.layers import Layer, combined
 from lastiterate.runtime.constants.reading import Constants, Envelope, tuples
 
 __all__ = ["HolderEstimate"]
@@ -103,6 +103,15 @@ class HolderEstimate:
             InputError: ``kind`` is a kind of the batch, or no pair could be trusted.
         """
         return Measured(self.envelopes[kind].tabulated(), self.condition("the tabulated modulus", kind))
+
+    def by_layer(self, kind: Kind = Kind.SAMPLE) -> Measured:
+        """The constants of the layers, each of the order that suits it, as an assumption; as `holder`.
+
+        Raises:
+            InputError: the layers were not told apart, ``kind`` is a kind of the batch, or a layer has no trusted pair.
+        """
+        stated = self.condition("every layer's constants", kind)
+        return Measured(combined(self.layers, self.lambdas, kind, self.distances[1]), stated)
 
     def condition(self, what: str, kind: Kind) -> str:
         """What a number made from this measurement is conditional on, in one sentence.

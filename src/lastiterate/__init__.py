@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lastiterate.numeric.accounting.dp_events import from_dp_event, to_dp_event, to_pld
     from lastiterate.numeric.assumptions import (
         Assumption,
+        Blocks,
         Clipped,
         Convex,
         Holder,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Assumption",
+    "Blocks",
     "Bound",
     "Bracket",
     "Clipped",
@@ -87,7 +89,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "numeric.assumptions": "Assumption Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated",
+    "numeric.assumptions": "Assumption Blocks Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated",
     "numeric.automatic_clipping": "automatic_clipping",
     "numeric.bound": "bound estimate",
     "numeric.shift_program.bracket": "Bracket bracket",

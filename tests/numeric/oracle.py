@@ -11,6 +11,7 @@ from mpmath import mpf
 
 from lastiterate.numeric.assumptions import (
     Assumption,
+    Blocks,
     Clipped,
     Convex,
     Holder,
@@ -38,6 +39,8 @@ def omega(modulus: Assumption, z: mpf) -> mpf:
             return next(known, mp.inf) if z > 0 else mpf(0)
         case Sum(parts=parts):
             return mp.fsum(omega(part, z) for part in parts)
+        case Blocks(groups=groups):
+            return mp.fsum(mp.sqrt(mp.fsum(omega(part, z) ** 2 for part in group)) for group in groups)
     raise TypeError(modulus)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lastiterate.numeric.assumptions import (
+    Blocks,
     Clipped,
     Convex,
     Holder,
@@ -117,6 +118,7 @@ def test_the_same_thing_said_in_other_words() -> None:
     [
         *(Smooth(1), Holder(1, 0.5), Clipped(), Convex(1), StronglyConvex(1, 0.5)),
         *(Tabulated((1.0,), (1.0,)), Sum(Smooth(1), Holder(1, 0.5)), Minimum(Smooth(1), Clipped())),
+        Blocks(Smooth(1), Holder(1, 0.5)),
     ],
     ids=lambda assumption: type(assumption).__name__,
 )

@@ -132,11 +132,13 @@ def command(
             return
         look = _closer(chosen, found, options, kind, resume) if closer else None
     carried = [_carried(found, lam) for lam in found.lambdas] if found.trusted else []
+    together = _together(found) if layers and found.trusted else None
     if as_json:
         numbers = [
             {"lambda": lam} | number.as_dict() for lam, number in zip(found.lambdas, carried, strict=bool(carried))
         ]
         said = {"measurement": json.loads(found.to_json()), "carried": numbers}
+        said |= {"layers_together": together.as_dict()} if together else {}
         said |= {} if found.trusted else {"untrusted": f"{found.untrusted}; {found.remedy}."}
         click.echo(json.dumps(said | ({"closer": look.as_dict()} if look else {}), indent=2))
     else:
@@ -144,7 +146,7 @@ def command(
 
         print_measurement(found, carried, advised)
         if layers and found.trusted:
-            print_layers(found)
+            print_layers(found, together)
         if look:
             print_closer(found, look)
 
@@ -243,6 +245,18 @@ def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
     from lastiterate.numeric.theorems import run_of
 
     return estimate(run_of({**SETTING, "T": found.run.steps}), found.holder(lam), order=SETTING["alpha"])
+
+
+def _together(found: "HolderEstimate") -> "Estimate | None":
+    """As `_carried`, from the constants of the layers; None where some layer has none."""
+    from lastiterate.numeric.bound import estimate
+    from lastiterate.numeric.figures.chien_li_1 import SETTING
+    from lastiterate.numeric.theorems import run_of
+    from lastiterate.runtime.constants.kinds import Kind
+
+    if not all(layer.measured[Kind.SAMPLE].kept for layer in found.layers):
+        return None
+    return estimate(run_of({**SETTING, "T": found.run.steps}), found.by_layer(), order=SETTING["alpha"])
 
 
 def _closer(

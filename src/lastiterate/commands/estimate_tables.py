@@ -67,8 +67,8 @@ def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], ad
     )
 
 
-def print_layers(found: "HolderEstimate") -> None:
-    """The constants of every layer."""
+def print_layers(found: "HolderEstimate", together: "Estimate | None") -> None:
+    """The constants of every layer, and what they give together."""
     table = Table(title="L of each layer's block of the per-sample gradient (lower estimates)", title_justify="left")
     table.add_column("layer")
     for heading in ("parameters", *(f"lambda {lam:g}" for lam in found.lambdas)):
@@ -76,7 +76,15 @@ def print_layers(found: "HolderEstimate") -> None:
     for layer in found.layers:
         constants = layer.measured[Kind.SAMPLE]
         table.add_row(layer.name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas))))
-    Console(file=sys.stdout, highlight=False, soft_wrap=True).print(table)
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(table)
+    if together is None:
+        console.print("The layers do not combine: of some layer no pair could be trusted.")
+        return
+    console.print(
+        f"All layers together, each with the order that suits it: epsilon {together.epsilon:.4f} in the same setting, "
+        "if all these L are true. Against one order for all it can gain only where the orders of the layers differ."
+    )
 
 
 def print_closer(found: "HolderEstimate", look: "CloserLook") -> None:

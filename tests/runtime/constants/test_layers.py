@@ -5,11 +5,15 @@ import numpy as np
 import pytest
 import torch
 
+from lastiterate.numeric.assumptions import Blocks, Minimum
+from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.layers import layers_of
 from lastiterate.runtime.constants.pairs import measure_pairs, own_streams
+from lastiterate.runtime.constants.reading import Constants
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, flat
@@ -89,6 +93,38 @@ def test_layers_cost_no_gradient_and_survive_json(tmp_path: object, monkeypatch:
     assert len(found.layers) == 2
     assert replace(found, layers=()) == plain
     assert HolderEstimate.from_json(found.to_json()) == found
+
+
+def test_layers_of_different_orders_give_less_than_one_order_for_all() -> None:
+    workload = known.two_orders(0.5)
+    orders = (1 / 3, 0.5, 1.0)
+    found = estimate_holder(workload, paper_run(workload, steps=60, noise_std=0.1), orders, SMALL, layers=True)
+    run = NoisySGD(40, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
+    together = estimate(run, found.by_layer(), order=2)
+    apart = min(estimate(run, found.holder(lam), order=2).epsilon for lam in orders)
+    assert together.epsilon <= apart * (1 + 1e-9)
+    assert "every layer's constants of two-orders" in together.conditional_on
+    modulus = found.by_layer().assumption
+    parts = modulus.parts if isinstance(modulus, Minimum) else (modulus,)
+    assert all(isinstance(part, Blocks) for part in parts)
+    first = [layer.measured[Kind.SAMPLE].constants for layer in found.layers]
+    for distance in np.geomspace(1e-3, 1, 20):
+        least = min(float(part.value(np.array(distance))) for part in parts if isinstance(part, Blocks))
+        chosen = np.linalg.norm([min(L * distance**lam for L, lam in zip(row, orders, strict=True)) for row in first])
+        assert chosen * (1 - 1e-9) <= least <= 1.2 * chosen, "near the best choice at every distance"
+
+
+def test_what_does_not_combine() -> None:
+    workload = known.two_orders()
+    plain = estimate_holder(workload, paper_run(workload, steps=2), (1.0,), replace(SMALL, points=3))
+    with pytest.raises(InputError, match=r"layers=\(\)"):
+        plain.by_layer()
+    found = estimate_holder(workload, paper_run(workload, steps=2), (1.0,), replace(SMALL, points=3), layers=True)
+    with pytest.raises(InputError, match="per-sample"):
+        found.by_layer(Kind.BATCH)
+    mute = replace(found.layers[1], name="mute", measured={kind: Constants((0.0,), (0.0,), 6, 0) for kind in Kind})
+    with pytest.raises(InputError, match="layer=mute"):
+        replace(found, layers=(found.layers[0], mute)).by_layer()
 
 
 def test_one_module_with_all_parameters_is_one_layer() -> None:

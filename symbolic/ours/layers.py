@@ -1,0 +1,89 @@
+"""Blocks of a gradient, for example one a layer: their moduli combine, and when the combination is concave.
+
+Statement    If block j of a gradient changes by at most omega_j, the gradient changes by at most the root of the sum of
+             squares. For omega_j(r) = L_j r^(lambda_j), orders between p and q, that root is concave in r where
+             q <= 1/2, or p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2.
+Assumptions  x and y are the changes of two blocks, z and d their moduli. W = a r^(2 gamma) + v r^(2 kappa) is the
+             square of the root for two blocks of any orders gamma and kappa, and m, R the means of the order and of its
+             square with weights in proportion to the terms of W.
+Derivation   Four times W^(3/2) times the second derivative of W^(1/2) is 2 W W'' - W'^2, and r^2 of that is
+             4 W^2 (2 R - m^2 - m). Each order lies in [p, q], so that R <= (p + q) m - p q.
+Source       ours; the per-layer and the non-uniform constants that Chien & Li 2025, section 5, leave open.
+"""
+
+from sympy import Expr, Integer, Max, Rational, diff
+
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.notation import R, a, d, gamma, kappa, lam, m, p, q, r, v, x, y, z
+
+_SOURCE = Source("004_62071bf32927f9d4.txt", 240, "Section 5", "Non-uniform Hölder continuous gradient")
+_half = Rational(1, 2)
+
+
+def _combined(bound: Expr) -> Inequality:
+    return Inequality(x**2 + y**2, Relation.AT_MOST, bound, given=(x <= z, y <= d), name="two blocks")
+
+
+_first, _second = a * r ** (2 * gamma), v * r ** (2 * kappa)
+_sum = _first + _second
+
+
+def _bend(squared: Integer) -> Identity:
+    """R and m cleared of their denominator: W R = a r^(2 gamma) gamma^2 + ..., W m = a r^(2 gamma) gamma + ..."""
+    mean = _first * gamma + _second * kappa
+    square = _first * gamma**2 + _second * kappa**2
+    left = r**2 * (2 * _sum * diff(_sum, r, 2) - diff(_sum, r) ** 2)
+    return Identity(left, 4 * (squared * _sum * square - mean**2 - _sum * mean), name="the second derivative")
+
+
+def _between(low: Expr, high: Expr) -> Inequality:
+    """(q - lambda)(lambda - p) >= 0, in the form that is averaged."""
+    given = (lam >= low, lam <= high)
+    return Inequality(lam**2, Relation.AT_MOST, (p + q) * lam - p * q, given=given, name="orders lie between p and q")
+
+
+def _concave(*given: object, name: str) -> Inequality:
+    premises = ((p + q) * m - p * q >= R, p <= m, m <= q, *given)
+    return Inequality(2 * R - m**2 - m, Relation.AT_MOST, Integer(0), given=premises, name=name)  # type: ignore[arg-type]
+
+
+CLAIMS = (
+    Claim(
+        key="ours/layers/combined",
+        title="The moduli of the blocks of a gradient combine by the root of the sum of squares",
+        source=_SOURCE,
+        checks=(_combined(z**2 + d**2),),
+        mutants=(
+            Mutant("the larger modulus alone", _combined(Max(z, d) ** 2), Engine.INEQUALITY),
+            Mutant("half the sum of squares", _combined((z**2 + d**2) / 2), Engine.INEQUALITY),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
+    Claim(
+        key="ours/layers/concave",
+        title="Orders up to 1/2, from 1/2 on, or with 8 p q >= (2 p + 2 q - 1)^2: the root of the sum is concave",
+        source=_SOURCE,
+        assumptions=(q <= 1,),
+        checks=(
+            _bend(Integer(2)),
+            _between(p, q),
+            _concave(q <= _half, name="orders up to 1/2"),
+            _concave(p >= _half, name="orders from 1/2 on"),
+            _concave(8 * p * q >= (2 * p + 2 * q - 1) ** 2, name="orders close enough"),
+        ),
+        mutants=(
+            Mutant("without the factor 2 of the squares", _bend(Integer(1)), Engine.IDENTITY),
+            Mutant("orders below p, too", _between(p / 2, q), Engine.INEQUALITY),
+            Mutant("orders from 2/5 on", _concave(p >= Rational(2, 5), name="2/5"), Engine.INEQUALITY),
+            Mutant("orders up to 3/5", _concave(q <= Rational(3, 5), name="3/5"), Engine.INEQUALITY),
+            Mutant(
+                "twice as far apart",
+                _concave(16 * p * q >= (2 * p + 2 * q - 1) ** 2, name="16 p q"),
+                Engine.INEQUALITY,
+            ),
+        ),
+        role=Role.OURS,
+        relation=Relation.AT_MOST,
+    ),
+)
