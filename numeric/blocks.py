@@ -119,7 +119,8 @@ def _root(values: Array) -> Array:
     known = (most > 0) & np.isfinite(most)
     scaled = values / np.where(known, most, 1.0)[..., None]
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.where(known, most * np.sqrt(np.square(np.where(known[..., None], scaled, 0.0)).sum(axis=-1)), most)
+        lengths = np.sqrt(np.square(np.where(known[..., None], scaled, 0.0)).sum(axis=-1))
+        return np.asarray(np.where(known, most * lengths, most))
 
 
 def _slope(group: tuple[Modulus, ...], z: Array) -> Array:
@@ -131,4 +132,4 @@ def _slope(group: tuple[Modulus, ...], z: Array) -> Array:
     weights = np.where(inside[..., None], values, 0.0) / np.where(inside, root, 1.0)[..., None]
     with np.errstate(invalid="ignore"):
         weighted = np.where(weights > 0, weights * slopes, 0.0).sum(axis=-1)
-    return np.where(inside, weighted, np.where(root > 0, 0.0, _root(slopes)))
+    return np.asarray(np.where(inside, weighted, np.where(root > 0, 0.0, _root(slopes))))

@@ -12,6 +12,7 @@ Source       ours; the per-layer and the non-uniform constants that Chien & Li 2
 """
 
 from sympy import Expr, Integer, Max, Rational, diff
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
 from lastiterate.symbolic.notation import R, a, d, gamma, kappa, lam, m, p, q, r, v, x, y, z
@@ -42,9 +43,9 @@ def _between(low: Expr, high: Expr) -> Inequality:
     return Inequality(lam**2, Relation.AT_MOST, (p + q) * lam - p * q, given=given, name="orders lie between p and q")
 
 
-def _concave(*given: object, name: str) -> Inequality:
+def _concave(*given: Boolean, name: str) -> Inequality:
     premises = ((p + q) * m - p * q >= R, p <= m, m <= q, *given)
-    return Inequality(2 * R - m**2 - m, Relation.AT_MOST, Integer(0), given=premises, name=name)  # type: ignore[arg-type]
+    return Inequality(2 * R - m**2 - m, Relation.AT_MOST, Integer(0), given=premises, name=name)
 
 
 CLAIMS = (
