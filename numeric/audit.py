@@ -60,7 +60,7 @@ class Audit:
 
     def as_dict(self) -> dict[str, object]:
         """The numbers, ready for JSON; an infinite ``observed`` is None."""
-        return asdict(self) | {"observed": self.observed if isfinite(self.observed) else None}
+        return {**asdict(self), "observed": self.observed if isfinite(self.observed) else None}
 
 
 def audit(

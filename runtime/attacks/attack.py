@@ -155,7 +155,7 @@ def attack(
     if kind == Attack.SHADOW:
         with_it, without = _likelihood_ratios(with_it, without)
     half = runs // 2
-    threshold = _best_threshold(with_it[:half], without[:half], delta)
+    threshold = _best_threshold(with_it[:half], without[:half], delta, level)
     return audit(
         false_positives=int((without[half:] > threshold).sum()),
         negatives=runs - half,
@@ -207,10 +207,11 @@ def _likelihood_ratios(with_it: Array, without: Array) -> tuple[Array, Array]:
     return ratio(with_it), ratio(without)
 
 
-def _best_threshold(with_it: Array, without: Array, delta: float) -> float:
-    """The threshold with the largest lower bound on the runs that teach."""
+def _best_threshold(with_it: Array, without: Array, delta: float, level: float) -> float:
+    """The threshold with the largest lower bound on the runs that teach; where none is above 0, with fewest errors."""
     thresholds = np.unique(np.concatenate([with_it, without]))
     missed = np.searchsorted(np.sort(with_it), thresholds, side="right")
     wrong = len(without) - np.searchsorted(np.sort(without), thresholds, side="right")
-    limits = epsilon_limits(wrong, len(without), missed, len(with_it), delta=delta, level=0.95)
-    return float(thresholds[int(np.argmax(limits))])
+    limits = epsilon_limits(wrong, len(without), missed, len(with_it), delta=delta, level=level)
+    best = np.lexsort((missed + wrong, -limits))[0]
+    return float(thresholds[best])

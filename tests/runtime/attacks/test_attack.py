@@ -24,14 +24,26 @@ from lastiterate.runtime.workloads.loading import load_workload
 DELTA = 1e-2
 SURE = 1 - 1e-9
 """Confidence at which a test that fails has found a defect, not bad luck."""
+SEED = 1
 SCHEMES = [("full", None), ("cyclic", 2), ("shuffled", 2), ("without_replacement", 2), ("poisson", 2)]
 FLAT = [[1e-12] * 3] * 7
 
 
 def crafted(run: NoisySGD, assumption: Assumption, others: Others, runs: int, level: float = SURE) -> Audit:
     return attack(
-        worst_case(run, assumption, others), run, delta=DELTA, assumption=assumption, runs=runs, level=level, seed=1
+        worst_case(run, assumption, others), run, delta=DELTA, assumption=assumption, runs=runs, level=level, seed=SEED
     )
+
+
+def advantage(found: Audit) -> float:
+    """True minus false positive rate."""
+    return 1 - found.false_negatives / found.positives - found.false_positives / found.negatives
+
+
+def surrounds(run: NoisySGD, assumption: Assumption, others: Others, truth: float) -> bool:
+    """Whether an attack surely stays below the true epsilon, and at an ordinary confidence comes close to it."""
+    below, close = (crafted(run, assumption, others, runs=20_000, level=level).epsilon for level in (SURE, 0.9))
+    return below <= truth and 0.6 * truth <= close <= 1.2 * truth
 
 
 @pytest.mark.parametrize(
@@ -46,7 +58,7 @@ def test_no_crafted_losses_exceed_the_bound(sampling: str, batch: int | None, as
     ]
     found = [crafted(run, assumption, others, runs=3000) for others in allowed]
     assert max(audit.epsilon for audit in found) <= most
-    assert max(audit.observed for audit in found) > 0.2, "the attacks bite"
+    assert max(advantage(one) for one in found) > 0.02, "the attacks bite"
 
 
 @pytest.mark.parametrize("kind", list(Attack))
@@ -66,9 +78,7 @@ def test_the_canary_comes_close_to_the_exact_loss_of_linear_losses(sampling: str
     exact = max(
         one.value for one in lower_bounds(run, Convex(1.0), delta=DELTA) if "all others at -K" not in one.witness
     )
-    found = crafted(run, Convex(1.0), Others.STILL, runs=20_000, level=0.999)
-    assert 0.5 * exact <= found.epsilon <= exact
-    assert found.observed == pytest.approx(exact, rel=0.12)
+    assert surrounds(run, Convex(1.0), Others.STILL, exact)
     assert exact <= bound(run, Convex(1.0), delta=DELTA).epsilon
 
 
@@ -86,13 +96,8 @@ def test_others_that_push_outwards_lose_what_the_certified_walk_says() -> None:
     """Not linear: the density that is propagated by quadrature and the runs that are drawn agree."""
     run = NoisySGD(5, 0.2, 0.1, 1.0, 4, 1, sampling="cyclic", diameter=0.6)
     walks = {one.witness: one.value for one in lower_bounds(run, Smooth(10.0), delta=DELTA)}
-    outward, still = (crafted(run, Smooth(10.0), others, runs=10_000) for others in (Others.OUTWARD, Others.STILL))
-    for found, witness in (
-        (outward, "gradients that push outwards as hard as they may"),
-        (still, "clamped linear losses"),
-    ):
-        assert found.epsilon <= walks[witness]
-        assert found.observed == pytest.approx(walks[witness], rel=0.1)
+    assert surrounds(run, Smooth(10.0), Others.OUTWARD, walks["gradients that push outwards as hard as they may"])
+    assert surrounds(run, Smooth(10.0), Others.STILL, walks["clamped linear losses"])
     longer = replace(run, steps=100)
     assert hardest(longer, Smooth(10.0), DELTA) == Others.OUTWARD
     pushed, stood = (crafted(longer, Smooth(10.0), others, runs=10_000) for others in (Others.OUTWARD, Others.STILL))
@@ -121,7 +126,7 @@ def test_a_canary_in_strongly_convex_losses_is_strongly_convex_itself() -> None:
         attack(known.quadratic(FLAT), run, delta=DELTA, assumption=strong)
     inside = replace(run, diameter=30.0)
     bent = crafted(inside, strong, Others.STILL, runs=3000)
-    assert bent.observed > 0.1
+    assert advantage(bent) > 0.02
     assert bent.epsilon <= bound(inside, strong, delta=DELTA).epsilon
 
 
@@ -139,7 +144,7 @@ def test_the_likelihood_ratio_sees_a_difference_in_spread() -> None:
     seen, unseen = generator.normal(0.0, 0.1, size=4000), generator.normal(0.0, 1.0, size=4000)
 
     def found(with_it: NDArray[np.float64], without: NDArray[np.float64]) -> float:
-        threshold = _best_threshold(with_it[:2000], without[:2000], DELTA)
+        threshold = _best_threshold(with_it[:2000], without[:2000], DELTA, 0.95)
         wrong, missed = int((without[2000:] > threshold).sum()), int((with_it[2000:] <= threshold).sum())
         counts = {"false_positives": wrong, "negatives": 2000, "false_negatives": missed, "positives": 2000}
         return audit(**counts, delta=DELTA).epsilon

@@ -24,7 +24,7 @@ def quadratics() -> Workload:
 
 @pytest.fixture(scope="module")
 def cancer() -> Drift:
-    run = NoisySGD(12, 0.2, 0.01, 1.0, 568, 71, sampling="cyclic", diameter=2.0)
+    run = NoisySGD(12, 0.2, 0.01, 1.0, 60, 20, sampling="cyclic", diameter=2.0)
     return measure_drift(load_workload("builtin:breast-cancer"), run, Smooth(6.5), pairs=12, replaced=3, points=2)
 
 
