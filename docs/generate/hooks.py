@@ -11,6 +11,9 @@ from pictures import pictures
 from reference import claim_page, command_page, python_page
 from verdicts import printed_table, used_table, verdict_page
 
+from lastiterate.symbolic.ledger import CLAIMS
+
+_KEYS = {claim.key for claim in CLAIMS}
 _TABLES = {"printed": printed_table, "used": used_table}
 ROOT = Path(__file__).parents[2]
 
@@ -37,5 +40,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Put the generated tables where a page asks for them: ``<!-- table: NAME -->``."""
-    return re.sub(r"<!-- table: (\w+) -->", lambda found: _TABLES[found[1]](), markdown)
+    """Put generated tables where a page asks, ``<!-- table: NAME -->``, and lead from keys of claims to verdicts."""
+    if page.file.src_uri == "verdicts.md":
+        return markdown
+    up = "../" * page.file.src_uri.count("/")
+    text_and_code = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    text_and_code[::2] = (
+        re.sub(r"`([\w/]+)`", lambda found: _linked(found[1], up), text) for text in text_and_code[::2]
+    )
+    return re.sub(r"<!-- table: (\w+) -->", lambda found: _TABLES[found[1]](), "".join(text_and_code))
+
+
+def _linked(words: str, up: str) -> str:
+    return f"[`{words}`]({up}verdicts.md#{words})" if words in _KEYS else f"`{words}`"

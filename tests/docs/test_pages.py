@@ -20,6 +20,10 @@ from pathlib import Path
 
 import pytest
 
+from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.symbolic.items import PAPERS
+from lastiterate.symbolic.ledger import CLAIMS
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md"))
 BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
@@ -159,6 +163,23 @@ def test_files_that_are_named_exist(page: Path) -> None:
         r"`((?:symbolic|numeric|runtime|proofs_checks|tests|examples|benchmarks|src)/[\w./]*)`", prose
     ):
         assert (ROOT / name).exists(), name
+
+
+@each_page
+def test_claims_that_are_named_are_in_the_ledger(page: Path) -> None:
+    keys = {claim.key for claim in CLAIMS}
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    named = re.findall(rf"`((?:{'|'.join(PAPERS)})/[\w/]+)`", prose)
+    assert not set(named) - keys, page.name
+
+
+def test_claims_that_are_said_to_fail_do() -> None:
+    listed = (ROOT / "docs/trust.md").read_text().split("## Why so much fails")[1].split("And one gap")
+    verdicts = read_lock()
+    for text, verdict in zip(listed, ("REFUTED", "GAP"), strict=True):
+        named = re.findall(r"`(\w+/[\w/]+)`", text)
+        assert named
+        assert {verdicts[key].verdict for key in named} == {verdict}
 
 
 def test_links_of_the_files_at_the_root_lead_somewhere() -> None:
