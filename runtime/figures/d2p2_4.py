@@ -16,7 +16,7 @@ from lastiterate.runtime.figures.kept import Kept, kept_parts
 
 __all__ = ["accuracies", "epsilons", "figure_4", "figure_5"]
 
-_NOISES: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+_NOISES: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _ACROSS: Final = r"$\sigma_\varepsilon$ (in units of the clip norm, on the sum of a batch)"
 
 

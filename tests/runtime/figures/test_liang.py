@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from pictures import assert_inside
 
+from lastiterate.numeric.audit import Audit, audit
 from lastiterate.numeric.drawing import Curve, Figure, Status
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures import liang_2, liang_3, liang_4
@@ -112,33 +113,40 @@ def test_nothing_leaves_the_picture(which: str, request: pytest.FixtureRequest) 
     assert_inside(request.getfixturevalue(which))
 
 
-def test_what_was_measured_is_found_again(
-    second: Figure, fourth: Figure, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from lastiterate.runtime.attacks import attack
-    from lastiterate.runtime.figures import learning
-
-    def measured_again(*_arguments: Any, **_named: Any) -> None:
+def test_what_was_measured_is_found_again(fourth: Figure, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured_again(*_arguments: Any) -> None:
         raise AssertionError("measured again")
 
-    monkeypatch.setattr(attack, "attack", measured_again)
-    monkeypatch.setattr(learning, "learning_curve", measured_again)
-    assert liang_2.figure_2(last=2, runs=12, folder=folder) == second
+    monkeypatch.setattr(liang_4, "_train", measured_again)
     assert liang_4.figure_4(epochs=1, trials=2, rates=RATES, folder=folder) == fourth
     with pytest.raises(AssertionError, match="measured again"):
-        liang_2.figure_2(last=2, runs=13, folder=folder)
+        liang_4.figure_4(epochs=1, trials=3, rates=RATES, folder=folder)
+
+
+def test_an_attack_is_found_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def counted(_workload: Any, _run: Any, _kind: Any, *, delta: float, runs: int) -> Audit:
+        calls.append(runs)
+        return audit(false_positives=1, negatives=runs, false_negatives=1, positives=runs, delta=delta)
+
+    monkeypatch.setattr("lastiterate.runtime.attacks.attack.attack", counted)
+    for runs, all_calls in ((30, 2), (30, 2), (31, 4)):
+        with kept_parts("again", 2, folder) as keep:
+            found = attacked(keep, "canary", (1, 4), lambda epochs: liang_2.run_2(70, epochs), runs)
+        assert len(calls) == all_calls
+        assert found.y[0] < found.high[0]
 
 
 def test_an_interrupted_figure_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained: list[int] = []
-    whole = liang_4._train
 
     def stopping(after: int) -> Callable[..., Any]:
-        def train(run: Any, seed: int) -> Any:
+        def train(run: NoisySGD, seed: int) -> dict[str, Any]:
             if len(trained) == after:
                 raise KeyboardInterrupt
             trained.append(run.batch)
-            return whole(run, seed)
+            return {"loss": [2.0, 1.0 + seed]}
 
         return train
 
@@ -149,6 +157,7 @@ def test_an_interrupted_figure_goes_on_where_it_stopped(tmp_path: Path, monkeypa
     figure = liang_4.figure_4(epochs=1, trials=2, rates=RATES, folder=tmp_path)
     assert len(trained) == 4
     assert [curve.of for curve in figure.curves] == [f"b = {batch}" for batch in trained[::2]]
+    assert [curve.y for curve in figure.curves] == [(2.0, 1.5)] * 2
 
 
 def test_doublings_end_where_they_are_told() -> None:
