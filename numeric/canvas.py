@@ -1,16 +1,23 @@
-"""How a figure is drawn: panels from left to right, names at the curves or in a legend beside them, a note below."""
+"""How a figure is drawn and written, a PNG beside its CSV.
 
+Panels stand from left to right, names at the curves or in a legend beside them, a note below.
+"""
+
+import io
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.drawing import Curve, Figure, Panel, Status, table
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["draw"]
+__all__ = ["draw", "write_figure"]
 
 _LABEL: Final = 0.052
 _SECOND_LINE: Final = 0.03
@@ -59,6 +66,29 @@ def draw(figure: Figure) -> "Canvas":
     if figure.legend:
         _legend(canvas, figure, high - above)
     return canvas
+
+
+def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
+    """Write ``stem.csv`` and ``stem.png`` into ``folder``, each whole or not at all.
+
+    Returns:
+        The paths of the PNG and of the CSV.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    image = io.BytesIO()
+    draw(figure).savefig(image, format="png", dpi=160)
+    png, data = folder / f"{stem}.png", folder / f"{stem}.csv"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(data, table(figure).encode())
+        write_whole(png, image.getvalue())
+    except OSError as error:
+        raise InputError(
+            f"A figure needs a folder that can be written, got out={folder} ({error.strerror}); name another."
+        ) from None
+    return png, data
 
 
 def _margin(figure: Figure) -> float:

@@ -1,4 +1,4 @@
-"""A figure as data, and how it is written: a PNG beside the CSV that it was drawn from."""
+"""A figure as data, and the table of its numbers."""
 
 import csv
 import io
@@ -6,12 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan, nan
-from pathlib import Path
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
-
-__all__ = ["Curve", "Figure", "Panel", "Status", "table", "write_figure"]
+__all__ = ["Curve", "Figure", "Panel", "Status", "table"]
 
 
 _LINE = 44
@@ -145,28 +141,3 @@ def _points(curve: Curve) -> Iterator[tuple[float, float, str, str]]:
     for k, (x, y) in enumerate(zip(curve.x, curve.y, strict=True)):
         low, high = (repr(float(end[k])) if end else "" for end in (curve.low, curve.high))
         yield x, y, low, high
-
-
-def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
-    """Write ``stem.csv`` and ``stem.png`` into ``folder``, each whole or not at all.
-
-    Returns:
-        The paths of the PNG and of the CSV.
-
-    Raises:
-        InputError: the folder cannot be written.
-    """
-    from lastiterate.numeric.canvas import draw
-
-    image = io.BytesIO()
-    draw(figure).savefig(image, format="png", dpi=160)
-    png, data = folder / f"{stem}.png", folder / f"{stem}.csv"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(data, table(figure).encode())
-        write_whole(png, image.getvalue())
-    except OSError as error:
-        raise InputError(
-            f"A figure needs a folder that can be written, got out={folder} ({error.strerror}); name another."
-        ) from None
-    return png, data

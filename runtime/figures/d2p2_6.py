@@ -58,9 +58,9 @@ def figure_6(epochs: int = 10, seeds: int = 2, folder: Path | None = None) -> Fi
         f"{DIGITS.workload} instead of FashionMNIST, {DIGITS.samples} rows, {epochs} epochs, {seeds} seeds, without "
         f"replacement, α = {DIGITS.step_size:g}, γ = 0.01; (a) p/d = {DIGITS.kept:g}, (b) σ_ε = {DIGITS.noise:g}; σ_ε "
         f"is on the sum of a batch. δ = {DELTA:g}. Accuracy is that of D2P2-SGD as printed.\n"
-        "Upper bounds are rounded up and drawn where they are finite. With more samples in a batch the same epochs take "
-        "fewer steps. Privacy loss does not depend on p if clipping "
-        "comes after the projection; as printed it does, since the layer with the smallest p decides."
+        "Upper bounds are rounded up and drawn where they are finite. With more samples in a batch the same epochs "
+        "take fewer steps. Privacy loss does not depend on p if clipping comes after the projection; as printed it "
+        "does, since the layer with the smallest p decides."
     )
     return Figure("D2P2-SGD, Figure 6: batch size and reduced dimension (digits)", note, panels, "batch size")
 

@@ -75,7 +75,7 @@ def command(
         )
     click.echo(json.dumps(_as_dict(network.name, found), indent=2)) if as_json else _print(network.name, found)
     if plot is not None:
-        from lastiterate.numeric.drawing import write_figure
+        from lastiterate.numeric.canvas import write_figure
         from lastiterate.runtime.coupled.picture import picture
 
         for path in write_figure(picture(found, network.name), plot.parent, plot.stem):

@@ -166,7 +166,7 @@ def command(name: str | None, out: Path | None, quick: bool, resume: Path | None
         budget["folder"] = resume
     figure = getattr(import_module(f"lastiterate.{module}"), function)(**budget)
 
-    from lastiterate.numeric.drawing import write_figure
+    from lastiterate.numeric.canvas import write_figure
 
     for path in write_figure(figure, out, name.replace("/", "-")):
         click.echo(path)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lastiterate.numeric import canvas
-from lastiterate.numeric.canvas import draw
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status, table, write_figure
+from lastiterate.numeric.canvas import draw, write_figure
+from lastiterate.numeric.drawing import Curve, Figure, Panel, Status, table
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.figures.chien_li_1 import figure_1a, figure_1b
 from lastiterate.numeric.figures.style import spaced
