@@ -9,7 +9,7 @@ from torch import nn
 from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
 from lastiterate.runtime.workloads.digits import digits_cnn
 from lastiterate.runtime.workloads.minilm import minilm
-from lastiterate.runtime.workloads.tabular import breast_cancer, iris_mlp
+from lastiterate.runtime.workloads.tabular import breast_cancer, iris_mlp, iris_softmax
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["BUILTIN", "ON_YOUR_DATA"]
@@ -19,6 +19,7 @@ BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
         "iris-mlp": iris_mlp,
         "iris-mlp-tanh": lambda: iris_mlp(nn.Tanh, name="builtin:iris-mlp-tanh"),
         "iris-mlp-gelu": lambda: iris_mlp(nn.GELU, name="builtin:iris-mlp-gelu"),
+        "iris-softmax": iris_softmax,
         "breast-cancer": breast_cancer,
         "digits-cnn": digits_cnn,
         "minilm": minilm,

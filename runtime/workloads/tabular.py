@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lastiterate.numeric.certified import LossConstants, logistic_regression, two_layer
+from lastiterate.numeric.certified import LossConstants, logistic_regression, softmax_regression, two_layer
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["breast_cancer", "iris_mlp", "shipped"]
+__all__ = ["breast_cancer", "iris_mlp", "iris_softmax", "shipped"]
 
 _FEATURE_NORM: Final = 5.0
 _TENTH: Final = 0.1
@@ -74,7 +74,7 @@ def breast_cancer() -> Workload:
     """
     name = "builtin:breast-cancer"
     features, labels = _standardised("breast_cancer", name)
-    features = features * (_FEATURE_NORM / torch.linalg.vector_norm(features, dim=1, keepdim=True)).clamp(max=1.0)
+    features = _shortened(features)
 
     def loss(output: Tensor, target: Tensor) -> Tensor:
         return functional.binary_cross_entropy_with_logits(output[:, 0], target.to(output.dtype))
@@ -91,6 +91,39 @@ def breast_cancer() -> Workload:
         remark="Features are standardised by the data's own mean and deviation, which is not private itself.",
         constants=constants,
     )
+
+
+def iris_softmax() -> Workload:
+    """Softmax regression on Iris: 150 flowers, 4 standardised features and a bias, 3 classes, cross-entropy.
+
+    A row longer than 5 would be shortened to norm 5, so that the constants hold for every sample that the same
+    preparation could give.
+
+    Raises:
+        InputError: scikit-learn is not installed.
+    """
+    name = "builtin:iris-softmax"
+    features, labels = _standardised("iris", name)
+
+    def constants(_module: nn.Module, _diameter: float) -> LossConstants:
+        return softmax_regression(sqrt(_FEATURE_NORM**2 + 1) * _UP)
+
+    return Workload(
+        name=name,
+        module=lambda: nn.Linear(4, 3),
+        loss=functional.cross_entropy,
+        inputs=_shortened(features),
+        targets=labels,
+        remark="Features are standardised by the data's own mean and deviation, which is not private itself.",
+        constants=constants,
+    )
+
+
+def _shortened(features: Tensor) -> Tensor:
+    shorter: Tensor = features * (_FEATURE_NORM / torch.linalg.vector_norm(features, dim=1, keepdim=True)).clamp(
+        max=1.0
+    )
+    return shorter
 
 
 def _two_layer_constants(

@@ -193,6 +193,24 @@ def test_extrapolation_covers_a_known_end_point() -> None:
     assert covered >= 30
 
 
+@pytest.mark.parametrize("shape", [1.0, 2.0, 4.0])
+def test_extrapolation_of_a_power_law_with_a_known_end_point(shape: float) -> None:
+    """Ratios 2 (1 - U^(1/shape)) end at 2, and their block maxima tend to a reverse Weibull law of shape 1 / shape."""
+    generator = np.random.default_rng(7)
+    runs = 60
+    found = []
+    for seed in range(runs):
+        ratios = 2 * (1 - generator.random(10_000) ** (1 / shape))
+        found.append(extrapolate(table(ratios, np.ones(10_000)), Kind.SAMPLE, 1.0, seed=seed))
+    covered = sum(one.low <= 2.0 <= one.high for one in found)
+    assert covered >= 51, "95% nominal; 52 of 60 is three deviations below"
+    assert np.median([one.value for one in found]) == pytest.approx(2.0, rel=0.03)
+    assert np.median([one.shape for one in found]) == pytest.approx(-1 / shape, abs=0.12)
+    closer_to_the_end = sum(abs(one.value - 2) < 2 - one.largest for one in found)
+    if shape > 1:  # uniform ratios come so near their end that nothing is left to extrapolate
+        assert closer_to_the_end > runs / 2, "closer than the largest ratio, which is always below"
+
+
 def test_extrapolation_says_when_there_is_no_end_point() -> None:
     generator = np.random.default_rng(0)
     found = extrapolate(table(generator.pareto(1.0, 5000), np.ones(5000)), Kind.SAMPLE, 1.0)

@@ -128,6 +128,25 @@ def test_recommended_settings_stand_where_nothing_was_given(tmp_path: Path, caps
     assert "of 8 pairs" in out, "one initialisation, four iterates, and the two points that were asked for"
 
 
+def test_ctrl_c_in_a_closer_look_keeps_what_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["builtin:iris-softmax", *SMALL, "--lambda", "1", "--closer", "--resume", str(tmp_path / "kept")]
+
+    def pressed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lastiterate.runtime.constants.closer.curvature_along", pressed)
+        assert run(arguments) == 130
+    error = capsys.readouterr().err
+    assert "1 of 3 parts are finished and kept in" in error
+    assert error.count("\n") == 1
+    monkeypatch.setattr("lastiterate.runtime.constants.closer.search_one", pressed)
+    assert run(arguments) == 0
+    assert "worst pair found" in capsys.readouterr().out
+
+
 def test_without_torch_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert run(["builtin:iris-mlp"]) == 2
