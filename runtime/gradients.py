@@ -121,6 +121,7 @@ class Gradients:
         self._own = vmap(over_samples, (0, 0, 0))
         if tried:
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, self._of_first)
+        self._memory = memory
         self._pairs_at_once = memory // self._bytes_of_a_pair()
         if self._pairs_at_once < 1:
             raise InputError(
@@ -155,10 +156,10 @@ class Gradients:
         gradient: Leaves = grad(self._loss_of_one)(leaves, row, target)
         return torch.cat([leaf.reshape(-1) for leaf in gradient])
 
-    def sample_chunks(self, count: int | None = None) -> Iterator[slice]:
-        """Slices of ``count`` samples (of all if None), as many samples at once as one point leaves room for."""
+    def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
+        """Slices of ``count`` samples (None: all), as many at once as fit at one point; weight as in `pair_chunks`."""
         stop = self.samples if count is None else count
-        step = min(self.samples, self._pairs_at_once)
+        step = min(self.samples, max(1, self._pairs_at_once // weight))
         return (slice(i, min(i + step, stop)) for i in range(0, stop, step))
 
     def point_chunks(self, points: int, samples: int | None = None) -> Iterator[slice]:
@@ -176,9 +177,15 @@ class Gradients:
         size = self._pairs_at_once // step * step
         return (slice(i, min(i + size, points)) for i in range(0, points, size))
 
-    def pair_chunks(self, pairs: int) -> Iterator[slice]:
-        """Slices of ``pairs`` (point, sample) pairs, as many at once as fit."""
-        return (slice(i, min(i + self._pairs_at_once, pairs)) for i in range(0, pairs, self._pairs_at_once))
+    def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
+        """Slices of ``pairs`` (point, sample) pairs, as many at once as fit where each weighs that many gradients."""
+        step = max(1, self._pairs_at_once // weight)
+        return (slice(i, min(i + step, pairs)) for i in range(0, pairs, step))
+
+    def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
+        """Slices of ``vectors`` points, as many at once as fit where so many tensors of their shape live together."""
+        step = max(1, self._memory // (copies * self.dimension * self.dtype.itemsize))
+        return (slice(i, min(i + step, vectors)) for i in range(0, vectors, step))
 
     def mean(self, point: Tensor, clip_norm: float = math.inf) -> Tensor:
         """Mean over the samples of the clipped gradient at one point, shape (dimension,)."""

@@ -17,6 +17,9 @@ from lastiterate.runtime.gradients import Gradients
 
 __all__ = ["Changes"]
 
+_WEIGHT = 4
+"""Memory of a gradient that is differentiated again, in gradients; half of the budget is for the points."""
+
 
 class Changes:
     """Changes of gradients over many pairs of points at once.
@@ -29,8 +32,8 @@ class Changes:
 
     def __init__(self, gradients: Gradients, samples: Tensor | None, clip_norm: float = inf) -> None:
         self.samples = samples
-        self._gradients = gradients
-        self._clip = clip_norm
+        self.gradients = gradients
+        self.clip_norm = clip_norm
         self._rows, self._targets = gradients.rows()
         self._gradient = vmap(gradients.of_one)
 
@@ -51,12 +54,12 @@ class Changes:
         for owners, samples in self._parts(len(at)):
             points, rows, targets = at[owners], self._rows[samples], self._targets[samples]
             pushed = vectors[owners]
-            if self._clip < inf:
+            if self.clip_norm < inf:
                 gradient = self._gradient(points, rows, targets)
                 length = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
                 along = gradient / length
                 across = pushed - along * (along * pushed).sum(dim=1, keepdim=True)
-                pushed = torch.where(length <= self._clip, pushed, across * (self._clip / length))
+                pushed = torch.where(length <= self.clip_norm, pushed, across * (self.clip_norm / length))
             found.index_add_(0, owners, self._product(points, pushed, rows, targets))
         return found / self._members
 
@@ -66,22 +69,22 @@ class Changes:
             gradient = self._gradient(at[owners], self._rows[samples], self._targets[samples])
             length = torch.linalg.vector_norm(gradient, dim=1)
             longest.scatter_reduce_(0, owners, length, "amax")
-            if self._clip < inf:
-                gradient = gradient * (self._clip / length).clamp(max=1.0).nan_to_num(nan=1.0)[:, None]
+            if self.clip_norm < inf:
+                gradient = gradient * (self.clip_norm / length).clamp(max=1.0).nan_to_num(nan=1.0)[:, None]
             found.index_add_(0, owners, gradient)
         return found / self._members, longest
 
     @property
     def _members(self) -> int:
-        return 1 if self.samples is not None else self._gradients.samples
+        return 1 if self.samples is not None else self.gradients.samples
 
     def _parts(self, pairs: int) -> list[tuple[Tensor, Tensor]]:
         """Pair and sample of every gradient, as many at once as fit."""
-        device = self._gradients.device
+        device = self.gradients.device
         total = pairs * self._members
         parts = []
-        for part in self._gradients.pair_chunks(total):
+        for part in self.gradients.pair_chunks(total, weight=_WEIGHT):
             index = torch.arange(part.start, part.stop, device=device)
-            owners = index if self.samples is not None else index // self._gradients.samples
-            parts.append((owners, self.samples[index] if self.samples is not None else index % self._gradients.samples))
+            owners = index if self.samples is not None else index // self.gradients.samples
+            parts.append((owners, self.samples[index] if self.samples is not None else index % self.gradients.samples))
         return parts

@@ -21,6 +21,9 @@ from lastiterate.runtime.gradients import Gradients
 
 __all__ = ["Curvature", "curvature_along", "top_curvature"]
 
+_WEIGHT: Final = 2
+"""Memory of a Hessian-vector product with its Lanczos vectors, in gradients."""
+
 _SCREENING: Final = 4
 _REFINED: Final = 256
 """Every pair gets a few steps, the most curved ones all of them."""
@@ -138,7 +141,7 @@ def _largest(gradients: Gradients, points: Tensor, pairs: Tensor, start: Tensor,
 
     products = vmap(product)
     found = []
-    for part in gradients.pair_chunks(len(pairs)):
+    for part in gradients.pair_chunks(len(pairs), weight=_WEIGHT):
         at, samples = (index.to(points.device) for index in pairs[part].T)
         rows, wanted, here = inputs[samples], targets[samples], points[at]
         found.append(_ritz(products, here, rows, wanted, start, steps).cpu())
@@ -179,5 +182,6 @@ def _ritz(
             before, current = current, (pushed / coupling[:, None]).nan_to_num(0.0, 0.0, 0.0)
     if not bool(torch.isfinite(matrix).all()):
         return torch.full((pairs,), torch.nan).to(current)
-    largest: Tensor = torch.linalg.eigvalsh(matrix).abs().amax(dim=1)
+    values = torch.linalg.eigvalsh(matrix.cpu())  # small, and mps has no eigenvalues
+    largest: Tensor = values.abs().amax(dim=1)
     return largest

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 FLOOR_ULPS: Final = 32.0
 """Rounding error assumed of a gradient, in units of the dtype's eps times the largest per-sample norm."""
 
-_DRAWN_AT_ONCE: Final = 2**25
+_DRAWN_AT_ONCE: Final = 2**20
 """More numbers than this are drawn point by point, in float64, before they are cast to the dtype."""
 
 _PER_SAMPLE: Final = (Kind.SAMPLE, Kind.SAMPLE_CLIPPED)

@@ -40,6 +40,11 @@ __all__ = ["Found", "Pair", "best_pairs", "search_one", "search_pairs"]
 _SEARCH: Final = 2**42
 """The purpose of the stream that draws the starts."""
 
+_COPIES: Final = 48
+"""Twice the tensors of the shape of the points that live together in an ascent, so that they take half the budget."""
+
+_PER_START: Final = ("changes", "floors", "distances", "samples")
+
 _TRIED: Final = 4
 """How many of the best pairs are tried with every sample."""
 
@@ -114,7 +119,7 @@ def search_pairs(
         clip_norm: of the gradients that are compared; inf for unclipped ones.
         batch: compare the mean over all samples and not the gradient of one.
         around: shape (points, dimension), for example iterates: every second start is at one of them.
-        starts: pairs that ascend side by side.
+        starts: pairs that ascend, side by side as far as the memory budget has room.
         iterations: steps of the ascent.
         seed: of the starts.
         on_step: called with (finished, all) orders.
@@ -148,9 +153,7 @@ def search_pairs(
 
 def best_pairs(lambdas: tuple[float, ...], found: list[Found]) -> tuple[Pair, ...]:
     """For each order the best of what the ascents of *all* orders found: they cost no more gradients."""
-    changes, floors, distances, samples = (
-        np.concatenate([getattr(one, name) for one in found]) for name in ("changes", "floors", "distances", "samples")
-    )
+    changes, floors, distances, samples = (np.concatenate([getattr(one, name) for one in found]) for name in _PER_START)
     pairs = []
     with np.errstate(divide="ignore", invalid="ignore"):
         for lam, own in zip(lambdas, found, strict=True):
@@ -189,7 +192,22 @@ def search_one(
     first = project(first, center, diameter)
     second = project(first + drawn[1], center, diameter)
     samples = None if batch else torch.randint(gradients.samples, (starts,), generator=generator).to(center.device)
-    climb = _Climb(Changes(gradients, samples, clip_norm), lam, first, second)
+    ends = []
+    for part in gradients.vector_chunks(starts, copies=_COPIES):
+        own = None if samples is None else samples[part]
+        changes = Changes(gradients, own, clip_norm)
+        ends.append(_climbed(changes, lam, first[part], second[part], center, diameter, iterations))
+    parts = (np.concatenate([getattr(end, name) for end in ends]) for name in _PER_START)
+    return Found(*parts, started=np.array([max(float(end.started[0]) for end in ends)]))
+
+
+def _climbed(
+    changes: Changes, lam: float, first: Tensor, second: Tensor, center: Tensor, diameter: float, iterations: int
+) -> Found:
+    """Where pairs that climb side by side end."""
+    gradients, samples, clip_norm = changes.gradients, changes.samples, changes.clip_norm
+    starts, radius = len(first), diameter / 2
+    climb = _Climb(changes, lam, first, second)
     if not bool(torch.isfinite(climb.moved).all()):
         raise InputError(f"The search needs finite gradients in the ball, got nan or inf with diameter={diameter:g}.")
     started = float(climb.ratio.max())
@@ -256,11 +274,10 @@ def _with_worst_samples(gradients: Gradients, climb: _Climb, clip_norm: float) -
     for pair in climb.ratio.topk(min(_TRIED, len(climb.ratio))).indices.tolist():
         both = torch.stack([climb.x[pair], climb.y[pair]])
         certain = []
-        for chunk in gradients.sample_chunks():
-            leaves = gradients.at(both, chunk)
-            lengths = norm(leaves)
+        for chunk in gradients.sample_chunks(weight=2):  # the points that climb take half of the budget
+            here, there = (gradients.at(point[None], chunk) for point in both)
+            lengths = torch.cat([norm(here), norm(there)])
             factor = clip_factor(lengths, clip_norm)
-            here, there = (tuple(leaf[k : k + 1] for leaf in leaves) for k in range(2))
             moved = norm(difference(here, there, (factor[:1], factor[1:])))[0]
             certain.append(_certain(moved, lengths.sum(dim=0)))
         samples[pair] = int(torch.cat(certain).argmax()) if bool(torch.cat(certain).any()) else samples[pair]
@@ -279,4 +296,4 @@ def _certain(moved: Tensor, scale: Tensor) -> Tensor:
 
 
 def _array(values: Tensor) -> NDArray[np.float64]:
-    return values.to("cpu", torch.float64).numpy()
+    return values.cpu().double().numpy()

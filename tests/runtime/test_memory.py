@@ -1,0 +1,122 @@
+"""Chunks keep to the budget: measured as the peak of a process of its own, on the CPU, and by torch on a GPU."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import lastiterate
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.workloads.loading import load_workload
+
+MEBIBYTE = 2**20
+BASE = 64
+"""MiB beside the budget: code that is loaded late, caches of the kernels, and what malloc keeps."""
+
+SCRIPT = """
+import json, os, resource, sys
+from dataclasses import replace
+import torch
+from torch import nn
+from lastiterate.runtime.constants.curvature import top_curvature
+from lastiterate.runtime.constants.pairs import measure_pairs
+from lastiterate.runtime.constants.sampling import Draw
+from lastiterate.runtime.constants.search import search_pairs
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.training.descent import stream
+from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.workload import Workload
+
+torch.set_num_threads(1)
+unit = 1 if sys.platform == "darwin" else 1024
+
+def grown(once):
+    # MiB by which the peak of a child that does this is above what the child began with
+    reader, writer = os.pipe()
+    if not (child := os.fork()):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        once()
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        os.write(writer, str((after - before) * unit / 2**20).encode())
+        os._exit(0)
+    os.close(writer)
+    said = os.read(reader, 100)
+    os.waitpid(child, 0)
+    return float(said)
+
+def network():
+    return nn.Sequential(nn.Linear(256, 512), nn.Tanh(), nn.Linear(512, 10))
+
+def wide():
+    torch.manual_seed(0)
+    return Workload("wide", network, nn.functional.cross_entropy, torch.randn(48, 256), torch.zeros(48).long())
+
+def work(workload, budget, points):
+    gradients = Gradients(workload, workload.initial(0), memory=budget * 2**20)
+    around = dict(points=points, radius=1.0, draw=Draw.UNIFORM, generator=stream(0, 1))
+    yield "pairs", lambda: measure_pairs(gradients, gradients.start[None], 1.0, **around)
+    some = torch.arange(min(workload.samples, 48))
+    yield "totals", lambda: gradients.totals(gradients.start.repeat(2, 1), 1.0, some)
+    few = torch.arange(min(workload.samples, 200))
+    yield "curvature", lambda: top_curvature(gradients, gradients.start[None], samples=few, iterations=2)
+    yield "search", lambda: search_pairs(gradients, gradients.start, (1.0,), diameter=1.0, starts=8, iterations=2)
+
+digits = load_workload("builtin:digits-cnn")
+digits = replace(digits, inputs=digits.inputs[:600], targets=digits.targets[:600])
+found = []
+for workload, points in ((load_workload("builtin:iris-mlp"), 20), (digits, 2), (wide(), 4)):
+    little = replace(workload, inputs=workload.inputs[:2], targets=workload.targets[:2])
+    for _, once in work(little, 256, 1):
+        once()
+    for budget in (32, 128):
+        found += [(workload.name, name, budget, grown(once)) for name, once in work(workload, budget, points)]
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="measured in forked processes")
+def test_the_peak_of_a_process_stays_within_the_budget(tmp_path: Path) -> None:
+    source = str(Path(lastiterate.__file__).parents[1])
+    ended = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", SCRIPT],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    found = json.loads(ended.stdout)
+    assert len(found) == 3 * 2 * 4
+    over = [row for row in found if row[3] > row[2] + BASE]
+    assert not over
+    assert max(row[3] for row in found if row[2] == 128) > 64, "the budget is made use of"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("name", ["builtin:iris-mlp", "builtin:digits-cnn"])
+@pytest.mark.parametrize("budget", [64, 512])
+def test_the_peak_of_a_gpu_stays_within_the_budget(name: str, budget: int) -> None:
+    workload = load_workload(name)
+    gradients = Gradients(workload, workload.initial(0), device="cuda", memory=budget * MEBIBYTE)
+    points = gradients.start.repeat(500, 1)
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    gradients.at(points[next(gradients.point_chunks(500))], next(gradients.sample_chunks()))
+    assert torch.cuda.max_memory_allocated() - before <= budget * MEBIBYTE
+
+
+@pytest.mark.parametrize("budget", [40_000, 1_000_000])
+def test_chunks_of_vectors_and_of_heavy_pairs_cover_everything_once(budget: int) -> None:
+    workload = load_workload("builtin:iris-mlp")
+    gradients = Gradients(workload, workload.initial(0), memory=budget)
+    vectors, pairs = list(gradients.vector_chunks(9, copies=4)), list(gradients.pair_chunks(9, weight=4))
+    for parts in (vectors, pairs):
+        assert [i for part in parts for i in range(9)[part]] == list(range(9))
+    longest = max(part.stop - part.start for part in vectors)
+    assert longest == min(9, max(1, budget // (4 * 515 * 8)))
+    assert max(part.stop - part.start for part in pairs) <= max(1, budget // (4 * 8 * 515 * 8))
