@@ -12,7 +12,8 @@ from torch import Tensor
 from benchmarks.matmuls import alone, flops, recorded
 from benchmarks.table import Limit, Missing, Row, median_time
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.gradients import Gradients, device_of, flat
+from lastiterate.runtime.devices import device_of
+from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 

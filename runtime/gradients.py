@@ -7,46 +7,21 @@ gradients themselves; `norm`, `difference` and `flat` work on leaves.
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.devices import DTYPES, device_of
+from lastiterate.runtime.memory import bytes_of_a_pair
 from lastiterate.runtime.workloads.probe import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["DTYPES", "Gradients", "Leaves", "clip_factor", "device_of", "difference", "flat", "leaf_norms", "norm"]
-
-DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
+__all__ = ["Gradients", "Leaves", "clip_factor", "difference", "flat", "leaf_norms", "norm"]
 
 Leaves = tuple[Tensor, ...]
 """One tensor a parameter, each of shape (points, samples, *parameter)."""
-
-_COPIES_OF_GRADIENT: Final = 8
-_COPIES_OF_ACTIVATION: Final = 4
-
-
-def device_of(name: str) -> torch.device:
-    """The torch device called ``name``: cpu, cuda, cuda:1, mps.
-
-    Raises:
-        InputError: no such device, or it is not there on this machine.
-    """
-    try:
-        device = torch.device(name)
-    except (RuntimeError, TypeError):
-        raise InputError(f"The device must be cpu, cuda, cuda:INDEX or mps, got device={name}; use cpu.") from None
-    there = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
-    if device.type not in there:
-        raise InputError(f"The device must be cpu, cuda, cuda:INDEX or mps, got device={name}; use cpu.")
-    if (device.index or 0) >= there[device.type]:
-        raise InputError(
-            f"The device must be on this machine and known to this torch, got device={name} where torch "
-            f"{torch.__version__} sees {there[device.type]} of type {device.type}; use cpu."
-        )
-    return device
 
 
 class Gradients:
@@ -122,11 +97,11 @@ class Gradients:
         if tried:
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, self._of_first)
         self._memory = memory
-        self._pairs_at_once = memory // self._bytes_of_a_pair()
+        needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
+        self._pairs_at_once = memory // needed
         if self._pairs_at_once < 1:
             raise InputError(
-                f"One gradient needs {self._bytes_of_a_pair()} bytes of working memory, got memory={memory}; "
-                "raise the budget."
+                f"One gradient needs {needed} bytes of working memory, got memory={memory}; raise the budget."
             )
 
     def at(self, points: Tensor, samples: slice | Tensor = slice(None)) -> Leaves:
@@ -253,23 +228,6 @@ class Gradients:
 
     def _placed(self, values: Tensor) -> Tensor:
         return values.to(self.device, self.dtype) if values.is_floating_point() else values.to(self.device)
-
-    def _bytes_of_a_pair(self) -> int:
-        """Estimated working set of one (point, sample): its gradients and the activations of every layer."""
-        seen = 0
-
-        def count(_module: nn.Module, _inputs: object, output: object) -> None:
-            nonlocal seen
-            seen += output.numel() if isinstance(output, Tensor) else 0
-
-        hooks = [part.register_forward_hook(count) for part in self._module.modules()]
-        try:
-            with torch.no_grad():
-                self._module(self._inputs[:1])
-        finally:
-            for hook in hooks:
-                hook.remove()
-        return self.dtype.itemsize * (_COPIES_OF_GRADIENT * self.dimension + _COPIES_OF_ACTIVATION * seen)
 
 
 def flat(leaves: Leaves) -> Tensor:

@@ -1,19 +1,48 @@
-"""Memory: what running out of it says."""
+"""Memory: what a gradient needs, and what running out of it says."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
 
 import torch
+from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
 
-__all__ = ["ran_out", "says_when_memory_runs_out"]
+__all__ = ["bytes_of_a_pair", "ran_out", "says_when_memory_runs_out"]
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
+_COPIES_OF_GRADIENT: Final = 8
+_COPIES_OF_ACTIVATION: Final = 4
+
 _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough memory", "ALLOC_FAILED")
+
+
+@torch.no_grad()
+def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch.dtype) -> int:
+    """Estimated working set of one (point, sample): its gradients and the activations of every layer.
+
+    Args:
+        module: the network.
+        row: a batch of one, where the module is.
+        dimension: number of trained parameters.
+        dtype: of the gradients.
+    """
+    seen = 0
+
+    def count(_module: nn.Module, _inputs: object, output: object) -> None:
+        nonlocal seen
+        seen += output.numel() if isinstance(output, Tensor) else 0
+
+    hooks = [part.register_forward_hook(count) for part in module.modules()]
+    try:
+        module(row)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return dtype.itemsize * (_COPIES_OF_GRADIENT * dimension + _COPIES_OF_ACTIVATION * seen)
 
 
 def ran_out(error: BaseException) -> bool:

@@ -195,18 +195,18 @@ def search_one(
     ends = []
     for part in gradients.vector_chunks(starts, copies=_COPIES):
         own = None if samples is None else samples[part]
-        changes = Changes(gradients, own, clip_norm)
-        ends.append(_climbed(changes, lam, first[part], second[part], center, diameter, iterations))
-    parts = (np.concatenate([getattr(end, name) for end in ends]) for name in _PER_START)
-    return Found(*parts, started=np.array([max(float(end.started[0]) for end in ends)]))
+        ends.append(
+            _climbed(Changes(gradients, own, clip_norm), lam, first[part], second[part], center, diameter, iterations)
+        )
+    changes, floors, distances, taken = (np.concatenate([getattr(end, name) for end in ends]) for name in _PER_START)
+    return Found(changes, floors, distances, taken, started=np.array([max(float(end.started[0]) for end in ends)]))
 
 
 def _climbed(
     changes: Changes, lam: float, first: Tensor, second: Tensor, center: Tensor, diameter: float, iterations: int
 ) -> Found:
     """Where pairs that climb side by side end."""
-    gradients, samples, clip_norm = changes.gradients, changes.samples, changes.clip_norm
-    starts, radius = len(first), diameter / 2
+    samples, starts, radius = changes.samples, len(first), diameter / 2
     climb = _Climb(changes, lam, first, second)
     if not bool(torch.isfinite(climb.moved).all()):
         raise InputError(f"The search needs finite gradients in the ball, got nan or inf with diameter={diameter:g}.")
@@ -214,7 +214,7 @@ def _climbed(
     stretch, shift = torch.ones(starts).to(center), torch.full((starts,), _FIRST_MOVE * radius).to(center)
     for step in range(iterations):
         if step == iterations // 2 and samples is not None:
-            climb = _with_worst_samples(gradients, climb, clip_norm)
+            climb = _with_worst_samples(changes.gradients, climb, changes.clip_norm)
         middle, apart = (climb.x + climb.y) / 2, climb.x - climb.y
         if step % 2:
             slope = climb.slope_x + climb.slope_y
