@@ -52,6 +52,9 @@ _MEAN_STARTS: Final = 8
 """Starts of a search for the mean over all samples, each of which costs as much as one a sample."""
 
 _STARTS: Final = 64
+_STARTED: Final = 2**25
+"""Numbers that the starts of a search may have together: a network with millions of parameters gets fewer."""
+
 _SEEN: Final = 100_000
 """About how many (point, sample) pairs the extrapolation looks at: iterates are thinned for it."""
 
@@ -166,7 +169,7 @@ def closer_look(
             clip_norm=run.clip_norm if kind in (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED) else inf,
             batch=batch,
             around=iterates(),
-            starts=_MEAN_STARTS if batch else _STARTS,
+            starts=min(_MEAN_STARTS if batch else _STARTS, max(1, _STARTED // gradients.dimension)),
             seed=seed,
         )
         return asdict(found)

@@ -51,8 +51,6 @@ _LARGE: Final[Mapping[str, Any]] = {
     "samples": 8,
     "steps": 20,
     "noise_std": 1e-5,
-    "diameter": 10.0,
-    "radius": 10.0,
     "draw": "log-uniform",
     "dtype": "float32",
     "memory": 2 * 2**30,
