@@ -25,7 +25,7 @@ from lastiterate.runtime.training.private import PrivateOptimiser
 
 __all__ = ["MATRICES", "RandomProjectionSGD", "layer_ranks"]
 
-MATRICES = 2**46
+MATRICES = 2**47
 """The purpose of the stream that draws the matrices."""
 
 _BLOCK = 2**22
