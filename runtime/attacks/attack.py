@@ -5,7 +5,7 @@ iterates are looked at (hidden-state threat model). Half of the runs teach the a
 
 canary    The sample that differs is a worst case: its gradient is always +K u on the one data set and -K u on the
           other (add_remove: nothing), u a direction drawn once. The score is <W_T - W_0, u>. Gradient crafting of
-          Cebere, Bellet & Papernot 2025; a linear loss has such gradients. It meets every assumption but strong
+          Cebere, Bellet & Papernot 2024; a linear loss has such gradients. It meets every assumption but strong
           convexity, for which it is bent (`crafted_tilt`). On linear losses no attack is stronger; where the domain is
           small or other losses react, one that shapes those too can be (`lastiterate.runtime.attacks.worst_case`). In
           d dimensions the noise is about sigma sqrt(d T) long, and a ball that is narrower than that shrinks the score.

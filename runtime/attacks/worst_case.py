@@ -5,7 +5,7 @@ canary of `lastiterate.runtime.attacks.attack`); what all the others do is chose
 steps are few or the domain is wide, nothing is worse than others that stand still; where an iterate reaches the ends
 of the domain, others that push outwards as hard as the assumption allows carry an early difference to the end.
 
-Source: Cebere, Bellet & Papernot 2025, whose adversary also shapes the loss landscape; `lastiterate.numeric.lower`.
+Source: Cebere, Bellet & Papernot 2024, whose adversary also shapes the loss landscape; `lastiterate.numeric.lower`.
 """
 
 from collections.abc import Callable
@@ -103,10 +103,12 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
             f"Gradients that push outwards need a diameter and losses that need not be convex, got "
             f"diameter={run.diameter:g} and assumption={assumption!r}; choose others='still' or 'pull'."
         )
+    reach = 0.0 if push in (0.0, inf) else run.clip_norm / push
+    bend = f":{reach:.6g}" if others == Others.OUTWARD else ""  # the name tells apart what a fingerprint at 0 does not
     return Workload(
-        f"worst-case:{others}",
+        f"worst-case:{others}{bend}",
         _Point,
-        _landscape(Others(others), run.clip_norm, m, tilt, 0.0 if push == inf else run.clip_norm / max(push, 1e-300)),
+        _landscape(Others(others), run.clip_norm, m, tilt, reach),
         torch.zeros(run.dataset_size, 1),
         torch.zeros(run.dataset_size, 1),
         remark="One parameter, and gradients that an adversary crafted.",

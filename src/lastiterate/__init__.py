@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from lastiterate.numeric.sweeps.run import sweep
     from lastiterate.proofs_checks.stated import theorem
     from lastiterate.runtime.attacks.attack import attack
+    from lastiterate.runtime.attacks.worst_case import worst_case
     from lastiterate.runtime.constants.holder import estimate_holder
+    from lastiterate.runtime.coupled.drift import measure_drift
     from lastiterate.runtime.coupled.runs import coupled_runs
     from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
     from lastiterate.runtime.training.random_projection import RandomProjectionSGD, layer_ranks
@@ -81,11 +83,13 @@ __all__ = [
     "layer_ranks",
     "load_workload",
     "lower_bound",
+    "measure_drift",
     "projection_bound",
     "sweep",
     "theorem",
     "to_dp_event",
     "to_pld",
+    "worst_case",
 ]
 
 _HOMES = {
@@ -106,7 +110,9 @@ _HOMES = {
     "numeric.sweeps.run": "sweep",
     "proofs_checks.stated": "theorem",
     "runtime.attacks.attack": "attack",
+    "runtime.attacks.worst_case": "worst_case",
     "runtime.constants.holder": "estimate_holder",
+    "runtime.coupled.drift": "measure_drift",
     "runtime.coupled.runs": "coupled_runs",
     "runtime.training.optimiser": "ProjectedNoisySGD",
     "runtime.training.random_projection": "RandomProjectionSGD layer_ranks",

@@ -179,6 +179,16 @@ def test_finished_runs_are_kept_and_more_are_added(tmp_path: Path, monkeypatch: 
     assert len(list(tmp_path.rglob("block-*.npz"))) == 5, "loss and shadow read the same runs"
 
 
+def test_crafted_losses_of_another_assumption_are_not_taken_for_the_same(tmp_path: Path) -> None:
+    run = NoisySGD(20, 0.2, 0.1, 1.0, 4, 1, sampling="cyclic", diameter=0.6)
+    found = {
+        (L, folder): attack(worst_case(run, Smooth(L), Others.OUTWARD), run, delta=DELTA, runs=100, folder=folder)
+        for folder in (tmp_path, None)
+        for L in (4.0, 100.0)
+    }
+    assert found[4.0, tmp_path] == found[4.0, None] != found[100.0, None] == found[100.0, tmp_path]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
