@@ -60,6 +60,7 @@ _SEEN: Final = 100_000
 
 _MOST_SAMPLES: Final = 256
 _BLOCKS: Final = 100
+_IN_A_BLOCK: Final = 4
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def closer_look(
         lambdas: Hölder orders in (0, 1].
         kind: which gradient the search and the extrapolation are about: of one sample or of the batch, clipped or not.
         order: Rényi order of the bound from certified constants.
-        points: points drawn around an iterate for the extrapolation.
+        points: points drawn around an iterate for the extrapolation; more where few iterates are kept.
         radius: radius of the ball that they are drawn in.
         centers: how many iterates are kept, evenly spaced; None for all of them.
         dtype: float32 or float64.
@@ -144,7 +145,7 @@ def closer_look(
     kind = Kind(kind)
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     settings = {
-        "format": 1,
+        "format": 2,
         "closer": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
         "dtype": dtype,
         "device": device,
@@ -180,13 +181,13 @@ def closer_look(
         most = workload.samples if batch else _MOST_SAMPLES
         chosen = torch.randperm(workload.samples, generator=generator)[:most].sort().values
         some = replace(workload, inputs=workload.inputs[chosen], targets=workload.targets[chosen])
-        centers = max(_SEEN // (len(chosen) * points), -(-4 * _BLOCKS // points))
-        places = torch.linspace(0, len(iterates()) - 1, min(centers, len(iterates()))).round().long()
+        at_most = max(_SEEN // (len(chosen) * points), -(-_IN_A_BLOCK * _BLOCKS // points))
+        places = torch.linspace(0, len(iterates()) - 1, min(at_most, len(iterates()))).round().long()
         table = measure_pairs(
             Gradients(some, some.initial(seed), dtype=dtype, device=device, memory=memory, tried=False),
             iterates()[places],
             run.clip_norm,
-            points=points,
+            points=max(points, -(-_IN_A_BLOCK * _BLOCKS // len(places))),
             radius=radius,
             draw=Draw.LOG_UNIFORM,
             generator=generator,

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from lastiterate.runtime.constants.kinds import Kind
 if TYPE_CHECKING:
     from lastiterate.numeric.results import Estimate
     from lastiterate.runtime.constants.closer import CloserLook
+    from lastiterate.runtime.constants.extremes import Extrapolation
     from lastiterate.runtime.constants.record import HolderEstimate
 
 __all__ = ["print_closer", "print_layers", "print_measurement"]
@@ -87,13 +89,19 @@ def print_layers(found: "HolderEstimate", together: "Estimate | None") -> None:
     )
 
 
+def _interval(extreme: "Extrapolation | None") -> str:
+    if extreme is None:
+        return "too few pairs trusted"
+    return f"{extreme.low:.4g} to {extreme.high:.4g}" if isfinite(extreme.low) else "the fitted law has no end"
+
+
 def print_closer(found: "HolderEstimate", look: "CloserLook") -> None:
     """What a closer look found, and the bound that closed forms give."""
     table = Table(title=f"A closer look at the first initialisation: {_WORDS[look.kind]}", title_justify="left")
     for heading in ("lambda", "worst pair found", "at distance", "extrapolated, 95%"):
         table.add_column(heading, justify="right")
     for pair, extreme in zip(look.searched, look.extremes, strict=True):
-        interval = f"{extreme.low:.4g} to {extreme.high:.4g}" if extreme else "too few pairs trusted"
+        interval = _interval(extreme)
         worst = (f"{pair.constant:.4g}", f"{pair.distance:.3g}") if pair.constant else ("none trusted", "-")
         table.add_row(f"{pair.lam:g}", *worst, interval)
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)

@@ -139,6 +139,14 @@ def test_a_closer_look_at_each_kind_of_gradient(kind: Kind, most: float) -> None
     assert look.curvature == pytest.approx(3.0)
 
 
+def test_few_iterates_are_made_up_for_by_more_points() -> None:
+    workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
+    look = closer_look(workload, paper_run(workload, steps=4), (1.0,), centers=2, points=3)
+    assert look.extremes[0] is not None
+    assert look.extremes[0].blocks == 100
+    assert 2.9 <= look.extremes[0].largest <= look.extremes[0].value <= 3.05
+
+
 def test_what_cannot_be_said_is_none() -> None:
     linear = closer_look(known.linear(), paper_run(known.linear(), steps=2), (1.0,))
     assert (linear.searched[0].constant, linear.extremes, linear.curvature) == (0.0, (None,), 0.0)
