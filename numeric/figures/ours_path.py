@@ -10,9 +10,11 @@ from typing import Final
 import numpy as np
 
 from lastiterate.numeric.assumptions import Assumption, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.balls import printed_up, upper
 from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.figures.style import COLORS
+from lastiterate.numeric.results import rdp_epsilon
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.theorems import run_of
@@ -51,7 +53,7 @@ def figure_path(steps: int = 100, shown: int = 30) -> Figure:
         title="the shifts: $\\varepsilon$ is $\\alpha/2$ times the sum of $a_t^2 / \\sigma^2$",
     )
     costs = ", ".join(
-        f"{words} {found[3]:.4f}" for (words, _assumption, _color), found in zip(_KINDS, drawn, strict=True)
+        f"{words} {printed_up(found[3])}" for (words, _assumption, _color), found in zip(_KINDS, drawn, strict=True)
     )
     note = (
         f"Full batches, η = 0.1, K = 2, n = 5, D = 1, noise 1, L = m = 1, T = {steps} (Chien & Li 2025, A.13). "
@@ -72,7 +74,7 @@ def _paths(words: str, assumption: Assumption, color: str, steps: int, shown: in
     free = tuple(range(first, max(start, first) + 1))
     window = tuple(range(max(start, first), steps + 1))
     hidden, shifts = left[-len(window) :], found.path.shifts.tolist()[1 - len(window) :]
-    epsilon = SETTING["alpha"] / 2 * float(found.cost.upper())
+    epsilon = rdp_epsilon(upper(found.cost), SETTING["alpha"])
     name = words.replace(" ", "_")
     tracked = tuple(float(program.tracked[t]) for t in free)
     return (

@@ -58,7 +58,7 @@ def figure_3(last: int = 256, attacked_until: int = 16, runs: int = 200, folder:
     """
     known = constants_3()
     smooth, convex = Smooth(known.smoothness), Convex(known.smoothness)
-    every, few = doublings(last, every=2), doublings(attacked_until, every=2)
+    every, few = doublings(last), doublings(attacked_until, every=2)
     seen: list[list[Curve]] = [[] for _ in BATCHES]
     said: list[Curve] = []
     with kept_parts("liang/3", len(BATCHES) * len(DIAMETERS) * len(few), folder) as keep:

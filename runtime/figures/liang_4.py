@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from lastiterate.numeric.assumptions import Clipped
+from lastiterate.numeric.balls import printed_up
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.figures.style import CYCLE
@@ -104,5 +105,6 @@ def _note(samples: int, epochs: int, rates: Sequence[float]) -> str:
         f"C = 20 and sampling rates of {100 * rates[0]:g} to {100 * rates[-1]:g}% as in Liang et al. 2026, D.4, who "
         "train ResNet-18 on CIFAR-10.\n"
         "No domain (DPSGD-GC). With so little noise nothing is hidden: the certified ε at δ = 1e-5 after the last "
-        f"epoch is {certified[0]:.3g} for the smallest batch and {certified[1]:.3g} for the largest (upper bounds)."
+        f"epoch is {printed_up(certified[0])} for the smallest batch and {printed_up(certified[1])} for the largest "
+        "(upper bounds)."
     )
