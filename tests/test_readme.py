@@ -9,6 +9,7 @@ from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic.claim import Role
 from lastiterate.symbolic.ledger import CLAIMS
 
+_DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+")
 _README = Path(__file__).parents[1] / "README.md"
 
 
@@ -41,3 +42,15 @@ def test_counts_are_those_of_the_ledger() -> None:
     assert counts is not None
     said = [int(one) for one in counts.groups()]
     assert said == [papers.total(), *(papers[v] for v in ("HOLDS", "TYPO", "GAP", "REFUTED"))]
+
+
+def test_numbers_in_sentences_are_those_that_the_examples_print() -> None:
+    text = _README.read_text()
+    printed = {
+        float(one) for block in re.findall(r"```.*?```", text, flags=re.DOTALL) for one in _DECIMAL.findall(block)
+    }
+    prose = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|Theorem \S+|Python >= \S+", " ", text, flags=re.DOTALL)
+    told = _DECIMAL.findall(prose)
+    assert told
+    for one in told:
+        assert any(round(number, len(one.partition(".")[2])) == float(one) for number in printed), one

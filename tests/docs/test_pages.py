@@ -96,7 +96,9 @@ class Reader:
         before = Path.cwd()
         os.chdir(self.folder)
         try:
-            outcome = doctest.DocTestRunner().run(examples, out=told.append, clear_globs=False)
+            outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(
+                examples, out=told.append, clear_globs=False
+            )
         finally:
             os.chdir(before)
         self.session.update(examples.globs)
