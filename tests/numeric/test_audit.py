@@ -1,8 +1,9 @@
+import json
 from math import isinf, log
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import beta, binom, norm
 
 from lastiterate.numeric.audit import audit
 from lastiterate.numeric.errors import InputError
@@ -36,6 +37,21 @@ def test_the_bound_covers_an_exact_gaussian_pair() -> None:
         exceeded += found.mu > 1.0
     assert exceeded <= 0.08 * 400
     assert exceeded > 0, "a bound that is never exceeded is too cautious for its level"
+
+
+def test_either_order_of_the_two_laws_may_be_the_one_that_is_lost() -> None:
+    """One answer is rare and sure: with the data as numerator or as denominator, the bound is the same."""
+    rare = audit(false_positives=0, negatives=1000, false_negatives=600, positives=1000, delta=1e-3)
+    swapped = audit(false_positives=600, negatives=1000, false_negatives=0, positives=1000, delta=1e-3)
+    fpr = 1 - 0.025 ** (1 / 1000)  # Clopper and Pearson's limit of none in 1000
+    fnr = beta.ppf(0.975, 601, 400)
+    assert rare.epsilon == swapped.epsilon == pytest.approx(log((1 - 1e-3 - fnr) / fpr))
+
+
+def test_json_has_no_infinity() -> None:
+    found = audit(false_positives=0, negatives=10, false_negatives=0, positives=10, delta=1e-5).as_dict()
+    assert found["observed"] is None
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
 def test_a_useless_attack_proves_nothing() -> None:
