@@ -136,7 +136,7 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
     if diameter == inf:
         return points
     home = "cpu" if points.device.type == "mps" else points.device  # no double precision on mps
-    wide, middle = points.to(home, torch.float64), center.to(home, torch.float64)
+    wide, middle = points.to(home).double(), center.to(home).double()
     away = wide - middle
     lengths = torch.linalg.vector_norm(away, dim=-1, keepdim=True)
     radius, slack = diameter / 2, (points.shape[-1] + 8) * 2.0**-53  # of a sum of squares, and of its root

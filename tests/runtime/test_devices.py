@@ -1,0 +1,83 @@
+"""Where tensors are made, without a GPU: on the meta device a tensor that was left on the CPU is an error too."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime import gradients as module
+from lastiterate.runtime.constants.changes import Changes
+from lastiterate.runtime.devices import device_of
+from lastiterate.runtime.gradients import Gradients, clip_factor, difference, flat, norm
+from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.workloads.loading import load_workload
+
+META = torch.device("meta")
+
+
+class Formats(TorchDispatchMode):
+    """Collects the formats of floating tensors that are made on the meta device."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[torch.dtype] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        self.seen |= {
+            leaf.dtype
+            for leaf in tree_leaves(made)
+            if isinstance(leaf, torch.Tensor) and leaf.device == META and leaf.is_floating_point()
+        }
+        return made
+
+
+@pytest.mark.parametrize("name", ["builtin:iris-mlp-tanh", "builtin:digits-cnn"])
+def test_everything_is_made_where_the_gradients_are_and_in_their_format(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "device_of", lambda _name: META)
+    workload = load_workload(name)
+    with Formats() as formats:
+        gradients = Gradients(workload, workload.initial(0), device="meta", dtype="float32", tried=False)
+        points = gradients.start.repeat(2, 1)
+        leaves = gradients.at(points, slice(0, 5))
+        drawn = torch.randn(2, gradients.dimension, dtype=torch.float64).to(points)
+        rows, targets = gradients.rows()
+        some, own = torch.arange(7), torch.tensor([[1, 2], [3, -1]])
+        found = [
+            *leaves,
+            *difference(leaves, leaves, (norm(leaves), clip_factor(norm(leaves), 1.0))),
+            flat(leaves),
+            gradients.mean(gradients.start, 1.0),
+            gradients.total(gradients.start, 1.0, some),
+            gradients.totals(points, 1.0, some),
+            gradients.totals(points, 1.0, own),
+            gradients.losses(points, rows[0], targets[0]),
+            points + drawn,
+        ]
+    assert formats.seen == {torch.float32}, "mps has no float64"
+    found.append(project(points + drawn, gradients.start, 1.0))
+    for samples in (torch.tensor([0, 1]).to(META), None):
+        changes = Changes(gradients, samples, 1.0)
+        change, longest = changes.between(points, points)
+        found += [change, longest, changes.pulled(points, change)]
+    assert {(value.device, value.dtype) for value in found} == {(META, torch.float32)}
+
+
+def test_the_meta_device_sees_what_is_left_on_the_cpu() -> None:
+    with pytest.raises(RuntimeError, match="not on the expected device meta"):
+        torch.zeros(3, device="meta") + torch.zeros(3)
+    with Formats() as formats:
+        torch.zeros(3, dtype=torch.float64).to("meta")
+    assert formats.seen == {torch.float64}
+
+
+def test_devices_by_name() -> None:
+    assert device_of("cpu") == torch.device("cpu")
+    for name in ("banana", "meta", "cuda:x", "", "cpu:1"):
+        with pytest.raises(InputError, match=f"device={name}"):
+            device_of(name)
