@@ -18,7 +18,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.extreme import extreme
 from lastiterate.numeric.plain_optimum import plain_optimum
 from lastiterate.numeric.results import Bound, Estimate, Measured, RenyiBound, rdp_epsilon, renyi_order
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.shift_program.optimum import Optimum, worst_position
 
 __all__ = ["RANDOM_CLAIMS", "bound", "estimate", "gaussian_bound"]
@@ -146,6 +146,7 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
             f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
             "for an assumption that is proved or assumed call bound(run, assumption, ...)."
         )
+    described_run("estimate", run)
     if run.sampling in _RANDOM:
         raise InputError(
             f"estimate needs batches that are fixed in advance, got sampling={run.sampling!r}; "

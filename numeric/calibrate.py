@@ -17,7 +17,7 @@ from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.results import Bound, RenyiBound
-from lastiterate.numeric.run import NoisySGD, positive
+from lastiterate.numeric.run import NoisySGD, described_run, positive
 
 __all__ = ["VARIED", "calibrate"]
 
@@ -60,10 +60,11 @@ def calibrate(
     >>> found.epsilon <= 1.0, round(found.run.noise_std, 3)
     (True, 2.111)
     """
+    described_run("calibrate", run)
     epsilon = positive("epsilon", epsilon)
     if (order is None) == (delta is None):
         raise InputError(f"calibrate needs an order or a delta, got order={order}, delta={delta}; pass exactly one.")
-    if vary not in VARIED:
+    if not isinstance(vary, str) or vary not in VARIED:
         raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; choose one of them.")
 
     def found(changed: NoisySGD) -> _Bound:

@@ -210,8 +210,12 @@ class Tabulated(Modulus):
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        distances = tuple(positive(f"distances[{i}]", float(r)) for i, r in enumerate(self.distances))
-        values = tuple(constant(f"values[{i}]", float(v)) for i, v in enumerate(self.values))
+        for name in ("distances", "values"):
+            row = getattr(self, name)
+            if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray):
+                raise InputError(f"{name} needs a list of numbers, got {name}={row!r}; write one for each distance.")
+        distances = tuple(positive(f"distances[{i}]", r) for i, r in enumerate(self.distances))
+        values = tuple(constant(f"values[{i}]", v) for i, v in enumerate(self.values))
         if not distances or len(distances) != len(values):
             raise InputError(
                 "Tabulated needs as many values as distances, at least one, got "

@@ -8,20 +8,24 @@ from typing import Any
 
 from lastiterate.numeric.errors import InputError
 
-__all__ = ["NoisySGD", "Schedule"]
+__all__ = ["NoisySGD", "Schedule", "described_run"]
 
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 
 _SAMPLING = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
 _IN_EPOCHS = ("cyclic", "shuffled")
+_MOST = 10**15
 
 
 def real(name: str, value: Any, need: str) -> float:
     """The value as a float, or an `InputError` that says what is needed."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name} needs {need}, got {name}={value!r}; write a number.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise InputError(f"{name} needs {need}, got a {name} beyond every float; write a smaller number.") from None
     if isnan(number):
         raise InputError(f"{name} needs {need}, got {name}=nan; check where the value comes from.")
     return number
@@ -41,8 +45,10 @@ def count(name: str, value: Any) -> int:
     need = "a whole number of at least 1"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InputError(f"{name} needs {need}, got {name}={value!r}; write an integer.")
+    if value > _MOST:  # it may have too many digits to be printed
+        raise InputError(f"{name} needs a whole number of at most {_MOST:g}, got a larger {name}; lower it.")
     if value < 1:
-        raise InputError(f"{name} needs {need}, got {name}={value}; give at least 1.")
+        raise InputError(f"{name} needs {need}, got {name}={max(value, -_MOST)}; give at least 1.")
     return int(value)
 
 
@@ -176,3 +182,10 @@ class NoisySGD:
     def noise_std_at(self, t: int) -> float:
         """Standard deviation of the noise in the update from iterate t to t + 1."""
         return self.noise_std[t] if isinstance(self.noise_std, tuple) else self.noise_std
+
+
+def described_run(what: str, run: object) -> NoisySGD:
+    """The run itself, or an `InputError` where it is none; ``what`` needs it."""
+    if not isinstance(run, NoisySGD):
+        raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; describe the run first.")
+    return run

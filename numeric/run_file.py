@@ -82,7 +82,7 @@ def parse_run(text: str, origin: str = "run file") -> tuple[NoisySGD, Assumption
 def _tables(text: str, origin: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers and nesting beyond what Python reads
         raise InputError(f"A run file needs to be TOML, got path={origin}: {error}; mend that line.") from error
 
 

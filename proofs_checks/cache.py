@@ -122,7 +122,7 @@ class ReportCache:
                 raise ValueError("key")
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             path.unlink(missing_ok=True)
             return None
         return report

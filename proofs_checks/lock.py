@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.files import write_whole
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Verdict
 
 __all__ = ["Expected", "drifts", "location", "read_lock", "write_lock"]
@@ -43,7 +44,7 @@ def read_lock(path: Path | None = None) -> dict[str, Expected]:
     path = path or location()
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"The lock file needs to be readable JSON, got path={path} ({error}); "
             "restore it, or write it with `lastiterate check --update-lock`."
@@ -81,10 +82,8 @@ def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> Non
     """
     path = path or location()
     data = {key: asdict(entries[key]) for key in sorted(entries)}
-    part = path.with_suffix(".part")
     try:
-        part.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-        part.replace(path)
+        write_whole(path, (json.dumps(data, indent=1) + "\n").encode())
     except OSError as error:
         raise InputError(
             f"The lock file needs to be writable, got path={path} ({error}); update it in a clone of the repository."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.printed.catalogue import named
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic.ledger import CLAIMS
 
@@ -69,7 +69,7 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
     ('REFUTED', 0.0807)
     """
     asked = named(name)
-    refusal = asked.refusal(run, assumption)
+    refusal = asked.refusal(described_run("theorem", run), assumption)
     claim = next(claim for claim in CLAIMS if claim.key == asked.claim)
     return Stated(
         name=name,

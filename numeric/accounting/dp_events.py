@@ -24,7 +24,7 @@ from lastiterate.numeric.accounting.tilted import Composition
 from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.results import Bound, RenyiBound
-from lastiterate.numeric.run import NoisySGD, count, positive
+from lastiterate.numeric.run import NoisySGD, count, described_run, positive
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
@@ -57,6 +57,7 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
     10
     """
     events = _dp_accounting()
+    described_run("to_dp_event", run)
     kinds = Counter(_multiplier(run, t) for t in range(run.steps)) if not run.constant else Counter()
     if run.constant:
         kinds[_multiplier(run, 0)] = run.steps if run.batches == 1 or _random(run) else -(-run.steps // run.batches)

@@ -25,7 +25,7 @@ from lastiterate.numeric.lower.line import (
 from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
 from lastiterate.numeric.lower.witnesses import admits_constant, admits_curvature, least_curvature, steepest_push
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 
 __all__ = ["Lower", "lower_bound", "lower_bounds"]
 
@@ -110,6 +110,7 @@ def lower_bounds(
     """Every witness that speaks of the run; arguments, errors and units as `lower_bound`."""
     if (order is None) == (delta is None):
         raise InputError(f"A lower bound needs an order or a delta, got order={order}, delta={delta}; pass one.")
+    described_run("A lower bound", run)
     if not isinstance(assumption, Assumption):
         raise InputError(
             f"assumption needs one of lastiterate.numeric.assumptions, got assumption={assumption!r}; "

@@ -6,6 +6,7 @@ does not. The verdicts themselves are in the lock file; a test compares them wit
 """
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final
 
@@ -285,6 +286,8 @@ def named(name: str) -> Theorem:
     Raises:
         InputError: there is none.
     """
-    if name not in THEOREMS:
-        raise InputError(f"theorem needs one of {', '.join(THEOREMS)}, got theorem={name!r}; choose one of them.")
+    if not isinstance(name, str) or name not in THEOREMS:
+        near = get_close_matches(str(name), THEOREMS, n=1)
+        hint = f"did you mean {near[0]}?" if near else "choose one of them."
+        raise InputError(f"theorem needs one of {', '.join(THEOREMS)}, got theorem={name!r}; {hint}")
     return THEOREMS[name]

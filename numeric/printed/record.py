@@ -10,7 +10,7 @@ from math import isfinite
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.extreme import refuse_extreme
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run, positive
 from lastiterate.numeric.theorems import EVALUATORS, Setting
 
 __all__ = [
@@ -117,12 +117,13 @@ class Theorem:
         Raises:
             InputError: the theorem does not speak of this run.
         """
-        missing = self.refusal(run, assumption)
+        missing = self.refusal(described_run(self.title, run), assumption)
         if missing:
             raise InputError(
                 f"{self.title} needs {missing}, got sampling={run.sampling!r}, "
                 f"assumption={type(assumption).__name__}; see lastiterate.numeric.printed."
             )
+        order = positive("order", order)
         refuse_extreme(self.title, run, assumption)
         return self.evaluate(run, assumption, order)
 

@@ -15,6 +15,7 @@ from lastiterate.numeric.balls import exact, lower, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import ULPS
 from lastiterate.numeric.extreme import refuse_extreme
+from lastiterate.numeric.run import count, positive
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram, Shifts
 from lastiterate.numeric.shift_program.value_iteration import least
 
@@ -26,6 +27,7 @@ Mask = NDArray[np.bool_]
 _DOWN = 1 - 2 * ULPS * float(np.finfo(float).eps)
 _UP = 1 + 2 * ULPS * float(np.finfo(float).eps)
 _LEVELS = 14
+_LEAST_CELLS = 6
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,13 @@ def bracket(program: ShiftProgram, path: Shifts | None = None, *, tolerance: flo
         The bracket; its gap may exceed the tolerance where floats resolve no more.
 
     Raises:
-        InputError: tolerance is not above 0, or the numbers of the run are beyond floats.
+        InputError: an argument is out of range, or the numbers of the run are beyond floats.
     """
-    if not tolerance > 0:
-        raise InputError(f"tolerance needs a positive number, got tolerance={tolerance}; try 1e-7.")
+    if not isinstance(program, ShiftProgram):
+        raise InputError(f"bracket needs a ShiftProgram, got program={type(program).__name__}; make one of a run.")
+    positive("tolerance", tolerance)
+    if count("cells", cells) < _LEAST_CELLS:
+        raise InputError(f"cells needs a whole number of at least {_LEAST_CELLS}, got cells={cells}; try 400.")
     refuse_extreme("bracket", program.run, program.assumption)
     sweep = _Sweep(program, cells)
     best = Bracket(0.0, np.inf, Path(0, 0.0, np.zeros(program.steps)))

@@ -30,7 +30,7 @@ __all__ = ["Optimum", "optimum", "worst_position"]
 
 _TAIL = 64
 _LONGEST_TAIL = 4096
-_MANY_STEPS, _SHORTER_TAIL = 1 << 16, 1024
+_MANY_STEPS, _SHORTER_TAIL = 1 << 16, 512
 """Where a run is so long, its whole tail would take minutes."""
 _LONGEST_WHOLE = 256
 _TOLERANCE = 5e-7

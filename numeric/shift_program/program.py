@@ -26,7 +26,7 @@ from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import ULPS, Expansion
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 
 __all__ = ["AnyOrder", "ComposedPath", "GeometricPath", "Path", "ShiftProgram", "Shifts", "run_forward"]
 
@@ -56,6 +56,12 @@ class ShiftProgram:
     initial: float = 0.0
 
     def __post_init__(self) -> None:
+        described_run("A shift program", self.run)
+        if not isinstance(self.assumption, Assumption):
+            raise InputError(
+                f"assumption needs one of lastiterate.numeric.assumptions, got assumption={self.assumption!r}; "
+                "for example Smooth(1.0)."
+            )
         if self.run.sampling == "poisson" or (self.run.sampling == "shuffled" and self.run.batches > 1):
             raise InputError(
                 f"A shift program needs batches of a known order and size, got sampling={self.run.sampling!r}; "

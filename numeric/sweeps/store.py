@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TextIO
+from zlib import crc32
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.sweeps.plan import Plan
@@ -84,7 +85,8 @@ class Store:
 
     def keep(self, row: int, result: Result) -> None:
         """Append one finished row."""
-        self._file.write(json.dumps({"row": row} | result._asdict()) + "\n")
+        said = {"row": row} | result._asdict()
+        self._file.write(json.dumps(said | {"check": _check(said)}) + "\n")
         self._file.flush()
 
     def __enter__(self) -> Self:
@@ -98,7 +100,7 @@ class Store:
     def _same(self, line: str, wanted: Mapping[str, Any]) -> None:
         try:
             kept = json.loads(line)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             kept = None
         if kept == wanted:
             return
@@ -109,12 +111,19 @@ class Store:
         )
 
 
+def _check(said: Mapping[str, Any]) -> int:
+    """A checksum of a row."""
+    return crc32(json.dumps(said, sort_keys=True).encode())
+
+
 def _readable(lines: Iterable[str], rows: int) -> Iterable[tuple[int, Result]]:
     for line in lines:
         try:
             kept = json.loads(line)
+            if kept.pop("check") != _check(kept):
+                continue  # some bits are others than were written
             row, result = kept.pop("row"), Result(**kept)
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             continue
         number = result.epsilon is None or isinstance(result.epsilon, float)
         if isinstance(row, int) and 0 <= row < rows and number and (result.epsilon is None) == bool(result.error):

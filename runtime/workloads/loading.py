@@ -28,7 +28,7 @@ def load_workload(name: str, data: Path | None = None) -> Workload:
         InputError: the name has no colon, nothing of that name exists, it is not callable, it takes no ``data``
             and some were given, it or its module raises, or what it returns is no `Workload`.
     """
-    home, colon, attribute = name.partition(":")
+    home, colon, attribute = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (home and colon and attribute):
         raise InputError(f"A workload is builtin:NAME or module:factory, got workload={name}; try builtin:iris-mlp.")
     if home == "builtin":

@@ -1,0 +1,37 @@
+"""What every command shares: JSON that any reader takes, and a quiet end where the reader goes away."""
+
+import json
+import os
+import sys
+from math import isfinite
+from typing import Any
+
+import click
+
+__all__ = ["end_quietly", "plain", "say_json"]
+
+
+def plain(value: Any) -> Any:
+    """The same with every number that JSON does not know as a text: "inf", "-inf" or "nan".
+
+    >>> plain({"epsilon": float("inf"), "window": (0, 5)})
+    {'epsilon': 'inf', 'window': [0, 5]}
+    """
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return value
+
+
+def say_json(value: Any, indent: int | None = None) -> None:
+    """Print one JSON value; its schema is in `schemas`, under the command's name."""
+    click.echo(json.dumps(plain(value), indent=indent, allow_nan=False))
+
+
+def end_quietly() -> None:
+    """Nobody reads stdout any more, as under ``| head``: end as other tools do, without a word."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(141)

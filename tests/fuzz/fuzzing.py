@@ -1,0 +1,41 @@
+"""How the campaigns are run: 2,000 cases in all in CI, fifty times as many under ``-m nightly``."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+NIGHTLY = 50
+
+both = pytest.mark.parametrize("times", [1, pytest.param(NIGHTLY, marks=pytest.mark.nightly)], ids=["ci", "nightly"])
+"""A campaign twice: ``times`` is 1 in CI and 50 at night."""
+
+
+def campaign(count: int, wanted: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None:
+    """Check so many cases; hypothesis shrinks the one that fails."""
+    chosen = settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
+    chosen(given(wanted)(check))()
+
+
+@st.composite
+def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
+    """The bytes, cut off, with bits flipped, or with a piece missing, repeated or foreign."""
+    data = bytearray(whole)
+    place = st.integers(0, max(len(whole) - 1, 0))
+    for _ in range(draw(st.integers(1, 3))):
+        match draw(st.sampled_from(["cut", "flip", "drop", "double", "foreign"])):
+            case "cut":
+                del data[draw(place) :]
+            case "flip" if data:
+                data[draw(place) % len(data)] ^= 1 << draw(st.integers(0, 7))
+            case "drop":
+                at = draw(place)
+                del data[at : at + draw(st.integers(1, 40))]
+            case "double":
+                at = draw(place)
+                data[at:at] = data[at : at + draw(st.integers(1, 40))]
+            case _:
+                data[draw(place) : 0] = draw(st.binary(max_size=6))
+    return bytes(data)

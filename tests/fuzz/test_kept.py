@@ -1,0 +1,185 @@
+"""What is kept on disk, damaged: noticed and made again, or refused in one sentence; never read as something else."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzzing import both, campaign, damaged
+
+import lastiterate as li
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.sweeps.plan import Plan
+from lastiterate.numeric.sweeps.store import Result, Store
+from lastiterate.proofs_checks.cache import ReportCache
+from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.lock import location, read_lock, write_lock
+from lastiterate.symbolic.ledger import CLAIMS
+
+_CLAIM = next(claim for claim in CLAIMS if claim.key == "chien_li/theorem_3_1/composition")
+_PLAN = Plan(li.NoisySGD(5, 0.1, 1.0, 1.0, 5), li.Smooth(1.0), {"noise_std": [1.0, 2.0, 3.0], "order": [2, 4]})
+
+
+@both
+def test_the_cache_of_reports(times: int, tmp_path: Path) -> None:
+    """A damaged entry is either the same report still, or none at all, and then it is written anew."""
+    cache, report = ReportCache(tmp_path), decide(_CLAIM)
+    cache.write(_CLAIM, report)
+    path = cache.address(_CLAIM)
+    whole, kept = path.read_bytes(), cache.read(_CLAIM)
+    assert kept is not None
+
+    def check(data: bytes) -> None:
+        path.write_bytes(data)
+        assert cache.read(_CLAIM) in (None, kept)
+        cache.write(_CLAIM, report)
+        assert cache.read(_CLAIM) == kept
+
+    campaign(250 * times, damaged(whole), check)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@both
+def test_the_lock_file(times: int, tmp_path: Path) -> None:
+    """Read as what it says, or refused: an entry that says something else is a drift, which `check` reports."""
+    known = read_lock()
+    few = dict(list(known.items())[:4])
+    path = tmp_path / "lock.json"
+    write_lock(few, path)
+    whole = path.read_bytes()
+
+    def check(data: bytes) -> None:
+        path.write_bytes(data)
+        try:
+            found = read_lock(path)
+        except InputError as error:
+            assert "restore" in str(error)  # noqa: PT017
+        else:
+            assert all(entry.rejected >= 0 for entry in found.values())
+
+    campaign(250 * times, damaged(whole), check)
+    assert location().is_file()
+
+
+@both
+def test_the_rows_of_a_sweep(times: int, tmp_path: Path) -> None:
+    """A row comes back as it was written, or not at all; a damaged header is refused, and the file left as it is."""
+    path = tmp_path / "out.csv.rows.jsonl"
+    rows = {row: Result(0.1 * (row + 1), 0.5, "composition", "a/claim", "replace", "") for row in range(_PLAN.rows)}
+    rows[3] = Result(None, None, "", "", "replace", "It is no run.")
+    with Store(path, _PLAN) as store:
+        for row, result in rows.items():
+            store.keep(row, result)
+    whole = path.read_bytes()
+    header = whole.index(b"\n") + 1
+
+    def check(data: bytes) -> None:
+        path.write_bytes(data)
+        try:
+            with Store(path, _PLAN) as store:
+                found = dict(store.found)
+                for row in rows.keys() - found.keys():
+                    store.keep(row, rows[row])
+        except InputError as error:
+            assert "delete that file" in str(error).replace("\n", " ")  # noqa: PT017
+            assert path.read_bytes() == data
+            return
+        assert all(rows[row] == result for row, result in found.items())
+        with Store(path, _PLAN) as again:
+            assert again.found == rows
+
+    campaign(150 * times, damaged(whole), check)
+    campaign(150 * times, damaged(whole[header:]).map(lambda rest: whole[:header] + rest), check)
+
+
+@both
+def test_the_parts_of_an_estimate(times: int, tmp_path: Path) -> None:
+    """A part comes back as it was written, or not at all."""
+    pytest.importorskip("torch")
+    from lastiterate.runtime.store import PartStore
+
+    store = PartStore(tmp_path, {"seed": 1})
+    arrays = {"ratio": np.linspace(0, 1, 7), "distance": np.ones((2, 3))}
+    store.save("init-0", arrays)
+    path = store.folder / "init-0.npz"
+    whole = path.read_bytes()
+
+    def check(data: bytes) -> None:
+        path.write_bytes(data)
+        found = store.load("init-0")
+        if found is not None:
+            assert found.keys() <= arrays.keys()
+            assert all(np.array_equal(found[name], arrays[name]) for name in found)
+        PartStore(tmp_path, {"seed": 1}).save("init-0", arrays)
+        again = store.load("init-0")
+        assert again is not None
+        assert again.keys() == arrays.keys()
+
+    campaign(200 * times, damaged(whole), check)
+    (store.folder / "settings.json").write_bytes(b"\x00")
+    PartStore(tmp_path, {"seed": 1})
+    assert json.loads((store.folder / "settings.json").read_text()) == {"seed": 1}
+
+
+@both
+def test_checkpoints(times: int, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from lastiterate.runtime.training.checkpoints import read_checkpoint, write_checkpoint
+
+    path = tmp_path / "state.pt"
+    write_checkpoint(path, {"step": 3, "weights": torch.arange(3.0)})
+    whole = path.read_bytes()
+
+    def check(data: bytes) -> None:
+        path.write_bytes(data)
+        try:
+            found = read_checkpoint(path)
+        except InputError as error:
+            assert "checkpoint" in str(error)  # noqa: PT017
+        else:
+            assert found["step"] == 3
+            assert torch.equal(found["weights"], torch.arange(3.0))
+
+    campaign(100 * times, damaged(whole), check)
+
+
+def test_two_writers_of_one_cache_and_one_lock_file(tmp_path: Path) -> None:
+    """Threads that write and read at once see whole files only."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    report, path = decide(_CLAIM), tmp_path / "lock.json"
+    known = dict(list(read_lock().items())[:3])
+    write_lock(known, path)
+
+    def work(number: int) -> bool:
+        cache = ReportCache(tmp_path / "cache")
+        cache.write(_CLAIM, replace(report, seconds=float(number)))
+        write_lock(known, path)
+        kept = cache.read(_CLAIM)
+        return kept is not None and kept.key == _CLAIM.key and read_lock(path) == known
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(200)))
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["cache", "lock.json"]
+
+
+@both
+def test_modules_of_claims(times: int, tmp_path: Path) -> None:
+    """Cut off anywhere: its tests fail or its import does, pytest goes on, and a whole module is decided beside it."""
+    template = (Path(li.__file__).parent / "commands" / "claim.py.template").read_bytes()
+    (tmp_path / "claims").mkdir()
+    (tmp_path / "claims" / "whole.py").write_bytes(template)
+    count = 5 * times
+    for k in range(1, count):
+        (tmp_path / "claims" / f"cut_{k}.py").write_bytes(template[: len(template) * k // count])
+    command = [sys.executable, "-m", "pytest", "--lastiterate", "--import-mode=importlib", "-q", str(tmp_path)]
+    command += ["-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)  # noqa: S603
+    assert "INTERNALERROR" not in done.stdout + done.stderr
+    assert done.returncode in (0, 1, 2), done.stdout
