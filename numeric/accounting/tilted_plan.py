@@ -51,6 +51,8 @@ def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan |
     moments = np.zeros_like(TILTS)
     for one, (loss, mass, _) in zip(found, sketches, strict=True):
         moments += one.count * moments_of(loss, mass)
+    if not np.isfinite(moments).all():  # no mass of the sketch is a float
+        return None
     epsilons = (moments - log(delta) - np.log1p(TILTS)) / TILTS - np.log1p(1 / TILTS)
     best = int(np.argmin(epsilons))
     if tilt is None:
@@ -65,7 +67,7 @@ def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan |
         middle = float(weighed @ loss)
         mean += one.count * middle
         variance += one.count * float(weighed @ (loss - middle) ** 2)
-        slopes.append(float(weighed @ slope**2))
+        slopes.append(max(float(weighed @ slope**2), 1e-300))
     spread = sqrt(variance)
     scale = max(float(epsilons[best]), 0.05 * spread, 1e-9)
     fine = sqrt(12 * _FINE * scale / (tilt + 1))
@@ -88,8 +90,8 @@ def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan |
 
 def moments_of(loss: _Floats, mass: _Floats) -> _Floats:
     """Log of the sum of mass e^(lam loss) for every lam in ``TILTS``; not rounded."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         weighed = np.log(mass) + TILTS[:, None] * loss
-    highest = np.max(weighed, axis=1)
-    found: _Floats = highest + np.log(np.sum(np.exp(weighed - highest[:, None]), axis=1))
+        highest = np.max(weighed, axis=1)
+        found: _Floats = highest + np.log(np.sum(np.exp(weighed - highest[:, None]), axis=1))
     return found

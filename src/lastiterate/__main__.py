@@ -1,17 +1,19 @@
 """The command line, ``lastiterate`` or ``python -m lastiterate``.
 
-Exit status: 0 all is well, 1 a claim failed, 2 bad input, 130 interrupted.
+Exit status: 0 all is well, 1 a claim failed, 2 bad input, 130 interrupted, 141 when nobody reads stdout any more.
 """
 
 import sys
 from difflib import get_close_matches
 from importlib import import_module
+from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from lastiterate.numeric.errors import InputError, Interrupted
 
-_COMMANDS = {
+COMMANDS: Final = {
     "check": "decide every claim of the ledger and compare with the lock file",
     "list": "list the claims of the ledger",
     "show": "show one claim: statement, assumptions, checks, mutants, verdict",
@@ -25,6 +27,7 @@ _COMMANDS = {
     "attack": "attack the last iterate of a run and compare with its bound",
     "drift": "measure how far coupled runs drift apart, beside the tracked distance",
     "figure": "draw a figure of a paper, with the CSV behind it",
+    "schema": "print the JSON schema of what a command prints under --json",
 }
 
 
@@ -38,19 +41,32 @@ class _LazyGroup(click.Group):
     """Knows each command by one line; imports its module only when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in _COMMANDS:
+        if cmd_name in COMMANDS:
             module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
             return _laid_out(module.command)
-        near = get_close_matches(cmd_name, _COMMANDS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(_COMMANDS)}."
+        near = get_close_matches(cmd_name, COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(COMMANDS)}."
         raise click.UsageError(f"There is no such command, got command={cmd_name}; {hint}", ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands by their line, without importing any; then the options."""
+        named = [CompletionItem(name, help=line) for name, line in COMMANDS.items() if name.startswith(incomplete)]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            found = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:  # before click ends with status 1, which says that a claim failed
+            end_quietly()
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

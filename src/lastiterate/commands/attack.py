@@ -1,12 +1,13 @@
 """``lastiterate attack``: train a run many times, attack it, and put the result next to its bound."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import progress, require_torch, run_of
+from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
     from lastiterate.numeric.assumptions import Assumption
@@ -30,7 +31,11 @@ _CLIPPING = "clipping alone"
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--delta", type=float, required=True, help="Delta of (epsilon, delta), in (0, 1).")
-@click.option("--workload", help="builtin:NAME or module:factory; crafted losses of one parameter if left out.")
+@click.option(
+    "--workload",
+    shell_complete=workloads,
+    help="builtin:NAME or module:factory; crafted losses of one parameter if left out.",
+)
 @click.option("--kind", default="canary", show_default=True, help="canary, loss or shadow.")
 @click.option("--others", help="still, pull or outward: the crafted losses of all other samples, if no --workload.")
 @click.option("--runs", default=500, show_default=True, help="Runs on each of the two data sets; half are counted.")
@@ -99,7 +104,7 @@ def command(
     if as_json:
         said = {"workload": network.name, "kind": kind, "runs": options["runs"], "attack": found.as_dict()}
         numbers = [{"under": name} | bound.as_dict() | {"exceeded": name in exceeded} for name, bound in bounds]
-        click.echo(json.dumps(said | {"bounds": numbers}, indent=2))
+        say_json(said | {"bounds": numbers}, indent=2)
     else:
         _print(network, kind, found, bounds, exceeded)
     return _EXCEEDED if exceeded else 0

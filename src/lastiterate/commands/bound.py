@@ -1,11 +1,16 @@
 """``lastiterate bound``: a rigorous privacy bound for a run described in a TOML file."""
 
-import json
 from pathlib import Path
 
 import click
 
+from lastiterate.commands.output import say_json
+
 _EXAMPLE = """\b
+Examples:
+  lastiterate bound run.toml --delta 1e-5
+  lastiterate bound run.toml --order 2 --json
+\b
 A run file:
   [run]
   steps = 2000
@@ -34,7 +39,7 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
     run, assumption = load_run(run_file)
     found = bound(run, assumption, order=order, delta=delta)
     if as_json:
-        click.echo(json.dumps(found.as_dict()))
+        say_json(found.as_dict())
         return
     click.echo(f"the last iterate is {found}, whichever run is the numerator")
     start, stop = found.window

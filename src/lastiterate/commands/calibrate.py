@@ -1,12 +1,19 @@
 """``lastiterate calibrate``: the least noise, most steps, widest domain or smallest batch that meets a target."""
 
-import json
 from pathlib import Path
 
 import click
 
+from lastiterate.commands.output import say_json
 
-@click.command()
+_EXAMPLES = """\b
+Examples:
+  lastiterate calibrate run.toml --epsilon 1 --delta 1e-5
+  lastiterate calibrate run.toml --epsilon 0.5 --order 2 --vary steps --json
+"""
+
+
+@click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--epsilon", type=float, required=True, help="the target")
 @click.option("--order", type=float, help="order alpha > 1 of a Renyi target")
@@ -22,7 +29,7 @@ def command(run_file: Path, epsilon: float, order: float | None, delta: float | 
     found = calibrate(run, assumption, epsilon=epsilon, order=order, delta=delta, vary=vary)
     value = getattr(found.run, vary)
     if as_json:
-        click.echo(json.dumps({vary: value} | found.as_dict()))
+        say_json({vary: value} | found.as_dict())
     else:
         click.echo(f"{vary} = {value!r}")
         click.echo(f"the last iterate is {found}, whichever run is the numerator")

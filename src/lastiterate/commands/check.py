@@ -3,6 +3,8 @@
 import click
 from rich.console import Console
 
+from lastiterate.commands.completion import claims as keys_of_claims
+from lastiterate.commands.completion import papers
 from lastiterate.proofs_checks import lock, report
 from lastiterate.proofs_checks.cache import ReportCache, default_folder
 from lastiterate.proofs_checks.runner import run
@@ -16,18 +18,31 @@ WIDTH = 130
 
 
 @click.command(name="check")
-@click.option("--paper", metavar="ID", help="Only the claims of this paper.")
-@click.option("--claim", "keys", metavar="KEY", multiple=True, help="Only this claim; may be given again.")
+@click.option("--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper.")
+@click.option(
+    "--claim",
+    "keys",
+    metavar="KEY",
+    multiple=True,
+    shell_complete=keys_of_claims,
+    help="Only this claim; may be given again.",
+)
 @click.option("--jobs", default=-1, show_default="all cores", help="Worker processes.")
 @click.option(
     "--format", "style", type=click.Choice(["text", "json", "junit", "html"]), default="text", show_default=True
 )
+@click.option("--json", "style", flag_value="json", help="The same as --format json.")
 @click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
 @click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
 def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_cache: bool, update_lock: bool) -> int:
-    """Decide every claim of the ledger and compare with the lock file.
+    r"""Decide every claim of the ledger and compare with the lock file.
 
     Exit status 0 when every verdict, grade and mutant is as the lock file says and every mutant is rejected.
+
+    \b
+    Examples:
+      lastiterate check
+      lastiterate check --paper chien_li --jobs 2 --json
     """
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")

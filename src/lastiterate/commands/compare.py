@@ -1,16 +1,29 @@
 """``lastiterate compare``: every theorem that applies to a run, side by side."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from lastiterate.commands.completion import theorems
+from lastiterate.commands.output import say_json
 
-@click.command()
+_EXAMPLES = """\b
+Examples:
+  lastiterate compare run.toml --order 2
+  lastiterate compare run.toml --theorem liang_3_4 --json
+"""
+
+
+@click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--order", type=float, default=2.0, show_default=True, help="order alpha > 1")
-@click.option("--theorem", "name", help="one theorem by name, with its verdict, why, and what is true instead")
+@click.option(
+    "--theorem",
+    "name",
+    shell_complete=theorems,
+    help="one theorem by name, with its verdict, why, and what is true instead",
+)
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 def command(run_file: Path, order: float, name: str | None, as_json: bool) -> None:
     """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger.
@@ -25,12 +38,15 @@ def command(run_file: Path, order: float, name: str | None, as_json: bool) -> No
     run, assumption = load_run(run_file)
     if name is not None:
         stated = theorem(name, run, assumption, order=order)
-        click.echo(json.dumps(asdict(stated)) if as_json else str(stated))
+        if as_json:
+            say_json(asdict(stated))
+        else:
+            click.echo(str(stated))
         return
     rows = compare(run, assumption, order=order)
     verdicts = {key: str(entry.verdict) for key, entry in read_lock().items()}
     if as_json:
-        click.echo(json.dumps([asdict(row) | {"verdict": verdicts.get(row.claim)} for row in rows]))
+        say_json([asdict(row) | {"verdict": verdicts.get(row.claim)} for row in rows])
         return
     from rich.console import Console
     from rich.table import Table

@@ -1,13 +1,14 @@
 """``lastiterate drift``: how far coupled runs of a network drift apart, next to the tracked distance of the theory."""
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import progress, require_torch, run_of
+from lastiterate.commands.output import say_json
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _ROWS = 9
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--workload", required=True, help="builtin:NAME or module:factory.")
+@click.option("--workload", required=True, shell_complete=workloads, help="builtin:NAME or module:factory.")
 @click.option("--pairs", default=1000, show_default=True, help="Pairs of runs.")
 @click.option("--replaced", default=0, show_default=True, help="Index of the sample that differs.")
 @click.option("--points", default=10, show_default=True, help="Points around an iterate to measure constants; 0: none.")
@@ -73,7 +74,7 @@ def command(
             on_step=on_step,
             **options,
         )
-    click.echo(json.dumps(_as_dict(network.name, found), indent=2)) if as_json else _print(network.name, found)
+    say_json(_as_dict(network.name, found), indent=2) if as_json else _print(network.name, found)
     if plot is not None:
         from lastiterate.numeric.canvas import write_figure
         from lastiterate.runtime.coupled.picture import picture

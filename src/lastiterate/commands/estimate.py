@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lastiterate.commands.completion import workloads
+from lastiterate.commands.output import say_json
 from lastiterate.numeric.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
 
 
 @click.command()
-@click.argument("workload")
+@click.argument("workload", shell_complete=workloads)
 @click.option(
     "--lambda",
     "lambdas",
@@ -140,7 +142,7 @@ def command(
         said = {"measurement": json.loads(found.to_json()), "carried": numbers}
         said |= {"layers_together": together.as_dict()} if together else {}
         said |= {} if found.trusted else {"untrusted": f"{found.untrusted}; {found.remedy}."}
-        click.echo(json.dumps(said | ({"closer": look.as_dict()} if look else {}), indent=2))
+        say_json(said | ({"closer": look.as_dict()} if look else {}), indent=2)
     else:
         from lastiterate.commands.estimate_tables import print_closer, print_layers, print_measurement
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from lastiterate.commands.completion import figures
 from lastiterate.commands.measuring import require_torch
+from lastiterate.commands.output import say_json
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
@@ -125,7 +127,7 @@ def measured_2a(inits: int = 20, folder: Path | None = None) -> "Figure":
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=figures)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to.")
 @click.option("--quick", is_flag=True, help="A rough picture in seconds: fewer points, fewer and shorter runs.")
 @click.option(
@@ -134,7 +136,8 @@ def measured_2a(inits: int = 20, folder: Path | None = None) -> "Figure":
     help="Folder of finished measurements; the user's cache folder if left out.",
 )
 @click.option("--list", "listed", is_flag=True, help="Say which figures there are.")
-def command(name: str | None, out: Path | None, quick: bool, resume: Path | None, listed: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the names of the files, or of all figures, as JSON.")
+def command(name: str | None, out: Path | None, quick: bool, resume: Path | None, listed: bool, as_json: bool) -> None:
     r"""Write the figure NAME as a PNG and the CSV behind it.
 
     Figures that measure a network take a few minutes; what was measured is kept for the next time, also where
@@ -145,6 +148,9 @@ def command(name: str | None, out: Path | None, quick: bool, resume: Path | None
       lastiterate figure --list
       lastiterate figure chien_li/1a --out figures
     """
+    if listed and as_json:
+        say_json({"files": [], "figures": {key: entry.shows for key, entry in FIGURES.items()}})
+        return
     if listed:
         width = max(map(len, FIGURES))
         for key, entry in FIGURES.items():
@@ -168,5 +174,9 @@ def command(name: str | None, out: Path | None, quick: bool, resume: Path | None
 
     from lastiterate.numeric.canvas import write_figure
 
-    for path in write_figure(figure, out, name.replace("/", "-")):
+    written = write_figure(figure, out, name.replace("/", "-"))
+    if as_json:
+        say_json({"files": [str(path) for path in written]})
+        return
+    for path in written:
         click.echo(path)

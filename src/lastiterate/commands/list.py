@@ -2,6 +2,8 @@
 
 import click
 
+from lastiterate.commands.completion import papers
+from lastiterate.commands.output import say_json
 from lastiterate.proofs_checks.selection import select
 from lastiterate.symbolic.ledger import CLAIMS
 
@@ -9,18 +11,29 @@ __all__ = ["command"]
 
 
 @click.command(name="list")
-@click.option("--paper", metavar="ID", help="Only the claims of this paper.")
+@click.option("--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper.")
 @click.option("--dominance", "compare", is_flag=True, help="List instead which theorem claims less than which.")
-def command(paper: str | None, compare: bool) -> None:
-    """List the claims of the ledger, one a line: key and title.
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(paper: str | None, compare: bool, as_json: bool) -> None:
+    r"""List the claims of the ledger, one a line: key and title.
 
     With --dominance: every two theorems for full batches that speak of common runs, the smallest and the largest
     ratio of what they claim there, and whether a claim of the ledger proves the relation.
+
+    \b
+    Examples:
+      lastiterate list --paper chien_li
+      lastiterate list --json
     """
+    if compare and as_json:
+        raise click.UsageError("--dominance is a list for readers, got --json too; leave one out.")
     if compare:
         _dominance(paper)
         return
     claims = select(CLAIMS, paper=paper)
+    if as_json:
+        say_json([{"key": c.key, "title": c.title, "paper": c.key.split("/")[0]} for c in claims])
+        return
     width = max((len(claim.key) for claim in claims), default=0)
     for claim in claims:
         click.echo(f"{claim.key:{width}}  {claim.title}")

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from math import isfinite
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -31,7 +31,7 @@ def say_json(value: Any, indent: int | None = None) -> None:
     click.echo(json.dumps(plain(value), indent=indent, allow_nan=False))
 
 
-def end_quietly() -> None:
+def end_quietly() -> NoReturn:
     """Nobody reads stdout any more, as under ``| head``: end as other tools do, without a word."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(141)

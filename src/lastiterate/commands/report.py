@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from lastiterate.commands.completion import papers
+from lastiterate.commands.output import say_json
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache, default_folder
 from lastiterate.proofs_checks.runner import run
@@ -15,10 +17,11 @@ __all__ = ["command"]
 
 @click.command(name="report")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
-@click.option("--paper", metavar="ID", help="Only the claims of this paper.")
+@click.option("--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper.")
 @click.option("--jobs", default=-1, show_default="all cores", help="Worker processes.")
 @click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
-def command(out: Path, paper: str | None, jobs: int, no_cache: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the names of the files as one JSON object.")
+def command(out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bool) -> None:
     r"""Write the ledger as pages that need no network.
 
     Writes index.html with every claim, a page of lines and claims for each paper, ledger.md, ledger.json and
@@ -36,5 +39,9 @@ def command(out: Path, paper: str | None, jobs: int, no_cache: bool) -> None:
     cache = None if no_cache else ReportCache(default_folder())
     reports = run(claims, jobs=jobs, cache=cache, progress=True)
     found = lock.drifts(reports, lock.read_lock(), complete=len(claims) == len(CLAIMS))
-    for path in write_folder(out, files(claims, reports, found)):
+    written = write_folder(out, files(claims, reports, found))
+    if as_json:
+        say_json({"files": [str(path) for path in written]})
+        return
+    for path in written:
         click.echo(path)

@@ -2,6 +2,8 @@
 
 import click
 
+from lastiterate.commands.completion import claims as keys_of_claims
+from lastiterate.commands.output import say_json
 from lastiterate.proofs_checks.cache import ReportCache, default_folder
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
@@ -13,15 +15,27 @@ __all__ = ["command"]
 
 
 @click.command(name="show")
-@click.argument("key")
+@click.argument("key", shell_complete=keys_of_claims)
 @click.option("--no-cache", is_flag=True, help="Decide it afresh.")
 @click.option("--recompute", "again", is_flag=True, help="Compute the counterexamples again from their parameters.")
 @click.option("--digits", default=50, show_default=True, help="Significant digits of --recompute.")
-def command(key: str, no_cache: bool, again: bool, digits: int) -> None:
-    """Show the claim KEY: source, assumptions, formulas, outcomes, counterexample, mutants, remark."""
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict with its evidence as one JSON object.")
+def command(key: str, no_cache: bool, again: bool, digits: int, as_json: bool) -> None:
+    r"""Show the claim KEY: source, assumptions, formulas, outcomes, counterexample, mutants, remark.
+
+    \b
+    Examples:
+      lastiterate show chien_li/theorem_3_12
+      lastiterate show chien_li/theorem_3_12 --recompute --digits 80
+    """
+    if again and as_json:
+        raise click.UsageError("--recompute is for readers, got --json too; leave one out.")
     claims = select(CLAIMS, keys=(key,))
     cache = None if no_cache else ReportCache(default_folder())
     (report,) = run(claims, jobs=1, cache=cache)
+    if as_json:
+        say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
+        return
     if not again:
         click.echo(describe(claims[0], report))
         return

@@ -4,7 +4,13 @@ from pathlib import Path
 
 import click
 
+from lastiterate.commands.output import say_json
+
 _EXAMPLE = """\b
+Examples:
+  lastiterate sweep sweep.toml --out sweep.csv
+  lastiterate sweep sweep.toml --out sweep.parquet --plot noise_std:epsilon
+\b
 A sweep file is a run file with a grid; the last axis varies fastest:
   [run]
   steps = 2000
@@ -34,7 +40,10 @@ A sweep file is a run file with a grid; the last axis varies fastest:
 @click.option("--backend", default="loky", show_default=True, help="loky, or dask for a cluster")
 @click.option("--scheduler", help="address of the cluster's scheduler; a cluster on this machine if left out")
 @click.option("--plot", metavar="AXIS:COLUMN", help="also draw an axis against epsilon or mu, as a PNG beside OUT")
-def command(sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str | None, plot: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="print one JSON object: the files and how many rows")
+def command(
+    sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str | None, plot: str | None, as_json: bool
+) -> None:
     """Bound every run of the grid in SWEEP_FILE.
 
     Rows are kept in OUT.rows.jsonl as they come. An interrupted sweep goes on from there; so does a finished one, at
@@ -65,8 +74,15 @@ def command(sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str
             scheduler=scheduler,
             on_row=lambda done, total: progress.update(task, completed=done, total=total),
         )
-    click.echo(f"{out}: {plan.rows} rows, {table.refused} of them without a number (see the column error)")
+    picture = None
     if plot is not None:
         from lastiterate.numeric.sweeps.picture import write_picture
 
-        click.echo(write_picture(table, plot, out))
+        picture = write_picture(table, plot, out)
+    if as_json:
+        drawn = None if picture is None else str(picture)
+        say_json({"out": str(out), "rows": plan.rows, "refused": table.refused, "picture": drawn})
+        return
+    click.echo(f"{out}: {plan.rows} rows, {table.refused} of them without a number (see the column error)")
+    if picture is not None:
+        click.echo(picture)

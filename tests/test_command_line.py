@@ -1,0 +1,246 @@
+"""What holds of every command, whichever they are: help, JSON, exit status, colours, completion, hints."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import pytest
+
+from lastiterate.__main__ import COMMANDS, cli, main
+from lastiterate.commands.output import plain
+from lastiterate.commands.schema import schemas
+
+_ROOT = Path(__file__).parents[1]
+_RUN = str(_ROOT / "examples" / "run.toml")
+_SWEEP = str(_ROOT / "examples" / "sweep.toml")
+_WITHOUT_DATA = {"new-claim", "schema"}
+_KEY = "chien_li/theorem_3_1/composition"
+_PLAIN: dict[str, list[str]] = {
+    "check": ["--claim", _KEY, "--no-cache"],
+    "list": ["--paper", "chien_li"],
+    "show": [_KEY, "--no-cache"],
+    "bound": [_RUN, "--order", "2"],
+    "calibrate": [_RUN, "--epsilon", "1", "--order", "2"],
+    "compare": [_RUN],
+    "figure": ["--list"],
+}
+"""Arguments that end in a second."""
+
+
+def _command(name: str) -> click.Command:
+    found = cli.get_command(click.Context(cli), name)  # type: ignore[attr-defined]
+    assert isinstance(found, click.Command)
+    return found
+
+
+def _shell(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | more.pop("environment", {})
+    command = [sys.executable, "-m", "lastiterate", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, **more)  # noqa: S603
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_examples(name: str) -> None:
+    told = _command(name).get_help(click.Context(_command(name), info_name=name))
+    assert re.search(r"Examples?:\n\s+lastiterate " + name, told), told
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in _WITHOUT_DATA])
+def test_what_prints_data_takes_json_and_has_a_schema(name: str) -> None:
+    options = {flag for option in _command(name).params for flag in option.opts}
+    assert "--json" in options
+    jsonschema.Draft202012Validator.check_schema(schemas()[name])
+
+
+def test_every_schema_is_of_a_command() -> None:
+    assert set(schemas()) == set(COMMANDS) - _WITHOUT_DATA
+
+
+@pytest.mark.parametrize("name", _PLAIN)
+def test_json_is_as_its_schema_says(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([name, *_PLAIN[name], "--json"])
+    told = capsys.readouterr()
+    assert caught.value.code == 0, told.err
+    said = json.loads(told.out, parse_constant=pytest.fail)
+    jsonschema.validate(said, schemas()[name])
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"kind": 3}, schemas()[name]) if name != "compare" else jsonschema.validate(
+            3, schemas()[name]
+        )
+
+
+def test_json_of_a_bound_that_is_infinite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path(_RUN).read_text(encoding="utf-8")
+    path = tmp_path / "run.toml"
+    path.write_text(re.sub(r"noise_std = \S+", "noise_std = 1e-300", text), encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["bound", str(path), "--order", "2", "--json"])
+    said = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert said["epsilon"] == "inf"
+    jsonschema.validate(said, schemas()["bound"])
+
+
+def test_json_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["sweep", _SWEEP, "--out", str(tmp_path / "out.csv"), "--jobs", "1", "--json"])
+    assert caught.value.code == 0
+    said = json.loads(capsys.readouterr().out)
+    jsonschema.validate(said, schemas()["sweep"])
+    assert said["rows"] > said["refused"]
+
+
+def test_numbers_that_json_does_not_know() -> None:
+    assert plain([float("nan"), {"a": float("-inf")}, 1.5, True]) == ["nan", {"a": "-inf"}, 1.5, True]
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in _WITHOUT_DATA])
+def test_a_file_or_a_name_that_is_not_there(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Status 2, one sentence on stderr, nothing on stdout."""
+    wrong = str(tmp_path / "nowhere.toml")
+    arguments = {
+        "check": ["--paper", "chien_lee"],
+        "list": ["--paper", "chien_lee"],
+        "show": ["chien_li/theorem_3_11"],
+        "report": ["--paper", "chien_lee", "--out", str(tmp_path)],
+        "bound": [wrong, "--order", "2"],
+        "calibrate": [wrong, "--epsilon", "1", "--order", "2"],
+        "compare": [wrong],
+        "sweep": [wrong, "--out", str(tmp_path / "out.csv")],
+        "estimate": ["builtin:iris-mlq"],
+        "attack": [wrong, "--delta", "1e-5"],
+        "drift": [wrong, "--workload", "builtin:iris-mlp"],
+        "figure": ["chien_li/1z", "--out", str(tmp_path)],
+    }
+    with pytest.raises(SystemExit) as caught:
+        main([name, *arguments[name]])
+    told = capsys.readouterr()
+    assert caught.value.code == 2
+    assert told.out == ""
+    assert told.err.startswith("error: ")
+    assert told.err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["bonud"], "bound"),
+        (["show", "chien_li/theorem_3_1/compositoin"], _KEY),
+        (["check", "--paper", "chien_lee"], "chien_li"),
+        (["figure", "chien_li/1z", "--out", "."], "chien_li/1"),
+        (["estimate", "builtin:iris-mpl"], "builtin:iris-mlp"),
+        (["compare", _RUN, "--theorem", "liang_3_5"], "liang_3_"),
+        (["schema", "bonud"], "bound"),
+    ],
+)
+def test_a_typing_error_is_answered_with_the_nearest_name(
+    arguments: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert f"did you mean {meant}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "among"),
+    [
+        (["bo"], "bound"),
+        (["show", "chien_li/theorem_3_1/comp"], _KEY),
+        (["check", "--claim", "chien_li/theorem_3_1/comp"], _KEY),
+        (["check", "--paper", "ch"], "chien_li"),
+        (["figure", "chien"], "chien_li/1a"),
+        (["estimate", "builtin:i"], "builtin:iris-mlp"),
+        (["attack", "--workload", "builtin:i"], "builtin:iris-mlp"),
+        (["compare", "--theorem", "liang"], "liang_3_4"),
+        (["schema", "cal"], "calibrate"),
+        (["bound", "--or"], "--order"),
+    ],
+)
+def test_the_shell_completes(words: list[str], among: str) -> None:
+    environment = {
+        "_LASTITERATE_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(["lastiterate", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = _shell(environment=environment)
+    assert among in [line.partition(",")[2] for line in done.stdout.splitlines()], done.stderr
+
+
+def test_nobody_reads_the_output() -> None:
+    """``lastiterate list | head -1``: no word on stderr."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    line = f"{sys.executable} -m lastiterate list | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, check=False)  # noqa: S603, S607
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+    assert done.returncode in (0, 141)
+
+
+@pytest.mark.parametrize("name", ["check", "compare"])
+def test_no_colours_in_a_pipe(name: str) -> None:
+    done = _shell(name, *_PLAIN[name])
+    assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+def _on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What the command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
+    kept |= {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm-256color"} | environment
+    with subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "lastiterate", *arguments], stdout=theirs, stderr=theirs, env=kept
+    ) as process:
+        os.close(theirs)
+        told = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+            if not piece:
+                break
+            told += piece
+        process.wait()
+    os.close(ours)
+    return told.decode()
+
+
+def test_no_color_is_respected_on_a_terminal() -> None:
+    colour = re.compile(r"\x1b\[[0-9;]*[349][0-7]m")
+    assert colour.search(_on_a_terminal("check", *_PLAIN["check"]))
+    assert not colour.search(_on_a_terminal("check", *_PLAIN["check"], NO_COLOR="1"))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "--no-cache", "--jobs", "2"], ["sweep", "@", "--out", "@.csv"]], ids=["check", "sweep"]
+)
+def test_interrupted(arguments: list[str], tmp_path: Path) -> None:
+    """Ctrl-C: status 130, one line, and no process left behind."""
+    path = tmp_path / "sweep.toml"
+    noises = [0.5 + k / 1000 for k in range(3000)]
+    run = re.sub(r"steps = \d+", "steps = 400", Path(_RUN).read_text(encoding="utf-8")).partition("[assumption]")[0]
+    assumption = '[assumption]\nkind = "tabulated"\ndistances = [0.1, 0.5]\nvalues = [0.01, 0.5]\n'
+    path.write_text(f"{run}{assumption}[grid]\nnoise_std = {noises}\norder = [2]\n", encoding="utf-8")
+    command = [sys.executable, "-m", "lastiterate", *(one.replace("@", str(path)) for one in arguments)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(tmp_path)}
+    with subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as process:
+        time.sleep(8)
+        assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "interrupted: what was finished is kept" in told
