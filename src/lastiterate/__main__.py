@@ -11,6 +11,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
+from lastiterate.commands.output import end_quietly
 from lastiterate.numeric.errors import InputError, Interrupted
 
 COMMANDS: Final = {
