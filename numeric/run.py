@@ -45,11 +45,12 @@ def count(name: str, value: Any) -> int:
     need = "a whole number of at least 1"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InputError(f"{name} needs {need}, got {name}={value!r}; write an integer.")
-    if value > _MOST:  # it may have too many digits to be printed
+    number = int(value)
+    if number > _MOST:  # it may have too many digits to be printed
         raise InputError(f"{name} needs a whole number of at most {_MOST:g}, got a larger {name}; lower it.")
-    if value < 1:
-        raise InputError(f"{name} needs {need}, got {name}={max(value, -_MOST)}; give at least 1.")
-    return int(value)
+    if number < 1:
+        raise InputError(f"{name} needs {need}, got {name}={max(number, -_MOST)}; give at least 1.")
+    return number
 
 
 def _schedule(name: str, value: Any, steps: int) -> Schedule:
