@@ -105,9 +105,9 @@ def command(
     is reported. That is a lower estimate of the true constant, so the privacy numbers beside it are estimates.
     Under torchrun several processes share the work, each on a GPU of its own; the numbers are those of one process.
 
-    Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, breast-cancer, digits-cnn, minilm (a pretrained transformer); and
-    on your copy of CIFAR-10, which --data names: cifar10-cnn, cifar10-resnet18. Large ones come with settings of their
-    own for what you leave open, and say which.
+    Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a pretrained
+    transformer); and on your copy of CIFAR-10, which --data names: cifar10-cnn, cifar10-resnet18. Large ones come with
+    settings of their own for what you leave open, and say which.
 
     \b
     Examples:
