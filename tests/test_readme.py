@@ -53,4 +53,6 @@ def test_numbers_in_sentences_are_those_that_the_examples_print() -> None:
     told = _DECIMAL.findall(prose)
     assert told
     for one in told:
-        assert any(round(number, len(one.partition(".")[2])) == float(one) for number in printed), one
+        assert any(round(number, len(one.partition(".")[2])) == float(one) for number in printed), (
+            f"{one} is in no output"
+        )

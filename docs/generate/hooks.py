@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Teach Markdown to read formulas."""
-    config.markdown_extensions.append(Formulas())  # type: ignore[arg-type] - an instance serves as well as a name
+    config.markdown_extensions.append(Formulas())  # Markdown takes an instance as well as a name
     return config
 
 

@@ -16,22 +16,18 @@ __all__ = ["Formulas"]
 
 
 class _Inline(InlineProcessor):
-    def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:  # type: ignore[override]  # noqa: ARG002, N802
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:  # noqa: ARG002, N802
         return self.md.htmlStash.store(convert(m[1])), m.start(), m.end()
 
 
 class _Display(BlockProcessor):
-    _FORMULA = re.compile(r"^\$\$(.+)\$\$$", re.DOTALL)
-
     def test(self, parent: Element, block: str) -> bool:  # noqa: ARG002
-        return bool(self._FORMULA.match(block.strip()))
+        return len(block.strip()) > len("$$$$") and block.strip().startswith("$$") and block.strip().endswith("$$")
 
     def run(self, parent: Element, blocks: list[str]) -> None:
-        found = self._FORMULA.match(blocks.pop(0).strip())
-        if found is None:
-            raise ValueError("a block that is a formula was none")
+        latex = blocks.pop(0).strip().removeprefix("$$").removesuffix("$$")
         paragraph = Element("p", {"class": "formula"})
-        paragraph.text = self.parser.md.htmlStash.store(convert(found[1].strip(), display="block"))
+        paragraph.text = self.parser.md.htmlStash.store(convert(latex.strip(), display="block"))
         parent.append(paragraph)
 
 

@@ -8,6 +8,7 @@ diff      after "+++ path" an edit of a file that is there: what it takes away s
 """
 
 import doctest
+import inspect
 import os
 import re
 import shlex
@@ -20,6 +21,8 @@ from pathlib import Path
 
 import pytest
 
+import lastiterate
+from lastiterate.numeric.assumptions import Assumption
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic.items import PAPERS
 from lastiterate.symbolic.ledger import CLAIMS
@@ -182,6 +185,14 @@ def test_claims_that_are_said_to_fail_do() -> None:
         named = re.findall(r"`(\w+/[\w/]+)`", text)
         assert named
         assert {verdicts[key].verdict for key in named} == {verdict}
+
+
+def test_every_assumption_is_explained() -> None:
+    table = (ROOT / "docs/conventions.md").read_text().split("## What is assumed of the losses")[1]
+    public = [getattr(lastiterate, name) for name in lastiterate.__all__]
+    kinds = [one for one in public if inspect.isclass(one) and issubclass(one, Assumption) and one is not Assumption]
+    assert len(kinds) >= 8
+    assert not [kind.__name__ for kind in kinds if f"`{kind.__name__}(" not in table]
 
 
 def test_links_of_the_files_at_the_root_lead_somewhere() -> None:
