@@ -16,7 +16,7 @@ import pytest
 import lastiterate
 
 ROOT = Path(__file__).parents[1]
-yaml = pytest.importorskip("yaml", reason="PyYAML is not installed; it comes with the docs extra")
+yaml = pytest.importorskip("yaml", reason="PyYAML is not installed; it is in the dev extra")
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 

@@ -4,6 +4,7 @@ sh        run line by line; exit status 1 is asked for by "sh fails"; pip is not
 text      lines that the commands above printed, in this order
 python    after ">>>" a doctest, one session a page; after "# path" appended to that file
 toml      after "# path" written to that file
+yaml      the same, and the run steps of its jobs are run
 diff      after "+++ path" an edit of a file that is there: what it takes away stands there once
 """
 
@@ -20,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import lastiterate
 from lastiterate.numeric.assumptions import Assumption
@@ -55,6 +57,12 @@ class Reader:
                 self.converse(text)
             case "python" | "toml":
                 self.write(text)
+            case "yaml":
+                self.write(text)
+                jobs = yaml.safe_load(text)["jobs"].values()
+                self.printed = "".join(
+                    self.run(step["run"], 0) for job in jobs for step in job["steps"] if "run" in step
+                )
             case "diff":
                 self.edit(text)
             case _:
