@@ -1,0 +1,95 @@
+"""kill -9 in the middle of `check`, of a sweep and of an estimate; the same command again gives the same result."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[2]
+_kills = pytest.mark.parametrize("kills", [2, pytest.param(50, marks=pytest.mark.nightly)], ids=["ci", "nightly"])
+
+
+def _start(arguments: Sequence[str], home: Path) -> "subprocess.Popen[str]":
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(home), "HOME": str(home)}
+    command = [sys.executable, "-m", "lastiterate", *arguments]
+    return subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
+
+
+def _whole(arguments: Sequence[str], home: Path) -> str:
+    with _start(arguments, home) as process:
+        told, complained = process.communicate(timeout=300)
+    assert process.returncode == 0, complained
+    return told
+
+
+def _killed(arguments: Sequence[str], home: Path, after: float) -> bool:
+    """Kill the command and all its workers so many seconds after the start; whether it was still at work."""
+    with _start(arguments, home) as process:
+        time.sleep(after)
+        early = process.poll() is None
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            early = False
+        process.communicate()
+    return early
+
+
+def _kill_often(arguments: Sequence[str], home: Path, kills: int) -> int:
+    """How often the command was killed at work, at times over all of its length; it gets as far as it gets."""
+    rng = random.Random(kills)  # noqa: S311
+    return sum(_killed(arguments, home, rng.uniform(0.3, 6.0)) for _ in range(kills))
+
+
+@_kills
+def test_check(kills: int, tmp_path: Path) -> None:
+    arguments = ["check", "--paper", "d2p2", "--jobs", "2", "--format", "json"]
+
+    def verdicts(text: str) -> dict[str, tuple[str, str, int]]:
+        return {one["key"]: (one["verdict"], one["grade"], one["rejected"]) for one in json.loads(text)["claims"]}
+
+    undisturbed = verdicts(_whole(arguments, tmp_path / "undisturbed"))
+    assert _kill_often(arguments, tmp_path / "killed", kills) >= 1
+    assert verdicts(_whole(arguments, tmp_path / "killed")) == undisturbed
+
+
+@_kills
+def test_a_sweep(kills: int, tmp_path: Path) -> None:
+    text = (_ROOT / "examples" / "run.toml").read_text(encoding="utf-8")
+    noises = [0.5 + k / 100 for k in range(250)]
+    path = tmp_path / "sweep.toml"
+    path.write_text(f"{text}\n[grid]\nnoise_std = {noises}\norder = [2, 8]\n", encoding="utf-8")
+    tables = []
+    for name, times in (("undisturbed", 0), ("killed", kills)):
+        out = tmp_path / f"{name}.csv"
+        arguments = ["sweep", str(path), "--out", str(out), "--jobs", "1"]
+        if times:
+            _kill_often(arguments, tmp_path, times)
+            assert (tmp_path / "killed.csv.rows.jsonl").exists()
+        _whole(arguments, tmp_path)
+        tables.append(out.read_bytes())
+    assert tables[0] == tables[1]
+
+
+@_kills
+def test_an_estimate(kills: int, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    arguments = ["estimate", "builtin:iris-mlp", "--inits", "6", "--points", "10", "--steps", "20", "--json"]
+
+    def numbers(text: str) -> object:
+        return json.loads(re.sub(r'"seconds": [\d.e+-]+', '"seconds": 0', text))
+
+    undisturbed = numbers(_whole([*arguments, "--resume", str(tmp_path / "undisturbed")], tmp_path))
+    again = [*arguments, "--resume", str(tmp_path / "killed")]
+    assert _kill_often(again, tmp_path, kills) >= 1
+    assert numbers(_whole(again, tmp_path)) == undisturbed
