@@ -26,8 +26,8 @@ def extreme(run: NoisySGD, assumption: Assumption) -> str:
     for name, value in _described(run):
         if isfinite(value) and not 1 / _LENGTH <= value <= _LENGTH:
             return f"{name}={value:g}"
-    for name, value in _constants(assumption):  # tiny ones do no harm: what they add to a distance may vanish
-        if value > _LENGTH:
+    for name, value in _constants(assumption):  # tiny ones do no harm, but for distances that are told apart
+        if value > _LENGTH or (name.startswith("distances") and value < 1 / _LENGTH):
             return f"{name}={value:g}"
     steps = range(1 if run.constant else run.steps)
     etas = [run.step_size_at(t) for t in steps]

@@ -142,7 +142,9 @@ def to_pld(
     _dp_accounting()
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-    step = positive("discretization", discretization)
+    step, tail_mass = positive("discretization", discretization), positive("tail_mass", tail_mass)
+    if tail_mass >= 1:
+        raise InputError(f"tail_mass needs a number in (0, 1), got tail_mass={tail_mass:g}; 1e-12 is customary.")
     if not isinstance(bound, Bound | RenyiBound):
         raise InputError(
             f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is no upper bound of anything."
