@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 NIGHTLY = 50
 
-both = pytest.mark.parametrize("times", [1, pytest.param(NIGHTLY, marks=pytest.mark.nightly)], ids=["ci", "nightly"])
+both = pytest.mark.parametrize(
+    "times", [1, pytest.param(NIGHTLY, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))], ids=["ci", "nightly"]
+)
 """A campaign twice: ``times`` is 1 in CI and 50 at night."""
 
 

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).parents[2]
-_kills = pytest.mark.parametrize("kills", [2, pytest.param(50, marks=pytest.mark.nightly)], ids=["ci", "nightly"])
+_kills = pytest.mark.parametrize(
+    "kills", [2, pytest.param(50, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))], ids=["ci", "nightly"]
+)
 
 
 def _start(arguments: Sequence[str], home: Path) -> "subprocess.Popen[str]":
