@@ -8,13 +8,13 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from pictures import pictures
-from reference import claim_page, command_page, python_page
+from reference import claim_page, command_help, python_page
 from verdicts import printed_table, used_table, verdict_page
 
 from lastiterate.symbolic.ledger import CLAIMS
 
 _KEYS = {claim.key for claim in CLAIMS}
-_TABLES = {"printed": printed_table, "used": used_table}
+_TABLES = {"commands": command_help, "printed": printed_table, "used": used_table}
 ROOT = Path(__file__).parents[2]
 
 
@@ -29,7 +29,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made: dict[str, str | bytes] = {
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
         "verdicts.md": verdict_page(),
-        "reference/command_line.md": command_page(),
         "reference/python.md": python_page(),
         "reference/claims.md": claim_page(),
         **pictures(),
@@ -48,7 +47,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     text_and_code[::2] = (
         re.sub(r"`([\w/]+)`", lambda found: _linked(found[1], up), text) for text in text_and_code[::2]
     )
-    return re.sub(r"<!-- table: (\w+) -->", lambda found: _TABLES[found[1]](), "".join(text_and_code))
+    plain_fences = re.sub(r"^```(\w+) \w+$", r"```\1", "".join(text_and_code), flags=re.MULTILINE)
+    return re.sub(r"<!-- table: (\w+) -->", lambda found: _TABLES[found[1]](), plain_fences)
 
 
 def _linked(words: str, up: str) -> str:

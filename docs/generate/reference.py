@@ -8,12 +8,12 @@ from click.testing import CliRunner
 import lastiterate
 from lastiterate.__main__ import cli
 
-__all__ = ["claim_page", "command_page", "python_page"]
+__all__ = ["claim_page", "command_help", "python_page"]
 
 
-def command_page() -> str:
+def command_help() -> str:
     """Every command with its help, as ``lastiterate COMMAND --help`` prints it."""
-    parts = [f"# Command line\n\n{_help()}"]
+    parts = [f"## lastiterate\n\n{_help()}"]
     parts += [f"## {name}\n\n{_help(name)}" for name in cli.list_commands(click.Context(cli))]
     return "\n".join(parts)
 

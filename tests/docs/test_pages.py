@@ -1,6 +1,7 @@
 """Every block of code in the pages does what the page says, in an empty folder, or in a clone where the page says so.
 
 sh        run line by line; exit status 1 is asked for by "sh fails"; pip is not run, but its extras must exist
+          "sh profile" is for a shell's start; each shell it names must get a script to complete commands with
 text      lines that the commands above printed, in this order
 python    after ">>>" a doctest, one session a page; after "# path" appended to that file
 toml      after "# path" written to that file
@@ -49,6 +50,9 @@ class Reader:
     def follow(self, kind: str, text: str) -> None:
         kind, _, how = kind.partition(" ")
         match kind:
+            case "sh" if how == "profile":
+                for shell in re.findall(r"_LASTITERATE_COMPLETE=(\w+)", text):
+                    assert "_LASTITERATE_COMPLETE" in self.run("lastiterate", 0, _LASTITERATE_COMPLETE=shell)
             case "sh":
                 self.printed = "".join(self.run(line, int(how == "fails")) for line in text.splitlines())
             case "text":
@@ -68,7 +72,7 @@ class Reader:
             case _:
                 pytest.fail(f"no reader can follow a block of kind {kind!r}: {text}")
 
-    def run(self, line: str, status: int) -> str:
+    def run(self, line: str, status: int, **more: str) -> str:
         program, *arguments = shlex.split(line)
         if program == "pip":
             self.check_extras(arguments)
@@ -81,6 +85,7 @@ class Reader:
             "LASTITERATE_CACHE_DIR": str(self.folder.parent / "cache"),
             "XDG_CACHE_HOME": str(self.folder.parent / "cache"),
             "OMP_NUM_THREADS": "1",
+            **more,
         }
         done = subprocess.run(  # noqa: S603
             [*command, *arguments],

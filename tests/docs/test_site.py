@@ -121,6 +121,11 @@ def test_nothing_is_left_out(site: Path, pages: dict[Path, Page]) -> None:
     assert all(theorem.title in trust for theorem in THEOREMS.values())
 
 
+def test_every_block_of_code_is_one(pages: dict[Path, Page]) -> None:
+    for path, page in pages.items():
+        assert "```" not in "".join(page.text), path
+
+
 def test_pictures_are_drawn(site: Path) -> None:
     drawn = sorted((site / "pictures").glob("*.svg"))
     assert len(drawn) == 2
