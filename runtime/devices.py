@@ -14,6 +14,8 @@ DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 def device_of(name: str) -> torch.device:
     """The torch device called ``name``: cpu, cuda, cuda:1, mps.
 
+    On CUDA it switches TF32 off for good, which convolutions use by default: float32 errors are assumed of float32.
+
     Raises:
         InputError: no such device, or it is not there on this machine.
     """
@@ -29,4 +31,6 @@ def device_of(name: str) -> torch.device:
             f"The device must be on this machine and known to this torch, got device={name} where torch "
             f"{torch.__version__} sees {there[device.type]} of type {device.type}; use cpu."
         )
+    if device.type == "cuda":
+        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     return device

@@ -86,7 +86,7 @@ def orders(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:
-    """The constants of one kind of gradient for every order, from one table of pairs.
+    """The constants of one kind of gradient for every order, from one table of pairs, less their assumed rounding.
 
     Args:
         table: the measured pairs.
@@ -94,22 +94,22 @@ def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constant
         lambdas: orders in (0, 1].
     """
     kept = trusted(table, kind)
-    distances, differences = table.distances[kept], table.differences[kind][kept]
+    distances, differences, floors = table.distances[kept], table.differences[kind][kept], table.floors[kept]
     constants, errors = [], []
     for lam in lambdas:
         if not len(distances):
             constants.append(0.0)
             errors.append(0.0)
             continue
-        ratios = differences / distances**lam
+        ratios = (differences - floors) / distances**lam
         best = int(np.argmax(ratios))
         constants.append(float(ratios[best]))
-        errors.append(float(table.floors[kept][best] / differences[best]))
+        errors.append(float(floors[best] / differences[best]))
     return Constants(tuple(constants), tuple(errors), len(kept) - len(distances), len(distances))
 
 
 def envelope_of(table: PairTable, kind: Kind, radius: float) -> Envelope:
-    """The measured modulus on at most 48 distances, equally spaced in the logarithm.
+    """The measured modulus, less the assumed rounding, on at most 48 distances, equally spaced in the logarithm.
 
     Where all pairs were left out it is zero up to ``radius``. The last distance is at least ``radius``.
     """
@@ -118,7 +118,7 @@ def envelope_of(table: PairTable, kind: Kind, radius: float) -> Envelope:
         return Envelope((radius,), (0.0,))
     order = np.argsort(table.distances[kept])
     distances = table.distances[kept][order]
-    highest = np.maximum.accumulate(table.differences[kind][kept][order])
+    highest = np.maximum.accumulate((table.differences[kind] - table.floors)[kept][order])
     last = max(radius, float(distances[-1]))
     knots = np.geomspace(distances[0], last, _KNOTS)
     knots[0], knots[-1] = distances[0], last

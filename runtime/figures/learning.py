@@ -11,7 +11,7 @@ from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["SPLIT", "Split", "learning_curve", "split", "stepping"]
 
-SPLIT = 2**50
+SPLIT = 2**51
 """The purpose of the stream that draws which rows are held out."""
 
 Split = tuple[Tensor, Tensor, Tensor, Tensor]

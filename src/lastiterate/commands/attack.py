@@ -89,14 +89,16 @@ def command(
     from lastiterate.runtime.attacks.attack import attack
     from lastiterate.runtime.threads import threads_of_torch
 
-    with threads_of_torch(threads), progress(f"{kind} attack on {network.name}, steps") as on_step:
+    folder = resume or user_cache_path("lastiterate") / "attack"
+    kept = f"steps are finished, those of whole blocks of runs kept in {folder}"
+    with threads_of_torch(threads), progress(f"{kind} attack on {network.name}, steps", kept) as on_step:
         found = attack(
             network,
             run,
             kind,
             delta=delta,
             assumption=assumption,
-            folder=resume or user_cache_path("lastiterate") / "attack",
+            folder=folder,
             on_step=on_step,
             **options,
         )

@@ -65,12 +65,14 @@ def command(
 
     run, assumption = run_of(run_file)
     network = load_workload(workload)
-    with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs") as on_step:
+    folder = resume or user_cache_path("lastiterate") / "drift"
+    kept = f"steps of the pairs are finished, those of whole blocks kept in {folder}"
+    with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs", kept) as on_step:
         found = measure_drift(
             network,
             run,
             assumption,
-            folder=resume or user_cache_path("lastiterate") / "drift",
+            folder=folder,
             on_step=on_step,
             **options,
         )

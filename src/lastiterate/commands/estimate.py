@@ -1,17 +1,15 @@
 """``lastiterate estimate``: the Hölder constants of a network, and what they would mean for privacy."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib.util import find_spec
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from lastiterate.commands.completion import workloads
+from lastiterate.commands.measuring import progress, require_torch
 from lastiterate.commands.output import say_json
-from lastiterate.numeric.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from lastiterate.numeric.results import Estimate
@@ -117,7 +115,7 @@ def command(
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
       torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """
-    _need_torch()
+    require_torch()
     from lastiterate.runtime.constants.distributed import process_group
 
     with process_group() as me:
@@ -164,17 +162,10 @@ def loaded(name: str, data: Path | None = None) -> "Workload":
     Raises:
         InputError: torch is missing, or there is no such workload or data.
     """
-    _need_torch()
+    require_torch()
     from lastiterate.runtime.workloads.loading import load_workload
 
     return load_workload(name, data)
-
-
-def _need_torch() -> None:
-    if find_spec("torch") is None:
-        raise InputError(
-            "Measuring a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
-        )
 
 
 def measured(
@@ -205,7 +196,7 @@ def measured(
     run = paper_run(workload, **{key: value for key, value in options.items() if key in _TRAINING})
     folder = _kept_in(folder)
     what = f"initialisations are finished and kept in {folder}, with the finished iterates of the one under way"
-    with _progress(f"{workload.name}, {sampling.draw} draw, initialisations", what) as told:
+    with progress(f"{workload.name}, {sampling.draw} draw, initialisations", what) as told:
         return estimate_holder(workload, run, tuple(lambdas), sampling, layers=layers, folder=folder, on_step=told)
 
 
@@ -213,31 +204,6 @@ def _kept_in(folder: Path | None) -> Path:
     from platformdirs import user_cache_path
 
     return folder or user_cache_path("lastiterate") / "estimate"
-
-
-@contextmanager
-def _progress(words: str, kept: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr where that is a terminal; what is yielded is told (finished, all).
-
-    Args:
-        words: what is under way.
-        kept: what is told of the parts that are finished, where it is interrupted.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from lastiterate.runtime.constants.distributed import team
-
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    console = Console(stderr=True)
-    silent = team().rank > 0 or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=silent) as progress:
-        task = progress.add_task(words, total=None)
-        try:
-            yield lambda done, total: progress.update(task, completed=done, total=total)
-        except KeyboardInterrupt:
-            done, total = (int(number or 0) for number in (progress.tasks[0].completed, progress.tasks[0].total))
-            raise Interrupted(f"{done} of {total} {kept}") from None
 
 
 def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
@@ -271,7 +237,7 @@ def _closer(
 
     kept = {key: options[key] for key in ("radius", "centers", "dtype", "device", "memory", "threads")}
     kept_in = _kept_in(folder)
-    with _progress(f"{workload.name}, closer look, parts", f"parts are finished and kept in {kept_in}") as told:
+    with progress(f"{workload.name}, closer look, parts", f"parts are finished and kept in {kept_in}") as told:
         return closer_look(
             workload,
             found.run,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from lastiterate.numeric.assumptions import Assumption
@@ -30,16 +30,33 @@ def require_torch() -> None:
 
 
 @contextmanager
-def progress(description: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr, where that is a terminal; what it gives is called with (finished, all)."""
+def progress(words: str, kept: str = "") -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on stderr, where that is a terminal; what it gives is called with (finished, all).
+
+    Args:
+        words: what is under way.
+        kept: what is told of the finished parts after Ctrl-C; nothing is told where it is empty.
+
+    Raises:
+        Interrupted: by Ctrl-C, where something is kept.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from lastiterate.runtime.constants.distributed import team
+
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(description, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    silent = team().rank > 0 or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+        task = bar.add_task(words, total=None)
+        try:
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        except KeyboardInterrupt:
+            if not kept:
+                raise
+            done, total = (int(number or 0) for number in (bar.tasks[0].completed, bar.tasks[0].total))
+            raise Interrupted(f"{done} of {total} {kept}") from None
 
 
 def run_of(path: Path) -> tuple["NoisySGD", "Assumption"]:
