@@ -53,13 +53,14 @@ class PowerDrift:
         elif self.order == 1 or self.weight == 0:
             x = y / (1 + self.weight * (self.order == 1))
         else:  # Newton's method on a concave function, from below
-            x = np.minimum(y / 2, (y / (2 * self.weight)) ** (1 / self.order))
+            with np.errstate(over="ignore"):  # then y / 2 is the smaller
+                x = np.minimum(y / 2, (y / (2 * self.weight)) ** (1 / self.order))
             for _ in range(60):
                 step = (y - x - self.weight * x**self.order) / (1 + self._steepness(x))
                 x = x + np.where(x > 0, step, 0.0)
                 if np.all(step <= 1e-15 * x):
                     break
-        x = x * (1 - 2e-14 / self.order)
+        x = x * max(1 - 2e-14 / self.order, 0.0)
         if self.weight < inf:
             x = np.where(self.value(x) * (1 + 1e-14) <= y, x, 0.0)
         return np.asarray(np.maximum(x, (y - self.cap) * (1 - 1e-15)))
@@ -73,7 +74,8 @@ class PowerDrift:
 
     def _steepness(self, x: Array) -> Array:
         safe = np.where(x > 0, x, 1.0)
-        return np.asarray(self.weight * self.order * safe ** (self.order - 1))
+        with np.errstate(over="ignore"):  # as steep as it gets
+            return np.asarray(self.weight * self.order * safe ** (self.order - 1))
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
         paid, lost = paid + xi**2, lost + 4 * _EPS * (A + xi)
         A = drift.inverse(A + xi)
         cost[k:] = min(float(cost[k - 1]), float((paid + np.maximum(epochs.s - A + lost, 0.0) ** 2).min()))
-        xi = xi * drift.slope(A)
+        xi = _next(xi, drift, A)
         if float(paid.min()) > float(cost[k]):
             break
     whole = (epochs.steps // epochs.batches) * float(pool(cost[:, None], kappa)[0])
@@ -175,6 +177,12 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
         return whole * _UP
     cut = np.append(cost[:rest], np.zeros(epochs.batches - rest))
     return (whole + float(pool(cut[:, None], kappa)[0])) * _UP
+
+
+def _next(xi: Array, drift: PowerDrift, A: Array) -> Array:
+    """The shift of the step before, as the best path has it; where it would be longer than any, just very long."""
+    with np.errstate(over="ignore"):
+        return np.minimum(xi * drift.slope(A), 1e150)
 
 
 def _starts(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float) -> tuple[Array, Array, float]:
@@ -238,5 +246,4 @@ def _fire(
         yield w, hidden, paid, total
         if t % batches == 0:
             paid, met = total, np.full_like(xi, -inf)
-        with np.errstate(over="ignore"):
-            xi = xi * drift.slope(A)
+        xi = _next(xi, drift, A)
