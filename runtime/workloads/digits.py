@@ -37,4 +37,5 @@ def digits_cnn() -> Workload:
         loss=functional.cross_entropy,
         inputs=torch.from_numpy(images / 16).reshape(-1, 1, 8, 8),
         targets=labels,
+        recommended={"inits": 3, "centers": 11, "points": 20, "samples": 200},
     )
