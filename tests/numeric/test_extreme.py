@@ -70,12 +70,17 @@ def test_one_number_at_an_end(name: str, scheme: str, kind: str) -> None:
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
 def test_without_projection_linear_losses_attain_composition(scheme: str) -> None:
-    """No bound may be below composition: constant gradients of norm K attain it where batches meet the sample."""
-    if scheme in ("without_replacement", "poisson"):
-        pytest.skip("amplified in truth")
+    """No bound may be below composition: constant gradients of norm K attain it where batches meet the sample.
+
+    Random batches meet it in all T steps with chance q^T. That takes 2 T log(1 / q) at most from the divergence, which
+    is nothing beside composition where the noise is tiny; where it is large, they are amplified in truth.
+    """
+    random = scheme in ("without_replacement", "poisson")
     for noise in _ENDS:
         run = replace(_RUN, noise_std=noise, diameter=inf, **_SCHEMES[scheme])
-        assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon >= _composed(run, 2.0)
+        if noise < 1 or not random:
+            least = _composed(run, 2.0) * (1 - 1e-9 * random)
+            assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon >= least
 
 
 @pytest.mark.parametrize("power", [-1000, -500, -150, 150, 500, 950])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import progress, require_torch, run_of
+from lastiterate.commands.measuring import computing, progress, require_torch, run_of
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
@@ -41,11 +41,7 @@ _CLIPPING = "clipping alone"
 @click.option("--runs", default=500, show_default=True, help="Runs on each of the two data sets; half are counted.")
 @click.option("--target", type=int, help="Index of the sample that differs; one that costs most if left out.")
 @click.option("--level", default=0.95, show_default=True, help="Confidence of the lower bound.")
-@click.option("--device", default="cpu", show_default=True, help="cpu, cuda or mps.")
-@click.option("--dtype", default="float64", show_default=True, help="float64 or float32.")
-@click.option("--memory", default=256 * 2**20, show_default=True, help="Bytes that one chunk may take.")
-@click.option("--threads", default=1, show_default=True, help="Threads on the CPU.")
-@click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
+@computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--resume",

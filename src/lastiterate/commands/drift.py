@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import progress, require_torch, run_of
+from lastiterate.commands.measuring import computing, progress, require_torch, run_of
 from lastiterate.commands.output import say_json
 from lastiterate.numeric.errors import InputError
 
@@ -30,11 +30,7 @@ _ROWS = 9
 @click.option("--replaced", default=0, show_default=True, help="Index of the sample that differs.")
 @click.option("--points", default=10, show_default=True, help="Points around an iterate to measure constants; 0: none.")
 @click.option("--level", default=0.95, show_default=True, help="Confidence of the limits of W_2 and W_infinity.")
-@click.option("--device", default="cpu", show_default=True, help="cpu, cuda or mps.")
-@click.option("--dtype", default="float64", show_default=True, help="float64 or float32.")
-@click.option("--memory", default=256 * 2**20, show_default=True, help="Bytes that one chunk may take.")
-@click.option("--threads", default=1, show_default=True, help="Threads on the CPU.")
-@click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
+@computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture to write, .png; a CSV beside it."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import progress, require_torch
+from lastiterate.commands.measuring import computing, progress, require_torch
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
@@ -58,11 +58,7 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
     show_default=True,
     help="full, cyclic, shuffled, without_replacement or poisson batches.",
 )
-@click.option("--device", default="cpu", show_default=True, help="cpu, cuda or mps.")
-@click.option("--dtype", default="float64", show_default=True, help="float64 or float32.")
-@click.option("--memory", default=256 * 2**20, show_default=True, help="Bytes that one chunk may take.")
-@click.option("--threads", default=1, show_default=True, help="Threads on the CPU.")
-@click.option("--seed", default=0, show_default=True, help="Seed of everything random.")
+@computing
 @click.option("--closer", is_flag=True, help="Search for the worst pair, too, and give closed forms where known.")
 @click.option(
     "--kind",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,21 @@ if TYPE_CHECKING:
     from lastiterate.numeric.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["progress", "require_torch", "run_of"]
+__all__ = ["computing", "progress", "require_torch", "run_of"]
+
+
+def computing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say where and how gradients are computed, the same for every command that trains."""
+    options = (
+        click.option("--device", default="cpu", show_default=True, help="cpu, cuda or mps."),
+        click.option("--dtype", default="float64", show_default=True, help="float64 or float32."),
+        click.option("--memory", default=256 * 2**20, show_default=True, help="Bytes that one chunk may take."),
+        click.option("--threads", default=1, show_default=True, help="Threads on the CPU."),
+        click.option("--seed", default=0, show_default=True, help="Seed of everything random."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def require_torch() -> None:
