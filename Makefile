@@ -5,7 +5,7 @@ DEVICE ?= cuda
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: check test nightly bench bench-gpu mutants docs dist figures clean
+.PHONY: check test nightly bench bench-gpu coverage mutants docs dist figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -30,6 +30,10 @@ nightly: $(VENV)/.installed-all    ## the long sweeps
 bench: $(VENV)/.installed-all      ## ratios against baselines, written to benchmarks/RESULTS.md
 	$(PIP) install --constraint constraints.txt --editable '.[peers]'
 	$(BIN)/python -m benchmarks
+
+coverage: $(VENV)/.installed-all   ## the share of branches of numeric/ and the engines that the tests take; fails below 95%
+	$(PIP) install --constraint constraints.txt --editable '.[mutation]'
+	$(BIN)/python -m benchmarks.covered
 
 mutants: $(VENV)/.installed-all    ## a sample of mutants of numeric/ and the engines, written to benchmarks/MUTANTS.md
 	$(PIP) install --constraint constraints.txt --editable '.[mutation]'

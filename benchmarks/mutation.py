@@ -16,18 +16,15 @@ import json
 import os
 import random
 import shlex
-import shutil
 import subprocess
-import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from xml.etree import ElementTree
 
 import click
 from attrs import evolve
@@ -35,18 +32,17 @@ from cosmic_ray.commands.init import _all_work_items
 from cosmic_ray.mutating import MutationVisitor, mutate_and_test
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_item import MutationSpec, TestOutcome
-from coverage import CoverageData
 from platformdirs import user_cache_path
 from rich.progress import track
 from scipy.stats import binomtest
 
-ROOT = Path(__file__).parents[1]
+from benchmarks.covered import MEASURED, Covered, copied, environment, git, pytest
+
 RESULTS = Path(__file__).with_name("MUTANTS.md")
 REASONS = Path(__file__).with_name("mutants.toml")
-MUTATED = ("numeric", "proofs_checks/engines")
-TESTS = ("tests/numeric", "tests/proofs_checks", "tests/symbolic", "tests/test_readme.py", "tests/test_doctests.py")
 MOST_TESTS = 60
 TIMEOUT = 240.0
+LEAST_KILLED = 0.9
 
 
 @dataclass(frozen=True)
@@ -59,60 +55,6 @@ class Mutant:
     occurrence: int
     outcome: str
     diff: str
-
-
-def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603, S607
-    return done.stdout
-
-
-def _pytest(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "pytest", "-q", *arguments]
-
-
-def _copy(folder: Path) -> Path:
-    """The tracked files, links kept, in a folder of their own; the virtual environment is linked."""
-    listed = _git("ls-files", "-z")
-    for name in filter(None, listed.split("\0")):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
-    (folder / ".venv").symlink_to((ROOT / ".venv").resolve())
-    return folder
-
-
-def _environment(tree: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(tree / "src"), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
-
-
-def _covered(tree: Path, cache: Path) -> tuple[CoverageData, dict[str, float]]:
-    """Which test runs which line, and how long each test takes; measured once for each state of the tree."""
-    data, times = cache / "coverage", cache / "times.xml"
-    if not (data.exists() and times.exists()):
-        settings = "[run]\nbranch = True\nrelative_files = True\nsource =\n  " + "\n  ".join(MUTATED) + "\n"
-        (tree / "measured.ini").write_text(settings)
-        command = _pytest("-n", "auto", *TESTS, "--cov", "--cov-config=measured.ini", "--cov-context=test")
-        command += ["--cov-report=term", "--junitxml=times.xml"]
-        environment = _environment(tree) | {"COVERAGE_FILE": str(tree / "coverage")}
-        subprocess.run(command, cwd=tree, env=environment, check=True)  # noqa: S603
-        for found in (data, times):
-            shutil.copy(tree / found.name, found)
-    seconds: dict[str, float] = {}
-    for case in ElementTree.parse(times).iter("testcase"):  # noqa: S314, our own file
-        name = f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
-        seconds[name] = float(case.get("time", "0"))
-    covered = CoverageData(str(data))
-    covered.read()
-    return covered, seconds
-
-
-def _tests_of(path: str, line: int, covered: CoverageData, seconds: Mapping[str, float]) -> list[str]:
-    """The quickest tests that run the line; for a line that runs at import, those that run any line of the file."""
-    by_line = covered.contexts_by_lineno(path)
-    names = {name for name in by_line.get(line, []) if name}
-    if not names:
-        names = {name for found in by_line.values() for name in found if name}
-    tests = {name.partition("|")[0] for name in names}
-    return sorted(tests, key=lambda name: (seconds.get(name, 1.0), name))[:MOST_TESTS]
 
 
 def _executed(source: str) -> str:
@@ -145,7 +87,7 @@ def _matters(spec: MutationSpec, tree: Path) -> bool:
 
 def _drawn(tree: Path, only: Sequence[str], sample: int, seed: int) -> list[MutationSpec]:
     """A sample of the mutants that matter."""
-    starts = [tree / name for name in only or MUTATED]
+    starts = [tree / name for name in only or MEASURED]
     files = [path for start in starts for path in ([start] if start.suffix else start.rglob("*.py"))]
     here = Path.cwd()
     os.chdir(tree)
@@ -158,21 +100,20 @@ def _drawn(tree: Path, only: Sequence[str], sample: int, seed: int) -> list[Muta
     return [spec for spec, _ in zip(matter, range(sample), strict=False)]
 
 
-def _tried(spec: MutationSpec, tree: Path, covered: CoverageData, seconds: Mapping[str, float]) -> Mutant:
+def _tried(spec: MutationSpec, tree: Path, covered: Covered) -> Mutant:
     path, line = str(spec.module_path), spec.start_pos[0]
-    tests = _tests_of(path, line, covered, seconds)
+    tests = covered.tests_of(path, line, MOST_TESTS)
     outcome, diff = "no test runs it", ""
     if tests:
         arguments = tree / "chosen-tests.txt"
         arguments.write_text("\n".join(tests) + "\n")
-        command = _pytest("-x", "-p", "no:xdist", "-p", "no:cacheprovider", f"@{arguments}")
+        command = pytest("-x", "-p", "no:xdist", "-p", "no:cacheprovider", f"@{arguments}")
         script = f"cd {tree} && PYTHONPATH=src CI=true {shlex.join(command)}; code=$?; echo EXIT=$code; exit $code"
         result = mutate_and_test([evolve(spec, module_path=tree / path)], shlex.join(["bash", "-c", script]), TIMEOUT)
         outcome = "survived" if result.test_outcome is TestOutcome.SURVIVED else "killed"
         if outcome == "killed" and "EXIT=1" not in (result.output or "") and result.output != "timeout":
             # Not a failed test: the mutant cannot be imported, or the tests cannot be run at all. Without it they must.
-            environment = _environment(tree)
-            whole = subprocess.run(command, cwd=tree, env=environment, capture_output=True, check=False)  # noqa: S603
+            whole = subprocess.run(command, cwd=tree, env=environment(tree), capture_output=True, check=False)  # noqa: S603
             outcome = "killed" if whole.returncode == 0 else "tests do not run"
         diff = "\n".join(
             row for row in (result.diff or "").splitlines() if row[:1] in "+-" and row[:3] not in ("+++", "---")
@@ -180,7 +121,7 @@ def _tried(spec: MutationSpec, tree: Path, covered: CoverageData, seconds: Mappi
     return Mutant(path, line, spec.operator_name.removeprefix("core/"), spec.occurrence, outcome, diff)
 
 
-def _all(specs: Sequence[MutationSpec], cache: Path, jobs: int) -> Iterator[Mutant]:
+def _all(specs: Sequence[MutationSpec], covered: Covered, cache: Path, jobs: int) -> Iterator[Mutant]:
     """Try every mutant, in as many trees side by side as there are jobs; finished ones are read back."""
     kept = cache / "mutants.jsonl"
     found = [Mutant(**json.loads(row)) for row in kept.read_text().splitlines()] if kept.exists() else []
@@ -188,10 +129,7 @@ def _all(specs: Sequence[MutationSpec], cache: Path, jobs: int) -> Iterator[Muta
     with TemporaryDirectory() as folder:
         trees: SimpleQueue[Path] = SimpleQueue()
         for job in range(jobs):
-            trees.put(_copy(Path(folder) / str(job)))
-        first = trees.get()
-        covered, seconds = _covered(first, cache)
-        trees.put(first)
+            trees.put(copied(Path(folder) / str(job)))
 
         def one(spec: MutationSpec) -> Mutant:
             key = (str(spec.module_path), spec.operator_name.removeprefix("core/"), spec.occurrence)
@@ -199,7 +137,7 @@ def _all(specs: Sequence[MutationSpec], cache: Path, jobs: int) -> Iterator[Muta
                 return known[key]
             tree = trees.get()
             try:
-                return _tried(spec, tree, covered, seconds)
+                return _tried(spec, tree, covered)
             finally:
                 trees.put(tree)
 
@@ -219,22 +157,28 @@ def _table(mutants: Sequence[Mutant]) -> list[str]:
     return rows
 
 
-def _report(mutants: Sequence[Mutant], seed: int) -> str:
+def _share(part: int, whole: int) -> str:
+    interval = binomtest(part, whole).proportion_ci(0.95, "exact")
+    return f"{part} of {whole}, {part / whole:.1%} (95% interval {interval.low:.1%} to {interval.high:.1%})"
+
+
+def _report(mutants: Sequence[Mutant], covered: Covered, seed: int) -> str:
     reasons = {(r["path"], r["diff"]): r["reason"] for r in tomllib.loads(REASONS.read_text())["survivor"]}
-    killed = [m for m in mutants if m.outcome == "killed"]
-    harmless = [m for m in mutants if m.outcome != "killed" and (m.path, m.diff) in reasons]
-    rest = [m for m in mutants if m.outcome != "killed" and (m.path, m.diff) not in reasons]
-    counted = len(mutants) - len(harmless)
-    interval = binomtest(len(killed), counted).proportion_ci(0.95, "exact")
-    drawn = (
-        f"Written by `make mutants` on {datetime.now(UTC):%Y-%m-%d}: {len(mutants)} of cosmic-ray's mutants of "
-        f"{' and '.join(MUTATED)}, drawn with seed {seed}, without those that change only annotations or docstrings."
-    )
-    share = (
-        f"Killed: {len(killed)} of {counted}, {len(killed) / counted:.1%} (95% interval {interval.low:.1%} to "
-        f"{interval.high:.1%}), besides {len(harmless)} that are equivalent or harmless."
-    )
-    parts = ["# Mutants", drawn, share]
+    alive = [m for m in mutants if m.outcome != "killed"]
+    harmless = [m for m in alive if (m.path, m.diff) in reasons]
+    rest = [m for m in alive if (m.path, m.diff) not in reasons]
+    parts = [
+        "# Mutants",
+        (
+            f"Written by `make mutants` on {datetime.now(UTC):%Y-%m-%d}: {len(mutants)} of cosmic-ray's mutants of "
+            f"{' and '.join(MEASURED)}, drawn with seed {seed}, but none that changes only annotations or docstrings."
+        ),
+        (
+            f"Killed: {_share(len(mutants) - len(alive), len(mutants))}. "
+            f"Of the {len(alive)} survivors, {len(harmless)} are equivalent or harmless."
+        ),
+        f"The same tests take {covered.share:.1%} of the branches.",
+    ]
     if rest:
         parts += ["## Survivors", "\n".join(_table(rest))]
     if harmless:
@@ -251,16 +195,21 @@ def _report(mutants: Sequence[Mutant], seed: int) -> str:
 )
 @click.option("--jobs", default=os.cpu_count() or 1, show_default=True, help="Mutants tried side by side.")
 def main(sample: int, seed: int, only: tuple[str, ...], jobs: int) -> None:
-    """Try a sample of mutants and write MUTANTS.md (with --only, print instead)."""
-    files = _git("ls-files", "-s", *MUTATED, "tests")
+    """Try a sample of mutants and write MUTANTS.md, or with --only print it; fails if less than 90% are killed."""
+    files = git("ls-files", "-s", *MEASURED, "tests")
     cache = user_cache_path("lastiterate") / "mutation" / hashlib.sha256(files.encode()).hexdigest()[:16]
     cache.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as folder:
-        specs = _drawn(_copy(Path(folder)), only, sample, seed)
-    written = _report(list(_all(specs, cache, jobs)), seed)
+        tree = copied(Path(folder))
+        specs = _drawn(tree, only, sample, seed)
+        covered = Covered.measured(tree, cache)
+    mutants = list(_all(specs, covered, cache, jobs))
+    written = _report(mutants, covered, seed)
     if not only:
         RESULTS.write_text(written)
-    print(written)
+    click.echo(written)
+    if sum(mutant.outcome == "killed" for mutant in mutants) < LEAST_KILLED * len(mutants):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

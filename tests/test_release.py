@@ -125,7 +125,20 @@ def test_the_workflow_is_the_script_and_may_only_read() -> None:
     assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
 
 
-@pytest.mark.parametrize("name", [".github/workflows/ci.yml", "action.yml"])
+def test_every_night_makes_what_the_makefile_has_and_may_only_read() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    (job,) = workflow["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["make ${{ matrix.target }}"]
+    targets = job["strategy"]["matrix"]["target"]
+    assert "nightly" in targets
+    made = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert set(targets) <= set(made)
+
+
+@pytest.mark.parametrize(
+    "name", [*sorted(str(p.relative_to(ROOT)) for p in ROOT.glob(".github/workflows/*")), "action.yml"]
+)
 def test_foreign_actions_are_named_by_a_tag(name: str) -> None:
     used = re.findall(r"uses: (.+)", (ROOT / name).read_text())
     assert used
