@@ -107,7 +107,7 @@ def _holds(check: Holds, assumptions: tuple[Boolean, ...]) -> Outcome:
             detail = f"{answer.stuck} {f'at {at} ' if at else ''}after {looked} boxes"
             return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=detail)
     if not admissible:
-        raise NoPointError(f"no point of the box satisfies the assumptions {', '.join(map(str, inside))}.")
+        raise NoPointError(f"the box holds no point at which {', '.join(map(str, whole))} is a whole number.")
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
     return Outcome(check.name, Engine.ENCLOSURE, Status.HELD, Grade.CERTIFIED, detail)
 

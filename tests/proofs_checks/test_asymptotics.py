@@ -84,6 +84,11 @@ def test_a_path_that_does_not_refute_leaves_the_constant_to_decide():
         (Unbounded(sp.floor(x), ONE, {x: N}), (), "steps"),
         (Unbounded(x**2, ONE, {x: 3 - N}), (), "sign of x"),
         (Unbounded(x, x - x**2, {x: N}), (), "positive"),
+        (
+            Unbounded(sp.Max(sp.sin(x), sp.cos(x)), ONE, {x: N}),
+            (),
+            "UnsupportedError: which of sin(N) and cos(N) is less in the end is not clear",
+        ),
         (Asymptotic(x, y), (), "constant=None"),
         (Asymptotic(x, y, -ONE), (), "constant=-1"),
         (Asymptotic(x, y, z := sp.Symbol("z")), (), f"constant={z}"),

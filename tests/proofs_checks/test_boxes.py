@@ -81,3 +81,10 @@ def test_scales_are_split_near_their_geometric_mean_and_points_have_short_names(
     assert abs(split_point((fmpq(1, 100), fmpq(100))) - 1) < fmpq(1, 100)
     assert split_point((fmpq(1), fmpq(16))) == fmpq(17, 2)
     assert short_point((fmpq(314, 100), fmpq(315, 100))) == fmpq(22, 7)
+
+
+def test_where_no_short_number_lies_inside_the_middle_is_taken() -> None:
+    tiny = (fmpq(1, 10**9), fmpq(1, 10**7))
+    assert split_point(tiny) == (tiny[0] + tiny[1]) / 2
+    narrow = (fmpq(1, 3) + fmpq(1, 10**9), fmpq(1, 3) + fmpq(3, 10**9))
+    assert short_point(narrow) == fmpq(1, 3) + fmpq(2, 10**9)

@@ -1,9 +1,15 @@
 """Each engine on true, false and undecidable input."""
 
+import signal
+from importlib import import_module
+from threading import Thread
+
 import pytest
 import sympy as sp
+import z3
 
-from lastiterate.proofs_checks.engines import ENGINE_OF, decide_check
+from lastiterate.proofs_checks.engines import ENGINE_OF, decide_check, enclosure, identity, inequality
+from lastiterate.proofs_checks.engines.z3_terms import ask
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import (
     Engine,
@@ -29,6 +35,10 @@ HOLD = [
     (Identity(sp.sqrt(x**2 * y), x * sp.sqrt(y)), ()),
     (Identity(sp.cosh(x) ** 2 - sp.sinh(x) ** 2, sp.S.One), ()),
     (Identity(z, x + 1), (sp.Eq(z, x + 1),)),
+    (Identity(z, x + 1), (sp.Eq(x + 1, z),)),
+    (Identity((x + y) ** 2, x**2 + y**2 + 2 * x * y), (sp.Eq(x * y, 1),)),
+    (Identity(sp.Max(x, y), y), (y > x,)),
+    (Identity(sp.Abs(x - 2), x - 2), (x > y, y > z, z > 2)),
     (Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c)), (c < 1,)),
     (Inequality((s + a) ** 2, AT_MOST, SPLIT), (beta > 0, beta < 1)),
     (Inequality(2 * x * y, TIGHT, x**2 + y**2), ()),
@@ -41,6 +51,7 @@ HOLD = [
     (Holds(1 + x**2 / 2 + x**4 / 24, AT_MOST, sp.cosh(x), {x: (0, 3)}), ()),
     (Holds(x**lam, AT_MOST, 1 + x, {x: (0, 4), lam: (R(1, 10), 1)}), ()),
     (Holds(1 + x * w, AT_MOST, (1 + x) ** w, {x: (0, 2), w: (1, 12)}), ()),
+    (Holds(w**2, AT_MOST, sp.S(2) ** w, {w: (1, 12)}), (w >= 4,)),
     (Holds(x * y, AT_MOST, R(11, 10), {x: (0, 2), y: (0, 2)}), (x + y < 2,)),
     (Value(sp.sqrt(2), "1.4142"), ()),
     (Value(sp.Sum(1 / j**2, (j, 1, 3)), "1.361"), ()),
@@ -115,6 +126,73 @@ def test_not_shown_prints_the_residue():
     assert "g(x)" in outcome.detail
 
 
+@pytest.mark.parametrize(
+    ("initial", "step", "part"),
+    [
+        (sp.Function("g")(t), PREVIOUS + sp.Function("f")(t) - sp.Function("f")(t - 1), "base case"),
+        (sp.Function("f")(0), PREVIOUS + sp.Function("g")(t), "induction step"),
+    ],
+)
+def test_a_recursion_needs_its_base_case_and_its_step(initial, step, part):
+    outcome = decide_check(Recursion(t, initial, step, sp.Function("f")(t)), ())
+    assert outcome.status is Status.UNDECIDED
+    assert outcome.detail.startswith(f"{part} not shown; the first {identity.SMALL} indices agree; residue: ")
+
+
+def test_an_equation_that_defines_no_symbol_is_not_used():
+    outcome = decide_check(Identity(x * y, sp.S.One), (sp.Eq(x * y, 1),))
+    assert outcome.status is Status.UNDECIDED
+    assert outcome.detail == "not shown; no spot check differs; residue: x*y - 1"
+
+
+def test_a_bound_that_is_not_attained_is_not_tight():
+    outcome = decide_check(Inequality(x, TIGHT, x + 1), ())
+    assert outcome.status is Status.UNDECIDED
+    assert outcome.detail == "at most, but no admissible point was found where the sides are equal"
+
+
+def test_premises_that_z3_cannot_decide_need_a_sample(monkeypatch):
+    """What follows from a contradiction is not proved, even where z3 does not see the contradiction."""
+    premises = (x > 1, y > 1)
+
+    def undecided(terms, formulas):
+        formulas = list(formulas)
+        return (z3.unknown, None) if len(formulas) == len(premises) else ask(terms, formulas)
+
+    monkeypatch.setattr(inequality, "ask", undecided)
+    assert decide_check(Inequality(x, AT_MOST, x * y), premises).status is Status.HELD
+    outcome = decide_check(Inequality(x, AT_MOST, x * y), (x > 2, x < 1))
+    assert outcome.status is Status.ERROR
+    assert outcome.detail.startswith("NoPointError: no sample satisfies")
+
+
+def test_a_box_that_says_nothing_of_an_assumption_does_not_refute():
+    outcome = decide_check(Holds(x, AT_MOST, R(1, 2), {x: (0, 1)}), (x < y,))
+    assert outcome.status is Status.UNDECIDED
+    assert outcome.detail == "fails at a point, but the box says nothing of x < y"
+
+
+def test_a_box_without_a_whole_number_holds_nothing():
+    outcome = decide_check(Holds(w, AT_MOST, 2 * w, {w: (R(1, 3), R(2, 3))}), ())
+    assert outcome.status is Status.ERROR
+    assert outcome.detail == "NoPointError: the box holds no point at which w is a whole number."
+
+
+def test_too_many_whole_points_are_refused():
+    outcome = decide_check(Holds(w, AT_MOST, 2 * w, {w: (1, enclosure.MAX_GRID + 1)}), ())
+    assert outcome.status is Status.ERROR
+    most = enclosure.MAX_GRID
+    assert f"the box has {most + 1} integer points, at most {most} are tried" in outcome.detail
+
+
+@pytest.mark.parametrize("engine", Engine)
+def test_an_engine_refuses_the_checks_of_another(engine):
+    foreign = next(check for check in (Identity(x, x), Value(sp.S.One, "1")) if ENGINE_OF[type(check)] is not engine)
+    module = import_module(f"lastiterate.proofs_checks.engines.{engine.value}")
+    with pytest.raises(TypeError, match=f"^the {engine.value} engine decides .*, got {type(foreign).__name__}$"):
+        module.decide(foreign, ())
+
+
 def test_tangency_inside_the_box_stays_undecided():
     outcome = decide_check(Holds(2 * x * y, AT_MOST, x**2 + y**2, {x: (0, 1), y: (0, 1)}), ())
     assert outcome.status is Status.UNDECIDED
@@ -184,10 +262,34 @@ def test_a_hanging_engine_is_an_error(monkeypatch):
     import time
 
     from lastiterate.proofs_checks import engines
-    from lastiterate.proofs_checks.engines import identity
 
     monkeypatch.setattr(engines, "SECONDS", 1)
     monkeypatch.setattr(identity, "decide", lambda *_: time.sleep(30))
     outcome = decide_check(Identity(x, x), ())
     assert outcome.status is Status.ERROR
-    assert "after 1 s" in outcome.detail
+    assert outcome.detail == "TimeoutError: the engine had not answered after 1 s"
+
+
+def test_an_engine_answers_in_another_thread_too():
+    """Signals reach the main thread alone."""
+    found = []
+    worker = Thread(target=lambda: found.append(decide_check(Identity(x, x), ())))
+    worker.start()
+    worker.join()
+    assert found[0].status is Status.HELD
+
+
+def test_a_timer_of_the_caller_goes_on():
+    own = signal.setitimer(signal.ITIMER_REAL, 0)  # that of pytest-timeout
+    handler = signal.getsignal(signal.SIGALRM)
+    try:
+        decide_check(Identity(x, x), ())
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+        signal.setitimer(signal.ITIMER_REAL, 1000.0, 7.0)
+        decide_check(Identity(x, x), ())
+        left, interval = signal.getitimer(signal.ITIMER_REAL)
+        assert 900 < left <= 1000
+        assert interval == pytest.approx(7)
+        assert signal.getsignal(signal.SIGALRM) is handler
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *own)

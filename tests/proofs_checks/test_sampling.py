@@ -4,6 +4,7 @@ import pytest
 import sympy as sp
 
 from lastiterate.proofs_checks.admissible import NoPointError
+from lastiterate.proofs_checks.engines import sampling
 from lastiterate.proofs_checks.engines.sampling import DIGITS, POINTS, decide
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.claim import Identity, Relation, Sampled
@@ -37,6 +38,13 @@ def test_ends_are_tried_and_conditions_kept() -> None:
     """x < 1 fails at the end alone; a condition that leaves the end out makes it hold."""
     assert decided(x, BELOW, sp.S.One, UNIT).status is Status.REFUTED
     assert decided(x, BELOW, sp.S.One, UNIT, x < 1).status is Status.HELD
+
+
+def test_a_thin_set_is_sampled_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "POINTS", 20)
+    found = decided(x**2, AT_MOST, x, UNIT, x > sp.Rational(1, 2), x < sp.Rational(101, 200))
+    assert found.status is Status.HELD
+    assert 0 < int(found.detail.split()[0]) < 20
 
 
 def test_whole_symbols_get_whole_values() -> None:

@@ -9,13 +9,14 @@ from flint import arb
 from scipy import integrate, stats
 
 from lastiterate.numeric import theorems
+from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower.line import affine_law
 from lastiterate.proofs_checks.engines import decide_check, witness
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.proofs_checks.witnesses import WITNESSES, Assumed
 from lastiterate.proofs_checks.witnesses.settings import settings
 from lastiterate.symbolic.claim import UpperBound
-from lastiterate.symbolic.notation import K, T, alpha, eta, lam, m, n
+from lastiterate.symbolic.notation import K, T, alpha, beta, eta, lam, m, n
 from lastiterate.symbolic.notation import L as SMOOTHNESS
 
 BASE = {"T": 4.0, "n": 5.0, "eta": 0.1, "sigma": 1.0, "K": 12.5, "D": math.inf, "L": 1.0, "lam": 0.5, "m": 0.5}
@@ -178,9 +179,34 @@ def test_what_cannot_be_attacked_is_an_error(bound, names, assumptions, why):
     assert why in outcome.detail
 
 
-def test_an_assumption_that_was_not_tested_keeps_a_refutation_open():
-    from lastiterate.symbolic.notation import beta
+def test_a_bound_of_unknown_assumptions_and_an_alien_symbol_are_refused():
+    with pytest.raises(InputError, match=r"^bound needs a name that ends in one of .*, got bound=made_up; or add it"):
+        witness.assumed_by("made_up")
+    alien = decide_check(UpperBound("composition", ("linear",), {beta: beta}), A)
+    assert alien.status is Status.ERROR
+    assert "altered needs symbols among " in alien.detail
+    assert "got symbol=beta; use those." in alien.detail
 
+
+def test_one_setting_is_attacked_by_the_witnesses_of_its_kind():
+    """Without projection linear losses attain composition, so that only a smaller claim falls."""
+    assert witness.attack(UpperBound("composition", ("linear", "clamped_linear")), SETTING) is None
+    refuted = witness.attack(UpperBound("composition", ("clamped_linear", "linear"), {T: T - 1}), SETTING)
+    assert refuted is not None
+    assert refuted.status is Status.REFUTED
+    assert "the witness linear " in refuted.counterexample.note
+    assert witness.attack(UpperBound("composition", ("linear",), {T: T - 1}), {**SETTING, "D": 1.0}) is None
+    assert witness.attack(UpperBound("composition", ("linear",), {T: T - 4}), SETTING) is None, "a run of no step"
+
+
+def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypatch):
+    monkeypatch.setattr(witness, "_evaluators", lambda: {"composition": lambda _: math.nan})
+    outcome = decide_check(UpperBound("composition", ("linear",)), A)
+    assert outcome.status is Status.ERROR
+    assert outcome.detail.startswith("ArithmeticError: the bound is not a number at {")
+
+
+def test_an_assumption_that_was_not_tested_keeps_a_refutation_open():
     outcome = decide_check(UpperBound("composition", ("linear",), {T: T - 1}), (alpha > 1, beta < 1))
     assert outcome.status is Status.UNDECIDED
 

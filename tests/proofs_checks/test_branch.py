@@ -1,0 +1,61 @@
+"""Branch and bound: what it shows, and where it must stop without an answer."""
+
+import sympy as sp
+from flint import fmpq
+
+from lastiterate.proofs_checks.engines.boxes import Edges, Problem
+from lastiterate.proofs_checks.engines.branch import prove
+from lastiterate.proofs_checks.engines.failing_point import failing_point
+from lastiterate.symbolic.notation import x, y
+
+COSH = sp.cosh(x) - 1 - x**2 / 2 - x**4 / 24
+"""At least 0, and too flat at 0 to be told from 0 there without its derivatives."""
+
+
+def box(*ends: tuple[int, int]) -> Edges:
+    return tuple((fmpq(low), fmpq(high)) for low, high in ends)
+
+
+def test_a_gap_that_vanishes_on_its_least_face_is_shown_at_once_though_conditions_cut_the_box() -> None:
+    found = prove(x**2 - x, (x, y), box((1, 2), (0, 1)), (x + y < sp.Rational(5, 2),))
+    assert (found.held, found.witness, found.boxes) == (True, None, 1)
+
+
+def test_an_edge_that_is_a_point_is_no_direction_to_reduce_along() -> None:
+    assert prove(COSH, (y, x), box((1, 1), (0, 3))).held
+
+
+def test_a_gap_with_a_positive_least_face_is_shown_from_there() -> None:
+    assert prove(COSH + sp.Rational(1, 10**40), (x,), box((0, 3)), strict=True, budget=40).held
+
+
+def test_a_least_face_that_is_not_shown_shows_nothing() -> None:
+    """y^4 - 4 y^2 + 4 touches 0 at an irrational point."""
+    found = prove(COSH + y**4 - 4 * y**2 + 4, (x, y), box((0, 3), (0, 2)), budget=300)
+    assert (found.held, found.witness) == (False, None)
+    assert found.stuck.startswith("undecided near x in [")
+
+
+def test_a_face_where_the_gap_is_undefined_is_not_taken_for_a_zero() -> None:
+    found = prove(sp.sinh(x) / x - 1, (x,), box((0, 3)), (x > 0,), budget=200)
+    assert (found.held, found.witness) == (False, None)
+    assert found.stuck.startswith("undecided near x in [0,")
+
+
+def test_a_zero_that_is_not_seen_to_be_excluded_fails_a_strict_claim() -> None:
+    """Boxes do not read x != 0; they do read x > 0."""
+    rising = sp.exp(x) - 1 - x
+    unread = prove(rising, (x,), box((0, 5)), (sp.Ne(x, 0),), strict=True, budget=200)
+    assert (unread.held, unread.witness) == (False, None)
+    assert prove(rising, (x,), box((0, 5)), (x > 0,), strict=True, budget=200).held
+    at_zero = prove(rising, (x,), box((0, 5)), strict=True, budget=200)
+    assert at_zero.witness == {x: 0}
+
+
+def test_a_small_failing_spot_is_found_by_descent() -> None:
+    """No corner, no middle and no 64th lies in the disc where the gap is negative."""
+    gap = (x - sp.Rational(1, 3)) ** 2 + (y - sp.Rational(3, 5)) ** 2 - sp.Rational(1, 10**5)
+    problem = Problem(gap, strict=False, symbols=(x, y), conditions=(), root=box((0, 1), (0, 1)), budget=10)
+    found = failing_point(problem)
+    assert found is not None
+    assert gap.subs(found) < 0

@@ -1,0 +1,92 @@
+"""The translation to z3: a proof covers every point at which all is defined, and no other reading passes."""
+
+import pytest
+import sympy as sp
+import z3
+
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks.engines.z3_terms import Terms, algebraic, ask, entails
+from lastiterate.symbolic.notation import T, x, y
+
+R = sp.Rational
+
+
+@pytest.mark.parametrize(
+    ("premise", "conclusion", "follows"),
+    [
+        (sp.And(x > 1, y > 1), x * y > 1, True),
+        (sp.And(x > 1, y > 0), x * y > 1, False),
+        (sp.Or(x > 2, x > 3), x > 2, True),
+        (sp.Or(x > 2, x > 1), x > 2, False),
+        (sp.Not(sp.Or(x > 2, y > 2)), x + y <= 4, True),
+        (sp.Not(sp.And(x > 2, y > 2), evaluate=False), x + y <= 4, False),
+        (sp.Eq(x, 2), x**2 > 3, True),
+        (sp.Ne(x, 2), (x - 2) ** 2 > 0, True),
+        (sp.true, x >= 0, True),
+        (sp.false, x > 7, True),
+        (sp.sqrt(x) > 2, x ** R(3, 2) > 8, True),
+        (sp.sqrt(x) > 2, x ** R(3, 2) > 9, False),
+        (x > 2, 1 / x < R(1, 2), True),
+        (x > 2, 1 / x < R(1, 3), False),
+        (x > 2, x**-2 < R(1, 4), True),
+        (x > 1, sp.Abs(1 - x) >= x - 1, True),
+        (y > 0, sp.Piecewise((x, x > 2), (y, True)) > 0, True),
+        (x > 2, sp.Piecewise((x, x > 2), (y, True)) > 2, True),
+        (x > 1, sp.Piecewise((x, x > 2), (y, True)) > 1, False),
+        (x > y, sp.Max(x, y) <= x, True),
+        (x > y, sp.Min(x, y) >= x, False),
+    ],
+)
+def test_what_follows_is_proved_and_what_does_not_is_not(
+    premise: sp.Basic, conclusion: sp.Basic, follows: bool
+) -> None:
+    assert entails((premise,), conclusion) is follows
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        (sp.Xor(x > 1, y > 1, evaluate=False), "z3 cannot take the condition"),
+        (sp.exp(x) > 2, "z3 cannot take exp in exp(x)"),
+        (2**x > 2, "its exponent is not a number"),
+        (sp.Or(1 / x > 1, y > 1), "a quotient or a root inside a case distinction"),
+        (sp.Not(sp.Or(sp.sqrt(x) > 1, y > 1), evaluate=False), "a quotient or a root inside a case distinction"),
+        (sp.Piecewise((x, x > 1), (y, y > 1)) > 2, "a Piecewise needs a last piece that holds otherwise"),
+    ],
+)
+def test_what_z3_cannot_take_is_refused_and_is_no_premise(condition: sp.Basic, words: str) -> None:
+    with pytest.raises(UnsupportedError) as refused:
+        Terms(whole=False).condition(condition)
+    assert words in str(refused.value)
+    assert algebraic((condition, x > 1)) == (x > 1,)
+    assert not entails((x > 1,), condition)
+
+
+def test_whole_symbols_are_whole_only_where_they_are_asked_to_be() -> None:
+    between = (T > 1, T < 2)
+    for whole, answer in ((False, z3.sat), (True, z3.unsat)):
+        terms = Terms(whole=whole)
+        assert ask(terms, [terms.condition(part) for part in between])[0] == answer
+
+
+@pytest.mark.parametrize("symbol", [sp.Symbol("p", positive=True), sp.Symbol("k", nonnegative=True), sp.Symbol("r")])
+def test_a_symbol_keeps_its_declared_sign(symbol: sp.Symbol) -> None:
+    assert entails((), symbol >= 0) is bool(symbol.is_nonnegative)
+    assert entails((), symbol > 0) is bool(symbol.is_positive)
+    counted = sp.Symbol("n", integer=True, positive=True)
+    assert entails((), counted >= 1)
+
+
+def test_a_model_is_read_back_as_rationals() -> None:
+    terms = Terms(whole=True)
+    answer, model = ask(terms, [terms.condition(sp.Eq(3 * x, 2)), terms.condition(sp.Eq(T, 5))])
+    assert answer == z3.sat
+    assert model is not None
+    assert terms.point(model) == {x: R(2, 3), T: 5}
+
+
+def test_an_algebraic_number_in_a_model_is_read_back_near_by() -> None:
+    terms = Terms(whole=True)
+    _, model = ask(terms, [terms.condition(sp.Eq(x**2, 2))])
+    assert model is not None
+    assert abs(terms.point(model)[x] ** 2 - 2) < R(1, 10**15)
