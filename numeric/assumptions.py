@@ -40,6 +40,7 @@ __all__ = [
     "StronglyConvex",
     "Sum",
     "Tabulated",
+    "described_assumption",
 ]
 
 
@@ -168,3 +169,13 @@ class Minimum(Assumption):
     @property
     def statement(self) -> str:
         return "all of: " + "; ".join(part.statement for part in self.parts)
+
+
+def described_assumption(assumption: object) -> Assumption:
+    """The assumption itself, or an `InputError` where it is none."""
+    if not isinstance(assumption, Assumption):
+        raise InputError(
+            f"assumption needs one of lastiterate.numeric.assumptions, got assumption={assumption!r}; "
+            "for example Smooth(1.0)."
+        )
+    return assumption

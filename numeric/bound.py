@@ -10,7 +10,7 @@ from lastiterate.numeric.accounting.composed import Composed
 from lastiterate.numeric.accounting.dp import sampled_dp
 from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.accounting.pld import composed_epsilon
-from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.balls import precision, upper
 from lastiterate.numeric.batches.sampled import sampled_loss
 from lastiterate.numeric.batches.shuffled import mean_dp, mean_loss, worst_order
@@ -158,11 +158,7 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
 
 def _target(assumption: Assumption, order: float | None, delta: float | None) -> tuple[float | None, float | None]:
     """The order and the delta, checked before the work."""
-    if not isinstance(assumption, Assumption):
-        raise InputError(
-            f"assumption needs one of lastiterate.numeric.assumptions, got assumption={assumption!r}; "
-            "for example Smooth(1.0)."
-        )
+    described_assumption(assumption)
     if order is not None and delta is not None:
         raise InputError(f"bound needs an order or a delta, got order={order} and delta={delta}; leave one out.")
     if delta is not None:

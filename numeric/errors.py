@@ -4,10 +4,17 @@ __all__ = ["InputError", "Interrupted"]
 
 
 class InputError(ValueError):
-    """Bad input, in one sentence: what is needed, what was got as ``name=value``, what to do.
+    r"""Bad input, in one sentence: what is needed, what was got as ``name=value``, what to do.
 
-    The command line prints the sentence and exits with status 2.
+    The command line prints the sentence and exits with status 2. What a stranger's file puts into it is escaped, line
+    breaks and what steers a terminal included.
+
+    >>> print(InputError("A name needs letters, got name=\x1b[2J\n; rename it."))
+    A name needs letters, got name=\x1b[2J\n; rename it.
     """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence))
 
 
 class Interrupted(Exception):  # noqa: N818  # it is no error

@@ -40,16 +40,16 @@ def positive(name: str, value: Any, *, finite: bool = True) -> float:
     return number
 
 
-def count(name: str, value: Any) -> int:
-    """The value as an integer of at least one."""
-    need = "a whole number of at least 1"
+def count(name: str, value: Any, least: int = 1) -> int:
+    """The value as an integer of at least ``least``."""
+    need = f"a whole number of at least {least}"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InputError(f"{name} needs {need}, got {name}={value!r}; write an integer.")
     number = int(value)
     if number > _MOST:  # it may have too many digits to be printed
         raise InputError(f"{name} needs a whole number of at most {_MOST:g}, got a larger {name}; lower it.")
-    if number < 1:
-        raise InputError(f"{name} needs {need}, got {name}={max(number, -_MOST)}; give at least 1.")
+    if number < least:
+        raise InputError(f"{name} needs {need}, got {name}={max(number, -_MOST)}; give at least {least}.")
     return number
 
 

@@ -20,8 +20,8 @@ def device_of(name: str) -> torch.device:
         InputError: no such device, or it is not there on this machine.
     """
     try:
-        device = torch.device(name)
-    except (RuntimeError, TypeError):
+        device = torch.device(str(name))
+    except RuntimeError:
         raise InputError(f"The device must be cpu, cuda, cuda:INDEX or mps, got device={name}; use cpu.") from None
     there = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
     if device.type not in there:

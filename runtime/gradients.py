@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import count
 from lastiterate.runtime.devices import DTYPES, device_of
 from lastiterate.runtime.memory import bytes_of_a_pair
 from lastiterate.runtime.workloads.probe import probe, refuse_mixing
@@ -70,7 +71,8 @@ class Gradients:
         tried: bool = True,
     ) -> None:
         refuse_mixing(module)
-        if dtype not in DTYPES:
+        count("memory", memory)
+        if not isinstance(dtype, str) or dtype not in DTYPES:
             raise InputError(f"The dtype must be float32 or float64, got dtype={dtype}; choose one of the two.")
         self.device = device_of(device)
         self.dtype = DTYPES[dtype]

@@ -9,7 +9,7 @@ from flint import arb
 from scipy.special import ndtr
 
 from lastiterate.numeric.accounting.gaussian import gdp_epsilon
-from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.batches.witness_laws import BinomialLaw
 from lastiterate.numeric.divergences.arguments import order as real_order
@@ -111,19 +111,15 @@ def lower_bounds(
     if (order is None) == (delta is None):
         raise InputError(f"A lower bound needs an order or a delta, got order={order}, delta={delta}; pass one.")
     described_run("A lower bound", run)
-    if not isinstance(assumption, Assumption):
-        raise InputError(
-            f"assumption needs one of lastiterate.numeric.assumptions, got assumption={assumption!r}; "
-            "for example Smooth(1.0)."
-        )
+    described_assumption(assumption)
     if delta is not None:
         gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
+    target = _Target(None if order is None else real_order(order), delta)
     refuse_extreme("A lower bound", run, assumption)
     if order is not None and order > _HIGHEST:
         raise InputError(f"A lower bound needs an order of at most {_HIGHEST:g}, got order={order:g}; lower the order.")
     widest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
     assumption.expansion(run, widest, differs=True)  # refuses a step size that the assumption forbids
-    target = _Target(None if order is None else real_order(order), delta)
     with precision():
         if isfinite(run.diameter):
             return list(_on_an_interval(run, assumption, target))

@@ -22,7 +22,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import ULPS, Expansion
@@ -57,11 +57,7 @@ class ShiftProgram:
 
     def __post_init__(self) -> None:
         described_run("A shift program", self.run)
-        if not isinstance(self.assumption, Assumption):
-            raise InputError(
-                f"assumption needs one of lastiterate.numeric.assumptions, got assumption={self.assumption!r}; "
-                "for example Smooth(1.0)."
-            )
+        described_assumption(self.assumption)
         if self.run.sampling == "poisson" or (self.run.sampling == "shuffled" and self.run.batches > 1):
             raise InputError(
                 f"A shift program needs batches of a known order and size, got sampling={self.run.sampling!r}; "

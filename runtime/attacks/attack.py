@@ -25,10 +25,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.audit import Audit, audit, chance, epsilon_limits
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import NoisySGD, count
+from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.runtime.attacks.worst_case import crafted_tilt
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
@@ -43,7 +43,7 @@ from lastiterate.runtime.training.adjacent import (
 )
 from lastiterate.runtime.training.descent import stream
 from lastiterate.runtime.workloads.fingerprint import fingerprint
-from lastiterate.runtime.workloads.workload import Workload
+from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 __all__ = ["Attack", "attack"]
 
@@ -106,6 +106,10 @@ def attack(
     Raises:
         InputError: too few runs or samples, no such sample, or the parameters stop being finite.
     """
+    described_workload("attack", workload)
+    described_run("attack", run)
+    if assumption is not None:
+        described_assumption(assumption)
     if count("runs", runs) < 4:
         raise InputError(f"runs needs at least 4, two to learn from and two to count, got runs={runs}; give more.")
     if kind not in tuple(Attack):

@@ -15,11 +15,11 @@ from math import inf, isfinite
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.lower.witnesses import admits_constant, least_curvature, steepest_push
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["Others", "crafted_tilt", "hardest", "worst_case"]
@@ -94,7 +94,7 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
     Raises:
         InputError: the assumption allows no such losses, or there is no such choice.
     """
-    m, tilt = crafted_tilt(run, assumption)
+    m, tilt = crafted_tilt(described_run("worst_case", run), described_assumption(assumption))
     push = steepest_push(assumption, run) if admits_constant(assumption) and isfinite(run.diameter) else 0.0
     if others not in tuple(Others):
         raise InputError(f"others needs one of {', '.join(Others)}, got others={others!r}; choose one of them.")

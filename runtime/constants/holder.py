@@ -17,7 +17,7 @@ from time import monotonic
 import numpy as np
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import NoisySGD, count, positive
+from lastiterate.numeric.run import NoisySGD, count, described_run, positive
 from lastiterate.runtime.constants.distributed import joined, local_device, team
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.layers import layers_of
@@ -31,7 +31,7 @@ from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.descent import spread, stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
-from lastiterate.runtime.workloads.workload import Workload
+from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 __all__ = ["Sampling", "estimate_holder", "seed_of"]
 
@@ -86,10 +86,7 @@ class Sampling:
         spread(1, self.centers)
         if self.draw not in tuple(Draw):
             raise InputError(f"The draw must be one of {', '.join(Draw)}, got draw={self.draw}; choose one of them.")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise InputError(
-                f"The seed must be an integer of at least 0, got seed={self.seed!r}; give one, for example 0."
-            )
+        count("seed", self.seed, least=0)
 
 
 @says_when_memory_runs_out
@@ -125,7 +122,11 @@ def estimate_holder(
     Raises:
         InputError: an order outside (0, 1], or a workload, run or setting that cannot be measured.
     """
-    sampling = sampling or Sampling()
+    described_workload("estimate_holder", workload)
+    described_run("estimate_holder", run)
+    sampling = Sampling() if sampling is None else sampling
+    if not isinstance(sampling, Sampling):
+        raise InputError(f"sampling needs a Sampling, got sampling={sampling!r}; leave it out for the one of A.13.")
     asked = orders(lambdas)
     with threads_of_torch(sampling.threads):
         table = _all_initialisations(workload, run, sampling, folder, on_step)

@@ -77,10 +77,12 @@ def orders(values: Sequence[float]) -> tuple[float, ...]:
     Raises:
         InputError: none was given, or one lies outside (0, 1].
     """
+    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+        raise InputError(f"The Hölder orders are a list, got lambdas={values!r}; for example (0.5, 1.0).")
     for value in values:
         if not 0 < real("lambda", value, "a Hölder order in (0, 1]") <= 1:
             raise InputError(f"A Hölder order must lie in (0, 1], got lambda={value:g}; use 1 for smoothness.")
-    if not values:
+    if not len(values):
         raise InputError("At least one Hölder order is needed, got lambdas=(); give values in (0, 1].")
     return tuple(sorted({float(value) for value in values}))
 

@@ -14,16 +14,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Assumption, Clipped
+from lastiterate.numeric.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.kinds import Kind
 from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.coupled.intervals import DriftInterval, drift_interval
 from lastiterate.runtime.coupled.runs import CoupledRuns, coupled_runs, tracked_distance
 from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_infinity
-from lastiterate.runtime.workloads.workload import Workload
+from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 __all__ = ["Drift", "Rests", "Tracked", "measure_drift"]
 
@@ -126,8 +126,10 @@ def measure_drift(
     Raises:
         InputError: as `coupled_runs`, `drift_interval` and `tracked_distance`, or ``points`` is negative.
     """
-    if isinstance(points, bool) or not isinstance(points, int) or points < 0:
-        raise InputError(f"points needs a whole number of at least 0, got points={points!r}; 0 measures no constants.")
+    described_workload("measure_drift", workload)
+    described_run("measure_drift", run)
+    described_assumption(assumption)
+    count("points", points, least=0)
     known: list[tuple[str, Rests, Assumption, str]] = []
     if assumption != Clipped():
         known.append(("the file", Rests.ASSUMED, assumption, assumption.statement))

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import precision
 from lastiterate.numeric.expansion import ULPS, Expansion
-from lastiterate.numeric.run import NoisySGD, count
+from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.store import PartStore
 from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, check_sample, in_blocks, real_sample
 from lastiterate.runtime.workloads.fingerprint import fingerprint
-from lastiterate.runtime.workloads.workload import Workload
+from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 __all__ = ["COUPLED", "CoupledRuns", "coupled_runs", "tracked_distance"]
 
@@ -149,6 +149,8 @@ def coupled_runs(
         InputError: the workload has too few samples, no such sample, or the parameters stop being finite.
     """
     count("pairs", pairs)
+    described_workload("coupled_runs", workload)
+    described_run("coupled_runs", run)
     check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     store = None

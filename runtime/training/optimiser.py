@@ -65,6 +65,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         seed: int = 0,
         memory: int = 256 * 2**20,
     ) -> None:
+        self._need("run", run, NoisySGD, "a NoisySGD")
         super().__init__(module, loss, run, seed=seed, memory=memory)
         self._around_start = isinstance(center, str) and center == "initial"
         self._center = _center(center, self._point())
@@ -103,7 +104,15 @@ def _center(center: str | Tensor | Sequence[float], start: Tensor) -> Tensor:
         if center not in ("initial", "origin"):
             raise InputError(f"center needs 'initial', 'origin' or a vector, got center={center!r}; choose one.")
         return start.clone() if center == "initial" else torch.zeros_like(start)
-    found = torch.as_tensor(center).detach().to(start, copy=True)
+    try:
+        given = torch.as_tensor(center).detach()
+    except (TypeError, ValueError, RuntimeError):
+        given = None
+    if given is None or given.is_complex():
+        raise InputError(
+            f"center needs 'initial', 'origin' or a vector, got center={type(center).__name__}; choose one."
+        )
+    found = given.to(start, copy=True)
     if found.shape != start.shape or not bool(torch.isfinite(found).all()):
         raise InputError(
             f"center needs one finite number for each of the {len(start)} parameters, got a center of shape "

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.projected_run import RandomProjectionRun
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.training.batches import batches
@@ -48,7 +48,11 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
     def __init__(
         self, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], run: Run, *, seed: int, memory: int
     ) -> None:
+        self._need("module", module, nn.Module, "a torch.nn.Module")
+        self._need("loss", loss, Callable, "a function of output and target")
         refuse_mixing(module)
+        count("seed", seed, least=0)
+        count("memory", memory)
         self.run: Run = run
         self.seed, self.done = seed, 0
         self._module, self._loss, self._memory = module, loss, memory
@@ -60,6 +64,10 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         self._layout = {name: list(p.shape) for name, p in named.items()}
         super().__init__(named.values(), {})
         self._streams = {"noise": stream(seed, purpose=0)}
+
+    def _need(self, name: str, value: object, kind: Any, need: str) -> None:
+        if not isinstance(value, kind):
+            raise InputError(f"{type(self).__name__} needs {need}, got {name}={type(value).__name__}; give one.")
 
     @abstractmethod
     def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:

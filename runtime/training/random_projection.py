@@ -50,6 +50,8 @@ def layer_ranks(module: nn.Module, kept: float) -> tuple[int, ...]:
     kept = real("kept", kept, "a share in (0, 1]")
     if not 0 < kept <= 1:
         raise InputError(f"kept needs a share in (0, 1], got kept={kept:g}; 0.3 keeps three tenths of each layer.")
+    if not isinstance(module, nn.Module):
+        raise InputError(f"layer_ranks needs a torch.nn.Module, got module={type(module).__name__}; give one.")
     return tuple(ceil(kept * p.numel()) for p in module.parameters() if p.requires_grad)
 
 
@@ -90,6 +92,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
         seed: int = 0,
         memory: int = 256 * 2**20,
     ) -> None:
+        self._need("run", run, RandomProjectionRun, "a RandomProjectionRun")
         super().__init__(module, loss, run, seed=seed, memory=memory)
         self._sizes = [p.numel() for p in self._trained()]
         if run.ranks and len(self._sizes) != len(run.ranks):

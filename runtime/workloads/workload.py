@@ -8,10 +8,11 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.certified import LossConstants
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import count
 from lastiterate.runtime.constants.kinds import Subset
 from lastiterate.runtime.workloads.probe import raised, refuse_mixing
 
-__all__ = ["Workload"]
+__all__ = ["Workload", "described_workload"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Workload:
                 is then no function of parameters and sample. Or it has no parameter to train.
         """
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            torch.manual_seed(count("seed", seed, least=0))
             module = self._made()
         if not isinstance(module, nn.Module):
             raise InputError(
@@ -120,3 +121,10 @@ class Workload:
                 "give one with requires_grad."
             )
         return module
+
+
+def described_workload(what: str, workload: object) -> Workload:
+    """The workload itself, or an `InputError` where it is none; ``what`` needs it."""
+    if not isinstance(workload, Workload):
+        raise InputError(f"{what} needs a Workload, got workload={type(workload).__name__}; build one, or load one.")
+    return workload

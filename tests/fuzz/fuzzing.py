@@ -1,11 +1,13 @@
 """How the campaigns are run: 2,000 cases in all in CI, fifty times as many under ``-m nightly``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from lastiterate.numeric.errors import InputError
 
 NIGHTLY = 50
 
@@ -19,6 +21,27 @@ def campaign(count: int, wanted: st.SearchStrategy[Any], check: Callable[[Any], 
     """Check so many cases; hypothesis shrinks the one that fails."""
     chosen = settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
     chosen(given(wanted)(check))()
+
+
+JUNK = st.one_of(
+    st.none(), st.booleans(), st.text(max_size=3), st.integers(-2, 2), st.just(10**400), st.floats(), st.just([]),
+    st.just([1.0, "x"]), st.just({}), st.builds(object), st.just(1j), st.just(b"1"),
+)  # fmt: skip
+"""What is handed in by mistake."""
+
+
+def refuse_or_answer(count: int, calls: Callable[[Any, Any], Mapping[str, Callable[[], object]]]) -> None:
+    """Each of the calls, with junk for two of its arguments: it answers, or raises an `InputError` of one line."""
+    names = sorted(calls(None, None))
+
+    def check(drawn: tuple[str, Any, Any]) -> None:
+        name, junk, other = drawn
+        try:
+            calls(junk, other)[name]()
+        except InputError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+
+    campaign(count, st.tuples(st.sampled_from(names), JUNK, JUNK), check)
 
 
 @st.composite

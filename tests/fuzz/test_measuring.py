@@ -1,0 +1,82 @@
+"""Every public function that needs torch, with what it cannot use: an answer, or one clear sentence."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from fuzzing import both, refuse_or_answer
+from torch import nn
+
+import lastiterate as li
+from lastiterate.runtime.constants.holder import Sampling
+
+_RUN, _FLAT = li.NoisySGD(2, 0.1, 1.0, 1.0, 4, diameter=1.0), li.Clipped()
+_PROJECTED = li.RandomProjectionRun(2, 0.1, 1.0, (2,), 4)
+_INPUTS, _TARGETS = torch.eye(4), torch.arange(4.0).unsqueeze(1)
+
+
+def _network() -> nn.Module:
+    return nn.Linear(4, 1, bias=False)
+
+
+_WORKLOAD = li.Workload("line", _network, nn.MSELoss(), _INPUTS, _TARGETS)
+
+
+def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
+    """Each public function with something that it cannot use."""
+    attacked: dict[str, Any] = {"delta": 0.1, "runs": 4}
+    driven: dict[str, Any] = {"pairs": 2, "points": 2}
+    return {
+        "Workload module": lambda: li.Workload("line", junk, nn.MSELoss(), _INPUTS, _TARGETS),
+        "Workload loss": lambda: li.Workload("line", _network, junk, _INPUTS, _TARGETS),
+        "Workload inputs": lambda: li.Workload("line", _network, nn.MSELoss(), junk, other),
+        "Workload name": lambda: li.Workload(junk, _network, nn.MSELoss(), _INPUTS, _TARGETS),
+        "load_workload": lambda: li.load_workload(junk),
+        "load_workload data": lambda: li.load_workload("builtin:iris-mlp", junk),
+        "worst_case": lambda: li.worst_case(junk, other),
+        "worst_case others": lambda: li.worst_case(_RUN, _FLAT, junk),
+        "attack": lambda: li.attack(junk, other, **attacked),
+        **{
+            f"attack {name}": lambda name=name: li.attack(_WORKLOAD, _RUN, **(attacked | {name: junk}))
+            for name in ("kind", "delta", "assumption", "target", "level", "dtype", "device", "memory", "seed", "runs")
+        },
+        "measure_drift": lambda: li.measure_drift(junk, other, _FLAT, **driven),
+        **{
+            f"measure_drift {name}": lambda name=name: li.measure_drift(
+                _WORKLOAD, _RUN, **({"assumption": _FLAT} | driven | {name: junk})
+            )
+            for name in ("assumption", "pairs", "replaced", "points", "level", "dtype", "device", "memory", "seed")
+        },
+        "coupled_runs": lambda: li.coupled_runs(junk, other, pairs=2),
+        **{
+            f"coupled_runs {name}": lambda name=name: li.coupled_runs(_WORKLOAD, _RUN, **({"pairs": 2} | {name: junk}))
+            for name in ("pairs", "replaced", "dtype", "device", "memory", "seed")
+        },
+        "estimate_holder": lambda: li.estimate_holder(junk, other, (1.0,)),
+        "estimate_holder lambdas": lambda: li.estimate_holder(_WORKLOAD, _RUN, junk, Sampling(1, 2, 2)),
+        "estimate_holder sampling": lambda: li.estimate_holder(_WORKLOAD, _RUN, (1.0,), junk),
+        "Sampling": lambda: Sampling(junk, other),
+        "ProjectedNoisySGD": lambda: li.ProjectedNoisySGD(junk, other, _RUN),
+        "ProjectedNoisySGD run": lambda: li.ProjectedNoisySGD(_network(), nn.MSELoss(), junk),
+        **{
+            f"ProjectedNoisySGD {name}": lambda name=name: li.ProjectedNoisySGD(
+                _network(), nn.MSELoss(), _RUN, **{name: junk}
+            )
+            for name in ("center", "seed", "memory")
+        },
+        "RandomProjectionSGD": lambda: li.RandomProjectionSGD(junk, other, _PROJECTED),
+        "RandomProjectionSGD run": lambda: li.RandomProjectionSGD(_network(), nn.MSELoss(), junk, seed=other),
+        "layer_ranks": lambda: li.layer_ranks(junk, other),
+        "layer_ranks kept": lambda: li.layer_ranks(_network(), junk),
+    }
+
+
+@both
+def test_what_cannot_be_used(times: int) -> None:
+    refuse_or_answer(250 * times, _calls)
+
+
+def test_every_public_name_is_called() -> None:
+    called = {name.split(" ")[0] for name in _calls(None, None)}
+    homes = {name: str(getattr(li, "_HOME")[name]) for name in li.__all__}  # noqa: B009
+    assert {name for name, home in homes.items() if ".runtime." in home} <= called
