@@ -3,11 +3,14 @@
 from typing import Any
 
 import torch
-from opacus.optimizers import DPOptimizer
+from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping
 
 from lastiterate.numeric.errors import InputError
 
 __all__ = ["check_plain"]
+
+_FLAT = (DPOptimizer, DPOptimizerFastGradientClipping)
+"""Both clip each sample's whole gradient; the second ("ghost") without storing it."""
 
 
 def check_plain(optimizer: Any) -> None:
@@ -16,10 +19,15 @@ def check_plain(optimizer: Any) -> None:
     Raises:
         InputError: another optimiser than SGD, momentum or weight decay, several step sizes, per-layer clipping.
     """
-    if type(optimizer) is not DPOptimizer:
+    if isinstance(optimizer, torch.optim.Optimizer) and not isinstance(optimizer, DPOptimizer):
         raise InputError(
-            f"The theorems need flat clipping on one worker, got optimizer={type(optimizer).__name__}; "
-            "use make_private with clipping='flat'."
+            f"The accountant needs the optimizer that make_private returned, got optimizer={type(optimizer).__name__}; "
+            "pass that one."
+        )
+    if type(optimizer) not in _FLAT:
+        raise InputError(
+            f"The theorems need flat clipping to a fixed norm on one worker, got optimizer={type(optimizer).__name__}; "
+            "use make_private with clipping='flat' and a model that is not distributed."
         )
     inner = optimizer.original_optimizer
     if type(inner) is not torch.optim.SGD:

@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
 from lastiterate.numeric.accounting.composed import Composed, SampledStep  # noqa: E402
 from lastiterate.numeric.accounting.pld import composed_epsilon  # noqa: E402
-from lastiterate.numeric.assumptions import Assumption, Clipped, Convex  # noqa: E402
+from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Minimum, StronglyConvex  # noqa: E402
 from lastiterate.numeric.bound import bound  # noqa: E402
 from lastiterate.numeric.errors import InputError  # noqa: E402
 from lastiterate.numeric.run import NoisySGD  # noqa: E402
@@ -40,10 +40,13 @@ class _Training:
         self.engine = PrivacyEngine(accountant="last_iterate")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.model, self.optimizer, self.loader = self.engine.make_private(
+            self.model, self.optimizer, *criterion, self.loader = self.engine.make_private(
                 module=model, optimizer=inner, data_loader=DataLoader(TensorDataset(points, labels), batch_size=_B),
-                noise_multiplier=private.pop("noise_multiplier", 1.5), max_grad_norm=1.0, **private,
+                noise_multiplier=private.pop("noise_multiplier", 1.5),
+                max_grad_norm=private.pop("max_grad_norm", 1.0), **private,
             )  # fmt: skip
+
+        self.loss = criterion[0] if criterion else torch.nn.BCEWithLogitsLoss()
 
     @property
     def accountant(self) -> LastIterateAccountant:
@@ -52,7 +55,7 @@ class _Training:
         return found
 
     def train(self, steps: int) -> "_Training":
-        loss = torch.nn.BCEWithLogitsLoss()
+        loss = self.loss
         taken = 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -67,7 +70,7 @@ class _Training:
         return self
 
     def described(self, assumption: Assumption, diameter: float = inf) -> "_Training":
-        self.accountant.describe(self.optimizer, assumption, dataset_size=_N, diameter=diameter)
+        self.accountant.describe(self.optimizer, assumption, self.loader, diameter=diameter)
         return self
 
 
@@ -145,14 +148,84 @@ def test_schedules_of_noise_and_step_size_are_tracked() -> None:
 
 
 def test_where_no_theorem_applies_composition_stands() -> None:
-    training = _Training(lambda parameters: torch.optim.SGD(parameters, lr=5.0)).described(Convex(1.0)).train(5)
+    training = _Training().described(Convex(1.0)).train(4)
+    training.optimizer.param_groups[0]["lr"] = 5.0
+    training.train(1)
     assert training.accountant.get_epsilon(_DELTA) == _composition(5)
-    assert "no theorem for the last iterate applies" in training.accountant.route
-    odd = _Training(samples=62)
-    odd.accountant.describe(odd.optimizer, Clipped(), dataset_size=62)
-    odd.train(2)
-    assert odd.accountant.get_epsilon(_DELTA) > 0
-    assert "take a batch size that divides" in odd.accountant.route
+    assert "no theorem for the last iterate applies: A convex loss needs step_size <= 2/L" in training.accountant.route
+
+
+def test_a_step_that_no_theorem_speaks_of_is_refused_before_the_training() -> None:
+    with pytest.raises(InputError, match=r"step_size <= 2/L = 2, got step_size=5"):
+        _Training(lambda parameters: torch.optim.SGD(parameters, lr=5.0)).described(Convex(1.0))
+    with pytest.raises(InputError, match="noise_multiplier=0"):
+        _Training(noise_multiplier=0.0).described(Clipped())
+
+
+def test_it_says_why_composition_is_the_least() -> None:
+    training = _Training().described(Convex(0.25))
+    assert training.engine.get_epsilon(_DELTA) == 0
+    assert training.accountant.route == "no steps"
+    training.train(4)
+    training.engine.get_epsilon(_DELTA)
+    assert training.accountant.route.startswith("composition through PLD; only a domain of finite diameter")
+    projected = _Training()
+    project(projected.optimizer, 3.0)
+    projected.described(Convex(0.25), 3.0).train(4).engine.get_epsilon(_DELTA)
+    assert "hide diameter=3 in noise of standard deviation 0.25, that of all 4 steps" in projected.accountant.route
+
+
+@pytest.mark.parametrize(("samples", "n", "b", "divisor"), [(62, 66, 6, 5), (61, 66, 6, 5), (67, 72, 6, 5)])
+def test_batches_that_do_not_divide_the_data_are_a_run_on_more_data(samples: int, n: int, b: int, divisor: int) -> None:
+    """Samples without a gradient change no iterate: rate, step size over divisor and noise are those of Opacus."""
+    training = _Training(samples=samples)
+    project(training.optimizer, 0.1)
+    training.described(Convex(0.25), 0.1).train(2)
+    run = training.accountant.run()
+    assert (training.optimizer.expected_batch_size, len(training.loader)) == (divisor, n // b)
+    assert (run.dataset_size, run.batch) == (n, b)
+    assert 0 <= run.step_size_at(0) / b - 0.5 / divisor < 1e-15
+    assert run.noise_std_at(0) == pytest.approx(0.5 * 1.5 / divisor)
+    training.train(100)
+    assert training.accountant.get_epsilon(_DELTA) < 0.8 * composed_epsilon(training.accountant.composition(), _DELTA)
+    assert training.accountant.route == "window of shifts through PLD"
+    with pytest.raises(InputError, match=f"divide the data, got {n // b} batches of dataset_size={samples}"):
+        _Training(samples=samples).described(Minimum(Clipped(), StronglyConvex(0.25, 0.01)))
+    _Training().described(StronglyConvex(0.25, 0.01))
+
+
+def test_samples_without_a_gradient_change_no_update() -> None:
+    generator = torch.Generator().manual_seed(5)
+    gradients = torch.randn(7, 3, generator=generator)
+    chosen = torch.tensor([1, 0, 1, 1, 0, 0, 1, 1, 0], dtype=torch.bool)  # of 7 samples and two without a gradient
+    padded = torch.cat([gradients, torch.zeros(2, 3)])
+    update = 0.5 / 2 * gradients[chosen[:7]].sum(0)  # three batches, divisor 7 // 3
+    assert torch.allclose(update, (0.5 * 9 / (3 * 2)) / 3 * padded[chosen].sum(0))
+
+
+def test_ghost_clipping_takes_the_same_steps() -> None:
+    mode = {"grad_sample_mode": "ghost", "criterion": torch.nn.BCEWithLogitsLoss()}
+    weights = []
+    for ghost in (False, True):
+        torch.manual_seed(2)
+        plain = _Training(noise_multiplier=1e-9, **(mode if ghost else {}))
+        project(plain.optimizer, 1.0)
+        plain.described(Convex(0.25), 1.0).train(5)
+        weights.append(plain.model._module.weight.detach())
+        assert plain.accountant.run().steps == 5
+    assert torch.linalg.vector_norm(weights[0]) > 0.01
+    assert torch.allclose(*weights, atol=1e-6)
+
+
+def test_an_engine_accounts_for_one_model() -> None:
+    first, second = _Training(), _Training()
+    first.described(Clipped()).train(2)
+    with pytest.raises(InputError, match="a PrivacyEngine for each model"):
+        first.accountant.describe(second.optimizer, Clipped(), second.loader)
+    second.optimizer.attach_step_hook(first.accountant.get_optimizer_hook_fn(0.1))
+    with pytest.raises(InputError, match="a PrivacyEngine for each model"):
+        second.train(1)
+    assert len(first.accountant) == 2
 
 
 def test_a_domain_needs_a_projection_in_every_step() -> None:
@@ -188,6 +261,15 @@ def test_other_bad_descriptions() -> None:
         _Training(loss_reduction="sum").described(Clipped())
     with pytest.raises(InputError, match="assumption=1"):
         _Training().described(1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="Poisson batches, got data_loader=DataLoader"):
+        _Training(poisson_sampling=False).described(Clipped())
+    with pytest.raises(InputError, match="rand_on_empty=True"):
+        _Training(rand_on_empty=True).described(Clipped())
+    with pytest.raises(InputError, match="optimizer=DPPerLayerOptimizer; use make_private with clipping='flat'"):
+        _Training(clipping="per_layer", max_grad_norm=[1.0]).described(Clipped())
+    bare = _Training()
+    with pytest.raises(InputError, match="that make_private returned, got optimizer=SGD"):
+        bare.accountant.describe(bare.optimizer.original_optimizer, Clipped(), bare.loader)
     with pytest.raises(InputError, match="before the first step"):
         _Training().train(1).described(Clipped())
     with pytest.raises(InputError, match="delta=2"):
@@ -211,6 +293,7 @@ def test_a_checkpoint_goes_on_where_it_stopped() -> None:
     second.model.load_state_dict(first.model.state_dict())
     second.accountant.load_state_dict(deepcopy(state))
     assert second.accountant.get_epsilon(_DELTA) == _composition(4)
+    assert second.accountant.route.endswith("as describe() was not called after a state was loaded")
     project(second.optimizer, 1.0, centre=centre)
     second.described(Convex(0.25), 1.0).train(2)
     assert second.accountant.run() == straight.accountant.run()
@@ -219,8 +302,13 @@ def test_a_checkpoint_goes_on_where_it_stopped() -> None:
     other = _Training()
     other.accountant.load_state_dict(deepcopy(state))
     project(other.optimizer, 1.0, centre=[torch.ones(1, 4)])
-    with pytest.raises(InputError, match="centre of the domain"):
+    with pytest.raises(InputError, match=r"centre of the domain that .*centre=copies"):
         other.described(Convex(0.25), 1.0)
+    wider = _Training()
+    wider.accountant.load_state_dict(deepcopy(state))
+    project(wider.optimizer, 1.0, centre=centre)
+    with pytest.raises(InputError, match=r"got diameter=2.0 after diameter=1.0"):
+        wider.described(Convex(0.25), 2.0)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +345,7 @@ def test_the_noise_of_opacus_is_the_noise_of_the_run() -> None:
             module=model, optimizer=torch.optim.SGD(model.parameters(), lr=1.0),
             data_loader=DataLoader(data, batch_size=_B), noise_multiplier=1.5, max_grad_norm=0.7,
         )  # fmt: skip
-        engine.accountant.describe(optimizer, Clipped(), dataset_size=_N)
+        engine.accountant.describe(optimizer, Clipped(), loader)
         moves = []
         for points, _ in loader:
             if len(moves) == len(sizes):

@@ -1,0 +1,162 @@
+"""What Opacus does not tell an accountant, read off what ``make_private`` returned, and the run that follows from it.
+
+Opacus draws every sample with chance q = 1 / m, m the number of batches in an epoch, and divides the sum of the
+gradients by the whole part b of q n. Where m does not divide n, that is a run on more data at another step size:
+samples without a gradient are added until m divides their number n', and step_size is eta n' / (m b). The iterates
+are the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from math import isfinite
+from typing import Any
+
+from opacus.data_loader import DPDataLoader
+from opacus.optimizers import DPOptimizer
+
+from lastiterate.numeric.assumptions import Assumption, StronglyConvex
+from lastiterate.numeric.balls import exact, lower, precision, upper
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD, count, positive
+from lastiterate.runtime.opacus.plain import check_plain
+from lastiterate.runtime.opacus.projection import attached
+
+__all__ = ["Description", "History", "StepSizes", "read"]
+
+History = Sequence[tuple[float, float, int]]
+"""(noise multiplier, sampling rate, number of steps) of equal steps."""
+StepSizes = Sequence[tuple[float, int]]
+"""(step size, number of steps) of equal steps; 0 where it is not known."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """A training, as numbers.
+
+    Attributes:
+        dataset_size: number n of samples.
+        batch_size: b, by which the sum of the gradients is divided.
+        clip_norm: of a per-sample gradient.
+        diameter: of the domain, a length; inf without projection.
+        centre: a fingerprint of the centre of the domain; empty without projection.
+    """
+
+    dataset_size: int
+    batch_size: int
+    clip_norm: float
+    diameter: float
+    centre: str
+
+    def check_continues(self, before: "Description") -> None:
+        """Refuse to go on with another training.
+
+        Raises:
+            InputError: a number is not as it was.
+        """
+        changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(before, one.name)]
+        if changed == ["centre"]:
+            raise InputError(
+                "describe needs the centre of the domain that training began with, got another; keep copies of the "
+                "initial parameters in the checkpoint, and call project(optimizer, diameter, centre=copies)."
+            )
+        if changed:
+            name = changed[0]
+            raise InputError(
+                f"describe needs to fit the steps so far, got {name}={getattr(self, name)!r} after "
+                f"{name}={getattr(before, name)!r}; go on with the same data, batches, clip norm and domain."
+            )
+
+    def run(self, history: History, step_sizes: StepSizes, assumption: Assumption) -> NoisySGD:
+        """The steps as a run, the noise rounded down.
+
+        Raises:
+            InputError: the steps are no steps of one Poisson-sampled training, or there are none.
+        """
+        rates = {rate for _, rate, _ in history}
+        if len(rates) != 1:
+            raise InputError(
+                f"A run needs steps of one sampling rate, got sample_rate={sorted(rates)}; make a new engine for it."
+            )
+        n, b = self._padded(rates.pop(), assumption)
+        etas: list[float] = []
+        noises: list[float] = []
+        with precision():
+            for eta, sigma in zip(_unrolled(step_sizes), _unrolled((s, times) for s, _, times in history), strict=True):
+                if not eta > 0:
+                    raise InputError("Each step needs its step size and one batch, got a step without; do not use "
+                                     "gradient accumulation.")  # fmt: skip
+                etas.append(eta if b == self.batch_size else upper(exact(eta) * b / self.batch_size))
+                noise = exact(eta) * exact(positive("noise_multiplier", sigma)) * exact(self.clip_norm)
+                noises.append(lower(noise / self.batch_size))
+        return NoisySGD(
+            steps=len(etas),
+            step_size=tuple(etas),
+            noise_std=tuple(noises),
+            clip_norm=self.clip_norm,
+            dataset_size=n,
+            batch_size=b,
+            sampling="poisson",
+            diameter=self.diameter,
+        )
+
+    def _padded(self, rate: float, assumption: Assumption) -> tuple[int, int]:
+        """Numbers n' >= n and b' with b' / n' the sampling rate, the least."""
+        m = round(1 / rate)
+        if abs(rate * m - 1) > 1e-12:
+            raise InputError(
+                f"The sampling rate needs to be one over a whole number, got sample_rate={rate:g}; pass the data "
+                "loader that make_private returned, and do not use gradient accumulation."
+            )
+        b = -(-self.dataset_size // m)
+        if b * m != self.dataset_size and _contracts(assumption):
+            raise InputError(
+                f"Strongly convex losses need batches that divide the data, got {m} batches of dataset_size="
+                f"{self.dataset_size}; take a batch size that divides it, or assume Convex(L)."
+            )
+        return b * m, b
+
+
+def read(optimizer: Any, data_loader: Any, diameter: float) -> Description:
+    """Describe the training of an optimiser and a data loader that ``make_private`` returned.
+
+    Raises:
+        InputError: they are no others, do more than the theorems speak of, or the optimiser does not project.
+    """
+    check_plain(optimizer)
+    if not isinstance(data_loader, DPDataLoader):
+        raise InputError(
+            f"The theorems need Poisson batches, got data_loader={type(data_loader).__name__}; pass the loader that "
+            "make_private returned, and leave poisson_sampling as it is."
+        )
+    if getattr(data_loader.collate_fn, "rand_on_empty", False):
+        raise InputError(
+            "The theorems need empty batches that stay empty, got rand_on_empty=True; leave it out of make_private."
+        )
+    diameter = positive("diameter", diameter, finite=False)
+    return Description(
+        dataset_size=count("dataset_size", len(data_loader.dataset)),
+        batch_size=count("expected_batch_size", optimizer.expected_batch_size),
+        clip_norm=positive("max_grad_norm", optimizer.max_grad_norm),
+        diameter=diameter,
+        centre=_centre(optimizer, diameter) if isfinite(diameter) else "",
+    )
+
+
+def _centre(optimizer: DPOptimizer, diameter: float) -> str:
+    projection = attached(optimizer)
+    if projection is None or projection.diameter > diameter:
+        got = "none" if projection is None else f"one of diameter={projection.diameter:g}"
+        raise InputError(
+            f"diameter={diameter:g} needs an optimiser that projects onto a domain of that diameter, "
+            f"got {got}; call project(optimizer, {diameter:g}) first."
+        )
+    return projection.fingerprint
+
+
+def _contracts(assumption: Assumption) -> bool:
+    """Whether it says more of a sample than holds of one without a gradient."""
+    return isinstance(assumption, StronglyConvex) or any(map(_contracts, getattr(assumption, "parts", ())))
+
+
+def _unrolled(runs: Iterable[tuple[float, int]]) -> list[float]:
+    return [value for value, times in runs for _ in range(times)]
