@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import count, real
+from lastiterate.numeric.run import chance, count
 
-__all__ = ["Audit", "audit", "chance", "epsilon_limits"]
+__all__ = ["Audit", "audit", "epsilon_limits"]
 
 Array = NDArray[np.float64]
 
@@ -111,14 +111,6 @@ def audit(
         delta=delta,
         level=level,
     )
-
-
-def chance(name: str, value: float) -> float:
-    """The value as a float in (0, 1), or an `InputError`."""
-    number = real(name, value, "a number in (0, 1)")
-    if not 0 < number < 1:
-        raise InputError(f"{name} needs a number in (0, 1), got {name}={number:g}; choose one between them.")
-    return number
 
 
 def epsilon_limits(

@@ -5,12 +5,15 @@ near zero both reach K / gamma. So a modulus omega of the gradients becomes K / 
 far more. Ordinary clipping is a projection and changes no modulus. Convexity is lost: the clipped field need not be the
 gradient of a convex function, so `Convex` and `StronglyConvex` have no counterpart.
 
+Of `Blocks` that holds for the whole gradient alone: its modulus (sum_j omega_j^2)^(1/2) is K / gamma times as much. A
+block of the clipped gradient is not bounded by itself, since the norm that it is divided by changes with every block.
+
 Source: ours; claim ours/projection/automatic_clipping. D2P2-SGD does not discuss it.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from lastiterate.numeric.assumptions import Assumption, Clipped, Holder, Minimum, Modulus, Sum, Tabulated
+from lastiterate.numeric.assumptions import Assumption, Blocks, Clipped, Holder, Minimum, Modulus, Sum, Tabulated
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.results import Measured
@@ -53,19 +56,37 @@ def _clipped(assumption: Assumption, clip_norm: float, stability: float) -> Assu
     )
 
 
-def _steepened(modulus: Modulus, clip_norm: float, stability: float) -> Modulus:
-    def scaled(value: float) -> float:
-        with precision():
-            return upper(exact(value) * exact(clip_norm) / exact(stability))
+@dataclass(frozen=True, init=False)
+class _ClippedBlocks(Blocks):
+    """The modulus of an automatically clipped gradient, as if each block were steepened by itself."""
 
+    @property
+    def statement(self) -> str:
+        parts = "; ".join(part.statement for part in self.parts)
+        return f"automatically clipped gradients have the root of the sum of squares of moduli for one: {parts}"
+
+
+def _steepened(modulus: Modulus, clip_norm: float, stability: float) -> Modulus:
     if isinstance(modulus, Clipped):
         return modulus
-    if isinstance(modulus, Holder):
-        return replace(modulus, L=scaled(modulus.L))
-    if isinstance(modulus, Tabulated):
-        return replace(modulus, values=tuple(scaled(value) for value in modulus.values))
+    if isinstance(modulus, Holder | Tabulated):
+        return _scaled(modulus, clip_norm, stability)
+    if isinstance(modulus, Blocks):
+        return _ClippedBlocks(*(_scaled(part, clip_norm, stability) for part in modulus.parts))
     if isinstance(modulus, Sum):
         return Sum(*(_steepened(part, clip_norm, stability) for part in modulus.parts))
     raise InputError(
         f"Automatic clipping needs a modulus that is known here, got assumption={type(modulus).__name__}; tabulate it."
     )
+
+
+def _scaled(modulus: Holder | Tabulated, clip_norm: float, stability: float) -> Holder | Tabulated:
+    """K / gamma times the modulus, rounded up."""
+
+    def up(value: float) -> float:
+        with precision():
+            return upper(exact(value) * exact(clip_norm) / exact(stability))
+
+    if isinstance(modulus, Holder):
+        return replace(modulus, L=up(modulus.L))
+    return replace(modulus, values=tuple(up(value) for value in modulus.values))

@@ -8,7 +8,6 @@ from flint import arb
 
 from lastiterate.numeric.accounting.composed import Composed
 from lastiterate.numeric.accounting.dp import sampled_dp
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.balls import precision, upper
@@ -18,7 +17,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.extreme import extreme
 from lastiterate.numeric.plain_optimum import plain_optimum
 from lastiterate.numeric.results import Bound, Estimate, Measured, RenyiBound, rdp_epsilon, renyi_order
-from lastiterate.numeric.run import NoisySGD, described_run
+from lastiterate.numeric.run import NoisySGD, chance, described_run
 from lastiterate.numeric.shift_program.optimum import Optimum, worst_position
 
 __all__ = ["RANDOM_CLAIMS", "bound", "estimate", "gaussian_bound"]
@@ -110,11 +109,11 @@ def bound(
 
 def _shuffled(run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None) -> Bound | RenyiBound:
     """Of the bound for every order and the mean over orders the smaller."""
+    order, delta = _target(assumption, order, delta)
     always = gaussian_bound(run, assumption, order=order, delta=delta)
     if extreme(run, assumption) or (order is not None and order > _HIGHEST):
         return always
     if order is not None:
-        order = renyi_order(order)
         found = mean_loss(run, assumption, order)
         epsilon = found.epsilon
     elif delta is not None:
@@ -161,9 +160,7 @@ def _target(assumption: Assumption, order: float | None, delta: float | None) ->
     described_assumption(assumption)
     if order is not None and delta is not None:
         raise InputError(f"bound needs an order or a delta, got order={order} and delta={delta}; leave one out.")
-    if delta is not None:
-        gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
-    return (None if order is None else renyi_order(order)), delta
+    return None if order is None else renyi_order(order), None if delta is None else chance("delta", delta)
 
 
 def _solve(

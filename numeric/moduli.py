@@ -133,7 +133,7 @@ class Holder(Modulus):
         object.__setattr__(self, "lam", lam)
 
     def value(self, z: Array) -> Array:
-        return self.L * np.power(z, self.lam)
+        return self.L * np.power(z, self.lam) if self.L else np.zeros_like(z)  # at infinity, too
 
     def slope(self, z: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):

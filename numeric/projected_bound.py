@@ -24,13 +24,13 @@ from scipy.special import gammaln
 from lastiterate.numeric.accounting.composed import Composed, SampledStep
 from lastiterate.numeric.accounting.composed_rdp import composed_rdp
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.balls import exact, lower, precision, printed_up, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.projected_run import RandomProjectionRun
 from lastiterate.numeric.random_projection import HIGHEST_WHOLE_ORDER, order_limit, projection_rdp
 from lastiterate.numeric.results import renyi_order
+from lastiterate.numeric.run import chance
 
 __all__ = ["ProjectionBound", "projection_bound"]
 
@@ -103,8 +103,7 @@ def projection_bound(
     if (order is None) == (delta is None):
         raise InputError(f"projection_bound needs an order or a delta, got order={order}, delta={delta}; give one.")
     order = None if order is None else renyi_order(order)
-    if delta is not None:
-        gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
+    delta = None if delta is None else chance("delta", delta)
     if run.clip == "after" or not run.ranks:
         composed = _gaussian(run)
         claim, epsilon, route = "d2p2/algorithm_1/sensitivity_repaired", inf, "composition"

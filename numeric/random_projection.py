@@ -29,6 +29,7 @@ from flint import arb
 
 from lastiterate.numeric.balls import exact, lower, precision, upper
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.results import renyi_order
 from lastiterate.numeric.run import count, positive, real
 
 __all__ = ["HIGHEST_WHOLE_ORDER", "order_limit", "projection_rdp"]
@@ -66,7 +67,7 @@ def projection_rdp(
     >>> projection_rdp(2.0, sensitivity=1.0, noise_std=1.0, dimension=2)
     inf
     """
-    order, ratio = _order(order), _ratio(sensitivity, noise_std, dimension, entry_std)
+    order, ratio = renyi_order(order), _ratio(sensitivity, noise_std, dimension, entry_std)
     rate = real("rate", rate, "a chance in (0, 1]")
     if not 0 < rate <= 1:
         raise InputError(f"rate needs a chance in (0, 1], got rate={rate:g}; give batch_size / dataset_size.")
@@ -127,10 +128,3 @@ def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: floa
     with precision():
         length = exact(sensitivity) * exact(positive("entry_std", entry_std)) / exact(positive("noise_std", noise_std))
         return length**2 / dimension
-
-
-def _order(order: float) -> float:
-    order = real("order", order, "a number above 1")
-    if not 1 < order < inf:
-        raise InputError(f"order needs a number above 1, got order={order:g}; 2 is customary.")
-    return order

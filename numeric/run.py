@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, isnan
+from fractions import Fraction
+from math import inf, isfinite, isnan, nextafter
 from numbers import Integral, Real
 from typing import Any
 
@@ -37,6 +38,15 @@ def positive(name: str, value: Any, *, finite: bool = True) -> float:
     number = real(name, value, need)
     if number <= 0 or (finite and not isfinite(number)):
         raise InputError(f"{name} needs {need}, got {name}={number:g}; give a value above 0.")
+    return number
+
+
+def chance(name: str, value: Any) -> float:
+    """The value as a float in (0, 1)."""
+    need = "a number in (0, 1)"
+    number = real(name, value, need)
+    if not 0 < number < 1:
+        raise InputError(f"{name} needs {need}, got {name}={number:g}; choose one between them.")
     return number
 
 
@@ -152,14 +162,17 @@ class NoisySGD:
     def gradient_noise(cls, *, gradient_noise_std: float, step_size: float, **rest: Any) -> "NoisySGD":
         """A run whose noise is added to the averaged *gradient*: noise_std = step_size * gradient_noise_std.
 
-        Source: the convention of Altschuler & Talwar 2022 and Liang et al. 2026.
+        The product is rounded down. Source: the convention of Altschuler & Talwar 2022 and Liang et al. 2026.
 
         >>> NoisySGD.gradient_noise(gradient_noise_std=10, step_size=0.1, steps=1, clip_norm=1,
         ...                         dataset_size=5).noise_std
         1.0
         """
-        noise = positive("step_size", step_size) * positive("gradient_noise_std", gradient_noise_std)
-        return cls(step_size=step_size, noise_std=noise, **rest)
+        eta, std = positive("step_size", step_size), positive("gradient_noise_std", gradient_noise_std)
+        noise = eta * std
+        if isfinite(noise) and Fraction(noise) > Fraction(eta) * Fraction(std):
+            noise = nextafter(noise, 0.0)
+        return cls(step_size=eta, noise_std=noise, **rest)
 
     @property
     def batch(self) -> int:

@@ -6,11 +6,10 @@ that, through their Renyi divergence. Which window is best depends on the order:
 from the slope of the last, and all that they find is converted.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, log, sqrt
 
 from lastiterate.numeric.accounting.composed import Composed
-from lastiterate.numeric.accounting.composed_rdp import composed_rdp
 from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp
 from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.assumptions import Assumption
@@ -54,14 +53,14 @@ def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> Converted
     tried: dict[float, list[Sampled]] = {}
     while len(tried) < _ORDERS and order not in tried:
         tried[order] = sampled_routes(run, assumption, order, delta)
-        slope = min(_within(one, order) for one in tried[order]) / order
+        slope = min(one.within(order) for one in tried[order]) / order
         order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0
     estimates: dict[Composed, tuple[float, Sampled]] = {}
     renyi: list[tuple[float, float, Sampled]] = []
     for tried_order, routes in tried.items():
         for one in routes:
             renyi.append((quick_rdp_to_dp(tried_order, one.epsilon, delta), tried_order, one))
-            estimate = quick_rdp_to_dp(tried_order, _within(one, tried_order), delta)
+            estimate = quick_rdp_to_dp(tried_order, one.within(tried_order), delta)
             estimates[one.composed] = min(estimates.get(one.composed, (inf, one)), (estimate, one), key=lambda x: x[0])
     _, best_order, one = min(renyi, key=lambda x: x[0])
     through = f"{one.route} through RDP, order {best_order:.4g}"
@@ -72,8 +71,3 @@ def sampled_dp(run: NoisySGD, assumption: Assumption, delta: float) -> Converted
             how = "PLD" if one.composed.steps else "GDP"
             best.append(Converted(composed_epsilon(one.composed, delta), None, f"{one.route} through {how}", one))
     return min(best, key=lambda one: one.epsilon)
-
-
-def _within(one: Sampled, order: float) -> float:
-    """Its Renyi epsilon where it does not fail: an estimate of what a delta above the chance of failure makes of it."""
-    return composed_rdp(replace(one.composed, failure=0.0), order)

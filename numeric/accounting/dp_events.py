@@ -22,6 +22,7 @@ from lastiterate.numeric.accounting.composed import Composed
 from lastiterate.numeric.accounting.pld import releases, sides
 from lastiterate.numeric.accounting.tilted import Composition
 from lastiterate.numeric.balls import exact, lower, precision
+from lastiterate.numeric.batches.routes import rate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import NoisySGD, count, described_run, positive
@@ -36,6 +37,8 @@ __all__ = ["from_dp_event", "to_dp_event", "to_pld"]
 _SPLIT = 1 + 1e-9
 """Covers the rounding of a loss that is split between two points of the caller's grid."""
 _MOST_POINTS = 10**7
+_QUOTIENT = 1e-15
+"""Covers the rounding of batch size over data size and of its product with data size, relatively."""
 
 
 def to_dp_event(run: NoisySGD) -> "DpEvent":
@@ -48,7 +51,7 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
         run: the run; its projection, and that only the last iterate is released, have no event.
 
     Returns:
-        A `DpEvent`, whose noise multipliers are rounded down.
+        A `DpEvent`, whose noise multipliers are rounded down and whose sampling probability is rounded up.
 
     Raises:
         InputError: dp_accounting is not installed.
@@ -96,24 +99,26 @@ def from_dp_event(
     found = list(_flat(events, event, 1))
     if not found:
         raise InputError("event needs at least one Gaussian step, got an event without any; describe the training.")
-    kinds = {(sampling, rate) for sampling, rate, _, _ in found}
+    kinds = {one[:2] for one in found}
     if len(kinds) > 1:
         raise InputError(
             f"event needs one kind of sampling, got {len(kinds)} kinds, such as {sorted(map(str, kinds))[0]}; "
             "account for the parts by themselves and compose their PLDs (to_pld)."
         )
-    sampling, rate = kinds.pop()
-    batch = _batch(sampling, rate, n)
+    sampling, drawn = kinds.pop()
+    batch = _batch(sampling, drawn, n)
     eta, clip = positive("step_size", step_size), positive("clip_norm", clip_norm)
-    noises: list[float] = []
     with precision():
         unit = exact(eta) * exact(clip) / batch * (1 if sampling == "poisson" else 2)
-        for noise, group in groupby(found, key=lambda one: one[2]):
-            noises += [lower(exact(positive("noise_multiplier", noise)) * unit)] * sum(one[3] for one in group)
+        noises = [
+            (lower(exact(positive("noise_multiplier", noise)) * unit), sum(one[3] for one in group))
+            for noise, group in groupby(found, key=lambda one: one[2])
+        ]
+    alike = len({noise for noise, _ in noises}) == 1
     return NoisySGD(
-        steps=len(noises),
+        steps=sum(times for _, times in noises),
         step_size=eta,
-        noise_std=noises[0] if len(set(noises)) == 1 else tuple(noises),
+        noise_std=noises[0][0] if alike else tuple(noise for noise, times in noises for _ in range(times)),
         clip_norm=clip,
         dataset_size=n,
         batch_size=batch,
@@ -202,7 +207,7 @@ def _step(run: NoisySGD, noise: float) -> "DpEvent":
     events = _dp_accounting()
     gaussian = events.GaussianDpEvent(noise)
     if run.sampling == "poisson":
-        return events.PoissonSampledDpEvent(run.batch / run.dataset_size, gaussian)
+        return events.PoissonSampledDpEvent(rate(run), gaussian)
     if run.sampling == "without_replacement":
         return events.SampledWithoutReplacementDpEvent(run.dataset_size, run.batch, gaussian)
     return gaussian
@@ -235,17 +240,18 @@ def _flat(events: ModuleType, event: Any, times: int) -> list[_Flat]:
     )
 
 
-def _batch(sampling: str, rate: Any, n: int) -> int:
+def _batch(sampling: str, drawn: Any, n: int) -> int:
+    """The size of a batch, from the rate or the sizes of the event."""
     if sampling == "full":
         return n
     if sampling == "without_replacement":
-        if rate[0] != n:
-            raise InputError(f"dataset_size needs to be that of the event, got dataset_size={n} and {rate[0]} there.")
-        return count("sample_size", rate[1])
-    batch = round(rate * n) if isfinite(rate) else 0
-    if not 1 <= batch <= n or abs(batch - rate * n) > 1e-9 * n:
+        if drawn[0] != n:
+            raise InputError(f"dataset_size needs to be that of the event, got dataset_size={n} and {drawn[0]} there.")
+        return count("sample_size", drawn[1])
+    batch = round(drawn * n) if isfinite(drawn) else 0
+    if not 1 <= batch <= n or abs(batch - drawn * n) > _QUOTIENT * batch:
         raise InputError(
-            f"Poisson batches need an expected size that is a whole number, got sampling_probability={rate:g} of "
+            f"Poisson batches need an expected size that is a whole number, got sampling_probability={drawn:g} of "
             f"dataset_size={n}; change one of them."
         )
     return batch

@@ -12,8 +12,7 @@ from math import inf, isfinite, nextafter
 from flint import arb
 
 from lastiterate.numeric.balls import exact, precision, upper
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import real
+from lastiterate.numeric.run import chance
 
 __all__ = ["gdp_delta", "gdp_epsilon"]
 
@@ -59,9 +58,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     >>> round(gdp_epsilon(1.0, 1e-5), 4)
     4.3772
     """
-    delta = real("delta", delta, "a number in (0, 1)")
-    if not 0 < delta < 1:
-        raise InputError(f"delta needs a number in (0, 1), got delta={delta:g}; 1e-5 is customary.")
+    delta = chance("delta", delta)
     if not isfinite(mu):
         return inf
     if mu < _LARGE and gdp_delta(mu, 0.0) <= delta:

@@ -29,7 +29,7 @@ from lastiterate.numeric.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.batches.binomial_tails import least_range
 from lastiterate.numeric.batches.poisson_blocks import BlockShares, block
-from lastiterate.numeric.batches.routes import Sampled, composition, moved, rate
+from lastiterate.numeric.batches.routes import CLOSE, Sampled, composition, moved, rate, same_data
 from lastiterate.numeric.batches.shares import Shares
 from lastiterate.numeric.batches.split import split_windows
 from lastiterate.numeric.expansion import Expansion, Plus
@@ -39,8 +39,6 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 
 __all__ = ["mixed_rdp", "poisson_routes"]
 
-_CLOSE = 1.01
-"""Windows are priced with certainty where their estimate is at most so many times what is known."""
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
 _DEPTHS = (4.0, 12.0, 24.0)
@@ -101,17 +99,16 @@ def poisson_routes(
 
 def _least_of_each(found: list[Sampled], order: float, delta: float | None) -> list[Sampled]:
     """The best bound of every route; where a delta is meant, one that may fail is kept beside one that never does."""
+
+    def spent(one: Sampled) -> float:
+        return one.epsilon if delta is None else one.within(order)
+
     best: dict[tuple[str, bool], Sampled] = {}
     for one in found:
         key = (one.route, delta is not None and one.composed.failure > 0)
-        if key not in best or _spent(one, order, delta) < _spent(best[key], order, delta):
+        if key not in best or spent(one) < spent(best[key]):
             best[key] = one
     return list(best.values())
-
-
-def _spent(one: Sampled, order: float, delta: float | None) -> float:
-    """What a bound costs at the order, or within the event where a delta is meant."""
-    return one.epsilon if delta is None else composed_rdp(replace(one.composed, failure=0.0), order)
 
 
 def _ranges(
@@ -158,15 +155,13 @@ def _for_sizes(
         window = (run.steps - length, run.steps)
         return Sampled(epsilon, route, window, share, replace(composed, failure=failure))
 
-    shares = Shares(program, _Shared(fixed, sized, {}), moved(run), rate(run), run.adjacency, order)
+    shares = Shares(program, same_data(fixed, sized), moved(run), rate(run), run.adjacency, order)
     routes = [
         bounded(one.composed, "window of shifts", one.length, one.share)
         for one in (split_windows(shares) if needed or shares.least() < surely else [])
-        if needed or one.estimate < surely * _CLOSE
+        if needed or one.estimate < surely * CLOSE
     ]
-    last = run.steps - 1
-    alone = (program.expansion(last).sensitivity / exact(run.noise_std_at(last))) ** 2
-    if needed or not min([surely, *(one.epsilon for one in routes)]) <= order / 2 * float(alone):
+    if needed or not min([surely, *(one.epsilon for one in routes)]) <= order / 2 * program.least():
         worst = optimum(program)
         routes.append(bounded(Composed(upper(worst.cost)), "worst batches", run.steps - worst.path.start, 0.0))
     return routes
@@ -185,7 +180,7 @@ def _in_blocks(
     """Windows of blocks that contract, see `poisson_blocks`; ``surely`` is a bound for every sequence of sizes."""
     others = run.dataset_size - 1
     fixed, sized = _fixed(run), _Sized(assumption, 0, others)
-    program, shared, found = ShiftProgram(fixed, sized), _Shared(fixed, sized, {}), []
+    program, shared, found = ShiftProgram(fixed, sized), same_data(fixed, sized), []
     for width in _BLOCKS:
         blocks = run.steps // width
         known = block(run, assumption, width, log_chance - log(max(blocks, 1)) - 1) if blocks else None
@@ -195,27 +190,12 @@ def _in_blocks(
         for one in split_windows(shares):
             covered = -(-run.steps // width) if known.tracked else one.length // width
             failure = min(1.0, upper(covered * exact(known.chance)))
-            if needed or one.estimate < surely * _CLOSE:
+            if needed or one.estimate < surely * CLOSE:
                 epsilon = mixed_rdp(composed_rdp(one.composed, order), failure, surely, order)
                 window = (run.steps - one.length, run.steps)
                 composed = replace(one.composed, failure=failure)
                 found.append(Sampled(epsilon, "window of shifts", window, one.share, composed))
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Shared:
-    """Expansion of each step for two copies of the run without i*, by step size."""
-
-    run: NoisySGD
-    sized: _Sized
-    known: dict[float, Expansion]
-
-    def __call__(self, t: int) -> Expansion:
-        size = self.run.step_size_at(t)
-        if size not in self.known:
-            self.known[size] = self.sized.expansion(self.run, t, differs=False)
-        return self.known[size]
 
 
 def mixed_rdp(inside: float, failure: float, outside: float, order: float) -> float:

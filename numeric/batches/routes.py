@@ -1,7 +1,8 @@
 """One bound for random batches, and what every scheme of random batches has in common."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import nextafter
 
@@ -9,11 +10,15 @@ import numpy as np
 
 from lastiterate.numeric.accounting.composed import Composed, SampledStep
 from lastiterate.numeric.accounting.composed_rdp import composed_rdp
+from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, lower, upper
+from lastiterate.numeric.expansion import Expansion
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["Sampled", "composition", "moved", "never_failing", "rate"]
+__all__ = ["CLOSE", "Sampled", "composition", "moved", "never_failing", "rate", "same_data"]
 
+CLOSE = 1.01
+"""Windows are priced with certainty where their estimate is at most so many times what is known."""
 _MOST_KINDS = 256
 
 
@@ -37,6 +42,10 @@ class Sampled:
     share: float
     composed: Composed
 
+    def within(self, order: float) -> float:
+        """Epsilon at an order outside the event in which ``composed`` may fail, rounded up."""
+        return composed_rdp(replace(self.composed, failure=0.0), order)
+
 
 def never_failing(composed: Composed, order: float, route: str, window: tuple[int, int], share: float) -> Sampled:
     """The bound of a composition without a chance of failure."""
@@ -53,6 +62,19 @@ def moved(run: NoisySGD) -> float:
     """How far apart the outcomes of one step may lie, over its step size, rounded up: 2 K / b, or K / b; a gradient."""
     samples = 2 if run.adjacency == "replace" else 1
     return upper(samples * exact(run.clip_norm) / run.batch)
+
+
+def same_data(run: NoisySGD, assumption: Assumption) -> Callable[[int], Expansion]:
+    """Expansion of each step for two copies of one run that meet the same batch."""
+    known: dict[float, Expansion] = {}
+
+    def at(t: int) -> Expansion:
+        size = run.step_size_at(t)
+        if size not in known:
+            known[size] = assumption.expansion(run, t, differs=False)
+        return known[size]
+
+    return at
 
 
 def composition(run: NoisySGD, order: float) -> Sampled:

@@ -16,24 +16,18 @@ Source: ours; it repairs Chien & Li 2025, Theorem 3.12, whose one-step price is 
 ours/sampled/*). Price of a step: Balle, Barthe & Gaboardi 2018.
 """
 
-from collections.abc import Callable
-
 from lastiterate.numeric.accounting.composed import Composed
 from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.balls import precision, upper
 from lastiterate.numeric.batches.poisson import poisson_routes
-from lastiterate.numeric.batches.routes import Sampled, composition, moved, never_failing, rate
+from lastiterate.numeric.batches.routes import CLOSE, Sampled, composition, moved, never_failing, rate, same_data
 from lastiterate.numeric.batches.shares import Shares
 from lastiterate.numeric.batches.split import split_windows
-from lastiterate.numeric.expansion import Expansion
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 __all__ = ["Sampled", "sampled_loss", "sampled_routes"]
-
-_CLOSE = 1.01
-"""Windows are priced with certainty where their estimate is at most so many times what is known."""
 
 
 def sampled_loss(run: NoisySGD, assumption: Assumption, order: float) -> Sampled:
@@ -65,26 +59,11 @@ def _routes(run: NoisySGD, assumption: Assumption, order: float, *, needed: bool
         found = [composition(run, order)]
         shares = Shares(program, same_data(run, assumption), moved(run), rate(run), run.adjacency, order)
         for one in split_windows(shares) if needed or shares.least() < found[0].epsilon else []:
-            if needed or one.estimate < found[0].epsilon * _CLOSE:
+            if needed or one.estimate < found[0].epsilon * CLOSE:
                 window = (run.steps - one.length, run.steps)
                 found.append(never_failing(one.composed, order, "window of shifts", window, one.share))
-        last = run.steps - 1
-        alone = (program.expansion(last).sensitivity / exact(run.noise_std_at(last))) ** 2
-        if needed or not min(one.epsilon for one in found) <= order / 2 * float(alone):
+        if needed or not min(one.epsilon for one in found) <= order / 2 * program.least():
             worst = optimum(program)
             window = (worst.path.start, run.steps)
             found.append(never_failing(Composed(upper(worst.cost)), order, "worst batches", window, 0.0))
         return found
-
-
-def same_data(run: NoisySGD, assumption: Assumption) -> Callable[[int], Expansion]:
-    """Expansion of each step for two copies of one run that meet the same batch."""
-    known: dict[float, Expansion] = {}
-
-    def at(t: int) -> Expansion:
-        size = run.step_size_at(t)
-        if size not in known:
-            known[size] = assumption.expansion(run, t, differs=False)
-        return known[size]
-
-    return at

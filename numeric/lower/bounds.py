@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 
 from flint import arb
 from scipy.special import ndtr
 
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.batches.witness_laws import BinomialLaw
@@ -25,7 +24,7 @@ from lastiterate.numeric.lower.line import (
 from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
 from lastiterate.numeric.lower.witnesses import admits_constant, admits_curvature, least_curvature, steepest_push
-from lastiterate.numeric.run import NoisySGD, described_run
+from lastiterate.numeric.run import NoisySGD, chance, described_run
 
 __all__ = ["Lower", "lower_bound", "lower_bounds"]
 
@@ -112,8 +111,7 @@ def lower_bounds(
         raise InputError(f"A lower bound needs an order or a delta, got order={order}, delta={delta}; pass one.")
     described_run("A lower bound", run)
     described_assumption(assumption)
-    if delta is not None:
-        gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
+    delta = None if delta is None else chance("delta", delta)
     target = _Target(None if order is None else real_order(order), delta)
     refuse_extreme("A lower bound", run, assumption)
     if order is not None and order > _HIGHEST:
@@ -280,7 +278,10 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
     extra = 4 * run.steps * float(ndtr(-_OUTLIERS)) * 1.01
     while run.sampling != "poisson" and eta * h <= 1 and admits_curvature(assumption, h, run.diameter):
         c = 1 - eta * h
-        halves = {words: abs(moves[0]) / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c) for moves, words in _moves(run)}
+        halves = {
+            words: abs(moves[0]) / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c) if c < 1 else inf
+            for moves, words in _moves(run)
+        }
         if 2 * max(halves.values()) <= _widest(run) * noise:
             for moves, words in _moves(run):
                 losses = f"quadratics of curvature {h:g}, {words}"

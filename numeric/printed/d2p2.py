@@ -3,9 +3,8 @@
 Source: D2P2-SGD (file 002), Theorem 1, line 118, and A.3, lines 395 to 405.
 """
 
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.balls import exact, precision, upper
-from lastiterate.numeric.run import count, positive
+from lastiterate.numeric.run import chance, count, positive
 
 __all__ = ["theorem_1"]
 
@@ -35,7 +34,7 @@ def theorem_1(delta: float, *, steps: int, batch_size: int, dataset_size: int, n
     >>> round(theorem_1(1e-5, steps=1, batch_size=1, dataset_size=1, noise_std=4.8448), 2)
     4.02
     """
-    gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
+    delta = chance("delta", delta)
     with precision():
         load = exact(count("steps", steps)) * count("batch_size", batch_size) / count("dataset_size", dataset_size)
         a = 14 * (load / exact(positive("noise_std", noise_std))) ** 2

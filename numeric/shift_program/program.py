@@ -140,6 +140,19 @@ class ShiftProgram:
             return arb("inf")
         return (self.expansion(t).ball(exact(reach)) / exact(self.noise_at(t))) ** 2
 
+    def least(self) -> float:
+        """What no path costs less than, about, where every step may meet the sample; in units of the noise.
+
+        The last step hides its own sensitivity s. Where e(z) >= z + s and all steps are alike, w steps from the
+        diameter cost (D + w s)^2 / w at least, and the whole run from 0 costs T s^2.
+        """
+        last = self.steps - 1
+        s, noise = float(self.expansion(last).sensitivity), self.noise_at(last)
+        if not (self.constant and self.assumption.expansive):
+            return (s / noise) ** 2
+        w = min(max(self.diameter / s, 1.0), self.steps)
+        return min(self.steps * s**2, (self.diameter + w * s) ** 2 / w) / noise**2
+
     def reach(self, t: int) -> float:
         """A distance, rounded up, that holds for free at time t: D, or less where updates contract.
 
@@ -217,7 +230,7 @@ def run_forward(
         z, total = exact(distance), arb(0)
         for t, shift in enumerate(shifts[:-1].tolist()):
             left = (expansion(t).ball(z) - exact(shift)).upper()
-            z = left if left > 0 else arb(0)
+            z = arb(0) if left <= 0 else left  # what is not a number stays one, and costs infinity
             total += (exact(shift) / exact(noise(t))) ** 2
         last = len(shifts) - 1
         return total + (expansion(last).ball(z) / exact(noise(last))) ** 2

@@ -24,8 +24,8 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.audit import chance
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import chance
 from lastiterate.runtime.coupled.runs import CoupledRuns
 
 __all__ = ["DriftInterval", "drift_interval"]

@@ -90,6 +90,11 @@ def test_the_limit_itself_is_allowed() -> None:
     assert bound(run, Convex(16)).cost == bound(run, Convex(1)).cost
 
 
+def test_nothing_stays_nothing_however_far() -> None:
+    assert Smooth(0.0).value(np.array([0.0, 1.0, inf])).tolist() == [0.0, 0.0, 0.0]
+    assert Sum(Smooth(0.0), Clipped()).value(np.array([inf])).tolist() == [inf]
+
+
 def test_a_table_is_its_monotone_completion() -> None:
     table = Tabulated((0.25, 0.5), (1.0, 3.0))
     at = np.array([0.0, 0.1, 0.25, 0.2500001, 0.5, 0.51])

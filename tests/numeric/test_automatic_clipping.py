@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex, Sum, Tabulated
+from lastiterate.numeric.assumptions import (
+    Blocks,
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+    Sum,
+    Tabulated,
+)
 from lastiterate.numeric.automatic_clipping import automatic_clipping
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.results import Measured
@@ -32,6 +42,24 @@ def test_every_modulus_has_a_counterpart():
     assert automatic_clipping(Minimum(Smooth(1.0), Clipped()), **half) == Minimum(Smooth(4.0), Clipped())
     measured = automatic_clipping(Measured(Smooth(1.0), "a sample"), **half)
     assert measured == Measured(Smooth(4.0), "a sample")
+
+
+def test_blocks_hold_for_the_whole_and_not_for_one() -> None:
+    """Two blocks, x and 3 y: the whole meets the modulus, the block of x alone does not meet its own."""
+    gamma, rng = 0.05, np.random.default_rng(6)
+    blocks = automatic_clipping(Blocks(Smooth(1.0), Smooth(3.0)), stability=gamma)
+    assert isinstance(blocks, Blocks)
+    assert blocks.parts == (Smooth(20.0), Smooth(60.0))
+    assert "root of the sum of squares" in blocks.statement
+    points = rng.standard_normal((2, 10_000, 2)) * 10.0 ** rng.uniform(-4, 0, (10_000, 1))
+    fields = [g / (np.linalg.norm(g, axis=1, keepdims=True) + gamma) for g in points * [1.0, 3.0]]
+    distance = np.linalg.norm(points[0] - points[1], axis=1)
+    change = fields[0] - fields[1]
+    ratio = np.linalg.norm(change, axis=1) / blocks.value(distance)
+    assert 0.5 < ratio.max() <= 1 + 1e-9
+    # x stays, y alone changes: a block whose modulus is 0 changes all the same.
+    still = [np.array([1.0, 3 * y]) / (np.hypot(1.0, 3 * y) + gamma) for y in (0.0, 1.0)]
+    assert abs(still[0][0] - still[1][0]) > 0.5
 
 
 def test_constants_are_rounded_up():

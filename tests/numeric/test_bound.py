@@ -1,6 +1,7 @@
 """Properties of `bound`: against the oracle, and in every parameter."""
 
 from dataclasses import replace
+from fractions import Fraction
 from math import inf, isfinite, nextafter
 
 import mpmath as mp
@@ -266,6 +267,16 @@ def test_bad_order(order: object) -> None:
 @pytest.mark.parametrize("delta", [0, 1, -1e-5, 2.0, float("nan"), "1e-5"])
 def test_bad_delta(delta: object) -> None:
     _refused("delta=", delta=delta)
+
+
+@pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement", "poisson"])
+@pytest.mark.parametrize("kind", [Fraction, np.float32, np.float64])
+def test_a_delta_may_be_any_real_number(sampling: str, kind: type) -> None:
+    batch = {} if sampling == "full" else {"batch_size": 2, "sampling": sampling}
+    run = NoisySGD(4, 0.1, 1.0, 2.0, 6, diameter=1.0, **batch)  # type: ignore[arg-type]
+    found = bound(run, Convex(1.0), delta=kind(2**-9))
+    assert type(found.delta) is float
+    assert found.epsilon == bound(run, Convex(1.0), delta=2**-9).epsilon
 
 
 def _refused(match: str, **arguments: object) -> None:

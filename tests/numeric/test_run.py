@@ -1,7 +1,7 @@
 """Bad input of a run is one sentence with ``name=value`` in it."""
 
 from dataclasses import replace
-from math import inf, nan
+from math import inf, nan, nextafter
 
 import numpy as np
 import pytest
@@ -74,6 +74,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_gradient_noise() -> None:
     run = NoisySGD.gradient_noise(gradient_noise_std=5, step_size=0.25, steps=1, clip_norm=1, dataset_size=5)
     assert run.noise_std == 1.25
+    above = NoisySGD.gradient_noise(gradient_noise_std=3, step_size=0.1, steps=1, clip_norm=1, dataset_size=5)
+    assert above.noise_std == nextafter(3 * 0.1, 0.0)  # the product of floats is above that of the numbers
     for name in ("gradient_noise_std", "step_size"):
         values = {"gradient_noise_std": 5.0, "step_size": 0.1} | {name: -1.0}
         with pytest.raises(InputError, match=f"{name}=-1"):

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from math import inf, sqrt
 
 import pytest
@@ -23,6 +24,7 @@ _RUN = NoisySGD(
     steps=120, step_size=0.5, noise_std=0.2, clip_norm=1.0, dataset_size=60, batch_size=6,
     sampling="without_replacement", diameter=2.0,
 )  # fmt: skip
+_GAUSSIAN = dp.GaussianDpEvent(1.0)
 _GIVEN = {"step_size": 0.5, "clip_norm": 1.0, "dataset_size": 60}
 
 
@@ -41,6 +43,25 @@ def test_there_and_back(run: NoisySGD) -> None:
     assert replace(found, noise_std=run.noise_std) == replace(run, batch_size=run.batch)
     for t in range(run.steps):
         assert run.noise_std_at(t) * (1 - 1e-14) <= found.noise_std_at(t) <= run.noise_std_at(t)
+
+
+def test_the_rate_of_an_event_is_rounded_up() -> None:
+    run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=49, batch_size=3, sampling="poisson")
+    event = to_dp_event(run)
+    assert Fraction(event.event.sampling_probability) >= Fraction(3, 49) > Fraction(3 / 49)
+    assert from_dp_event(event, step_size=1.0, clip_norm=1.0, dataset_size=49).batch == 3
+
+
+def test_a_rate_is_not_rounded_to_a_whole_batch() -> None:
+    """1.4 in a billion of a billion samples: a run with batches of one would look a third too private."""
+    for rate, n in ((1.4e-9, 10**9), (1.001e-6, 10**6)):
+        with pytest.raises(InputError, match="whole number"):
+            from_dp_event(dp.PoissonSampledDpEvent(rate, _GAUSSIAN), step_size=1.0, clip_norm=1.0, dataset_size=n)
+
+
+def test_a_billion_equal_steps_are_one_number() -> None:
+    found = from_dp_event(dp.SelfComposedDpEvent(dp.GaussianDpEvent(2.0), 10**9), **_GIVEN)
+    assert (found.steps, found.noise_std) == (10**9, pytest.approx(2.0 * 2 * 0.5 / 60))
 
 
 def test_the_events_say_what_is_released() -> None:
@@ -90,9 +111,6 @@ def test_random_batches_as_a_pld() -> None:
     assert expected * (1 - 1e-3) <= law.get_epsilon_for_delta(1e-5) <= expected * (1 + 3e-3)
     nothing = to_pld(replace(found, composed=Composed(0.0)))
     assert nothing.get_epsilon_for_delta(1e-5) == 0.0
-
-
-_GAUSSIAN = dp.GaussianDpEvent(1.0)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from scipy.optimize import minimize
 from lastiterate.numeric.accounting.composed_rdp import composed_rdp
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.batches.price_table import approximate_prices
-from lastiterate.numeric.batches.routes import moved, rate
-from lastiterate.numeric.batches.sampled import same_data
+from lastiterate.numeric.batches.routes import moved, rate, same_data
 from lastiterate.numeric.batches.shares import Shares
 from lastiterate.numeric.batches.split import split_windows
 from lastiterate.numeric.run import NoisySGD

@@ -224,6 +224,15 @@ def test_shifts_depend_on_the_order() -> None:
     assert np.sum(late.shifts**2) == pytest.approx(late.cost)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("L", [30.0, 1e9, 1e29])
+def test_epochs_that_grow_beyond_floats(L: float) -> None:
+    """31^200 and more in an epoch: no more than composition, no less than the encounter of the last step."""
+    run = NoisySGD(400, 1.0, 1.0, 1.0, 1000, batch_size=5, sampling="shuffled", diameter=3.0)
+    found = bound(run, Smooth(L), order=2.0).epsilon
+    assert 2 / 5 * (2 / 5) < found <= 2 * (2 / 5) ** 2 * (1 + 1e-9)
+
+
 def test_other_batches_have_no_order() -> None:
     with pytest.raises(InputError, match="sampling='cyclic'"):
         worst_order(replace(_RUN, sampling="cyclic"), Convex(1.0))

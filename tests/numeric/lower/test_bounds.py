@@ -164,6 +164,14 @@ def test_contracting_runs_with_random_batches() -> None:
     assert 0 < max(one.value for one in found) <= bound(run, StronglyConvex(10.0, 5.0), order=2.0).epsilon
 
 
+def test_a_contraction_that_floats_do_not_see() -> None:
+    """1 - eta m is 1: the curvature is raised until the interval is narrow enough, as for any other small one."""
+    run = replace(RUN, sampling="shuffled", steps=40, diameter=inf)
+    tiny, small = (lower_bound(run, StronglyConvex(10.0, m), order=2.0).value for m in (1e-19, 1e-3))
+    assert tiny == pytest.approx(small, rel=0.3)
+    assert lower_bound(replace(run, step_size=1e-18), StronglyConvex(10.0, 5.0), order=2.0).value == 0.0
+
+
 def test_domains_that_no_strongly_convex_lipschitz_loss_fits() -> None:
     nothing = lower_bound(replace(RUN, diameter=1.0, clip_norm=0.4), StronglyConvex(1.0, 1.0), order=2.0)
     assert nothing.value == 0

@@ -1,15 +1,19 @@
 """The shift program: which paths are accepted, and what its last steps are."""
 
-from math import inf
+from dataclasses import replace
+from math import inf, nan
 
 import numpy as np
 import pytest
+from flint import arb
 
-from lastiterate.numeric.assumptions import Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.balls import lower, upper
+from lastiterate.numeric.expansion import Affine
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.bracket import bracket
-from lastiterate.numeric.shift_program.program import Path, ShiftProgram
+from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram, run_forward
 
 
 def _run(steps: int = 20, **changed: float) -> NoisySGD:
@@ -29,6 +33,23 @@ def test_shifts_that_spend_too_much_are_cut_at_zero() -> None:
     program = ShiftProgram(_run(3), Smooth(1))
     eager = program.cost(Path(0, 0.0, np.array([5.0, 0.08, 0.08])))
     assert float(eager) == pytest.approx(25 + 2 * 0.08**2, rel=1e-14)
+
+
+def test_what_is_not_a_number_costs_infinity() -> None:
+    program = ShiftProgram(_run(3), Smooth(1))
+    for shifts in ([nan, 1.0, 1.0], [inf, 1.0, 1.0]):
+        assert upper(program.cost(Path(0, 0.0, np.array(shifts)))) == inf
+    still = Affine(arb(0), arb(1))
+    assert upper(run_forward(lambda _: still, lambda _: 1.0, inf, np.zeros(3))) == inf  # 0 times infinity
+
+
+@pytest.mark.parametrize("assumption", [Smooth(1), Smooth(30), Holder(1, 0.5), Clipped(), StronglyConvex(1, 0.5)])
+def test_no_path_costs_less_than_the_least(assumption: Assumption) -> None:
+    for steps, diameter in ((1, 0.5), (20, 0.01), (20, 1.0), (20, 30.0), (60, inf)):
+        for scheme in ({}, {"sampling": "without_replacement", "batch_size": 1}):
+            program = ShiftProgram(replace(_run(steps, diameter=diameter), **scheme), assumption)
+            assert 0 < program.least() <= upper(optimum(program).cost) * (1 + 1e-12)
+    assert ShiftProgram(_run(200), Convex(1)).least() == pytest.approx((1 + 13 * 0.08) ** 2 / 13, rel=1e-3)
 
 
 @pytest.mark.parametrize("path", [Path(0, 0.0, np.ones(4)), Path(2, 1.0, np.ones(2))])
