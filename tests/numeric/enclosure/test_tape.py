@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.numeric.enclosure.tape import Tape, enclose
+from lastiterate.numeric.enclosure.tape import MAX_TERMS, Tape, enclose
 
 x, y = sp.symbols("x y", positive=True)
 k = sp.Symbol("k", integer=True, positive=True)
@@ -119,7 +119,42 @@ def test_precision_tightens():
         ctx.prec = before
 
 
-@pytest.mark.parametrize("expression", [sp.Integral(sp.exp(-(y**2)), (y, 0, x)), sp.Sum(x**-k, (k, 1, x)), sp.zeta(x)])
-def test_what_is_not_supported_is_said(expression):
-    with pytest.raises(UnsupportedError):
+def test_a_float_in_an_expression_is_taken_as_it_is():
+    for value in (0.1, -0.1, 3e-200):
+        assert enclose(sp.Float(value), {}) == arb(value)
+
+
+def test_infinite_numbers_are_enclosed():
+    assert enclose(sp.oo, {}).lower() == arb("inf")
+    assert enclose(-sp.oo, {}).upper() == -arb("inf")
+
+
+@pytest.mark.parametrize(
+    ("number", "value"), [(sp.pi, 3.141592653589793), (sp.E, 2.718281828459045), (sp.EulerGamma, 0.5772156649015329)]
+)
+def test_constants_are_enclosed(number, value):
+    assert abs(enclose(number, {}) - value) < 1e-15
+
+
+def test_a_sum_may_have_so_many_terms_and_no_more():
+    assert enclose(sp.Sum(k - k + 1, (k, 1, MAX_TERMS)), {}) == MAX_TERMS
+    with pytest.raises(UnsupportedError, match=f"has more than {MAX_TERMS} terms"):
+        enclose(sp.Sum(x**-k, (k, 1, MAX_TERMS + 1)), {x: arb(2)})
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        (sp.Integral(sp.exp(-(y**2)), (y, 0, x)), "no enclosure of Integral in "),
+        (sp.Sum(x**-k, (k, 1, x)), "needs whole limits to be enclosed"),
+        (sp.zeta(x), "no enclosure of zeta in zeta(x)"),
+        (x + y, "no value was given for the symbol y"),
+        (sp.GoldenRatio + x, "no enclosure of the number GoldenRatio"),
+        (sp.Piecewise((x, x > 2), (2, x > 1)), "a Piecewise needs a last piece that holds otherwise"),
+        (sp.Piecewise((x, sp.Ne(x, 1)), (2, True)), "no enclosure of a piece under the condition Ne(x, 1)"),
+    ],
+)
+def test_what_is_not_supported_is_said(expression, words):
+    with pytest.raises(UnsupportedError) as refused:
         enclose(expression, {x: arb("1.5")})
+    assert words in str(refused.value)

@@ -1,0 +1,154 @@
+"""Interval operations at the edges of their domains: nothing is lost, and what is unknown is the whole line."""
+
+from itertools import product
+from math import cos, sin
+
+import pytest
+import sympy as sp
+from flint import arb
+
+from lastiterate.numeric.enclosure import interval as iv
+from lastiterate.numeric.enclosure.interval import UNIT, WHOLE, Interval
+from lastiterate.numeric.enclosure.operations import operation_of
+
+x, y = sp.symbols("x y", real=True)
+INF = float("inf")
+
+
+def of(low: float, high: float) -> Interval:
+    return arb(low), arb(high)
+
+
+def ends(found: Interval) -> tuple[float, float]:
+    return float(found[0]), float(found[1])
+
+
+def test_the_constants() -> None:
+    assert ends(WHOLE) == (-INF, INF)
+    assert ends(UNIT) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ((1, 2), (3, 5), (3, 10)),
+        ((-1, 2), (3, 5), (-5, 10)),
+        ((-1, 2), (-3, 5), (-6, 10)),
+        ((-3, -2), (-7, -5), (10, 21)),
+        ((1, 2), (-4, -3), (-8, -3)),
+        ((-1, 0), (2, INF), (-INF, INF)),
+        ((-1, 1), (-INF, INF), (-INF, INF)),
+        ((0, 0), (0, INF), (0, INF)),
+    ],
+)
+def test_products(one: tuple[float, float], other: tuple[float, float], found: tuple[float, float]) -> None:
+    low, high = ends(iv.multiply(of(*one), of(*other)))
+    assert low <= found[0]
+    assert high >= found[1]
+    if INF not in (*one, *other):
+        assert (low, high) == found
+
+
+@pytest.mark.parametrize(
+    ("one", "found"),
+    [
+        ((2, 4), (0.25, 0.5)),
+        ((-4, -2), (-0.5, -0.25)),
+        ((0, 2), (0.5, INF)),
+        ((0, 0), (-INF, INF)),
+        ((-1, 1), (-INF, INF)),
+        ((-2, 0), (-INF, INF)),
+    ],
+)
+def test_reciprocals(one: tuple[float, float], found: tuple[float, float]) -> None:
+    assert ends(iv.inverse(of(*one))) == found
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "found"),
+    [
+        ((4, 9), (0.5, 0.5), (2, 3)),
+        ((4, 16), (-0.5, 0.5), (0.25, 4)),
+        ((0, 16), (0.5, 0.75), (0, 8)),
+        ((0, 0), (0.5, 0.75), (0, 0)),
+        ((-1e-20, 16), (0.5, 0.75), (0, 8)),  # below zero there is rounding alone
+        ((0, 16), (-0.5, 0.75), (-INF, INF)),
+        ((0, 16), (0, 0.75), (-INF, INF)),
+        ((-2, -1), (0.5, 0.75), (-INF, INF)),
+        ((-INF, 1), (0.5, 0.75), (-INF, INF)),
+        ((2, INF), (-1.5, 0), (0, 1)),
+        ((4, 9), (0.5, INF), (2, INF)),
+        ((1, 2), (0.5, INF), (-INF, INF)),  # 1^inf
+        ((-2, 3), (2, 2), (0, 9)),
+        ((-2, 3), (3, 3), (-8, 27)),
+        ((2, 4), (-2, -2), (1 / 16, 1 / 4)),
+        ((-3, 2), (0, 0), (1, 1)),
+    ],
+)
+def test_powers(base: tuple[float, float], exponent: tuple[float, float], found: tuple[float, float]) -> None:
+    low, high = ends(iv.power(of(*base), of(*exponent)))
+    assert low <= found[0]
+    assert high >= found[1]
+    assert low == pytest.approx(found[0], rel=1e-12)
+    assert high == pytest.approx(found[1], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("one", "found"), [((1, 2), (1, 2)), ((-2, -1), (1, 2)), ((-3, 2), (0, 3)), ((-2, 3), (0, 3)), ((0, 0), (0, 0))]
+)
+def test_absolute_values(one: tuple[float, float], found: tuple[float, float]) -> None:
+    assert ends(iv.absolute(of(*one))) == found
+
+
+@pytest.mark.parametrize(
+    ("expression", "one", "value", "slope"),
+    [
+        (sp.sin(x), (-INF, 1), (-1, 1), (-1, 1)),
+        (sp.cos(x), (0, INF), (-1, 1), (-1, 1)),
+        (sp.sin(x), (0, 10), (-1, 1), (-1, 1)),
+        (sp.sign(x), (2, 3), (1, 1), (-INF, INF)),
+        (sp.sign(x), (-3, -2), (-1, -1), (-INF, INF)),
+        (sp.sign(x), (0, 0), (0, 0), (-INF, INF)),
+        (sp.sign(x), (-1, 1), (-1, 1), (-INF, INF)),
+        (sp.Abs(x), (-3, -2), (2, 3), (-1, -1)),
+        (sp.Abs(x), (2, 3), (2, 3), (1, 1)),
+        (sp.Abs(x), (-1, 2), (0, 2), (-1, 1)),
+        (sp.Abs(x), (0, 0), (0, 0), (-1, 1)),
+        (sp.floor(x), (0.5, 2.5), (0, 2), (-INF, INF)),
+        (sp.ceiling(x), (0.5, 2.5), (1, 3), (-INF, INF)),
+        (sp.log(x), (-1, 1), (-INF, 0), (-INF, INF)),
+        (sp.acosh(x), (0, 2), (-INF, 1.3169578969248167), (-INF, INF)),
+        (sp.asin(x), (-1, 1), (-1.5707963267948968, 1.5707963267948968), (-INF, INF)),
+    ],
+)
+def test_values_and_slopes(
+    expression: sp.Expr, one: tuple[float, float], value: tuple[float, float], slope: tuple[float, float]
+) -> None:
+    operation, _ = operation_of(expression)
+    found = operation.value([of(*one)])
+    assert ends(found) == pytest.approx(value)
+    assert ends(operation.partials([of(*one)], found)[0]) == slope
+
+
+def test_sine_and_cosine_are_cut_to_their_range_and_tight_on_short_intervals() -> None:
+    for expression, function in ((sp.sin(x), sin), (sp.cos(x), cos)):
+        low, high = ends(operation_of(expression)[0].value([of(0.7, 0.7)]))
+        assert low <= function(0.7) <= high
+        assert high - low < 1e-12
+
+
+SLOPES = {
+    ((0, 1), (2, 3)): [(1, 1), (0, 0)],
+    ((2, 3), (0, 1)): [(0, 0), (1, 1)],
+    ((0, 2), (1, 3)): [(0, 1), (0, 1)],
+    ((0, 1), (1, 3)): [(0, 1), (0, 1)],
+}
+
+
+@pytest.mark.parametrize(("kind", "place"), product((sp.Min, sp.Max), SLOPES))
+def test_a_choice_has_the_slope_of_whatever_may_be_chosen(kind: type, place: tuple[tuple[int, int], ...]) -> None:
+    args = [of(*one) for one in place]
+    operation, _ = operation_of(kind(x, y))
+    found = [ends(one) for one in operation.partials(args, operation.value(args))]
+    wanted = SLOPES[place]
+    assert found == (wanted if kind is sp.Min else wanted[::-1])
