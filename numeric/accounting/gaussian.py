@@ -68,8 +68,6 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         return high
     while nextafter(low, inf) < high:  # floats are finitely many: this ends on neighbours
         middle = low + (high - low) / 2
-        if middle in (low, high):
-            break
         low, high = (middle, high) if gdp_delta(mu, middle) > delta else (low, middle)
     return high
 
@@ -80,8 +78,6 @@ def _first_term_alone(mu: float, delta: float) -> float:
         low, high = -_WIDEST, _WIDEST
         while nextafter(low, inf) < high:
             middle = (low + high) / 2
-            if middle in (low, high):
-                break
             below = (exact(middle) / arb(2).sqrt()).erfc() / 2 <= exact(delta)
             low, high = (low, middle) if below else (middle, high)
         return max(upper(exact(mu) ** 2 / 2 + exact(mu) * exact(high)), 0.0)

@@ -5,7 +5,7 @@ where it is r < 1 at k, P(X >= k) <= P(X = k) / (1 - r). The lower tail of X is 
 """
 
 from fractions import Fraction
-from math import floor, inf, lgamma, log, log1p
+from math import floor, lgamma, log, log1p
 
 from flint import arb
 
@@ -65,11 +65,7 @@ def _least(count: int, rate: float, log_chance: float) -> int:
 
 
 def _log_tail(count: int, rate: float, least: int) -> float:
-    """Logarithm of the bound of `tail_from`, in floats."""
-    if least > count:
-        return -inf
+    """Logarithm of the bound of `tail_from`, in floats; count * rate < least <= count, so that its ratio is below 1."""
     ratio = (count - least) / (least + 1) * rate / (1 - rate)
-    if ratio >= 1:
-        return 0.0
     ways = lgamma(count + 1) - lgamma(least + 1) - lgamma(count - least + 1)
     return ways + least * log(rate) + (count - least) * log1p(-rate) - log1p(-ratio)

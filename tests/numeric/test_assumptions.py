@@ -47,6 +47,8 @@ _RUN = NoisySGD(steps=30, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_s
         (lambda: Tabulated((1.0,), (1.0, 2.0)), "len(values)=2"),
         (lambda: Tabulated((1.0, 1.0), (1.0, 2.0)), "distances[1]=1"),
         (lambda: Tabulated((1.0, 2.0), (2.0, 1.0)), "values[1]=1"),
+        (lambda: Tabulated("1", (1.0,)), "distances needs a list of numbers, got distances='1'"),
+        (lambda: Tabulated((1.0,), 1.0), "values needs a list of numbers, got values=1.0"),
         (lambda: Tabulated((0.0,), (1.0,)), "distances[0]=0"),
         (lambda: Tabulated((1.0,), (-1.0,)), "values[0]=-1"),
         (lambda: Tabulated((1.0,), (nan,)), "values[0]=nan"),

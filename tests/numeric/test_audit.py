@@ -1,5 +1,5 @@
 import json
-from math import isinf, log
+from math import inf, isinf, log
 
 import numpy as np
 import pytest
@@ -52,6 +52,14 @@ def test_json_has_no_infinity() -> None:
     found = audit(false_positives=0, negatives=10, false_negatives=0, positives=10, delta=1e-5).as_dict()
     assert found["observed"] is None
     assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_a_test_that_always_says_yes_shows_nothing() -> None:
+    found = audit(false_positives=10, negatives=10, false_negatives=0, positives=10, delta=1e-3)
+    assert found.observed == log(1 - 1e-3)
+    never = audit(false_positives=10, negatives=10, false_negatives=10, positives=10, delta=1e-3)
+    assert never.observed == -inf
+    assert never.epsilon == never.mu == 0.0
 
 
 def test_a_useless_attack_proves_nothing() -> None:

@@ -16,6 +16,7 @@ from lastiterate.numeric.assumptions import (
 )
 from lastiterate.numeric.automatic_clipping import automatic_clipping
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.moduli import Modulus
 from lastiterate.numeric.results import Measured
 
 
@@ -72,6 +73,25 @@ def test_constants_are_rounded_up():
 def test_convexity_is_refused(assumption):
     with pytest.raises(InputError, match=r"assumption=(Strongly)?Convex"):
         automatic_clipping(assumption, stability=0.1)
+
+
+def test_a_modulus_of_ones_own_is_refused():
+    class Own(Modulus):
+        """A modulus that is not of this package."""
+
+        def value(self, z):
+            return z
+
+        def slope(self, z):
+            return np.ones_like(z)
+
+        def ball(self, z):
+            return z
+
+        statement = "mine"
+
+    with pytest.raises(InputError, match="needs a modulus that is known here, got assumption=Own; tabulate it"):
+        automatic_clipping(Own(), stability=0.1)
 
 
 def test_a_wrong_stability_is_refused():

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import inf, isinf, sqrt
 
 import numpy as np
@@ -5,9 +6,11 @@ import pytest
 import torch
 from flint import arb
 
+from lastiterate.numeric.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.balls import exact, precision
 from lastiterate.numeric.certified import ACTIVATIONS, LossConstants, logistic_regression, softmax_regression, two_layer
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
 
 
 def test_constants_of_the_activations_are_rounded_up() -> None:
@@ -112,3 +115,46 @@ def test_each_part_of_two_layers_is_needed(size: float, bias: float) -> None:
 def test_bad_input(call: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         call()  # type: ignore[operator]
+
+
+_RUN = NoisySGD(steps=3, step_size=0.5, noise_std=1.0, clip_norm=3.0, dataset_size=5)
+
+
+@pytest.mark.parametrize(
+    ("constants", "run", "proved"),
+    [
+        (LossConstants(3.0, 4.0, 0.5, ""), _RUN, StronglyConvex(4.0, 0.5)),
+        (LossConstants(3.0, 4.0, 0.0, ""), _RUN, Convex(4.0)),
+        (LossConstants(3.0, 4.0, -inf, ""), _RUN, Smooth(4.0)),
+        (LossConstants(3.0, 4.0, -inf, "", linear_score=True), _RUN, Smooth(4.0)),
+        # Clipping is at work:
+        (LossConstants(3.1, 4.0, 0.5, ""), _RUN, Smooth(4.0)),
+        (LossConstants(3.1, 4.0, 0.0, ""), _RUN, Smooth(4.0)),
+        (LossConstants(3.1, 4.0, 0.0, "", linear_score=True), _RUN, Convex(4.0)),
+        # One step is longer than 2 / L:
+        (LossConstants(3.0, 4.1, 0.5, ""), _RUN, Smooth(4.1)),
+        (LossConstants(3.0, 4.1, 0.0, "", linear_score=True), _RUN, Smooth(4.1)),
+        (LossConstants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.5, 0.6)), Smooth(4.0)),
+        (LossConstants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.1, 0.5)), StronglyConvex(4.0, 0.5)),
+    ],
+)
+def test_constants_prove_as_much_as_clipping_and_the_step_allow(
+    constants: LossConstants, run: NoisySGD, proved: Assumption
+) -> None:
+    assert constants.assumption(run) == proved
+
+
+def test_only_the_logistic_loss_without_a_regulariser_has_one_linear_score() -> None:
+    assert logistic_regression(1.0).linear_score
+    assert not logistic_regression(1.0, l2=0.1, parameter_norm=1.0).linear_score
+    assert not softmax_regression(1.0).linear_score
+    assert not two_layer(1.0, first_norm=1.0, second_norm=1.0, hidden=3, activation="tanh").linear_score
+
+
+def test_the_statement_names_the_loss_and_its_numbers() -> None:
+    assert logistic_regression(2.0).statement == "logistic loss of features of norm at most 2"
+    assert softmax_regression(2.0, l2=0.5).statement == "softmax cross-entropy of features of norm at most 2, l2 = 0.5"
+    assert two_layer(2.0, first_norm=3.0, second_norm=4.0, hidden=5, activation="gelu").statement == (
+        "gelu network of two layers with softmax cross-entropy, features with the constant one of norm at most 2, on a "
+        "domain with |(W1, b1)| <= 3, |W2| <= 4"
+    )

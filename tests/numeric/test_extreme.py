@@ -14,7 +14,8 @@ import lastiterate as li
 from lastiterate.numeric.accounting.gaussian import gdp_delta, gdp_epsilon
 from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.extreme import extreme
+from lastiterate.numeric.extreme import extreme, refuse_extreme
+from lastiterate.numeric.moduli import Assumption, Clipped
 from lastiterate.numeric.run import NoisySGD
 
 _ENDS = (5e-324, 1e-300, 1e-160, 1e-60, 1e160, 1e300, 1.7e308)
@@ -194,6 +195,60 @@ def test_what_rests_on_floats_refuses(call: str, change: dict[str, float]) -> No
     with pytest.raises(InputError, match=r"needs numbers between .*, got .*=1e[-+]\d+") as caught:
         _REFUSING[call](run)
     assert "\n" not in str(caught.value)
+
+
+class _Unread(Clipped):
+    """An assumption that holds something else than numbers."""
+
+    note = "no number"
+
+
+@pytest.mark.parametrize(
+    ("change", "assumption", "named"),
+    [
+        ({}, li.Smooth(1e30), ""),
+        ({}, li.Smooth(1e-300), ""),
+        ({}, li.Smooth(1e31), "L=1e+31 with step_size=1"),
+        ({"step_size": (1.0,) * 49 + (10.0,)}, li.Smooth(1.1e29), "L=1.1e+29 with step_size=10"),
+        ({}, li.Smooth(1e61), "L=1e+61"),
+        ({}, li.Sum(li.Smooth(1.0), li.Holder(1e61, 0.5)), "L=1e+61"),
+        ({}, li.Tabulated((1 / 1e60, 1.0), (1.0, 1.0)), ""),
+        ({}, li.Tabulated((1e-61, 1.0), (1.0, 1.0)), "distances[0]=1e-61"),
+        ({}, li.Tabulated((1.0, 2.0), (0.0, 1e61)), "values[1]=1e+61"),
+        ({}, _Unread(), ""),
+        ({"clip_norm": 1 / 1e60, "noise_std": 1 / 1e60, "diameter": 1 / 1e60}, li.Clipped(), ""),
+        ({"clip_norm": 1.1e60, "noise_std": 1e60}, li.Clipped(), "clip_norm=1.1e+60"),
+        ({"noise_std": (1.0,) * 49 + (1e61,)}, li.Clipped(), "noise_std[49]=1e+61"),
+        ({"diameter": inf}, li.Clipped(), ""),
+        ({"noise_std": 2e30}, li.Clipped(), "noise_std=2e+30 beside step_size * clip_norm / batch_size=0.25"),
+        ({"noise_std": 2e29}, li.Clipped(), ""),
+        ({"diameter": 1e-31}, li.Clipped(), "step_size * clip_norm / batch_size=1 beside diameter=1e-31"),
+        ({"diameter": 1e31}, li.Clipped(), "diameter=1e+31 beside step_size * clip_norm / batch_size=0.25"),
+        ({"steps": 10_000_000, **_SCHEMES["shuffled"]}, li.Clipped(), ""),
+        (
+            {"steps": 10_000_001, **_SCHEMES["shuffled"]},
+            li.Clipped(),
+            "steps=10000001, dataset_size / batch_size=2",
+        ),
+        (
+            {"dataset_size": 2_000_002, **_SCHEMES["shuffled"]},
+            li.Clipped(),
+            "steps=50, dataset_size / batch_size=1000001",
+        ),
+    ],
+)
+def test_the_number_that_is_out_of_reach_is_named(
+    change: dict[str, object], assumption: Assumption, named: str
+) -> None:
+    run = replace(_RUN, **change)  # type: ignore[arg-type]
+    assert extreme(run, assumption) == named
+    if named:
+        with pytest.raises(
+            InputError, match=r"^A test needs numbers between 1e-60 and 1e\+60, .* answers all the same\.$"
+        ):
+            refuse_extreme("A test", run, assumption)
+    else:
+        refuse_extreme("A test", run, assumption)
 
 
 def test_calibration_from_an_end() -> None:

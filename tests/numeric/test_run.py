@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, described_run
 
 _GOOD = NoisySGD(steps=3, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
 
@@ -80,3 +80,57 @@ def test_gradient_noise() -> None:
         values = {"gradient_noise_std": 5.0, "step_size": 0.1} | {name: -1.0}
         with pytest.raises(InputError, match=f"{name}=-1"):
             NoisySGD.gradient_noise(**values, steps=1, clip_norm=1, dataset_size=5)
+
+
+@pytest.mark.parametrize("name", ["steps", "dataset_size", "batch_size"])
+def test_counts_that_no_run_reaches_are_refused_whatever_their_length(name: str) -> None:
+    many = replace(_GOOD, steps=10**15, step_size=0.1)
+    assert many.steps == 10**15
+    for value in (10**15 + 1, 10**5000):
+        with pytest.raises(InputError) as caught:
+            replace(_GOOD, **{name: value})
+        assert str(caught.value) == (f"{name} needs a whole number of at most 1e+15, got a larger {name}; lower it.")
+    with pytest.raises(InputError, match="steps=-1000000000000000; give at least 1"):
+        replace(_GOOD, steps=-(10**5000))
+
+
+def test_a_number_beyond_every_float_is_refused() -> None:
+    with pytest.raises(InputError, match="^clip_norm needs a positive number, got a clip_norm beyond every float; "):
+        replace(_GOOD, clip_norm=10**400)
+
+
+def test_what_is_no_run_is_refused() -> None:
+    assert described_run("A test", _GOOD) is _GOOD
+    with pytest.raises(InputError, match=r"^A test needs a NoisySGD, got run=str; describe the run first\.$"):
+        described_run("A test", "run.toml")
+
+
+def test_epochs_are_counted_in_whole_batches() -> None:
+    run = replace(_GOOD, dataset_size=12, batch_size=4, sampling="cyclic")
+    assert (run.batch, run.batches) == (4, 3)
+    assert (_GOOD.batch, _GOOD.batches) == (5, 1)
+    for scheme, adjacency in (("cyclic", "replace"), ("without_replacement", "replace"), ("poisson", "add_remove")):
+        assert replace(run, sampling=scheme, adjacency="").adjacency == adjacency
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"batch_size": 3, "sampling": "cyclic"},
+            "sampling='cyclic' needs a batch_size that divides dataset_size=5, got batch_size=3",
+        ),
+        ({"batch_size": 3}, "sampling='full' needs batch_size equal to dataset_size=5, got batch_size=3"),
+        ({"batch_size": 6}, "batch_size needs to be at most dataset_size=5, got batch_size=6"),
+        (
+            {"sampling": "all"},
+            "sampling needs to be one of full, cyclic, shuffled, without_replacement, poisson, got sampling='all'",
+        ),
+        ({"adjacency": "add_remove"}, "sampling='full' needs adjacency='replace', got adjacency='add_remove'"),
+        ({"step_size": [0.1, 0.2]}, "step_size needs one number or one for each of the steps=3, got 2 numbers"),
+    ],
+)
+def test_the_sentence_says_what_to_do(change: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        replace(_GOOD, **change)  # type: ignore[arg-type]
+    assert str(caught.value).startswith(f"{said}; ")
