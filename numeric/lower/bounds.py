@@ -11,7 +11,6 @@ from scipy.special import ndtr
 from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.batches.witness_laws import BinomialLaw
-from lastiterate.numeric.divergences.arguments import order as real_order
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.extreme import refuse_extreme
 from lastiterate.numeric.lower.line import (
@@ -24,7 +23,7 @@ from lastiterate.numeric.lower.line import (
 from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
 from lastiterate.numeric.lower.witnesses import admits_constant, admits_curvature, least_curvature, steepest_push
-from lastiterate.numeric.run import NoisySGD, chance, described_run
+from lastiterate.numeric.run import NoisySGD, chance, described_run, real
 
 __all__ = ["Lower", "lower_bound", "lower_bounds"]
 
@@ -112,10 +111,10 @@ def lower_bounds(
     described_run("A lower bound", run)
     described_assumption(assumption)
     delta = None if delta is None else chance("delta", delta)
-    target = _Target(None if order is None else real_order(order), delta)
+    if order is not None and not 1 < (order := real("order", order, "a number above 1")) < _HIGHEST:
+        raise InputError(f"order needs a number above 1 and below {_HIGHEST:g}, got order={order:g}; 2 is customary.")
+    target = _Target(order, delta)
     refuse_extreme("A lower bound", run, assumption)
-    if order is not None and order > _HIGHEST:
-        raise InputError(f"A lower bound needs an order of at most {_HIGHEST:g}, got order={order:g}; lower the order.")
     widest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
     assumption.expansion(run, widest, differs=True)  # refuses a step size that the assumption forbids
     with precision():

@@ -90,12 +90,12 @@ def test_counts_that_no_run_reaches_are_refused_whatever_their_length(name: str)
         with pytest.raises(InputError) as caught:
             replace(_GOOD, **{name: value})
         assert str(caught.value) == (f"{name} needs a whole number of at most 1e+15, got a larger {name}; lower it.")
-    with pytest.raises(InputError, match="steps=-1000000000000000; give at least 1"):
+    with pytest.raises(InputError, match=r"steps=-1000000000000000; give at least 1"):
         replace(_GOOD, steps=-(10**5000))
 
 
 def test_a_number_beyond_every_float_is_refused() -> None:
-    with pytest.raises(InputError, match="^clip_norm needs a positive number, got a clip_norm beyond every float; "):
+    with pytest.raises(InputError, match=r"^clip_norm needs a positive number, got a clip_norm beyond every float; "):
         replace(_GOOD, clip_norm=10**400)
 
 

@@ -209,7 +209,7 @@ def test_curvatures() -> None:
     [
         ({}, "order=None and"),
         ({"order": 2.0, "delta": 0.1}, "order=2.0"),
-        ({"order": 1.0}, "alpha=1.0"),
+        ({"order": 1.0}, "order=1"),
         ({"delta": 1.5}, "delta=1.5"),
     ],
 )
@@ -226,3 +226,78 @@ def test_what_is_no_assumption() -> None:
 def test_a_step_size_that_the_assumption_forbids() -> None:
     with pytest.raises(InputError, match="step_size <= 2/L"):
         lower_bound(RUN, Convex(100.0), order=2.0)
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ({}, "A lower bound needs an order or a delta, got order=None, delta=None; pass one."),
+        ({"order": 2.0, "delta": 0.1}, "A lower bound needs an order or a delta, got order=2.0, delta=0.1; pass one."),
+        ({"order": 1e9}, "order needs a number above 1 and below 1e+09, got order=1e+09; 2 is customary."),
+        ({"order": 1.0}, "order needs a number above 1 and below 1e+09, got order=1; 2 is customary."),
+    ],
+)
+def test_what_is_asked_must_be_one_thing_within_reach(target: dict[str, float], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        lower_bounds(RUN, Smooth(1.0), **target)
+    assert str(caught.value) == said
+    assert lower_bounds(RUN, Smooth(1.0), order=9.9e8)
+
+
+def test_what_is_no_assumption_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^assumption needs one of .*, got assumption='smooth'; for example Smooth"):
+        lower_bound(RUN, "smooth", order=2.0)  # type: ignore[arg-type]
+
+
+def _endless(**changes: object) -> NoisySGD:
+    return replace(NoisySGD(7, 0.5, 2.0, 1.0, dataset_size=6, batch_size=2, sampling="cyclic"), **changes)
+
+
+@pytest.mark.parametrize("m", [0.0, 0.4])
+@pytest.mark.parametrize("sampling", ["full", "cyclic"])
+def test_schedules_on_the_line_follow_the_recursion(sampling: str, m: float) -> None:
+    """Means d <- (1 - eta m) d + 2 eta K / b where the sample is met, last of all in the last step."""
+    etas, noises = (0.5, 0.3, 0.1, 0.5, 0.2, 0.4, 0.25), (2.0, 1.0, 3.0, 2.0, 1.5, 1.0, 2.0)
+    run = _endless(step_size=etas, noise_std=noises, sampling=sampling, batch_size=2 if sampling == "cyclic" else None)
+    gap = variance = 0.0
+    for t in range(7):
+        met = sampling == "full" or t % 3 == 0
+        gap = (1 - etas[t] * m) * gap + (2 * etas[t] / run.batch if met else 0.0)
+        variance = (1 - etas[t] * m) ** 2 * variance + noises[t] ** 2
+    found = lower_bounds(run, StronglyConvex(1.0, m) if m else Smooth(1.0), order=3.0)
+    assert [one.value for one in found] == [pytest.approx(1.5 * gap**2 / variance, rel=1e-12)]
+    constant = replace(run, step_size=0.5, noise_std=2.0)
+    again = lower_bounds(constant, StronglyConvex(1.0, m) if m else Smooth(1.0), order=3.0)
+    gap = sum((1 - 0.5 * m) ** k * (1 / run.batch) for k in range(7) if sampling == "full" or k % 3 == 0)
+    variance = sum((1 - 0.5 * m) ** (2 * k) * 4 for k in range(7))
+    assert [one.value for one in again] == [pytest.approx(1.5 * gap**2 / variance, rel=1e-12)]
+
+
+def test_a_schedule_too_long_to_follow_says_nothing() -> None:
+    etas = (0.5,) * 200_000 + (0.4,)
+    assert lower_bound(_endless(steps=200_001, step_size=etas), Smooth(1.0), order=2.0).value == 0
+
+
+def test_schedules_with_random_batches_or_a_domain_have_no_witness() -> None:
+    varied = {"step_size": (0.5, 0.4, 0.5, 0.5, 0.5, 0.5, 0.5), "sampling": "without_replacement"}
+    assert lower_bounds(_endless(**varied), Smooth(1.0), order=2.0) == []
+    assert lower_bounds(_endless(**varied), StronglyConvex(1.0, 0.5), order=2.0) == []
+    assert lower_bounds(_endless(**varied, diameter=1.0), Smooth(1.0), order=2.0) == []
+    assert lower_bounds(_endless(diameter=1.0), Smooth(1.0), order=2.0)
+
+
+def test_mixtures_too_far_apart_for_floats_say_nothing() -> None:
+    far = _endless(sampling="without_replacement", noise_std=1e-20)
+    assert lower_bound(far, Smooth(1.0), order=2.0).value == 0
+
+
+def test_no_quadratic_is_flat_enough_for_poisson_batches() -> None:
+    run = _endless(sampling="poisson", adjacency="")
+    assert lower_bounds(run, StronglyConvex(1.0, 0.5), order=2.0) == []
+
+
+def test_random_batches_that_hold_every_sample_are_full_batches() -> None:
+    full = NoisySGD(7, 0.5, 2.0, 1.0, dataset_size=6)
+    for sampling in ("without_replacement", "shuffled", "cyclic"):
+        every = replace(full, batch_size=6, sampling=sampling)
+        assert lower_bounds(every, Smooth(1.0), order=2.0) == lower_bounds(full, Smooth(1.0), order=2.0)
