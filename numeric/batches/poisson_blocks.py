@@ -14,7 +14,7 @@ Source: ours (claims ours/poisson/blocks, ours/poisson/mixture).
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import isfinite, log
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,10 +69,7 @@ def block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: flo
         return None
     tracked = upper(steps * eta * exact(run.clip_norm) / b / (1 - contraction))
     chance = min(1.0, upper(steps * exact(beyond) + exact(below)))
-    reach = min(run.diameter, tracked)
-    if not isfinite(reach):
-        return None
-    return Block(steps, upper(contraction), reach, tracked < run.diameter, chance)
+    return Block(steps, upper(contraction), min(run.diameter, tracked), tracked < run.diameter, chance)
 
 
 @dataclass(frozen=True, eq=False)

@@ -246,8 +246,6 @@ def _decay(c: arb, w: int) -> arb:
 
 def _turning(c: float, hidden: float, price: float) -> float:
     """The real w at which w price + hidden (1 - c^2)/(c^(-2 w) - 1) is least: x + 1/x = 2 + r at x = c^(-2 w)."""
-    if price <= 0:
-        return inf
     if not 0 < c < 1:
         return sqrt(hidden / price) if c else 1.0
     rate = -2 * log(c)

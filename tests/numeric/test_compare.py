@@ -1,13 +1,14 @@
 """Every theorem beside ours: below first, ours next, and never the largest of those that hold."""
 
 from dataclasses import replace
+from fractions import Fraction
 from math import inf
 
 import pytest
 
 from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex, Tabulated
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.compare import compare
+from lastiterate.numeric.compare import _ratio, compare
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.run import NoisySGD
@@ -73,3 +74,11 @@ def test_no_witness_is_no_ratio() -> None:
 def test_bad_order() -> None:
     with pytest.raises(InputError, match="order=1"):
         compare(_RUN, Smooth(1), order=1)
+
+
+def test_a_ratio_is_rounded_up_and_that_of_the_least_is_one() -> None:
+    assert (_ratio(0.3, 0.3), _ratio(0.3, 0.0), _ratio(0.0, 0.0)) == (1.0, inf, inf)
+    for value, least in ((0.3, 0.1), (1.0, 3.0), (0.7, 0.1), (2.0, 1.0), (0.1, 0.3)):
+        ratio = _ratio(value, least)
+        assert Fraction(ratio) >= Fraction(value) / Fraction(least)
+        assert ratio <= value / least * (1 + 5e-16)

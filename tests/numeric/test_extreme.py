@@ -16,6 +16,7 @@ from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.extreme import extreme, refuse_extreme
 from lastiterate.numeric.moduli import Assumption, Clipped
+from lastiterate.numeric.plain_optimum import plain_optimum
 from lastiterate.numeric.run import NoisySGD
 
 _ENDS = (5e-324, 1e-300, 1e-160, 1e-60, 1e160, 1e300, 1.7e308)
@@ -288,3 +289,15 @@ def _profile(mu: arb, epsilon: arb) -> tuple[arb, arb]:
         exactly = near - epsilon.exp() * (far / arb(2).sqrt()).erfc() / 2
         return exactly, exactly
     return near - (-(z**2) / 2).exp() / (far * (2 * arb.pi()).sqrt()), near
+
+
+@pytest.mark.parametrize(("sampling", "position"), [("shuffled", 2), ("cyclic", 0), ("full", 0), ("poisson", 0)])
+@pytest.mark.parametrize("varied", [False, True])
+def test_the_position_is_that_of_the_batch_that_costs_most(sampling: str, position: int, varied: bool) -> None:
+    run = NoisySGD(7, 1.0, 1e70, 1.0, 6, batch_size=None if sampling == "full" else 2, sampling=sampling)
+    place, found = plain_optimum(replace(run, noise_std=(1e70,) * 6 + (0.9e70,)) if varied else run, Clipped())
+    assert (place, type(place)) == (position, int)
+    met = {"shuffled": 3, "cyclic": 3, "full": 7, "poisson": 7}[sampling]
+    moved = 1 / run.batch * (1 if sampling == "poisson" else 2) / 1e70
+    last = (1 / 0.9**2 - 1) if varied else 0.0
+    assert float(found.cost) == pytest.approx((met + last) * moved**2, rel=1e-12)

@@ -187,6 +187,44 @@ def test_blocks_of_strongly_convex_steps_contract() -> None:
     assert unprojected.epsilon < 0.1 * routes["composition"].epsilon
 
 
+@pytest.mark.parametrize("assumption", [Convex(1.0), Smooth(0.5), Clipped(), StronglyConvex(1.0, 0.5)])
+def test_a_window_is_the_last_steps_and_is_paid_for(assumption: Assumption) -> None:
+    found = {one.route: one for one in sampled_routes(replace(_RUN, diameter=0.05), assumption, 4.0)}
+    assert set(found) == {"composition", "window of shifts", "worst batches"}
+    for one in found.values():
+        assert 0 <= one.window[0] < one.window[1] == 200
+    for route in ("composition", "window of shifts"):
+        one = found[route]
+        assert sum(step.count for step in one.composed.steps) == one.window[1] - one.window[0]
+    assert found["composition"].window == (0, 200)
+    worst = found["worst batches"]
+    assert worst.composed.steps == ()
+    assert worst.window[0] > 0 or isinstance(assumption, Clipped), "a narrow domain is soon forgotten"
+
+
+def test_a_block_in_numbers() -> None:
+    """Its contraction, reach and chance from the range of sizes that it says it is made of."""
+    steps, log_chance = 64, log(1e-9)
+    known = block(replace(_RUN, diameter=inf), StronglyConvex(1.0, 0.5), steps, log_chance)
+    assert known is not None
+    low, high, below = least_range(steps * 99, Fraction(5, 100), log_chance - log(2), both=True)
+    largest = least_range(99, Fraction(5, 100), log_chance - log(2 * steps), both=False)
+    contraction = (1 - 0.1 * 0.5 * low / (5 * steps)) ** steps
+    assert known.contraction == pytest.approx(contraction, rel=1e-12)
+    assert known.reach == pytest.approx(steps * 0.1 * 1.0 / 5 / (1 - contraction), rel=1e-12)
+    assert known.chance == pytest.approx(steps * largest[2] + below, rel=1e-12)
+    assert (known.steps, known.tracked) == (steps, True)
+    narrow = block(replace(_RUN, diameter=0.01), StronglyConvex(1.0, 0.5), steps, log_chance)
+    assert narrow is not None
+    assert (narrow.reach, narrow.tracked) == (0.01, False)
+    assert high > low > 0
+
+
+def test_no_block_without_a_contraction_that_is_sure() -> None:
+    assert block(_RUN, StronglyConvex(1.0, 1e-90), 64, log(1e-9)) is None, "no ball tells it from 1"
+    assert block(_RUN, StronglyConvex(1.0, 0.5), 1, log(1e-9)) is None, "a single batch may be empty"
+
+
 def test_what_a_block_does() -> None:
     known = block(_RUN, StronglyConvex(1.0, 0.5), 64, log(1e-9))
     assert known is not None

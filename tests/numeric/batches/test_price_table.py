@@ -28,3 +28,21 @@ def test_the_vertex_is_the_least_of_all_nodes(log_pull: float, most: float) -> N
     least = float((prices[below] + pull * nodes[below] ** 2).min())
     assert table.multiplier[chosen] < most
     assert table.price[chosen] + pull * table.multiplier[chosen] ** 2 <= least * (1 + 1e-2)
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 1.0), st.floats(0.0, 1.0)), min_size=1, max_size=12), st.floats(-3, 3))
+@settings(max_examples=200)
+def test_the_vertices_are_the_lower_hull(steps: list[tuple[float, float]], log_pull: float) -> None:
+    """Prices fall in no particular way: below every chord, and each pull finds the least of all nodes."""
+    nodes = np.cumsum([step for step, _ in steps])
+    prices = np.cumsum([fall for _, fall in steps][::-1])[::-1] + 0.1
+    table = PriceTable.over(nodes, prices)
+    x, y = table.multiplier**2, table.price
+    assert (table.multiplier[0], table.multiplier[-1]) == (nodes[0], nodes[-1])
+    assert (np.interp(nodes**2, x, y) <= prices * (1 + 1e-12)).all()
+    assert (np.diff(table.slope) > 0).all()
+    assert table.slope == pytest.approx(np.diff(y) / np.diff(x))
+    pull = 10.0**log_pull
+    chosen = int(table.best(np.array([pull]), np.array([np.inf]))[0])
+    least = float((prices + pull * nodes**2).min())
+    assert table.price[chosen] + pull * table.multiplier[chosen] ** 2 == pytest.approx(least, rel=1e-9)

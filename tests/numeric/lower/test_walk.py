@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from lastiterate.numeric.lower.walk import Update, Walk, last_masses
+from lastiterate.numeric.lower.walk import Update, Walk, _apply, _epoch, last_masses
 
 _PUSHED = Walk(9, 0.7, 3.0, Update(0.9, -0.1, 0.3, 0.8), Update(0.9, 0.6, 0.2, 0.8))
 
@@ -114,3 +114,28 @@ def test_what_stands_for_another_run_is_wider() -> None:
     assert other is not None
     assert np.all(other.low <= alone.low)
     assert np.all(np.exp(other.high) >= np.exp(alone.high) + 0.9e-3)
+
+
+def test_a_sample_that_is_never_met_changes_nothing() -> None:
+    plain = Update(0.5, 0.3)
+    never, alone = last_masses(replace(_PUSHED, plain=plain, chance=0.0)), last_masses(replace(_PUSHED, met=plain))
+    assert never is not None
+    assert alone is not None
+    np.testing.assert_allclose(np.exp(never.high), np.exp(alone.high), atol=1e-9)
+
+
+def test_an_epoch_is_its_steps_and_a_long_power_their_product() -> None:
+    """Any position is as likely as another; kernels that do not commute tell the order of the factors."""
+    rng = np.random.default_rng(0)
+    plain, met = rng.random((3, 3)) / 4, rng.random((3, 3)) / 4
+    power = np.linalg.matrix_power
+    for length in range(2, 12):
+        places = [power(plain, length - 1 - i) @ met @ power(plain, i) for i in range(length)]
+        walk = replace(_PUSHED, epoch=length)
+        np.testing.assert_allclose(_epoch(walk, plain, met), sum(places) / length, rtol=1e-12)
+        for i in range(length):
+            np.testing.assert_allclose(_epoch(replace(walk, position=i), plain, met), places[i], rtol=1e-12)
+    np.testing.assert_allclose(_epoch(replace(_PUSHED, chance=0.3), plain, met), 0.7 * plain + 0.3 * met)
+    kernel, masses = np.array([[0.9, 0.05], [0.1, 0.95]]), np.array([0.3, 0.7])
+    for times in (1, 5, 600, 601, 640, 1000, 1023):
+        np.testing.assert_allclose(_apply(kernel, times, masses), power(kernel, times) @ masses, rtol=1e-10)

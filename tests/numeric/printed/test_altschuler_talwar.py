@@ -163,6 +163,26 @@ def test_no_domain_and_one_step() -> None:
     assert printed.equation_b_3(replace(RUN, steps=1), 2.0, (1.0, 1.0)) == printed.smaller_direction(RUN, 2.0)
 
 
+def test_a_step_that_forgets_everything_leaves_two_prices_or_one_and_the_domain() -> None:
+    """At c = 0, 0^0 is 1: one step pays Q and hides D, two pay Q each and hide nothing."""
+    run = replace(RUN, step_size=0.5, noise_std=0.1)
+    with mpmath.workdps(30):
+        for noise in (0.1, 2.0):
+            run = replace(run, noise_std=noise)
+            Q, H = smaller(run, 2.0, 0.5), hidden(run, 2.0, 0.5)
+            found = printed.equation_5_3(run, 2.0, (2.0, 2.0))
+            assert found == pytest.approx(float(min(Q + H, 2 * Q)), rel=1e-9)
+            least = 2 * printed.smaller_direction(run, 2.0, 0.9999)
+            assert printed.equation_b_3(run, 2.0, (2.0, 2.0)) == pytest.approx(least, rel=1e-3)
+
+
+def test_a_domain_too_wide_for_floats_leaves_composition() -> None:
+    run = replace(RUN, diameter=1e200, noise_std=1e-3)
+    composed = 30 * printed.smaller_direction(run, 2.0)
+    assert printed.equation_b_2(run, 2.0) == pytest.approx(composed, rel=1e-12)
+    assert printed.equation_5_3(run, 2.0, (0.5, 2.0)) == inf
+
+
 def test_the_smaller_direction_never_exceeds_its_ceiling() -> None:
     for noise, order in ((1e-6, 2.0), (1e-3, 40.0), (1.0, 1e6), (0.1, 1e4)):
         run = replace(RUN, noise_std=noise)

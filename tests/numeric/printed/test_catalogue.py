@@ -4,9 +4,10 @@ from math import isfinite
 
 import pytest
 
-from lastiterate.numeric.assumptions import Clipped, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.printed.catalogue import THEOREMS, named
+from lastiterate.numeric.printed.chien_li_batches import theorem_a_1
 from lastiterate.numeric.printed.record import Theorem
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
@@ -60,6 +61,15 @@ def test_a_theorem_that_does_not_speak_of_the_run_says_what_it_needs() -> None:
         THEOREMS["chien_li_3_12"].epsilon(_RUN, Smooth(1.0), 2.0)
     with pytest.raises(InputError, match="losses that are StronglyConvex"):
         THEOREMS["bok_su_altschuler"].epsilon(_RUN, Convex(1.0), 2.0)
+
+
+@pytest.mark.parametrize("steps", [6, 7, 8])
+def test_fixed_batches_are_read_at_the_sample_of_the_last_step(steps: int) -> None:
+    run = NoisySGD(steps, 0.1, 1.0, 5.0, dataset_size=6, batch_size=2, sampling="cyclic", diameter=1.0)
+    modulus = Holder(1.0, 0.5)
+    each = [theorem_a_1(run, modulus, 2.0, position) for position in range(3)]
+    assert named("chien_li_a_1").evaluate(run, modulus, 2.0) == each[(steps - 1) % 3]
+    assert len(set(each)) > 1
 
 
 def test_an_unknown_name() -> None:

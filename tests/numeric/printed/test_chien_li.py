@@ -1,5 +1,7 @@
 """The theorems as printed, at their optimum, against scipy on the printed formula."""
 
+from math import inf
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
@@ -58,3 +60,11 @@ def test_theorem_3_7_contains_theorem_3_1() -> None:
     for D in (0.2, 1.0):
         smooth = theorem_3_1(1.1, 0.08, 0.4, D, 500)
         assert theorem_3_7(0.1, 1.0, 0.08, D, 500) == pytest.approx(smooth, rel=1e-9)
+
+
+def test_theorem_3_1_where_one_update_forgets_the_past_or_nothing_is_known_of_it() -> None:
+    """At c = 0 the last step alone counts; where no distance is known, composition."""
+    assert theorem_3_1(0.0, 0.3, 1.0, 2.0, 50) == pytest.approx(0.3**2, rel=1e-11)
+    assert theorem_3_1(0.0, 0.3, 1.0, 2.0, 50) >= 0.3**2
+    assert theorem_3_1(-1e-17, 0.3, 1.0, 2.0, 50) == theorem_3_1(0.0, 0.3, 1.0, inf, 1)
+    assert theorem_3_1(1e300, 0.1, inf, inf, 5) == pytest.approx(5 * 0.1**2, rel=1e-11)

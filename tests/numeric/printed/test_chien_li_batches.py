@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.printed import chien_li_batches
 from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.printed.chien_li_batches import corollary_a_3, theorem_a_1
 from lastiterate.numeric.run import NoisySGD
@@ -83,3 +84,12 @@ def test_what_the_theorem_does_not_speak_of(
 ) -> None:
     with pytest.raises(InputError, match=part):
         theorem_a_1(replace(_RUN, **changes), assumption, 2.0, position)
+
+
+def test_what_no_window_hides_costs_composition(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = NoisySGD(50, 0.1, 1.0, 5.0, 3, batch_size=1, sampling="cyclic", diameter=5.0)
+    free = theorem_a_1(run, Holder(1.0, 0.5), 2.0, 0)
+    monkeypatch.setattr(chien_li_batches, "LONGEST", 1)
+    found = theorem_a_1(run, Holder(1.0, 0.5), 2.0, 0)
+    assert found == pytest.approx(17 * 1.0**2, rel=1e-9)
+    assert free < found

@@ -72,6 +72,9 @@ def test_tracking() -> None:
     two = min(one + 0.1 * 0.75 * one**0.5 + 0.05, one + 0.2)
     assert tracked(short, 1.0, 0.5) == pytest.approx(two, rel=1e-11)
     assert tracked(replace(short, steps=1), 1.0, 0.5) == 0
+    assert tracked(replace(short, diameter=0.3), 1.0, 0.5) == pytest.approx(two, rel=1e-11)
+    assert tracked(replace(short, diameter=0.11), 1.0, 0.5) == 0.11, "two steps without growth reach 0.1"
+    assert tracked(replace(short, steps=100_002), 1.0, 0.5) == inf, "not followed so far"
 
 
 def test_ours_pays_more_where_both_orders_count() -> None:

@@ -14,6 +14,7 @@ from lastiterate.numeric.assumptions import Clipped, Convex, Smooth, Sum
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.sweeps import plan
 from lastiterate.numeric.sweeps import run as runner
 from lastiterate.numeric.sweeps import table as tables
 from lastiterate.numeric.sweeps.picture import picture, write_picture
@@ -222,6 +223,19 @@ def test_bad_grids(grid: dict[str, list[float]], said: str) -> None:
     with pytest.raises(InputError) as caught:
         sweep(_RUN, Convex(1.0), grid)
     assert said in str(caught.value)
+
+
+def test_a_grid_may_have_so_many_rows_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "MOST_ROWS", 6)
+    assert Plan(_RUN, Convex(1.0), {"noise_std": [1.0, 2.0], "order": [2, 3, 4]}).rows == 6
+    with pytest.raises(InputError, match=r"^A sweep needs at most 6 rows, got rows=8; shorten a list or split "):
+        Plan(_RUN, Convex(1.0), {"noise_std": [1.0, 2.0], "order": [2, 3, 4, 5]})
+
+
+@pytest.mark.parametrize(("run", "assumption"), [("run", Convex(1.0)), (_RUN, "convex")])
+def test_a_sweep_is_of_a_run_and_an_assumption(run: object, assumption: object) -> None:
+    with pytest.raises(InputError, match=r"^A sweep needs a NoisySGD and an assumption, got run=.*; give what bound"):
+        Plan(run, assumption, {"order": [2]})  # type: ignore[arg-type]
 
 
 def test_only_plain_numbers_of_an_assumption_vary() -> None:
