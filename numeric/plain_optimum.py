@@ -19,7 +19,7 @@ from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum
-from lastiterate.numeric.shift_program.program import GeometricPath
+from lastiterate.numeric.shift_program.paths import GeometricPath
 
 __all__ = ["plain_optimum"]
 

@@ -34,7 +34,8 @@ from lastiterate.numeric.batches.epoch_iteration import Epoch, Shuffled, iterate
 from lastiterate.numeric.batches.shuffled_view import View
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
-from lastiterate.numeric.shift_program.program import AnyOrder, ShiftProgram, Shifts
+from lastiterate.numeric.shift_program.paths import AnyOrder, Shifts
+from lastiterate.numeric.shift_program.program import ShiftProgram
 
 __all__ = ["Mean", "Worst", "mean_dp", "mean_loss", "mean_routes", "worst_order", "worst_routes"]
 

@@ -108,7 +108,7 @@ class _Search:
         totals = np.cumsum(prices) + self.shares.order / 2 * squares
         period = self.shares.period
         at = int(totals[period - 1 :: period].argmin()) * period + period - 1
-        nu = self.shares.order / 2 * float(self.drop[at] / max(float(x[at]), 1e-300)) ** 2
+        nu = self.shares.order / 2 * min(float(self.drop[at]) / max(float(x[at]), 1e-300), 1e150) ** 2
         return at + 1, float(totals[at]), nu
 
     def one_share(self) -> SplitWindow | None:
@@ -196,7 +196,8 @@ def _descend(toll: Array, kept: Array, chosen: NDArray[np.int64], energy: float)
         before, width = chosen.copy(), kept[rows, chosen].sum()
         for t in range(len(chosen)):
             rest = width - kept[t, chosen[t]]
-            chosen[t] = int((toll[t] + energy / np.maximum(rest + kept[t], 1e-300)).argmin())
+            with np.errstate(over="ignore"):  # what overflows is not the least
+                chosen[t] = int((toll[t] + energy / np.maximum(rest + kept[t], 1e-300)).argmin())
             width = rest + kept[t, chosen[t]]
         if np.array_equal(before, chosen):
             break

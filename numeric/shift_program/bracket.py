@@ -16,7 +16,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import ULPS
 from lastiterate.numeric.extreme import refuse_extreme
 from lastiterate.numeric.run import count, positive
-from lastiterate.numeric.shift_program.program import Path, ShiftProgram, Shifts
+from lastiterate.numeric.shift_program.paths import Path, Shifts
+from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.value_iteration import least
 
 __all__ = ["Bracket", "bracket"]

@@ -22,7 +22,8 @@ from lastiterate.numeric.batches.encounters import LONGEST, Encounters, cheapest
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.affine import best_window, window
 from lastiterate.numeric.shift_program.bracket import bracket
-from lastiterate.numeric.shift_program.program import GeometricPath, Path, ShiftProgram, Shifts
+from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
+from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.shooting import shoot
 from lastiterate.numeric.shift_program.taut_string import taut_string
 

@@ -15,8 +15,7 @@ interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite, nan
-from typing import Protocol
+from math import isfinite
 
 import numpy as np
 from flint import arb
@@ -27,8 +26,9 @@ from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import ULPS, Expansion
 from lastiterate.numeric.run import NoisySGD, described_run
+from lastiterate.numeric.shift_program.paths import Shifts
 
-__all__ = ["AnyOrder", "ComposedPath", "GeometricPath", "Path", "ShiftProgram", "Shifts", "run_forward"]
+__all__ = ["ComposedPath", "ShiftProgram", "run_forward"]
 
 Array = NDArray[np.float64]
 
@@ -191,7 +191,7 @@ class ShiftProgram:
                 break
         return distances
 
-    def cost(self, path: "Shifts") -> arb:
+    def cost(self, path: Shifts) -> arb:
         """The cost of a path, enclosed from its own shifts, whatever they are.
 
         The state is run forward and rounded up; the last shift is replaced by what is left to hide, so
@@ -236,53 +236,6 @@ def run_forward(
         return total + (expansion(last).ball(z) / exact(noise(last))) ** 2
 
 
-class Shifts(Protocol):
-    """What every path answers."""
-
-    @property
-    def start(self) -> int:
-        """The first step of the window."""
-        ...
-
-    @property
-    def distance(self) -> float:
-        """The distance that is hidden from there on, a length."""
-        ...
-
-    @property
-    def shifts(self) -> Array:
-        """Shape (T - start,), lengths."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Path:
-    """Shifts from ``start`` to the end, hiding ``distance`` at the start.
-
-    ``shifts`` has shape (T - start,), lengths.
-    """
-
-    start: int
-    distance: float
-    shifts: Array
-
-
-@dataclass(frozen=True, eq=False)
-class GeometricPath:
-    """The optimal path of an affine expansion: shifts first * ratio^j for j = 0..length-1, made when asked for."""
-
-    start: int
-    distance: float
-    first: float
-    ratio: float
-    length: int
-
-    @property
-    def shifts(self) -> Array:
-        """Shape (length,), lengths, to float precision."""
-        return self.first * self.ratio ** np.arange(self.length, dtype=float)
-
-
 @dataclass(frozen=True, eq=False)
 class ComposedPath:
     """Every step hides its own sensitivity; the shifts are made when asked for.
@@ -308,28 +261,3 @@ class ComposedPath:
         else:
             shifts[hits] = [upper(program.expansion(t).sensitivity) for t in hits]
         return shifts
-
-
-@dataclass(frozen=True)
-class AnyOrder:
-    """Stands for the paths of all orders: each order has shifts of its own.
-
-    Attributes:
-        start: first step of the windows, the earliest over orders.
-        distance: distance that is hidden from a start on, a length; nan where starts differ.
-    """
-
-    start: int
-    distance: float = nan
-
-    @property
-    def shifts(self) -> Array:
-        """Refused: there is no one path.
-
-        Raises:
-            InputError: always.
-        """
-        raise InputError(
-            "Shifts need batches in a known order, got sampling='shuffled', whose shifts depend on the order; "
-            "ask for those of a cyclic run."
-        )

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.shift_program.program import Path
+from lastiterate.numeric.shift_program.paths import Path
 
 __all__ = ["taut_string"]
 

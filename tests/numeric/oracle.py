@@ -21,7 +21,7 @@ from lastiterate.numeric.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.program import GeometricPath, Path
+from lastiterate.numeric.shift_program.paths import GeometricPath, Path
 
 SLACK = mpf(10) ** -45
 """Relative error of the oracle itself, generously."""

@@ -13,7 +13,8 @@ from lastiterate.numeric.expansion import Affine
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.optimum import optimum
-from lastiterate.numeric.shift_program.program import Path, ShiftProgram, run_forward
+from lastiterate.numeric.shift_program.paths import Path
+from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
 
 
 def _run(steps: int = 20, **changed: float) -> NoisySGD:

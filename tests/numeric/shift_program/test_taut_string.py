@@ -7,7 +7,8 @@ from scipy.optimize import minimize
 from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.program import Path, ShiftProgram
+from lastiterate.numeric.shift_program.paths import Path
+from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
 
