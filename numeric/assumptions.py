@@ -22,11 +22,11 @@ from lastiterate.numeric.moduli import (
     Modulus,
     Smooth,
     Sum,
-    Tabulated,
     constant,
     parts_of,
 )
 from lastiterate.numeric.run import NoisySGD, positive
+from lastiterate.numeric.tabulated import Tabulated
 
 __all__ = [
     "Assumption",

@@ -20,7 +20,8 @@ from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.moduli import Holder, Modulus, Tabulated, parts_of
+from lastiterate.numeric.moduli import Holder, Modulus, parts_of
+from lastiterate.numeric.tabulated import Tabulated
 
 __all__ = ["Blocks"]
 
