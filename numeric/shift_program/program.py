@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.expansion import ULPS, Expansion
+from lastiterate.numeric.expansion import Expansion
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.shift_program.paths import Shifts
 
@@ -180,9 +180,9 @@ class ShiftProgram:
         """
         distances = np.full(self.steps + 1, self.diameter)
         distances[0] = self.initial
-        up = 1 + 2 * ULPS * np.finfo(float).eps
         for t in range(self.steps):
-            step = float(self.expansion(t).value(distances[t : t + 1])[0]) * up
+            with precision():
+                step = upper(self.expansion(t).ball(exact(float(distances[t]))))
             if step >= self.diameter and (self.constant or self.assumption.expansive):
                 break  # once at the diameter, always there
             distances[t + 1] = min(step, self.diameter)

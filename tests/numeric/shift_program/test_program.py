@@ -6,6 +6,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 from flint import arb
+from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.balls import lower, upper
@@ -15,6 +16,8 @@ from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
+
+Array = NDArray[np.float64]
 
 
 def _run(steps: int = 20, **changed: float) -> NoisySGD:
@@ -64,6 +67,20 @@ def test_a_path_starts_at_the_tracked_distance() -> None:
     with pytest.raises(ValueError, match="tracked distance"):
         program.cost(Path(10, 0.0, np.ones(10)))
     assert float(program.cost(Path(10, float(program.tracked[10]), np.ones(10)))) > 0
+
+
+class _Careless(Smooth):
+    """Its value in floats, which steers searches alone, is a tenth of the truth."""
+
+    def value(self, z: Array) -> Array:
+        return super().value(z) / 10
+
+
+def test_no_bound_rests_on_the_value_in_floats() -> None:
+    run = _run(30, diameter=10.0)
+    careless, careful = (ShiftProgram(run, assumption) for assumption in (_Careless(1.0), Smooth(1.0)))
+    assert (careless.tracked >= careful.tracked * (1 - 1e-12)).all()
+    assert lower(careless.cost(Path(0, 0.0, np.full(30, 0.1)))) >= lower(careful.cost(Path(0, 0.0, np.full(30, 0.1))))
 
 
 def test_the_last_steps_of_a_run_are_a_program() -> None:
