@@ -1,0 +1,150 @@
+"""Every number of many small runs, every route by itself, against a lock file: a bound that changes is looked at.
+
+A route that does not win in `bound` is seen by no user, and a looser error bound by no test of an inequality; here both
+are. What is locked is not thereby right: other tests say what is true. To lock what has changed, after reading it:
+
+    python tests/numeric/test_locked.py && git diff tests/numeric/locked.json
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import cycle, product
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastiterate as li
+from lastiterate.numeric.batches.sampled import sampled_routes
+from lastiterate.numeric.batches.shuffled import mean_routes, worst_routes
+from lastiterate.numeric.calibrate import VARIED
+
+LOCKED = Path(__file__).with_name("locked.json")
+CLOSE = 1e-7
+"""Searches end within this share of where they ended before, whatever the versions of numpy and scipy."""
+
+LOSSES: Mapping[str, li.Assumption] = {
+    "smooth": li.Smooth(1.0),
+    "Hölder": li.Holder(1.0, 0.5),
+    "clipped": li.Clipped(),
+    "convex": li.Convex(1.0),
+    "strongly convex": li.StronglyConvex(1.0, 0.25),
+    "tabulated": li.Tabulated((0.1, 1.0), (0.2, 0.8)),
+    "sum": li.Sum(li.Smooth(0.5), li.Holder(0.3, 0.5)),
+    "minimum": li.Minimum(li.Smooth(2.0), li.Holder(0.5, 0.25)),
+}
+LENGTHS: Mapping[str, dict[str, Any]] = {
+    "short": {"steps": 4, "step_size": 0.5, "diameter": 1.0},
+    "long": {"steps": 40, "step_size": 0.1, "diameter": 0.3},
+    "varying": {"steps": 8, "step_size": (0.5, 0.4, 0.3, 0.2) * 2, "diameter": 1.0},
+    "free": {"steps": 8, "step_size": 0.2, "diameter": inf},
+}
+SAMPLINGS = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
+TARGETS: tuple[dict[str, float], ...] = ({"order": 4.0}, {"delta": 1e-5})
+
+
+def _run(length: str, sampling: str, noise: float) -> li.NoisySGD:
+    batch = None if sampling == "full" else 3
+    return li.NoisySGD(
+        **LENGTHS[length], noise_std=noise, clip_norm=1.0, dataset_size=12, batch_size=batch, sampling=sampling
+    )
+
+
+def _bound(run: li.NoisySGD, loss: li.Assumption, target: dict[str, float]) -> list[Any]:
+    found = li.bound(run, loss, **target)
+    return [found.epsilon, found.route, *found.window, found.theorem]
+
+
+def _routes(run: li.NoisySGD, loss: li.Assumption) -> list[Any]:
+    if run.sampling == "shuffled":
+        worst = [(one.route, float(one.cost.upper()), one.path.start) for one in worst_routes(run, loss)]
+        return [worst, [(one.route, one.epsilon, *one.window) for one in mean_routes(run, loss, 4.0)]]
+    found = [*sampled_routes(run, loss, 4.0), *sampled_routes(run, loss, 4.0, 1e-5)]
+    return [(one.route, one.epsilon, *one.window, one.share, one.composed.failure) for one in found]
+
+
+def _lower(run: li.NoisySGD, loss: li.Assumption, target: dict[str, float]) -> list[Any]:
+    found = li.lower_bound(run, loss, **target)
+    return [found.value, found.witness]
+
+
+def _compared(run: li.NoisySGD, loss: li.Assumption) -> list[Any]:
+    return [(row.title, row.kind, row.epsilon, row.ratio) for row in li.compare(run, loss, order=2.0)]
+
+
+def _calibrated(run: li.NoisySGD, loss: li.Assumption, vary: str) -> list[Any]:
+    found = li.calibrate(run, loss, epsilon=0.2, order=2.0, vary=vary)
+    return [getattr(found.run, vary), found.epsilon]
+
+
+def _bracketed(run: li.NoisySGD, loss: li.Assumption) -> list[Any]:
+    found = li.bracket(li.ShiftProgram(run, loss))
+    return [found.lower, found.upper]
+
+
+def _projected(sampling: str, target: dict[str, float]) -> list[Any]:
+    batch = None if sampling == "full" else 3
+    run = li.RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, batch, sampling=sampling)
+    return [li.projection_bound(run, **target).epsilon, li.projection_bound(replace(run, steps=1), **target).epsilon]
+
+
+def _cases() -> dict[str, Callable[[], list[Any]]]:
+    cases: dict[str, Callable[[], list[Any]]] = {}
+    noises = cycle((0.2, 1.0, 5.0))
+    for sampling, length, (name, loss) in product(SAMPLINGS, LENGTHS, LOSSES.items()):
+        run, target, other = _run(length, sampling, next(noises)), *TARGETS
+        what = f"{name}, {sampling}, {length}"
+        cases[f"bound at an order: {what}"] = partial(_bound, run, loss, target)
+        cases[f"bound at a delta: {what}"] = partial(_bound, run, loss, other)
+        if length in ("short", "free"):
+            cases[f"lower bound at an order: {what}"] = partial(_lower, run, loss, target)
+            cases[f"lower bound at a delta: {what}"] = partial(_lower, run, loss, other)
+        if sampling in ("shuffled", "without_replacement", "poisson"):
+            cases[f"routes: {what}"] = partial(_routes, run, loss)
+        if length == "short":
+            cases[f"compare: {what}"] = partial(_compared, run, loss)
+            if sampling in ("full", "cyclic"):
+                cases[f"bracket: {what}"] = partial(_bracketed, run, loss)
+    for vary, (name, loss) in product(VARIED, LOSSES.items()):
+        run = _run("short", "cyclic", 0.7) if vary == "batch_size" else replace(_run("long", "full", 0.2), steps=400)
+        cases[f"calibrate {vary}: {name}"] = partial(_calibrated, run, loss, vary)
+    for sampling, target in product(SAMPLINGS, TARGETS):
+        cases[f"random projections: {sampling}, {next(iter(target))}"] = partial(_projected, sampling, target)
+    return cases
+
+
+def _said(case: Callable[[], list[Any]]) -> Any:
+    try:
+        return json.loads(json.dumps(case()))
+    except li.InputError as error:
+        return str(error)
+
+
+def _close(found: Any, known: Any) -> bool:
+    if isinstance(known, list):
+        return isinstance(found, list) and len(found) == len(known) and all(map(_close, found, known))
+    if isinstance(known, float):
+        return bool(found == pytest.approx(known, rel=CLOSE, abs=0))
+    return bool(found == known)
+
+
+CASES = _cases()
+KNOWN = json.loads(LOCKED.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_locked(name: str) -> None:
+    known, found = KNOWN[name], _said(CASES[name])
+    assert _close(found, known), f"was {known}, is {found}"
+
+
+def test_the_lock_has_no_more() -> None:
+    assert set(KNOWN) == set(CASES)
+
+
+if __name__ == "__main__":
+    rows = (f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(_said(case))}" for name, case in CASES.items())
+    LOCKED.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
