@@ -7,7 +7,6 @@ a grid of (rate, noise, steps, delta); the truth lies between `benchmarks.optimi
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from math import inf, isfinite
 from statistics import median
@@ -15,12 +14,12 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.optimistic import epsilon_from_below
-from benchmarks.peers import EPSILON, RENYI, Peer, quiet
+from benchmarks.peers import EPSILON, RENYI, Peer, absent, quiet
 from lastiterate.numeric.accounting.composed import Composed, SampledStep
 from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.divergences import s_up, s_up_orders
 
-__all__ = ["Standing", "epsilons", "known_failures", "renyi", "standings"]
+__all__ = ["FAILURES", "Standing", "epsilons", "known_failures", "renyi", "standings"]
 
 _RATES, _NOISES = (0.001, 0.01, 0.1, 0.4), (0.7, 1.0, 2.0, 12.0)
 _ORDERS = (1.1, 1.5, 2.0, 3.7, 8.0, 16.0, 32.5, 59.3, 128.0)
@@ -30,7 +29,8 @@ _LARGEST_EPSILON = 20.0
 _ROUNDING = 1e-9
 """Relative distance below the rigorous value that is put down to rounding."""
 
-_FAILURES = ((0.1, 1.0, 1.1), (0.4, 12.0, 59.3), (1e-12, 1.0, 1.5))
+FAILURES = ((0.1, 1.0, 1.1), (0.4, 12.0, 59.3), (1e-12, 1.0, 1.5))
+"""Rate, noise and order where some accountant is known to stop early or to give up."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ def epsilons() -> list[Standing]:
 def known_failures() -> list[tuple[str, str, str, str]]:
     """(setting, rigorous value, accountant, its answer) where an accountant is known to stop early or to give up."""
     rows = []
-    for q, noise, order in _FAILURES:
+    for q, noise, order in FAILURES:
         truth = f"{s_up(q, noise, alpha=order).middle:.9g}"
         setting = f"q = {q:g}, noise {noise:g}, order {order:g}"
         rows.append((setting, truth, "ours", f"{float(s_up_orders(q, noise, [order]).value[0]):.9g}"))
         for peer in RENYI:
-            why = _absent(peer)
+            why = absent(peer)
             answer = why or f"{float(_each(peer.ask, 1, q, noise, [order])[0]):.9g}"
             rows.append((setting, truth, peer.name, answer))
     return rows
@@ -142,7 +142,7 @@ def _compared(
     seconds, answers = _timed(all_of, ours)
     rows = [_judged("ours", seconds, seconds, answers, questions)]
     for peer in peers:
-        if why := _absent(peer):
+        if why := absent(peer):
             rows.append(Standing(peer.name, None, seconds, note=why))
             continue
         with quiet():
@@ -193,11 +193,3 @@ def _judged(
         count=len(answers),
         note=note,
     )
-
-
-def _absent(peer: Peer) -> str:
-    try:
-        version(peer.package)
-    except PackageNotFoundError:
-        return "not installed"
-    return ""

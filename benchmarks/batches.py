@@ -1,13 +1,10 @@
 """Long runs with batches: a hundred thousand random ones, a million in epochs in a process of its own."""
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from time import perf_counter
 
+from benchmarks.fresh import in_a_process
 from benchmarks.table import Limit
 from lastiterate.numeric.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
@@ -16,8 +13,6 @@ from lastiterate.numeric.run import NoisySGD
 __all__ = ["in_epochs", "without_replacement"]
 
 _IN_EPOCHS = """
-import json, resource, sys
-from pathlib import Path
 from time import perf_counter
 from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
@@ -28,11 +23,7 @@ assumption = {"convex": Convex(1), "strongly convex": StronglyConvex(1, 0.1), "s
 start = perf_counter()
 found = bound(run, assumption, order=2)
 seconds = perf_counter() - start
-status = Path("/proc/self/status")  # ru_maxrss counts the parent before exec, VmHWM does not
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-if status.exists():
-    peak = next(int(line.split()[1]) for line in status.read_text().splitlines() if line[:6] == "VmHWM:") / 2**20
-print(json.dumps({"seconds": seconds, "peak": peak, "epsilon": found.epsilon, "route": found.route}))
+found = {"seconds": seconds, "peak": peak() / 2**10, "epsilon": found.epsilon, "route": found.route}
 """
 
 _DRAWN = NoisySGD(
@@ -65,11 +56,7 @@ def in_epochs() -> list[Limit]:
     """One `bound` of 1,000,000 cyclic or shuffled steps in a fresh process: seconds, and all the memory of it."""
     rows = []
     for name, sampling in product(("convex", "strongly convex", "smooth"), ("cyclic", "shuffled")):
-        command = [sys.executable, "-c", _IN_EPOCHS, name, sampling]
-        done = subprocess.run(  # noqa: S603
-            command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True, timeout=600
-        )
-        found = json.loads(done.stdout)
+        found = in_a_process(_IN_EPOCHS, name, sampling)
         note = f"epsilon {found['epsilon']:.4g} by {found['route']}"
         rows.append(Limit(f"`bound`, 1,000,000 {sampling} batches, {name}", found["seconds"], "s", 5.0, note))
         rows.append(Limit("resident memory of that process", found["peak"], "GiB", 1.0))

@@ -3,13 +3,11 @@
 Setting of the paper: K = 2, eta = 0.1, n = 5, D = 1, noise 1, L = 1.
 """
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 from time import perf_counter
 
 from benchmarks.a13 import Setting, hoelder, smooth
+from benchmarks.fresh import in_a_process
 from benchmarks.table import Limit, Row, median_time
 from lastiterate.numeric.assumptions import Assumption, Clipped, Holder, Smooth
 from lastiterate.numeric.bound import bound
@@ -23,16 +21,10 @@ __all__ = ["brackets", "growth", "memory", "speed"]
 _PAPER = Setting(steps=200, samples=5, eta=0.1, K=2.0, D=1.0, L=1.0)
 
 _MEMORY = """
-import json, resource, sys, tracemalloc
-from pathlib import Path
+import tracemalloc
 from lastiterate.numeric.assumptions import Holder, Smooth
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.run import NoisySGD
-def peak():  # ru_maxrss counts the parent before exec, VmHWM does not
-    status = Path("/proc/self/status")
-    if status.exists():
-        return next(int(line.split()[1]) for line in status.read_text().splitlines() if line[:6] == "VmHWM:") / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 loaded = peak()
 run = NoisySGD(steps=10**6, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
 traced = sys.argv[2] == "traced"
@@ -40,7 +32,7 @@ if traced:
     tracemalloc.start()
 bound(run, Smooth(1) if sys.argv[1] == "smooth" else Holder(1, 0.5), order=2)
 used = tracemalloc.get_traced_memory()[1] / 2**20 if traced else 0
-print(json.dumps({"traced": used, "loaded": loaded, "resident": peak()}))
+found = {"traced": used, "loaded": loaded, "resident": peak()}
 """
 
 
@@ -115,18 +107,11 @@ def memory() -> list[Limit]:
     """Peak memory of one `bound` at T = 1,000,000 in a fresh process: traced, and of the process as a whole."""
     rows = []
     for name, kind in (("smooth", "smooth"), ("Hoelder 1/2", "holder")):
-        traced, whole = (_in_a_process(kind, how) for how in ("traced", "plain"))
+        traced, whole = (in_a_process(_MEMORY, kind, how) for how in ("traced", "plain"))
         rows.append(Limit(f"memory traced in `bound`, T = 1,000,000, {name}", traced["traced"], "MiB", 200.0))
         note = f"of which {whole['loaded']:.0f} MiB before the call: the interpreter, numpy, flint"
         rows.append(Limit(f"resident memory of that process, {name}", whole["resident"], "MiB", 200.0, note))
     return rows
-
-
-def _in_a_process(kind: str, how: str) -> dict[str, float]:
-    command = [sys.executable, "-c", _MEMORY, kind, how]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
 
 
 def brackets() -> list[Limit]:

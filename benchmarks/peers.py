@@ -9,9 +9,10 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-__all__ = ["EPSILON", "RENYI", "Peer", "quiet"]
+__all__ = ["EPSILON", "RENYI", "Peer", "absent", "quiet"]
 
 Renyi = Callable[[float, float, Sequence[float]], Sequence[float]]
 """(rate, noise multiplier, orders) -> Renyi epsilon of one step at each order."""
@@ -45,6 +46,15 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         logging.disable(logging.NOTSET)
+
+
+def absent(peer: Peer) -> str:
+    """Why a peer cannot be asked; empty where it can."""
+    try:
+        version(peer.package)
+    except PackageNotFoundError:
+        return "not installed"
+    return ""
 
 
 def _google_rdp(q: float, noise: float, orders: Sequence[float]) -> Sequence[float]:

@@ -1,117 +1,31 @@
-"""What every bound must satisfy, 10,000 random runs a property: directions, units, equal descriptions, both sides.
+"""What every bound must satisfy, 10,000 random runs a property: directions, units, equal descriptions, both sides."""
 
-Runs are drawn evenly on logarithmic scales around the place where the window of shifts is neither empty nor all of
-the run. Most are full batches of affine expansions, which cost a tenth of a millisecond; every kind is among them.
-"""
-
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from math import inf, nextafter
+from math import nextafter
 
 import numpy as np
 import pytest
+from random_runs import CASES, Case, drawn
 from scipy.special import ndtr
 
 from lastiterate.numeric.accounting.gaussian import gdp_epsilon
-from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.assumptions import Convex
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.results import rdp_epsilon
 from lastiterate.numeric.run import NoisySGD
 
-_CASES = 10_000
 _SLACK = 1 + 1e-9
 """Of the float search for a path; its cost is certified all the same."""
-
-_KINDS = {"smooth": 0.32, "convex": 0.22, "strongly convex": 0.32, "clipped": 0.08, "capped": 0.03, "holder": 0.03}
-
-
-@dataclass(frozen=True)
-class Case:
-    """A run and an assumption, in the letters of the papers; ``batches`` of b samples in an epoch."""
-
-    kind: str
-    T: int
-    b: int
-    batches: int
-    eta: float
-    sigma: float
-    K: float
-    D: float
-    L: float
-    lam: float
-    m: float
-
-    @property
-    def assumption(self) -> Assumption:
-        match self.kind:
-            case "convex":
-                return Convex(self.L)
-            case "strongly convex":
-                return StronglyConvex(self.L, self.m)
-            case "clipped":
-                return Clipped()
-            case "holder":
-                return Holder(self.L, self.lam)
-        return Smooth(self.L)
-
-    @property
-    def run(self) -> NoisySGD:
-        fixed = {"batch_size": self.b, "sampling": "cyclic"} if self.batches > 1 else {}
-        return NoisySGD(
-            self.T,
-            self.eta,
-            self.sigma,
-            self.K,
-            self.b * self.batches,
-            diameter=self.D,
-            **fixed,  # type: ignore[arg-type]
-        )
-
-    @property
-    def cost(self) -> float:
-        return bound(self.run, self.assumption).cost
-
-
-def _drawn(seed: int, *, bounded: bool = True, cyclic: float = 0.04) -> Iterator[Case]:
-    rng = np.random.default_rng(seed)
-    names, shares = list(_KINDS), list(_KINDS.values())
-
-    def spread(low: float, high: float) -> float:
-        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-    for _ in range(_CASES):
-        kind = names[rng.choice(len(names), p=shares)]
-        eta, K, b = spread(0.01, 0.5), spread(0.3, 5), int(rng.integers(1, 13))
-        D = 2 * eta * K / b * spread(0.3, 40)
-        lam = float(rng.uniform(0.3, 0.9))
-        # omega(D) against 2 K: below it the expansion is affine on the domain, above it the clip cap acts.
-        height = {"smooth": spread(0.01, 0.99), "capped": spread(1.1, 3), "holder": spread(0.01, 0.99)}.get(kind, 1.0)
-        L = 2 * K * height / D ** (lam if kind == "holder" else 1.0)
-        if "convex" in kind:
-            L = float(rng.uniform(0.3, 0.9)) / eta
-        several = kind not in ("capped", "holder") and rng.random() < cyclic
-        yield Case(
-            kind=kind,
-            T=int(rng.integers(1, 13 if several else 61)),
-            b=b,
-            batches=int(rng.integers(2, 5)) if several else 1,
-            eta=eta,
-            sigma=spread(0.2, 5),
-            K=K,
-            D=D if bounded else inf,
-            L=L,
-            lam=lam,
-            m=L * spread(0.01, 0.5),
-        )
 
 
 @lru_cache(maxsize=1)
 def _known() -> list[tuple[Case, float]]:
     """Runs that several properties start from, with their costs."""
-    return [(case, case.cost) for case in _drawn(1)]
+    return [(case, case.cost) for case in drawn(1)]
 
 
 def _factor(rng: np.random.Generator) -> float:
@@ -143,12 +57,12 @@ def test_monotone(name: str) -> None:
         less, greater = (cost, after.cost)[::direction]
         if not less <= greater * _SLACK:
             wrong.append((case, after, less, greater))
-    assert not wrong, f"{len(wrong)} of {_CASES}, the first {wrong[0]}"
+    assert not wrong, f"{len(wrong)} of {CASES}, the first {wrong[0]}"
 
 
 def test_monotone_in_the_order() -> None:
     rng = np.random.default_rng(2)
-    for cost, order, up in np.exp(rng.uniform((-12, 0.01, 0), (5, 5, 0.7), (_CASES, 3))).tolist():
+    for cost, order, up in np.exp(rng.uniform((-12, 0.01, 0), (5, 5, 0.7), (CASES, 3))).tolist():
         assert rdp_epsilon(cost, order) <= rdp_epsilon(cost, order * up)
 
 
@@ -180,7 +94,7 @@ def test_units_do_not_matter() -> None:
 
 
 def test_a_whole_batch_by_any_name() -> None:
-    for case in _drawn(4, cyclic=0.0):
+    for case in drawn(4, cyclic=0.0):
         case = replace(case, T=min(case.T, 8))
         run, assumption, cost = case.run, case.assumption, case.cost
         cyclic = replace(run, batch_size=case.b, sampling="cyclic")
@@ -192,7 +106,7 @@ def test_a_whole_batch_by_any_name() -> None:
 
 def test_poisson_batches_of_everything_change_by_half_as_much() -> None:
     """Adding a sample moves a full batch by eta K / b, replacing one by twice that."""
-    for case in islice(_drawn(12, cyclic=0.0), 300):
+    for case in islice(drawn(12, cyclic=0.0), 300):
         case = replace(case, kind="convex", L=1 / case.eta)
         run = replace(case.run, batch_size=case.b, sampling="poisson", adjacency="")
         halved = replace(case, b=2 * case.b)
@@ -202,7 +116,7 @@ def test_poisson_batches_of_everything_change_by_half_as_much() -> None:
 def test_a_constant_schedule_is_a_scalar() -> None:
     """Equal entries are one number; one entry a last digit away takes the other route to the same value."""
     rng = np.random.default_rng(5)
-    for case in _drawn(5):
+    for case in drawn(5):
         case = replace(case, T=min(case.T, 4) + 1, kind="smooth" if case.kind in ("holder", "capped") else case.kind)
         if case.kind == "clipped":  # value iteration, for which other tests are there
             case = replace(case, kind="convex", L=1 / case.eta)
@@ -239,7 +153,7 @@ def test_never_above_composition_or_one_last_step() -> None:
 
 def test_never_below_linear_losses_or_quadratics() -> None:
     """Without projection: gradients -+K of the sample that differs, all others zero, or all of curvature m."""
-    for case in _drawn(7, bounded=False):
+    for case in drawn(7, bounded=False):
         c = 1 - case.eta * case.m if case.kind == "strongly convex" else 1.0
         left = c ** np.arange(case.T - 1, -1, -1.0)
         met = np.arange(case.T) % case.batches == (case.T - 1) % case.batches
@@ -252,7 +166,7 @@ def test_never_below_one_clamped_step() -> None:
     """One step of linear losses from the middle of [-D/2, D/2]; binning can only lose divergence."""
     order, bins = 1.5, 64
     found, width, half, sigma = [], [], [], []
-    for case in _drawn(8, cyclic=0.0):
+    for case in drawn(8, cyclic=0.0):
         one = replace(case, T=1)
         found.append(bound(one.run, one.assumption, order=order).epsilon)
         width.append(2 * one.eta * one.K / one.b)
@@ -270,15 +184,15 @@ def test_never_below_one_clamped_step() -> None:
 
 
 def test_never_below_any_witness_without_projection() -> None:
-    for case in _drawn(9, bounded=False):
+    for case in drawn(9, bounded=False):
         assert case.cost >= lower_bound(case.run, case.assumption, order=2.0).value, case
 
 
-@pytest.mark.parametrize("count", [1500, pytest.param(_CASES, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("count", [1500, pytest.param(CASES, marks=pytest.mark.nightly)])
 def test_never_below_any_witness_with_projection(count: int) -> None:
     """Densities on an interval, propagated step by step: milliseconds each."""
     close = 0
-    for case in islice(_drawn(10, cyclic=0.0), count):
+    for case in islice(drawn(10, cyclic=0.0), count):
         case = replace(case, T=min(case.T, 10))
         lower, found = lower_bound(case.run, case.assumption, order=2.0).value, case.cost
         assert found >= lower, case
@@ -306,7 +220,7 @@ def test_random_batches_over_a_grid() -> None:
             for n in sizes
         ]
     )
-    assert epsilon.size >= _CASES
+    assert epsilon.size >= CASES
     assert (np.diff(epsilon, axis=0) <= 1e-12 * epsilon[1:]).all()  # more samples
     assert (np.diff(epsilon, axis=1) <= 1e-12 * epsilon[:, 1:]).all()  # more noise
     assert (np.diff(epsilon, axis=2) >= -1e-12 * epsilon[:, :, 1:]).all()  # a greater order
