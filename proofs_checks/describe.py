@@ -4,7 +4,7 @@
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import fill, indent
 from typing import Final
 
@@ -13,7 +13,7 @@ from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
 
 from lastiterate.proofs_checks.admissible import free_symbols
-from lastiterate.proofs_checks.verdict import ClaimReport, Outcome
+from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Check,
@@ -31,7 +31,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.notation import MEANING, PREVIOUS
 
-__all__ = ["describe", "formula", "symbols"]
+__all__ = ["describe", "evidence", "formula", "symbols"]
 
 
 _WIDEST: Final = 180
@@ -73,7 +73,8 @@ def formula(check: Check) -> str:
         return f"{start}\n{step}\nis solved by\n{_side_by_side(u(index), '=', check.closed_form)}"
     if isinstance(check, Inequality):
         given = "".join(f"\ngiven {premise}" for premise in check.given)
-        return _side_by_side(check.left, check.relation.value, check.right) + given
+        where = "".join(f"\nattained where {condition}" for condition in check.attained)
+        return _side_by_side(check.left, check.relation.value, check.right) + given + where
     if isinstance(check, Holds | Sampled):
         return _side_by_side(check.left, check.relation.value, check.right) + _box(check)
     if isinstance(check, Asymptotic | Unbounded):
@@ -106,6 +107,21 @@ def _outcome(outcome: Outcome) -> Iterator[str]:
             yield f"  sides: {point.note}"
 
 
+def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
+    """The title, and what each check that does not hold came to, in a line or two."""
+    source = claim.source
+    yield f"{claim.title} ({source.number}, line {source.line} of {source.file})"
+    for outcome in report.outcomes:
+        if outcome.status is Status.HELD:
+            continue
+        detail = f": {outcome.detail}" if outcome.detail else ""
+        yield f"check '{outcome.check}': {outcome.engine} says {outcome.status}{detail}"
+        if outcome.counterexample is not None:
+            point = outcome.counterexample
+            at = f"at {', '.join(f'{name} = {value}' for name, value in point.at.items())}: " if point.at else ""
+            yield f"  {at}{point.left} {point.relation} {point.right} fails"
+
+
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
     """Each symbol of a claim that the table of notation knows, with its meaning and its unit."""
     parts: list[sp.Basic] = list(claim.assumptions)
@@ -116,7 +132,7 @@ def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
             yield symbol, *MEANING[symbol]
 
 
-def describe(claim: Claim, report: ClaimReport) -> str:
+def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ()) -> str:
     """Title, source, verdict, assumptions, symbols with units, checks and mutants with their outcomes, remark."""
     source = claim.source
     equation = f", {source.equation}" if source.equation else ""
@@ -129,6 +145,8 @@ def describe(claim: Claim, report: ClaimReport) -> str:
     ]
     if claim.repairs:
         lines.append(f"  repairs: {claim.repairs}")
+    if repaired_by:
+        lines.append(f"  what holds instead: {', '.join(repaired_by)}")
     if claim.assumptions:
         lines += ["", "Assumptions", *(f"  {sp.pretty(a, wrap_line=False)}" for a in claim.assumptions)]
     meanings = [f"  {symbol!s:8}{meaning}  [{unit}]" for symbol, meaning, unit in symbols(claim)]

@@ -1,14 +1,14 @@
 """The expected verdict of every claim, committed, and every way in which a run can drift from it."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
-from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Verdict
+from lastiterate.proofs_checks.verdict import ClaimReport, Grade, MutantReport, Verdict
 
 __all__ = ["Expected", "drifts", "location", "read_lock", "write_lock"]
 
@@ -104,25 +104,13 @@ def drifts(
     seen: set[str] = set()
     for report in reports:
         seen.add(report.key)
-        if report.key not in expected:
-            found.append(f"{report.key} is new: {_words(Expected.of(report))}, and the lock file does not know it.")
-            continue
-        locked, here = expected[report.key], Expected.of(report)
-        if here.verdict is not locked.verdict:
-            found.append(f"{report.key} is {here.verdict}, the lock file says {locked.verdict}.")
-        elif here.grade is not locked.grade:
-            found.append(
-                f"{report.key} is {here.grade or 'without grade'}, "
-                f"the lock file says {locked.grade or 'without grade'}."
-            )
-        if here.rejected != locked.rejected:
-            found.append(
-                f"{report.key} rejects {here.rejected} of {len(report.mutants)} mutants, "
-                f"the lock file says {locked.rejected}."
-            )
+        locked, here = expected.get(report.key), Expected.of(report)
+        if locked is None:
+            found.append(f"{report.key} is new: {_words(here)}, and the lock file does not know it.")
+        else:
+            found += _changed(report, locked, here)
         found += [
-            f"{report.key} does not reject the mutant '{mutant.name}': {mutant.caught_by} says "
-            f"{mutant.outcome.status}{f' ({mutant.outcome.detail})' if mutant.outcome.detail else ''}."
+            f"{report.key} does not reject the mutant '{mutant.name}': {_why(mutant)}."
             for mutant in report.mutants
             if not mutant.rejected
         ]
@@ -133,6 +121,27 @@ def drifts(
             if key not in seen
         ]
     return tuple(found)
+
+
+def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[str]:
+    if here.verdict is not locked.verdict:
+        yield f"{report.key} is {here.verdict}, the lock file says {locked.verdict}."
+    elif here.grade is not locked.grade:
+        yield (
+            f"{report.key} is {here.grade or 'without grade'}, the lock file says {locked.grade or 'without grade'}."
+        )
+    if here.rejected != locked.rejected:
+        yield (
+            f"{report.key} rejects {here.rejected} of {len(report.mutants)} mutants, "
+            f"the lock file says {locked.rejected}."
+        )
+
+
+def _why(mutant: MutantReport) -> str:
+    outcome = mutant.outcome
+    if outcome.engine is not mutant.caught_by:
+        return f"it names the engine {mutant.caught_by}, and its check is decided by {outcome.engine}"
+    return f"{outcome.engine} says {outcome.status}{f' ({outcome.detail})' if outcome.detail else ''}"
 
 
 def _words(entry: Expected) -> str:

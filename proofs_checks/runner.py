@@ -1,6 +1,7 @@
 """Decide many claims: in parallel, from the cache where it knows them, and resumable.
 
-Every report is kept as soon as it is there, so an interrupted run goes on where it stopped.
+Every report is kept as soon as it is there, so an interrupted run goes on where it stopped. One with an error is not
+kept: want of time or memory passes.
 """
 
 import sys
@@ -20,7 +21,7 @@ __all__ = ["run"]
 
 def _decide_and_keep(claim: Claim, cache: ReportCache | None) -> ClaimReport:
     report = decide(claim)
-    if cache is not None:
+    if cache is not None and not report.errs:
         cache.write(claim, report)
     return report
 

@@ -1,17 +1,26 @@
 """Choosing claims of the ledger by name, with a hint where the name is not known."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["papers", "select"]
+__all__ = ["papers", "repaired_by", "select"]
 
 
 def papers(claims: Sequence[Claim]) -> tuple[str, ...]:
     """The papers of the claims, in their order: what stands before the first slash of a key."""
     return tuple(dict.fromkeys(claim.key.split("/")[0] for claim in claims))
+
+
+def repaired_by(claims: Iterable[Claim]) -> dict[str, tuple[str, ...]]:
+    """For the key of a claim that fails, the keys of the claims that mend it."""
+    mended: dict[str, tuple[str, ...]] = {}
+    for claim in claims:
+        if claim.repairs:
+            mended[claim.repairs] = (*mended.get(claim.repairs, ()), claim.key)
+    return mended
 
 
 def _known(name: str, value: str, choices: Sequence[str]) -> None:

@@ -130,6 +130,13 @@ class ClaimReport:
     seconds: float
 
     @property
+    def errs(self) -> bool:
+        """Whether an engine raised instead of answering."""
+        printed = () if self.misprint is None else (self.misprint,)
+        tried = (mutant.outcome for mutant in self.mutants)
+        return any(outcome.status is Status.ERROR for outcome in (*self.outcomes, *printed, *tried))
+
+    @property
     def rejected(self) -> int:
         """The number of mutants that were rejected."""
         return sum(mutant.rejected for mutant in self.mutants)

@@ -109,7 +109,8 @@ class Recursion:
 class Inequality:
     """``left relation right``, polynomial or algebraic, under the assumptions. Engine: inequality (z3).
 
-    ``given`` are premises of this check alone (a proof step: premises imply conclusion).
+    ``given`` are premises of this check alone (a proof step: premises imply conclusion). With `Relation.TIGHT` the
+    sides are equal wherever ``attained`` holds; where that is empty, at some point at which no symbol is zero.
     """
 
     left: Expr
@@ -117,6 +118,7 @@ class Inequality:
     right: Expr
     given: tuple[Boolean, ...] = ()
     name: str = "inequality"
+    attained: tuple[Boolean, ...] = ()
 
 
 @dataclass(frozen=True)

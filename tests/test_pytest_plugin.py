@@ -78,6 +78,22 @@ def test_a_file_without_claims_and_a_key_twice_are_errors(collect):
     assert "got key=paper/lemma_1 twice" in out
 
 
+def test_a_file_that_is_named_is_collected_wherever_it_lies_unless_it_is_a_test(collect):
+    files = {"lemma.py": TEMPLATE, "test_own.py": "def test(): pass", "other.py": TEMPLATE}
+    code, out = collect(files, "--lastiterate", "lemma.py", "test_own.py")
+    assert code == 0, out
+    assert "2 passed" in out
+
+
+def test_a_forgotten_comma_is_a_sentence(collect):
+    bare = TEMPLATE.replace("assumptions=(c < 1,)", "assumptions=(c < 1)")
+    assert bare != TEMPLATE
+    code, out = collect({"claims/bare.py": bare}, "--lastiterate")
+    assert code == 2
+    assert "paper/lemma_1 needs a tuple assumptions, got assumptions=c < 1; a tuple of one is (a,)." in out
+    assert "Traceback" not in out
+
+
 def test_updating_needs_the_flag_that_decides(collect):
     code, out = collect({}, "--lastiterate-update-lock")
     assert code == 4

@@ -1,6 +1,7 @@
 """The page of verdicts: every claim of the ledger with what the lock file says, by paper, what fails first."""
 
 from collections import Counter
+from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
@@ -10,6 +11,7 @@ from lastiterate.numeric.printed.catalogue import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.pages.entries import paper_title
+from lastiterate.proofs_checks.selection import repaired_by
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic.claim import Claim, Role
 from lastiterate.symbolic.ledger import CLAIMS
@@ -68,12 +70,12 @@ def _counts() -> str:
 
 def _sections(claims: list[Claim]) -> list[str]:
     locked = read_lock()
-    repairs = _repairs()
+    repairs = repaired_by(CLAIMS)
     parts = []
     for verdict in _FAULTY:
         faulty = [claim for claim in claims if locked[claim.key].verdict is verdict]
         if faulty:
-            rows = "".join(_faulty(claim, repairs.get(claim.key, [])) for claim in faulty)
+            rows = "".join(_faulty(claim, repairs.get(claim.key, ())) for claim in faulty)
             head = "<tr><th>Claim</th><th>Why</th><th>What holds instead</th></tr>"
             parts.append(f"### {verdict} {{ #{_paper(claims[0])}-{verdict.lower()} }}\n")
             parts.append(_table(head, rows))
@@ -86,16 +88,7 @@ def _sections(claims: list[Claim]) -> list[str]:
     return parts
 
 
-def _repairs() -> dict[str, list[str]]:
-    """For the key of a claim that fails, the keys of those that mend it."""
-    mended: dict[str, list[str]] = {}
-    for claim in CLAIMS:
-        if claim.repairs:
-            mended.setdefault(claim.repairs, []).append(claim.key)
-    return mended
-
-
-def _links(keys: list[str], page: str = "") -> str:
+def _links(keys: Sequence[str], page: str = "") -> str:
     return "<br>".join(f'<a href="{page}#{key}"><code>{key}</code></a>' for key in keys)
 
 
@@ -123,12 +116,12 @@ def _words(text: str) -> str:
 
 def printed_table() -> str:
     """The printed theorems that speak of a run, with their verdicts and what holds instead."""
-    locked, repairs = read_lock(), _repairs()
+    locked, repairs = read_lock(), repaired_by(CLAIMS)
     rows = []
     for theorem in THEOREMS.values():
         kinds = ", ".join(kind.__name__ for kind in theorem.kinds)
         speaks = f"{', '.join(theorem.schemes)}; {kinds}".replace("_", " ") if theorem.schemes else "another algorithm"
-        instead = _links(repairs.get(theorem.claim, []), _PAGE)
+        instead = _links(repairs.get(theorem.claim, ()), _PAGE)
         rows.append(
             f"<tr><td>{_words(theorem.title)}<br><code>{theorem.name}</code></td>"
             f"<td>{speaks}</td>"

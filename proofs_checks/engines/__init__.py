@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
-from time import monotonic
 from typing import Final, Protocol, cast
 
 from sympy import Integer
@@ -26,7 +25,9 @@ __all__ = ["ENGINE_OF", "Decider", "decide_check"]
 
 
 SECONDS: Final = 60
-"""A check that takes longer is in error. No claim of the ledger comes near; it keeps a bad one from hanging."""
+"""A check that computes for longer is in error. No claim of the ledger comes near; it keeps a bad one from hanging.
+
+Time of the processor, so that a busy machine decides as an idle one does."""
 
 
 class Decider(Protocol):
@@ -51,24 +52,21 @@ def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 @contextmanager
 def _limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError inside the block after this time, where the platform and the thread allow it."""
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
+    """Raise TimeoutError inside the block after this processor time, where the platform and the thread allow it."""
+    if not hasattr(signal, "SIGVTALRM") or threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(number: int, frame: object) -> None:  # noqa: ARG001
-        raise TimeoutError(f"the engine had not answered after {seconds} s")
+        raise TimeoutError(f"the engine had not answered after {seconds} s of computing")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
-    started = monotonic()
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        if left:  # the caller's own timer goes on
-            signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - started), 1e-3), interval)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def _as_expressions(check: Check) -> Check:

@@ -72,12 +72,36 @@ def _refuted(check: Inequality, point: Point) -> Outcome:
     return Outcome(check.name, Engine.INEQUALITY, Status.REFUTED, counterexample=found)
 
 
-def _attained(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
-    """Whether the two sides are equal somewhere under the premises (integers kept)."""
+def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool, equal: bool) -> z3.CheckSatResult:
+    """Whether the sides can be equal (or differ) under the premises (integers kept)."""
     terms = Terms(whole=True)
-    equal = terms.term(check.left) == terms.term(check.right)
-    answer, _ = ask(terms, [equal, *(terms.condition(premise) for premise in premises)])
-    return bool(answer == z3.sat)
+    left, right = terms.term(check.left), terms.term(check.right)
+    formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
+    if nonzero:
+        formulas += [variable > 0 for symbol, variable in terms.variables.items() if symbol.is_nonnegative]
+    answer, _ = ask(terms, formulas)
+    return answer
+
+
+def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> tuple[Status, str] | None:
+    """Why a tight check is not known to be one; None where it is.
+
+    Sides that are equal only where a symbol is zero say little: 1 <= 1 + 2 L is equal at L = 0. A check that means
+    such a point names it in ``attained``.
+    """
+    if check.attained:
+        there = (*premises, *check.attained)
+        if _possible(check, there, nonzero=False, equal=False) != z3.unsat:
+            return Status.UNDECIDED, "at most, but the sides were not shown to be equal where the check says"
+        if _possible(check, there, nonzero=False, equal=True) != z3.sat:
+            return Status.UNDECIDED, "at most, but no admissible point was found where the check says they are equal"
+        return None
+    if _possible(check, premises, nonzero=True, equal=True) == z3.sat:
+        return None
+    if _possible(check, premises, nonzero=False, equal=True) == z3.unsat:
+        return Status.REFUTED, "at most, but z3 shows that the sides are nowhere equal"
+    detail = "at most, but no admissible point was found where the sides are equal and no symbol is zero"
+    return Status.UNDECIDED, detail
 
 
 def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -122,8 +146,8 @@ def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
         raise NoPointError(f"no sample satisfies the premises {', '.join(map(str, premises))}.")
     if consistent == z3.unknown:
         next(points(free_symbols(check.left, check.right, premises), premises, 1))
-    if check.relation is Relation.TIGHT and not _attained(check, premises):
-        detail = "at most, but no admissible point was found where the sides are equal"
-        return Outcome(check.name, Engine.INEQUALITY, Status.UNDECIDED, detail=detail)
+    loose = _not_attained(check, premises) if check.relation is Relation.TIGHT else None
+    if loose is not None:
+        return Outcome(check.name, Engine.INEQUALITY, loose[0], detail=loose[1])
     detail = "z3: the negation has no solution under the premises"
     return Outcome(check.name, Engine.INEQUALITY, Status.HELD, Grade.PROVED, detail)

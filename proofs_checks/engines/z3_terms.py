@@ -123,7 +123,8 @@ class Terms:
 
     def _power(self, base: sp.Expr, exponent: sp.Expr) -> z3.ArithRef:
         if not isinstance(exponent, sp.Rational):
-            raise UnsupportedError(f"z3 cannot take the power {base**exponent}; its exponent is not a number")
+            power = base**exponent
+            raise UnsupportedError(f"z3 cannot take the power {power}; its exponent is not a number (Holds takes it)")
         root = self.term(base) if exponent.q == 1 else self._root(base, int(exponent.q))
         power = self._repeated(root, abs(int(exponent.p)))
         if exponent.p > 0:

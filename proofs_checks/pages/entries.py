@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lastiterate.proofs_checks.selection import repaired_by
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.items import PAPERS
@@ -60,13 +61,8 @@ class EngineCount:
 
 def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport]) -> tuple[Entry, ...]:
     """Claims and reports, in the same order, brought together."""
-    repairs: dict[str, list[str]] = {}
-    for claim in claims:
-        if claim.repairs:
-            repairs.setdefault(claim.repairs, []).append(claim.key)
-    return tuple(
-        Entry(claim, report, tuple(repairs.get(claim.key, ()))) for claim, report in zip(claims, reports, strict=True)
-    )
+    mended = repaired_by(claims)
+    return tuple(Entry(claim, report, mended.get(claim.key, ())) for claim, report in zip(claims, reports, strict=True))
 
 
 def paper_title(paper: str) -> str:

@@ -34,6 +34,8 @@ def statement(check: Check) -> tuple[Markup, ...]:
         lines = [display(check.left, "==", check.right)]
     elif isinstance(check, Inequality):
         lines = [display(check.left, check.relation, check.right), *_given(check.given)]
+        if check.attained:
+            lines.append(_words("Attained where {}.", _list(inline(condition) for condition in check.attained)))
     elif isinstance(check, Holds | Sampled):
         lines = [display(check.left, check.relation, check.right), *_box(check)]
     elif isinstance(check, Recursion):

@@ -1,14 +1,15 @@
 """A pytest plugin: the claims of any repository are collected as tests.
 
 ``pytest --lastiterate`` looks into the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` unless
-told otherwise) for a tuple ``CLAIMS`` of `lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when
+told otherwise), and into a file named on the command line, for a tuple ``CLAIMS`` of
+`lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when
 its verdict is HOLDS and every mutant is rejected; where the repository has a lock file (``lastiterate_lock``), when
 verdict, grade and mutants are as locked. ``--lastiterate-update-lock`` writes that file. Without the flag nothing
 is imported and nothing runs.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from lastiterate.proofs_checks.verdict import ClaimReport
     from lastiterate.symbolic.claim import Claim
 
 __all__ = ["ClaimItem", "ClaimModule"]
@@ -51,16 +51,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ClaimModule | None":
-    """A file of claims, where the flag is given and the name matches."""
+    """A file of claims, where the flag is given: its name matches, or it is named on the command line and no test."""
     if not parent.config.getoption("lastiterate") or not file_path.is_relative_to(parent.config.rootpath):
         return None
     inside = PurePosixPath(file_path.relative_to(parent.config.rootpath).as_posix())
-    if file_path.name == "__init__.py" or not any(
-        inside.match(pattern) for pattern in parent.config.getini("lastiterate_claims")
+    named = parent.session.isinitpath(file_path) and not _matches(inside, parent.config.getini("python_files"))
+    if file_path.name == "__init__.py" or not (
+        (named and file_path.suffix == ".py") or _matches(inside, parent.config.getini("lastiterate_claims"))
     ):
         return None
     made: ClaimModule = ClaimModule.from_parent(parent, path=file_path)
     return made
+
+
+def _matches(path: PurePosixPath, patterns: Sequence[str]) -> bool:
+    return any(path.match(pattern) for pattern in patterns)
 
 
 class ClaimModule(pytest.File):
@@ -78,6 +83,11 @@ class ClaimModule(pytest.File):
         if not isinstance(claims, tuple) or not all(isinstance(claim, Claim) for claim in claims):
             raise self.CollectError(f"{self.path} needs a tuple CLAIMS of Claim records, got CLAIMS={claims!r}.")
         for claim in claims:
+            for field in ("checks", "mutants", "assumptions"):
+                if not isinstance(value := getattr(claim, field), tuple):
+                    raise self.CollectError(
+                        f"{claim.key} needs a tuple {field}, got {field}={value!r}; a tuple of one is (a,)."
+                    )
             if claim.key in self.config.stash[_SEEN]:
                 raise self.CollectError(f"Each claim needs its own key, got key={claim.key} twice; rename one.")
             self.config.stash[_SEEN].add(claim.key)
@@ -103,6 +113,7 @@ class ClaimItem(pytest.Item):
     def runtest(self) -> None:
         """Decide the claim, from the cache where it is known, and compare."""
         from lastiterate.proofs_checks.cache import ReportCache, default_folder
+        from lastiterate.proofs_checks.describe import evidence
         from lastiterate.proofs_checks.lock import Expected, drifts, read_lock
         from lastiterate.proofs_checks.runner import run
         from lastiterate.proofs_checks.verdict import Verdict
@@ -140,23 +151,6 @@ class ClaimItem(pytest.Item):
 def lock_file(config: pytest.Config) -> Path:
     """Where the repository keeps its expected verdicts."""
     return Path(config.rootpath / config.getini("lastiterate_lock"))
-
-
-def evidence(claim: "Claim", report: "ClaimReport") -> Iterator[str]:
-    """What each check that does not hold came to, in a line or two."""
-    from lastiterate.proofs_checks.verdict import Status
-
-    where = f"{claim.source.number}, line {claim.source.line} of {claim.source.file}"
-    yield f"{claim.title} ({where})"
-    for outcome in report.outcomes:
-        if outcome.status is Status.HELD:
-            continue
-        detail = f": {outcome.detail}" if outcome.detail else ""
-        yield f"check '{outcome.check}': {outcome.engine} says {outcome.status}{detail}"
-        if outcome.counterexample is not None:
-            point = outcome.counterexample
-            at = ", ".join(f"{name} = {value}" for name, value in point.at.items())
-            yield f"  at {at}: {point.left} {point.relation} {point.right} fails"
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -10,7 +10,7 @@ Remark       The printed f is odd, so its derivative is even, and the best const
              claim holds for both.
 """
 
-from sympy import Abs, Expr, Integer, Rational, diff, sign
+from sympy import Abs, Eq, Expr, Integer, Rational, diff, sign
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Value
@@ -20,6 +20,7 @@ _third, _one = Rational(1, 3), Integer(1)
 _f = Rational(3, 4) * x ** Rational(4, 3)  # at |argument| = x
 # X = x and Y = y are the cube roots of the two arguments' absolute values, z that of their distance.
 _same, _opposite = (y <= x, z**3 >= x**3 - y**3), (z**3 >= x**3 + y**3,)
+_from_zero = (Eq(y, 0), Eq(z, x))
 _mean = u**_third + (1 - u) ** _third
 
 
@@ -57,7 +58,12 @@ CLAIMS = (
         source=at(775, "A.14", "(129)"),
         checks=(
             Inequality(
-                _one, Relation.TIGHT, x + y, given=(x**3 + y**3 >= 1, x <= 1, y <= 1), name="s = 1/3, by cube roots"
+                _one,
+                Relation.TIGHT,
+                x + y,
+                given=(x**3 + y**3 >= 1, x <= 1, y <= 1),
+                name="s = 1/3, by cube roots",
+                attained=(Eq(x, 1), Eq(y, 0)),
             ),
             Holds(
                 u,
@@ -95,7 +101,7 @@ CLAIMS = (
         key="chien_li/appendix_a_14/case_1",
         title="(128), (130): x, y >= 0 have |G(x) - G(y)| <= 1 |x - y|^(1/3)",
         source=at(780, "A.14", "(128)-(130)"),
-        checks=(Inequality(x - y, Relation.TIGHT, z, given=_same, name="constant 1"),),
+        checks=(Inequality(x - y, Relation.TIGHT, z, given=_same, name="constant 1", attained=_from_zero),),
         mutants=(
             Mutant("constant 1/2", Inequality(x - y, Relation.AT_MOST, z / 2, given=_same), Engine.INEQUALITY),
             Mutant("sum for difference", Inequality(x + y, Relation.AT_MOST, z, given=_same), Engine.INEQUALITY),
@@ -162,8 +168,8 @@ CLAIMS = (
         title="For the printed f the best constant is 1: | |x|^(1/3) - |y|^(1/3) | <= |x - y|^(1/3), equal at y = 0",
         source=at(768, "A.14", "(2^(2/3), 1/3)-Hoelder"),
         checks=(
-            Inequality(x - y, Relation.TIGHT, z, given=_opposite, name="opposite signs"),
-            Inequality(x - y, Relation.TIGHT, z, given=_same, name="same sign"),
+            Inequality(x - y, Relation.TIGHT, z, given=_opposite, name="opposite signs", attained=_from_zero),
+            Inequality(x - y, Relation.TIGHT, z, given=_same, name="same sign", attained=_from_zero),
             Identity(Abs(_even(p) - _even(Integer(0))), p**_third, "equal at y = 0"),
         ),
         mutants=(

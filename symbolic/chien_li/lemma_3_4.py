@@ -55,6 +55,7 @@ CLAIMS = (
         checks=(_eigen(1 + eta * L, *_any), _clipped(1 + eta * L)),
         mutants=(
             Mutant("half of eta L", _eigen(1 + eta * L / 2, *_any), Engine.INEQUALITY),
+            Mutant("twice eta L, never attained", _eigen(1 + 2 * eta * L, L > 0, *_any), Engine.INEQUALITY),
             Mutant("non-expansive", _eigen(_one, *_any), Engine.INEQUALITY),
             Mutant("non-expansive with clipping", _clipped(_one), Engine.INEQUALITY),
             Mutant("1 - eta L", _eigen(1 - eta * L, *_any), Engine.INEQUALITY),

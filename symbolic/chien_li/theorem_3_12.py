@@ -40,7 +40,7 @@ def _ratio(weight: Expr) -> Inequality:
 CLAIMS = (
     Claim(
         key="chien_li/theorem_3_12",
-        title="(19) bounds the Renyi divergence for batches drawn without replacement: at T = 1, S_alpha(b/n, ..)",
+        title="(19) bounds the Renyi divergence for batches drawn without replacement: S_alpha prices a step, at T = 1",
         source=at(208, "Theorem 3.12", "(19)"),
         checks=(
             Holds(_against_zero, Relation.AT_MOST, _ceiling, {}, f"{_run}: gradients 0, replaced sample K or 0"),
@@ -58,8 +58,8 @@ CLAIMS = (
         remark=(
             "S_alpha has the base law in the numerator and never exceeds log(1/(1 - q)); with the mixture in the "
             "numerator it grows with alpha. At n = 10, b = eta = K = sigma = T = 1, alpha = 20 the claim is 0.0807, "
-            "while linear losses of slopes +-K beside zeros give 7.68, and beside slopes -K 37.58. "
-            "What is true has the price of both orders for every step: claims ours/sampled/*."
+            "while linear losses of slope K or 0 beside zeros give 7.576, and of slope +-K beside slopes -K 37.576. "
+            "What is true has the price of both orders for every step: ours/sampled/theorem, proved in ours/sampled/*."
         ),
     ),
     Claim(
@@ -99,7 +99,6 @@ CLAIMS = (
         ),
         role=Role.OURS,
         relation=Relation.AT_MOST,
-        repairs="chien_li/theorem_3_12",
     ),
     Claim(
         key="chien_li/theorem_3_12/share",

@@ -7,7 +7,7 @@ Source       Liang et al., A.1-A.4; earlier version appendix A.
 Remark       A fact with its constant in a smallest case is a check of the constant, not a proof of the lemma.
 """
 
-from sympy import Expr, Integer, Rational, log, sqrt
+from sympy import Eq, Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Units
 from lastiterate.symbolic.gaussian import renyi
@@ -19,6 +19,7 @@ _coins = (p < 1, q < 1)
 _loss = {r: "gradient length"}
 _zero = Integer(0)
 _above = (p + q <= 1, x < a, y >= a)
+_all_at_a = (Eq(x, 0), Eq(y, a))
 _mechanism = {q: (Rational(1, 20), Rational(1, 5)), v: (16, 16)}
 
 
@@ -50,7 +51,9 @@ CLAIMS = (
         key="liang/lemma_a_2",
         title="(22): Markov's inequality, a law on 0 and two points below and above a",
         source=at(330, "Lemma A.2", "(22)"),
-        checks=(Inequality(q, Relation.TIGHT, (p * x + q * y) / a, _above, "mass q at y, p at x, the rest at 0"),),
+        checks=(
+            Inequality(q, Relation.TIGHT, (p * x + q * y) / a, _above, "mass q at y, p at x, the rest at 0", _all_at_a),
+        ),
         mutants=(wrong("half", Inequality(q, Relation.AT_MOST, (p * x + q * y) / (2 * a), _above)),),
         relation=Relation.TIGHT,
     ),
@@ -61,7 +64,7 @@ CLAIMS = (
         checks=(
             Inequality((xi + zeta) ** 2, Relation.TIGHT, 2 * xi**2 + 2 * zeta**2, name="Lemma A.4"),
             Inequality(a, Relation.TIGHT, a**2 / (2 * u) + u / 2, name="Lemma A.5"),
-            Inequality(sqrt(x + y), Relation.TIGHT, sqrt(x) + sqrt(y), name="Lemma A.6"),
+            Inequality(sqrt(x + y), Relation.TIGHT, sqrt(x) + sqrt(y), name="Lemma A.6", attained=(Eq(y, 0),)),
         ),
         mutants=(
             wrong("3/2", Inequality((xi + zeta) ** 2, Relation.AT_MOST, Rational(3, 2) * (xi**2 + zeta**2))),

@@ -7,7 +7,7 @@ Source       Liang et al., B.2 and B.3, (43)-(55); earlier version (42)-(48).
 Remark       v is the growth 1 + eta L of one step.
 """
 
-from sympy import Integer, Min
+from sympy import Eq, Integer, Min
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Recursion, Relation, Role, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier, wrong
@@ -35,7 +35,7 @@ CLAIMS = (
         key="liang/appendix_b/no_shift",
         title="B.2: from z_0 = 0 the only sequence with z_t >= 0 and a_t >= 0 is a = 0, so Theorem 3.3 is composition",
         source=at(478, "Theorem B.2"),
-        checks=(Inequality(a, Relation.TIGHT, Integer(0), (-a >= 0,), "z_1 = -a_0 >= 0"),),
+        checks=(Inequality(a, Relation.TIGHT, Integer(0), (-a >= 0,), "z_1 = -a_0 >= 0", (Eq(a, 0),)),),
         mutants=(wrong("a_0 <= z_0 + 1", Inequality(a, Relation.AT_MOST, Integer(0), (1 - a >= 0,))),),
         role=Role.OURS,
     ),

@@ -8,7 +8,7 @@ Source       Liang et al., Definitions 2.1-2.3, 2.5, Lemmas 2.4 and 2.6; earlier
 Remark       u and v are variances here, a, x and z lengths.
 """
 
-from sympy import Expr, Integer, Rational, exp
+from sympy import Eq, Expr, Integer, Rational, exp
 
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Units
 from lastiterate.symbolic.gaussian import delta_of_gdp, renyi
@@ -116,7 +116,7 @@ CLAIMS = (
             Identity(
                 alpha * (x - z) ** 2 / (2 * v) - alpha * x**2 / (2 * v), alpha * z * (z - 2 * x) / (2 * v), "gain"
             ),
-            Inequality((x - z) ** 2, Relation.TIGHT, x**2, (z <= x,), "a shift never costs"),
+            Inequality((x - z) ** 2, Relation.TIGHT, x**2, (z <= x,), "a shift never costs", (Eq(z, 0),)),
         ),
         mutants=(
             wrong("a shift halves", Inequality((x - z) ** 2, Relation.AT_MOST, x**2 / 2, (z <= x,))),

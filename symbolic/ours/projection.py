@@ -14,7 +14,7 @@ Derivation   Layers are independent, so their moments multiply. In the layer of 
 Source       ours; D2P2-SGD (file 002) projects layer by layer and does not say what that costs.
 """
 
-from sympy import Expr, Integer, diff, log
+from sympy import Eq, Expr, Integer, diff, log
 
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
 from lastiterate.symbolic.d2p2.paper import at
@@ -95,8 +95,8 @@ CLAIMS = (
         assumptions=(stab > 0,),
         checks=(
             Identity(diff(g / (g + stab), g), stab / (g + stab) ** 2, "the slope along a ray"),
-            Inequality(stab / (g + stab) ** 2, Relation.TIGHT, 1 / stab, name="along, equal at 0"),
-            Inequality(1 / (g + stab), Relation.TIGHT, 1 / stab, name="across, equal at 0"),
+            Inequality(stab / (g + stab) ** 2, Relation.TIGHT, 1 / stab, name="along", attained=(Eq(g, 0),)),
+            Inequality(1 / (g + stab), Relation.TIGHT, 1 / stab, name="across", attained=(Eq(g, 0),)),
             _steep(_one),
         ),
         mutants=(

@@ -101,6 +101,7 @@ CLAIMS = (
         ),
         role=Role.OURS,
         relation=Relation.AT_MOST,
+        repairs="chien_li/theorem_3_12",
     ),
     Claim(
         key="ours/sampled/law",

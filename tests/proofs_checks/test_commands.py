@@ -5,12 +5,12 @@ import json
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.commands import check, show
-from lastiterate.commands import list as list_command
+from lastiterate.commands import check
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ENVIRONMENT
 from lastiterate.proofs_checks.engines import witness
 from lastiterate.proofs_checks.witnesses import WITNESSES
+from lastiterate.symbolic import ledger as symbolic_ledger
 from lastiterate.symbolic.claim import Engine, Identity, Mutant, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.notation import x, y
@@ -27,8 +27,7 @@ def ledger(make_claim, monkeypatch, tmp_path):
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "reports"))
 
     def use(*claims):
-        for module in (check, list_command, show):
-            monkeypatch.setattr(module, "CLAIMS", claims)
+        monkeypatch.setattr(symbolic_ledger, "CLAIMS", claims)
 
     mutants = (Mutant("no cross term", FALSE, Engine.IDENTITY),)
     use(
@@ -58,6 +57,39 @@ def test_a_planted_error_is_status_1_and_says_which_and_how(ledger, make_claim, 
     out = capsys.readouterr().out
     assert "drift: toy/square is REFUTED, the lock file says HOLDS." in out
     assert "drift: toy/square rejects 0 of 0 mutants, the lock file says 1." in out
+    assert "\n  check 'identity': identity says refuted" in out
+    assert "fails\n" in out
+    assert out.count("lastiterate show KEY") == 1
+    assert "toy/wrong (" not in out  # what is as locked needs no evidence
+
+
+def test_show_names_what_holds_instead(ledger, make_claim, capsys):
+    ledger(
+        make_claim(key="toy/wrong", checks=(FALSE,)), make_claim(key="toy/right", checks=(TRUE,), repairs="toy/wrong")
+    )
+    assert status("show", "toy/wrong") == 0
+    assert "  what holds instead: toy/right\n" in capsys.readouterr().out
+    assert status("show", "toy/right") == 0
+    out = capsys.readouterr().out
+    assert "  repairs: toy/wrong\n" in out
+    assert "instead" not in out
+
+
+@pytest.mark.usefixtures("ledger")
+def test_list_by_verdict(capsys):
+    assert status("list", "--verdict", "REFUTED") == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["toy/wrong"]
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize(("option", "said"), [("--no-cache", "nothing is kept"), ("--jobs=1", "what was finished is")])
+def test_an_interrupted_check_says_what_is_kept(monkeypatch, capsys, option, said):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check, "run", interrupted)
+    assert status("check", option) == 130
+    assert said in capsys.readouterr().err
 
 
 def test_a_claim_taken_away_or_added_is_status_1(ledger, make_claim, capsys):

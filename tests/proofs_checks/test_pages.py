@@ -10,7 +10,6 @@ import sympy as sp
 from markupsafe import Markup
 
 from lastiterate.__main__ import main
-from lastiterate.commands import report as report_command
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ENVIRONMENT
@@ -199,12 +198,11 @@ def status(*arguments):
 
 @pytest.fixture
 def ledger(toys, monkeypatch, tmp_path):
-    from lastiterate.commands import check
+    from lastiterate.symbolic import ledger as symbolic_ledger
 
     monkeypatch.setattr(lock, "location", lambda: tmp_path / "lock.json")
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "reports"))
-    for module in (check, report_command):
-        monkeypatch.setattr(module, "CLAIMS", toys)
+    monkeypatch.setattr(symbolic_ledger, "CLAIMS", toys)
     assert status("check", "--update-lock", "--jobs", "1") == 0
 
 

@@ -50,6 +50,14 @@ def test_the_cache_answers_the_second_time(claims, store, monkeypatch):
     assert run(claims, jobs=1, cache=store) == first
 
 
+def test_a_report_with_an_error_is_not_kept(make_claim, store):
+    """An engine that had no time or memory must not answer for ever after."""
+    claim = make_claim(checks=(Inequality(x ** (x + y), Relation.AT_MOST, y),), mutants=(MUTANT,))
+    (report_,) = run([claim], jobs=1, cache=store)
+    assert report_.verdict is Verdict.UNDECIDED
+    assert store.read(claim) is None
+
+
 def test_the_address_follows_the_content(make_claim, store, monkeypatch):
     claim = make_claim(checks=(TRUE,))
     before = store.address(claim)
@@ -173,6 +181,9 @@ def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_c
     reports = run([make_claim(checks=(TRUE,), mutants=(harmless,))], jobs=1)
     (sentence,) = drifts(reports, _expected(reports))
     assert "does not reject the mutant 'harmless'" in sentence
+    misnamed = Mutant("another engine", FALSE, Engine.INEQUALITY)
+    (_, why) = drifts(run([make_claim(checks=(TRUE,), mutants=(misnamed,))], jobs=1), {})
+    assert why.endswith("it names the engine inequality, and its check is decided by identity.")
     (more, _) = drifts(reports, {"toy/claim": Expected(Verdict.HOLDS, Grade.PROVED, 1)})
     assert more == "toy/claim rejects 0 of 1 mutants, the lock file says 1."
 

@@ -1,15 +1,18 @@
 """``lastiterate check``: decide the claims and compare with the lock file."""
 
+from collections.abc import Mapping, Sequence
+
 import click
 from rich.console import Console
 
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.completion import papers
-from lastiterate.proofs_checks import lock, report
+from lastiterate.proofs_checks import describe, lock, report
 from lastiterate.proofs_checks.cache import ReportCache, default_folder
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import select
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.proofs_checks.verdict import ClaimReport, Status
+from lastiterate.symbolic.claim import Claim
 
 __all__ = ["command"]
 
@@ -44,13 +47,21 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
       lastiterate check
       lastiterate check --paper chien_li --jobs 2 --json
     """
+    from lastiterate.symbolic.ledger import CLAIMS
+
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
     claims = select(CLAIMS, paper=paper, keys=keys)
     complete = len(claims) == len(CLAIMS)
     expected = {} if update_lock and complete else lock.read_lock()
     cache = None if no_cache else ReportCache(default_folder())
-    reports = run(claims, jobs=jobs, cache=cache, progress=True)
+    try:
+        reports = run(claims, jobs=jobs, cache=cache, progress=True)
+    except KeyboardInterrupt:
+        if not no_cache:
+            raise
+        click.echo("interrupted: nothing is kept under --no-cache.", err=True)
+        return 130
     if update_lock:
         expected |= {entry.key: lock.Expected.of(entry) for entry in reports}
         lock.write_lock(expected)
@@ -70,7 +81,28 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
         if not console.is_terminal:
             console = Console(width=WIDTH)
         console.print(report.table(reports))
-        for drift in found:
-            click.echo(f"drift: {drift}")
+        _say_drifts(claims, reports, found, expected)
         click.echo(report.summary(reports))
     return 1 if found else 0
+
+
+def _say_drifts(
+    claims: Sequence[Claim],
+    reports: Sequence[ClaimReport],
+    found: Sequence[str],
+    expected: Mapping[str, lock.Expected],
+) -> None:
+    """Each drift, and below those of a claim what its checks came to that do not hold."""
+    said: list[str] = []
+    for claim, entry in zip(claims, reports, strict=True):
+        own = lock.drifts((entry,), expected, complete=False)
+        for drift in own:
+            click.echo(f"drift: {drift}")
+        if own and any(outcome.status is not Status.HELD for outcome in entry.outcomes):
+            for line in describe.evidence(claim, entry):
+                click.echo(f"  {line}")
+        said += own
+    for drift in found[len(said) :]:
+        click.echo(f"drift: {drift}")
+    if found:
+        click.echo("`lastiterate show KEY` has all of it; `lastiterate check --update-lock` records what is meant.")

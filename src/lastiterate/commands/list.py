@@ -4,17 +4,21 @@ import click
 
 from lastiterate.commands.completion import papers
 from lastiterate.commands.output import say_json
+from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.selection import select
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.proofs_checks.verdict import Verdict
 
 __all__ = ["command"]
 
 
 @click.command(name="list")
 @click.option("--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper.")
+@click.option(
+    "--verdict", type=click.Choice(Verdict), help="Only the claims to which the lock file gives this verdict."
+)
 @click.option("--dominance", "compare", is_flag=True, help="List instead which theorem claims less than which.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(paper: str | None, compare: bool, as_json: bool) -> None:
+def command(paper: str | None, verdict: Verdict | None, compare: bool, as_json: bool) -> None:
     r"""List the claims of the ledger, one a line: key and title.
 
     With --dominance: every two theorems for full batches that speak of common runs, the smallest and the largest
@@ -22,15 +26,20 @@ def command(paper: str | None, compare: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      lastiterate list --paper chien_li
+      lastiterate list --paper chien_li --verdict REFUTED
       lastiterate list --json
     """
+    from lastiterate.symbolic.ledger import CLAIMS
+
     if compare and as_json:
         raise click.UsageError("--dominance is a list for readers, got --json too; leave one out.")
     if compare:
         _dominance(paper)
         return
     claims = select(CLAIMS, paper=paper)
+    if verdict is not None:
+        expected = lock.read_lock()
+        claims = tuple(c for c in claims if c.key in expected and expected[c.key].verdict is verdict)
     if as_json:
         say_json([{"key": c.key, "title": c.title, "paper": c.key.split("/")[0]} for c in claims])
         return

@@ -10,7 +10,6 @@ from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache, default_folder
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import select
-from lastiterate.symbolic.ledger import CLAIMS
 
 __all__ = ["command"]
 
@@ -32,6 +31,7 @@ def command(out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bo
       lastiterate report --out report
     """
     from lastiterate.proofs_checks.pages.folder import files, write_folder
+    from lastiterate.symbolic.ledger import CLAIMS
 
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")

@@ -8,8 +8,7 @@ from lastiterate.proofs_checks.cache import ReportCache, default_folder
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
-from lastiterate.proofs_checks.selection import select
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.proofs_checks.selection import repaired_by, select
 
 __all__ = ["command"]
 
@@ -28,6 +27,8 @@ def command(key: str, no_cache: bool, again: bool, digits: int, as_json: bool) -
       lastiterate show chien_li/theorem_3_12
       lastiterate show chien_li/theorem_3_12 --recompute --digits 80
     """
+    from lastiterate.symbolic.ledger import CLAIMS
+
     if again and as_json:
         raise click.UsageError("--recompute is for readers, got --json too; leave one out.")
     claims = select(CLAIMS, keys=(key,))
@@ -37,7 +38,7 @@ def command(key: str, no_cache: bool, again: bool, digits: int, as_json: bool) -
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
     if not again:
-        click.echo(describe(claims[0], report))
+        click.echo(describe(claims[0], report, repaired_by(CLAIMS).get(key, ())))
         return
     found = recompute(claims[0], report, digits)
     if not found:
