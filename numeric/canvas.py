@@ -5,6 +5,7 @@ Panels stand from left to right, names at the curves or in a legend beside them,
 
 import io
 from collections.abc import Iterator, Sequence
+from math import ceil, log, log10
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
@@ -93,7 +94,8 @@ def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
 
 def _margin(figure: Figure) -> float:
     """Room for the numbers and the name of a vertical axis, in inches."""
-    longest = max(len(f"{panel.top:,.0f}") for panel in figure.panels)
+    least = (10 ** ceil(log10(panel.bottom)) for panel in figure.panels if panel.bottom > 0)
+    longest = max(len(text) for text in (*(f"{panel.top:,.0f}" for panel in figure.panels), *map(_number, least)))
     return _LEFT + _LETTER * max(longest - 4, 0)
 
 
@@ -141,8 +143,20 @@ def _plain(axis: Any, first: float, last: float) -> None:
 
     if last < _PLAIN * first:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _position: f"{value:,.10g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _position: _number(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _number(value: float) -> str:
+    return f"{value:,.10g}"
+
+
+def _share(panel: Panel, value: float) -> float:
+    """Where a value stands on the vertical axis, as a share of its height from below."""
+    if panel.bottom <= 0:
+        return min(value / panel.top, 1.0)
+    inside = min(max(value, panel.bottom), panel.top)
+    return log(inside / panel.bottom) / log(panel.top / panel.bottom)
 
 
 def _look(curve: Curve, color: str = "") -> dict[str, Any]:
@@ -190,7 +204,7 @@ def _entries(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
 def _name(axes: "Axes", panel: Panel) -> None:
     """Write each label at the right edge, or inside where its curve leaves the axes."""
     beside = [curve for curve in panel.curves if curve.y[-1] <= panel.top or curve.y[0] > panel.top]
-    ends = [min(curve.y[-1] / panel.top, 1.0) for curve in beside]
+    ends = [_share(panel, curve.y[-1]) for curve in beside]
     sizes = [_LABEL + _SECOND_LINE * curve.caption.count("\n") for curve in beside]
     style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction", "annotation_clip": False}
     for curve, end, place in zip(beside, ends, _spread(ends, sizes), strict=True):

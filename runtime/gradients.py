@@ -103,7 +103,8 @@ class Gradients:
         self._pairs_at_once = memory // needed
         if self._pairs_at_once < 1:
             raise InputError(
-                f"One gradient needs {needed} bytes of working memory, got memory={memory}; raise the budget."
+                f"One gradient needs {needed} bytes of working memory, got memory={memory}; raise the budget to that "
+                f"(--memory {needed}) or more, or halve it by dtype float32."
             )
 
     def at(self, points: Tensor, samples: slice | Tensor = slice(None)) -> Leaves:

@@ -66,6 +66,11 @@ class HolderEstimate:
     layers: tuple[Layer, ...] = ()
     subset: Subset | None = None
 
+    def __str__(self) -> str:
+        kept = self.measured[Kind.SAMPLE]
+        constants = ", ".join(f"{kept.cell(k)} for lambda = {lam:g}" for k, lam in enumerate(self.lambdas))
+        return f"{self.workload}: L per sample {constants}, lower estimates from {self.pairs} sampled pairs"
+
     def constant(self, lam: float, kind: Kind = Kind.SAMPLE) -> float:
         """The measured constant for one of the orders asked for, in gradient / length^lambda.
 

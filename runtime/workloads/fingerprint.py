@@ -16,13 +16,14 @@ _SAMPLES = 256
 def fingerprint(workload: Workload, gradients: Gradients) -> dict[str, object]:
     """What a workload is, for the settings of a `lastiterate.runtime.store.PartStore`.
 
-    The code of a user's workload is recognised by what it computes: the mean gradient of the first samples at the first
-    initial point, to five digits.
+    Data and the first initial point, a checkpoint perhaps, are recognised by every bit. The code of a user's workload
+    is recognised by what it computes: the mean gradient of the first samples at that point, to five digits.
     """
     digest = hashlib.sha256()
     for values in (workload.inputs, workload.targets):
         digest.update(values.detach().cpu().contiguous().numpy().tobytes())
     start = gradients.start
+    digest.update(start.cpu().numpy().tobytes())
     first = torch.arange(min(gradients.samples, _SAMPLES))
     mean = gradients.total(start, chosen=first) / len(first)
     return {

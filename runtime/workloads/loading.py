@@ -15,7 +15,7 @@ from lastiterate.runtime.workloads.workload import Workload
 __all__ = ["load_workload"]
 
 
-def load_workload(name: str, data: Path | None = None) -> Workload:
+def load_workload(name: str, data: Path | None = None, checkpoint: Path | None = None) -> Workload:
     """The workload called ``name``: ``builtin:NAME``, or ``module:factory`` of the user.
 
     The user's module is imported, so its code runs; the current folder is searched as ``python -m`` does.
@@ -23,14 +23,19 @@ def load_workload(name: str, data: Path | None = None) -> Workload:
     Args:
         name: builtin:NAME or module:factory.
         data: folder of the user's data, handed to the factory as its keyword ``data``; None calls it without.
+        checkpoint: weights that its network starts from, as `Workload.at_checkpoint`; None leaves them as they are.
 
     Raises:
         InputError: the name has no colon, nothing of that name exists, it is not callable, it takes no ``data``
-            and some were given, it or its module raises, or what it returns is no `Workload`.
+            and some were given, it or its module raises, what it returns is no `Workload`, or the checkpoint cannot be
+            used.
     """
     home, colon, attribute = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (home and colon and attribute):
-        raise InputError(f"A workload is builtin:NAME or module:factory, got workload={name}; try builtin:iris-mlp.")
+        hint = "try builtin:iris-mlp."
+        if isinstance(name, str) and name.endswith((".pt", ".pth", ".bin", ".ckpt", ".safetensors")):
+            hint = "a checkpoint holds weights alone: name a function that builds its network, and --checkpoint FILE."
+        raise InputError(f"A workload is builtin:NAME or module:factory, got workload={name}; {hint}")
     if home == "builtin":
         known = {**BUILTIN, **ON_YOUR_DATA}
         if attribute not in known:
@@ -58,7 +63,7 @@ def load_workload(name: str, data: Path | None = None) -> Workload:
             f"The factory must return a lastiterate.runtime.workloads.workload.Workload, got {type(workload).__name__} "
             f"from workload={name}; build one from a module factory, a per-sample loss and data."
         )
-    return workload
+    return workload if checkpoint is None else workload.at_checkpoint(checkpoint)
 
 
 def _made(factory: Callable[..., object], name: str, data: Path | None) -> object:
@@ -80,11 +85,13 @@ def _imported(home: str, attribute: str, name: str) -> object:
     except ModuleNotFoundError as error:
         missing = error.name or home
         what = "that module" if home == missing or home.startswith(f"{missing}.") else f"its import {missing}"
+        hint = "run from the folder that holds it, or install it."
+        if Path(home).suffix == ".py":
+            hint = f"that is a file: run from its folder, and name it {Path(home).stem}:{attribute}."
         raise InputError(
-            f"The module of a workload must be importable, got workload={name} where {what} was not found; "
-            "run from the folder that holds it, or install it."
+            f"The module of a workload must be importable, got workload={name} where {what} was not found; {hint}"
         ) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(
             f"The module of a workload must be importable, got {raised(error)} from workload={name}; mend that module."
         ) from error

@@ -12,6 +12,7 @@ if it is the private data, no theorem covers their release.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from textwrap import shorten
 from typing import Final
 
 import torch
@@ -25,6 +26,9 @@ __all__ = ["probe", "raised", "refuse_mixing"]
 _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
 _DROPOUT = nn.modules.dropout._DropoutNd
+
+_WORDS: Final = 300
+"""Letters of another's error that are told."""
 
 _ROWS: Final = 4
 """Samples that are put through the module together, spread over the data."""
@@ -52,15 +56,15 @@ def refuse_mixing(module: nn.Module) -> None:
             )
 
 
-def raised(error: Exception) -> str:
+def raised(error: BaseException) -> str:
     """What was raised, and where, in a part of a sentence."""
-    lines = str(error).strip().splitlines()
-    said = f": {lines[0][:200].rstrip('.;')}" if lines else ""
+    words = " ".join(str(error).split()).rstrip(".;")
+    said = f": {shorten(words, _WORDS, placeholder=' ...')}" if words else ""
     trace, place = error.__traceback__, ""
     while trace is not None:
-        code = trace.tb_frame.f_code
-        if not {"torch", "lastiterate"} & set(code.co_filename.replace("\\", "/").split("/")):
-            place = f" at {code.co_filename}:{trace.tb_lineno}"
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith("<frozen") and not {"torch", "lastiterate"} & set(file.replace("\\", "/").split("/")):
+            place = f" at {file}:{trace.tb_lineno}"
         trace = trace.tb_next
     return f"{type(error).__name__}{said}{place}"
 
@@ -89,13 +93,17 @@ def probe(
             cannot be batched.
     """
     trained = [p for p in module.parameters() if p.requires_grad]
-    if not all(bool(torch.isfinite(p).all()) for p in trained):
-        raise InputError(
-            f"A module needs finite parameters to begin with, got nan or inf in workload={name}; initialise it anew."
-        )
+    for part, values in (*module.named_parameters(), *module.named_buffers()):
+        if not bool(torch.isfinite(values).all()):
+            raise InputError(
+                f"A module needs finite parameters to begin with, got nan or inf in {part} of workload={name}; "
+                "initialise it anew, or take a checkpoint of before it diverged."
+            )
     with _random_state_kept(inputs.device), torch.enable_grad():
         _refuse_unsteady(name, module, inputs)
-        value = _loss_of_first(name, module, loss, inputs, targets)
+        value = _loss_of_row(0, name, module, loss, inputs, targets)
+        for row in _extreme_labels(targets):
+            _loss_of_row(row, name, module, loss, inputs, targets)
         parts = torch.autograd.grad(value, trained, allow_unused=True, materialize_grads=True)
         plain = torch.cat([part.reshape(-1) for part in parts])
         if not bool(torch.isfinite(plain).all()):
@@ -173,20 +181,30 @@ def _refuse_mixed_rows(name: str, module: nn.Module, inputs: Tensor) -> None:
         )
 
 
-def _loss_of_first(
-    name: str, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, targets: Tensor
+def _extreme_labels(targets: Tensor) -> set[int]:
+    """Rows with the least and with the greatest of whole-numbered targets: a label out of range is one of them."""
+    if targets.is_floating_point() or targets.is_complex() or targets.dtype is torch.bool or not targets.numel():
+        return set()
+    each = targets.reshape(len(targets), -1)
+    return {int(each.amin(dim=1).argmin()), int(each.amax(dim=1).argmax())} - {0}
+
+
+def _loss_of_row(
+    row: int, name: str, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, targets: Tensor
 ) -> Tensor:
-    output = module(inputs[:1])
+    rows = slice(row, row + 1)
+    output, target = module(inputs[rows]), targets[rows]
     shapes = f"output.shape={tuple(output.shape)} and " if isinstance(output, Tensor) else ""
-    shapes += f"targets[:1] of shape={tuple(targets[:1].shape)} and dtype={_plain(targets)}"
+    shapes += f"targets[{row or ''}:{row + 1}] of shape={tuple(target.shape)} and dtype={_plain(targets)}"
+    shapes += f" ({target.item()})" if row and target.numel() == 1 else ""
     try:
-        value = loss(output, targets[:1])
+        value = loss(output, target)
     except Exception as error:
         if ran_out(error):
             raise
         raise InputError(
             f"The loss must take the output and the target of one row, got {raised(error)} for {shapes} in "
-            f"workload={name}; give targets of the shape and dtype that the loss takes."
+            f"workload={name}; give targets of the shape, dtype and range that the loss takes."
         ) from error
     if not isinstance(value, Tensor) or value.ndim or not value.is_floating_point():
         got = f"loss.shape={tuple(value.shape)}, {_plain(value)}" if isinstance(value, Tensor) else type(value).__name__
@@ -195,9 +213,10 @@ def _loss_of_first(
             "sum or mean."
         )
     if not bool(torch.isfinite(value)):
+        which = f"sample {row}" if row else "the first sample"
         raise InputError(
-            f"The loss must be finite, got loss={float(value.detach())} for the first sample of workload={name} at the "
-            "initial parameters; mend the loss or that sample."
+            f"The loss must be finite, got loss={float(value.detach())} for {which} of workload={name} at the initial "
+            "parameters; mend the loss or that sample."
         )
     if not value.requires_grad:
         raise InputError(

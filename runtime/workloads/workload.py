@@ -1,7 +1,8 @@
 """What is measured: a network, a per-sample loss and data."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +12,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
 from lastiterate.runtime.constants.kinds import Subset
 from lastiterate.runtime.workloads.probe import raised, refuse_mixing
+from lastiterate.runtime.workloads.weights import put_in, read_weights
 
 __all__ = ["Workload", "described_workload"]
 
@@ -37,7 +39,8 @@ class Workload:
             are all.
 
     Raises:
-        InputError: no tensors, no sample, inputs and targets of different length, or a value that is not finite.
+        InputError: no tensors, no sample, inputs and targets of different length, a value that is not finite, or a
+            module in the place of what makes one.
     """
 
     name: str
@@ -56,6 +59,11 @@ class Workload:
                 raise InputError(
                     f"A workload needs its data as tensors, got {name}={type(given).__name__}; use torch.as_tensor."
                 )
+        if isinstance(self.module, nn.Module):
+            raise InputError(
+                f"A workload needs a function that makes its module, got module={type(self.module).__name__}, a module "
+                "itself; give lambda: module."
+            )
         if self.inputs.ndim == 0 or self.inputs.shape[0] == 0:
             raise InputError(
                 f"A workload needs at least one sample, got inputs.shape={tuple(self.inputs.shape)}; "
@@ -74,6 +82,31 @@ class Workload:
     def samples(self) -> int:
         """Number of samples n."""
         return int(self.inputs.shape[0])
+
+    def at_checkpoint(self, path: Path | str) -> "Workload":
+        """The workload whose network starts from saved weights, whatever the seed, and is measured from there.
+
+        Args:
+            path: what ``torch.save(module.state_dict(), path)`` wrote, or a safetensors file; nothing in it runs.
+
+        Raises:
+            InputError: as `lastiterate.runtime.workloads.weights.read_weights`, or its weights are not those of this
+                network.
+        """
+        weights = read_weights(Path(path))
+
+        def trained() -> nn.Module:
+            module = self._made()
+            put_in(weights, module, Path(path))
+            return module
+
+        starts = f"Every run starts at the weights of {Path(path).name}."
+        return replace(
+            self,
+            module=trained,
+            remark=f"{self.remark} {starts}".lstrip(),
+            recommended={**self.recommended, "inits": 1},
+        )
 
     def certified(self, seed: int, diameter: float) -> LossConstants:
         """The constants of the loss on the ball of this diameter around the parameters initialised from ``seed``.

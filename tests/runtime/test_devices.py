@@ -81,3 +81,19 @@ def test_devices_by_name() -> None:
     for name in ("banana", "meta", "cuda:x", "", "cpu:1"):
         with pytest.raises(InputError, match=f"device={name}"):
             device_of(name)
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_a_device_that_is_not_there(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    workload = load_workload("builtin:iris-mlp")
+    with pytest.raises(InputError, match=f"device={device} where torch .* sees 0 of type {device}; use cpu"):
+        Gradients(workload, workload.initial(0), device=device)
+
+
+def test_mps_has_no_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    workload = load_workload("builtin:iris-mlp")
+    with pytest.raises(InputError, match="dtype=float64 on device=mps; use float32"):
+        Gradients(workload, workload.initial(0), device="mps")

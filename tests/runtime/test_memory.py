@@ -6,11 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import known
 import pytest
 import torch
 
 import lastiterate
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 
 MEBIBYTE = 2**20
@@ -120,3 +124,34 @@ def test_chunks_of_vectors_and_of_heavy_pairs_cover_everything_once(budget: int)
     longest = max(part.stop - part.start for part in vectors)
     assert longest == min(9, max(1, budget // (4 * 515 * 8)))
     assert max(part.stop - part.start for part in pairs) <= max(1, budget // (4 * 8 * 515 * 8))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB.\nGPU 0 ..."),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory"),
+    ],
+)
+def test_running_out_of_memory_is_one_sentence(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_arguments: object) -> None:
+        raise error
+
+    workload = known.quadratic([[1.0, 2.0]])
+    for name in ("at", "_of_first"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Gradients, name, full)
+            with pytest.raises(InputError, match=r"lower memory \(--memory\)") as refused:
+                estimate_holder(workload, paper_run(workload, steps=2), (1.0,), Sampling(inits=1, points=1))
+            assert "\n" not in str(refused.value)
+
+
+def test_another_error_of_torch_is_not_called_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_arguments: object) -> None:
+        raise RuntimeError("something else")
+
+    workload = known.quadratic([[1.0, 2.0]])
+    monkeypatch.setattr(Gradients, "total", broken)
+    with pytest.raises(RuntimeError, match="something else"):
+        estimate_holder(workload, paper_run(workload, steps=2), (1.0,), Sampling(inits=1, points=1))

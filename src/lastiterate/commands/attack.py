@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, progress, require_torch, run_of
+from lastiterate.commands.measuring import checkpoint, computing, progress, require_torch, run_of
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _CLIPPING = "clipping alone"
     shell_complete=workloads,
     help="builtin:NAME or module:factory; crafted losses of one parameter if left out.",
 )
+@checkpoint
 @click.option("--kind", default="canary", show_default=True, help="canary, loss or shadow.")
 @click.option("--others", help="still, pull or outward: the crafted losses of all other samples, if no --workload.")
 @click.option("--runs", default=500, show_default=True, help="Runs on each of the two data sets; half are counted.")
@@ -52,6 +53,7 @@ def command(
     run_file: Path,
     delta: float,
     workload: str | None,
+    checkpoint: Path | None,
     kind: str,
     others: str | None,
     as_json: bool,
@@ -74,12 +76,18 @@ def command(
     from lastiterate.numeric.errors import InputError
 
     require_torch()
+    from lastiterate.runtime.workloads.loading import load_workload
+
     run, assumption = run_of(run_file)
     if workload is None and kind != "canary":
         raise InputError(f"kind={kind} needs the real samples of a workload, got none; give --workload, or use canary.")
     if workload is not None and others is not None:
         raise InputError(f"others is about crafted losses, got others={others} and workload={workload}; leave one out.")
-    network = _network(workload, run, assumption, others, delta)
+    if workload is None and checkpoint is not None:
+        raise InputError(f"A checkpoint needs its network, got checkpoint={checkpoint}; give --workload, too.")
+    network = (
+        _crafted(run, assumption, others, delta) if workload is None else load_workload(workload, checkpoint=checkpoint)
+    )
     bounds = _bounds(run, assumption, network, kind, delta, int(options["seed"]))
 
     from lastiterate.runtime.attacks.attack import attack
@@ -108,13 +116,7 @@ def command(
     return _EXCEEDED if exceeded else 0
 
 
-def _network(
-    workload: str | None, run: "NoisySGD", assumption: "Assumption", others: str | None, delta: float
-) -> "Workload":
-    if workload is not None:
-        from lastiterate.runtime.workloads.loading import load_workload
-
-        return load_workload(workload)
+def _crafted(run: "NoisySGD", assumption: "Assumption", others: str | None, delta: float) -> "Workload":
     from lastiterate.runtime.attacks.worst_case import hardest, worst_case
 
     return worst_case(run, assumption, hardest(run, assumption, delta) if others is None else others)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, progress, require_torch, run_of
+from lastiterate.commands.measuring import checkpoint, computing, progress, require_torch, run_of
 from lastiterate.commands.output import say_json
 from lastiterate.numeric.errors import InputError
 
@@ -26,6 +26,7 @@ _ROWS = 9
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--workload", required=True, shell_complete=workloads, help="builtin:NAME or module:factory.")
+@checkpoint
 @click.option("--pairs", default=1000, show_default=True, help="Pairs of runs.")
 @click.option("--replaced", default=0, show_default=True, help="Index of the sample that differs.")
 @click.option("--points", default=10, show_default=True, help="Points around an iterate to measure constants; 0: none.")
@@ -41,7 +42,14 @@ _ROWS = 9
     help="Folder of finished pairs; the user's cache folder if left out.",
 )
 def command(
-    run_file: Path, workload: str, threads: int, as_json: bool, plot: Path | None, resume: Path | None, **options: Any
+    run_file: Path,
+    workload: str,
+    checkpoint: Path | None,
+    threads: int,
+    as_json: bool,
+    plot: Path | None,
+    resume: Path | None,
+    **options: Any,
 ) -> int:
     """Measure how far pairs of the run in RUN_FILE drift apart when one sample differs.
 
@@ -60,7 +68,7 @@ def command(
     from lastiterate.runtime.workloads.loading import load_workload
 
     run, assumption = run_of(run_file)
-    network = load_workload(workload)
+    network = load_workload(workload, checkpoint=checkpoint)
     folder = resume or user_cache_path("lastiterate") / "drift"
     kept = f"steps of the pairs are finished, those of whole blocks kept in {folder}"
     with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs", kept) as on_step:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, progress, require_torch
+from lastiterate.commands.measuring import checkpoint, computing, progress, require_torch
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
     default=None,
     help="Folder of your data, for a workload that reads it.",
 )
+@checkpoint
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option(
     "--resume",
@@ -88,6 +89,7 @@ def command(
     kind: str,
     layers: bool,
     data: Path | None,
+    checkpoint: Path | None,
     samples: int | None,
     as_json: bool,
     resume: Path | None,
@@ -99,6 +101,9 @@ def command(
     is reported. That is a lower estimate of the true constant, so the privacy numbers beside it are estimates.
     Under torchrun several processes share the work, each on a GPU of its own; the numbers are those of one process.
 
+    A module:factory is a function of yours that returns a lastiterate.Workload: network, loss of one sample, data. With
+    --checkpoint there is one initialisation, those weights, where --inits is left out.
+
     Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a pretrained
     transformer); and on your copy of CIFAR-10, which --data names: cifar10-cnn, cifar10-resnet18. Large ones come with
     settings of their own for what you leave open, and say which.
@@ -108,6 +113,7 @@ def command(
       lastiterate estimate builtin:iris-mlp
       lastiterate estimate builtin:breast-cancer --closer
       lastiterate estimate builtin:cifar10-cnn --data ~/data --samples 200
+      lastiterate estimate mine:factory --checkpoint net.pt
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
       torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """
@@ -115,7 +121,7 @@ def command(
     from lastiterate.runtime.constants.distributed import process_group
 
     with process_group() as me:
-        chosen = loaded(workload, data)
+        chosen = loaded(workload, data, checkpoint)
         advised = {key: value for key, value in chosen.recommended.items() if _left_open(key)}
         options |= {"samples": samples, **advised}
         samples = options.pop("samples")
@@ -152,16 +158,16 @@ def _left_open(option: str) -> bool:
     return source is click.core.ParameterSource.DEFAULT
 
 
-def loaded(name: str, data: Path | None = None) -> "Workload":
-    """The workload called ``name``, with the user's data where it reads some.
+def loaded(name: str, data: Path | None = None, checkpoint: Path | None = None) -> "Workload":
+    """The workload called ``name``, with the user's data where it reads some, and from a checkpoint where one is given.
 
     Raises:
-        InputError: torch is missing, or there is no such workload or data.
+        InputError: torch is missing, or there is no such workload, data or checkpoint.
     """
     require_torch()
     from lastiterate.runtime.workloads.loading import load_workload
 
-    return load_workload(name, data)
+    return load_workload(name, data, checkpoint)
 
 
 def measured(

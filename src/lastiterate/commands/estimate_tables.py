@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["print_closer", "print_layers", "print_measurement"]
 
+_ALIKE = 0.8
+"""Least over greatest distance from which on the constants of all orders are nearly one number."""
 _WORDS = {
     Kind.SAMPLE: "per-sample gradients",
     Kind.SAMPLE_CLIPPED: "clipped per-sample gradients",
@@ -67,6 +69,8 @@ def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], ad
         f"{left_out} of {found.pairs} pairs were left out because rounding may dominate them ({found.dtype}); "
         f"pairs are {found.distances[0]:.3g} to {found.distances[1]:.3g} apart. {found.remark}".rstrip()
     )
+    if len(found.lambdas) > 1 and found.distances[0] > _ALIKE * found.distances[1]:
+        console.print("At nearly one distance all orders say the same; --draw log-uniform spreads the pairs.")
 
 
 def print_layers(found: "HolderEstimate", together: "Estimate | None") -> None:

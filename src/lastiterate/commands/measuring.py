@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from lastiterate.numeric.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["computing", "progress", "require_torch", "run_of"]
+__all__ = ["checkpoint", "computing", "progress", "require_torch", "run_of"]
+
+
+checkpoint = click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Weights to start from: a state_dict saved by torch, or safetensors. Nothing in the file is executed.",
+)
+"""The option that every command with a network has for trained weights."""
 
 
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -91,6 +91,20 @@ def test_every_curve_is_named_in_the_picture_and_no_text_leaves_it() -> None:
             assert box.y1 <= picture.bbox.y1
 
 
+def test_on_a_logarithmic_axis_a_label_points_at_the_end_of_its_curve_and_no_text_leaves_the_picture() -> None:
+    ends = {"low": 2e-3, "middle": 0.07, "high": 2.0}
+    curves = tuple(Curve(name, name, (1.0, 2.0), (1e-4, end)) for name, end in ends.items())
+    canvas = draw(Figure("t", "n", (Panel(curves, top=2.6, upward="distance $|W_t - W'_t|$", bottom=4e-5),)))
+    canvas.draw_without_rendering()
+    axes = canvas.axes[0]
+    pointed = {text.get_text(): text for text in axes.texts}
+    for name, end in ends.items():
+        height = axes.transAxes.transform(pointed[name].xy)[1]
+        assert height == pytest.approx(axes.transData.transform((2.0, end))[1])
+    left = axes.yaxis.label.get_window_extent().x0
+    assert left >= 0
+
+
 def test_a_figure_is_written_as_png_and_csv(tmp_path: Path) -> None:
     png, data = write_figure(small(), tmp_path / "new", "small")
     assert png.read_bytes().startswith(b"\x89PNG")

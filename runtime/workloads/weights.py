@@ -1,0 +1,142 @@
+"""Trained weights from a file, read as numbers: nothing in the file is executed."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+from zipfile import BadZipFile, ZipFile, is_zipfile
+
+import torch
+from torch import Tensor, nn
+
+from lastiterate.numeric.errors import InputError
+
+__all__ = ["Weights", "put_in", "read_weights"]
+
+Weights = dict[str, Tensor]
+"""Tensors by the names of a ``state_dict``."""
+
+_NESTED: Final = ("state_dict", "model_state_dict", "model")
+"""Where training scripts keep the weights beside an optimiser's state."""
+
+_WRAPPERS: Final = ("module.", "_module.", "_orig_mod.")
+"""What DataParallel, Opacus and torch.compile write before every name."""
+
+_NAMED: Final = 3
+_SAVE: Final = "save it anew by torch.save(module.state_dict(), FILE)"
+
+
+def read_weights(path: Path) -> Weights:
+    """The tensors of a checkpoint, on the CPU, by their names in the network.
+
+    A ``state_dict`` beside an optimiser's state is found. What DataParallel, Opacus and torch.compile write before
+    every name is left out.
+
+    Args:
+        path: what ``torch.save(module.state_dict(), path)`` wrote, or a safetensors file.
+
+    Raises:
+        InputError: there is no such file, it is damaged or no checkpoint, it holds more than tensors (a pickled module
+            is refused, never loaded), or a weight is not finite.
+    """
+    if not path.is_file():
+        raise InputError(f"A checkpoint must be a file, got checkpoint={path}, which is none; check the path.")
+    try:
+        read = _safetensors(path) if path.suffix == ".safetensors" else _of_torch(path)
+    except OSError as error:
+        raise InputError(f"A checkpoint must be readable, got checkpoint={path} ({error.strerror}).") from None
+    found: object = next((read[key] for key in _NESTED if isinstance(read.get(key), Mapping)), read)
+    named = found if isinstance(found, Mapping) else {}
+    weights: Weights = {str(name): values for name, values in named.items() if isinstance(values, Tensor)}
+    if not weights or len(weights) < len(named):
+        raise InputError(
+            f"A checkpoint must hold tensors by name, got checkpoint={path} with something else at its top; {_SAVE}."
+        )
+    for prefix in _WRAPPERS:
+        if all(name.startswith(prefix) for name in weights):
+            weights = {name.removeprefix(prefix): values for name, values in weights.items()}
+    for name, values in weights.items():
+        if not bool(torch.isfinite(values).all()):
+            raise InputError(
+                f"A checkpoint must hold finite weights, got nan or inf in {name} of checkpoint={path}; take one of "
+                "before the training diverged."
+            )
+    return weights
+
+
+def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
+    """Put weights into a module, all of them and nothing else; formats are converted to those of the module.
+
+    Args:
+        weights: what `read_weights` read.
+        module: changed in place.
+        path: where they are from, for the error.
+
+    Raises:
+        InputError: the names, shapes or kinds of number are not those of the module.
+    """
+    own = module.state_dict()
+    shared = weights.keys() & own.keys()
+    wrong = [name for name in own if name in shared and _kind(weights[name]) != _kind(own[name])]
+    differences = (
+        _listed("lacks", [name for name in own if name not in shared]),
+        _listed("has besides", [name for name in weights if name not in shared]),
+        _listed("has in another shape or kind", [f"{n} {_kind(weights[n])} for {_kind(own[n])}" for n in wrong]),
+    )
+    if any(differences):
+        raise InputError(
+            f"A checkpoint must be of the network that it is put into, got checkpoint={path} which "
+            f"{', '.join(filter(None, differences))}; build the network that was trained."
+        )
+    module.load_state_dict(weights)
+
+
+def _of_torch(path: Path) -> Mapping[str, object]:
+    if not is_zipfile(path):
+        raise InputError(
+            f"A checkpoint must be a whole file that torch.save or safetensors wrote, got checkpoint={path}, which is "
+            f"cut short or something else; {_SAVE}."
+        )
+    try:
+        with ZipFile(path) as file:
+            damaged = file.testzip()  # torch itself does not compare the checksums
+    except (BadZipFile, EOFError, NotImplementedError, RuntimeError):
+        damaged = "its table"
+    if damaged is not None:
+        raise InputError(f"A checkpoint must be undamaged, got checkpoint={path} with an error in {damaged}; {_SAVE}.")
+    try:
+        read = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception:  # the unpickler that takes tensors alone raises whatever the bytes make it raise
+        raise InputError(
+            f"A checkpoint must hold tensors alone, got checkpoint={path} with other objects, such as a pickled "
+            f"module, which could run code and are never loaded; {_SAVE}."
+        ) from None
+    return read if isinstance(read, Mapping) else {}
+
+
+def _safetensors(path: Path) -> Mapping[str, object]:
+    try:
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+    except ImportError:
+        raise InputError(
+            f"A safetensors file needs its reader, got checkpoint={path} without safetensors; run pip install "
+            "safetensors."
+        ) from None
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise InputError(
+            f"A checkpoint must be a whole file, got checkpoint={path} ({' '.join(str(error).split())}); save it anew."
+        ) from None
+
+
+def _kind(values: Tensor) -> str:
+    """Shape and kind of number, which must be the same; how many bits a number has may differ."""
+    number = "complex" if values.is_complex() else "real" if values.is_floating_point() else "whole"
+    return f"{tuple(values.shape)} {number}"
+
+
+def _listed(what: str, names: Iterable[str]) -> str:
+    some = list(names)
+    more = f" and {len(some) - _NAMED} more" if len(some) > _NAMED else ""
+    return f"{what} {', '.join(some[:_NAMED])}{more}" if some else ""
