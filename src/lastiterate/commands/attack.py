@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import checkpoint, computing, progress, require_torch, run_of
+from lastiterate.commands.measuring import computing, from_checkpoint, progress, require_torch, run_of
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _CLIPPING = "clipping alone"
     shell_complete=workloads,
     help="builtin:NAME or module:factory; crafted losses of one parameter if left out.",
 )
-@checkpoint
+@from_checkpoint
 @click.option("--kind", default="canary", show_default=True, help="canary, loss or shadow.")
 @click.option("--others", help="still, pull or outward: the crafted losses of all other samples, if no --workload.")
 @click.option("--runs", default=500, show_default=True, help="Runs on each of the two data sets; half are counted.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import checkpoint, computing, progress, require_torch, run_of
+from lastiterate.commands.measuring import computing, from_checkpoint, progress, require_torch, run_of
 from lastiterate.commands.output import say_json
 from lastiterate.numeric.errors import InputError
 
@@ -26,7 +26,7 @@ _ROWS = 9
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--workload", required=True, shell_complete=workloads, help="builtin:NAME or module:factory.")
-@checkpoint
+@from_checkpoint
 @click.option("--pairs", default=1000, show_default=True, help="Pairs of runs.")
 @click.option("--replaced", default=0, show_default=True, help="Index of the sample that differs.")
 @click.option("--points", default=10, show_default=True, help="Points around an iterate to measure constants; 0: none.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import checkpoint, computing, progress, require_torch
+from lastiterate.commands.measuring import computing, from_checkpoint, progress, require_torch
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
     default=None,
     help="Folder of your data, for a workload that reads it.",
 )
-@checkpoint
+@from_checkpoint
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option(
     "--resume",

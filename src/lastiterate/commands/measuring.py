@@ -14,16 +14,7 @@ if TYPE_CHECKING:
     from lastiterate.numeric.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["checkpoint", "computing", "progress", "require_torch", "run_of"]
-
-
-checkpoint = click.option(
-    "--checkpoint",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=None,
-    help="Weights to start from: a state_dict saved by torch, or safetensors. Nothing in the file is executed.",
-)
-"""The option that every command with a network has for trained weights."""
+__all__ = ["computing", "from_checkpoint", "progress", "require_torch", "run_of"]
 
 
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,6 +29,15 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def from_checkpoint(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that puts trained weights into a network, the same for every command that has one."""
+    return click.option(
+        "--checkpoint",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Weights to start from: a state_dict saved by torch, or safetensors. Nothing in the file is executed.",
+    )(command)
 
 
 def require_torch() -> None:
