@@ -62,7 +62,7 @@ def _kullback_leibler(first: Masses, second: Masses) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(least > 0, least * (np.log(least) - second.high), 0.0)
     rest = missing * log(missing) if missing > 0 else 0.0
-    return max(0.0, float(terms.sum() + rest - ROUNDING * (np.abs(terms).sum() + len(terms) * 1e-2)))
+    return float(terms.sum() + rest - ROUNDING * (np.abs(terms).sum() + len(terms) * 1e-2))
 
 
 def epsilon_below(delta: float, first: Masses, second: Masses) -> float:

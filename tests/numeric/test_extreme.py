@@ -108,7 +108,7 @@ def test_a_domain_of_no_width_costs_one_last_step() -> None:
     for assumption in (li.Smooth(1.0), li.Clipped(), li.Convex(1.0)):
         found = li.bound(run, assumption, order=2.0).epsilon
         assert least <= found
-    assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon == pytest.approx(least, rel=1e-12)
+    assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon == pytest.approx(least, rel=1e-12, abs=0)
 
 
 def test_schedules_from_one_end_to_the_other() -> None:
@@ -300,4 +300,4 @@ def test_the_position_is_that_of_the_batch_that_costs_most(sampling: str, positi
     met = {"shuffled": 3, "cyclic": 3, "full": 7, "poisson": 7}[sampling]
     moved = 1 / run.batch * (1 if sampling == "poisson" else 2) / 1e70
     last = (1 / 0.9**2 - 1) if varied else 0.0
-    assert float(found.cost) == pytest.approx((met + last) * moved**2, rel=1e-12)
+    assert float(found.cost) == pytest.approx((met + last) * moved**2, rel=1e-12, abs=0)

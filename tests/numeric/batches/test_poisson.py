@@ -212,7 +212,7 @@ def test_a_block_in_numbers() -> None:
     contraction = (1 - 0.1 * 0.5 * low / (5 * steps)) ** steps
     assert known.contraction == pytest.approx(contraction, rel=1e-12)
     assert known.reach == pytest.approx(steps * 0.1 * 1.0 / 5 / (1 - contraction), rel=1e-12)
-    assert known.chance == pytest.approx(steps * largest[2] + below, rel=1e-12)
+    assert known.chance == pytest.approx(steps * largest[2] + below, rel=1e-12, abs=0)
     assert (known.steps, known.tracked) == (steps, True)
     narrow = block(replace(_RUN, diameter=0.01), StronglyConvex(1.0, 0.5), steps, log_chance)
     assert narrow is not None
