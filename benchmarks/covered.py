@@ -103,13 +103,19 @@ class Covered:
         return sum(taken for taken, _ in self.branches.values()) / sum(every for _, every in self.branches.values())
 
     def tests_of(self, path: str, line: int, most: int) -> list[str]:
-        """The quickest tests that run the line; for a line that runs at import, those that run any line of the file."""
+        """Tests that run the line: of those in the file's own test file the quickest, and of all others the quickest.
+
+        For a line that runs at import they are those that run any line of the file.
+        """
         by_line = self._data.contexts_by_lineno(path)
         names = {name for name in by_line.get(line, []) if name}
         if not names:
             names = {name for found in by_line.values() for name in found if name}
         tests = {name.partition("|")[0] for name in names}
-        return sorted(tests, key=lambda name: (self._seconds.get(name, 1.0), name))[:most]
+        own = f"tests/{Path(path).parent}/test_{Path(path).stem}.py::"
+        quickest = sorted(tests, key=lambda name: (self._seconds.get(name, 1.0), name))
+        own_tests, others = ([name for name in quickest if name.startswith(own) == mine] for mine in (True, False))
+        return own_tests[:most] + others[:most]
 
 
 @click.command()
