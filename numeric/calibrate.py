@@ -15,7 +15,7 @@ from typing import Final
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import NoisySGD, described_run, positive
 
@@ -65,7 +65,7 @@ def calibrate(
     if (order is None) == (delta is None):
         raise InputError(f"calibrate needs an order or a delta, got order={order}, delta={delta}; pass exactly one.")
     if not isinstance(vary, str) or vary not in VARIED:
-        raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; choose one of them.")
+        raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; {suggestion(vary, VARIED)}")
 
     def found(changed: NoisySGD) -> _Bound:
         return bound(changed, assumption, order=order, delta=delta)

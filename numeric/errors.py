@@ -1,6 +1,9 @@
-"""The one error a user's input can raise, and what an interrupted computation says."""
+"""The one error a user's input can raise, what it suggests, and what an interrupted computation says."""
 
-__all__ = ["InputError", "Interrupted"]
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = ["InputError", "Interrupted", "suggestion"]
 
 
 class InputError(ValueError):
@@ -22,3 +25,23 @@ class Interrupted(Exception):  # noqa: N818  # it is no error
 
     The command line prints it, says that the same command goes on from there, and exits with status 130.
     """
+
+
+def suggestion(
+    got: object, known: Iterable[str], otherwise: str = "choose one of them.", *, cutoff: float = 0.6, prefix: str = ""
+) -> str:
+    """The end of an error about a name that is not known: the nearest one, upper and lower case alike.
+
+    Args:
+        got: what was given.
+        known: the names.
+        otherwise: what to say if none is near.
+        cutoff: how near is near, from 0 (all) to 1 (the same).
+        prefix: what a user writes before the name.
+
+    >>> suggestion("Poison", ["full", "poisson"]), suggestion("l", ["kind", "L"]), suggestion("x", ["kind"])
+    ('did you mean poisson?', 'did you mean L?', 'choose one of them.')
+    """
+    names = {name.casefold(): name for name in known}
+    near = get_close_matches(str(got).casefold(), names, n=1, cutoff=cutoff)
+    return f"did you mean {prefix}{names[near[0]]}?" if near else otherwise

@@ -7,7 +7,7 @@ from math import inf, isfinite, isnan, nextafter
 from numbers import Integral, Real
 from typing import Any
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 
 __all__ = ["NoisySGD", "Schedule", "described_run"]
 
@@ -138,7 +138,7 @@ class NoisySGD:
         if self.sampling not in _SAMPLING:
             raise InputError(
                 f"sampling needs to be one of {', '.join(_SAMPLING)}, got sampling={self.sampling!r}; "
-                "choose one of them."
+                f"{suggestion(self.sampling, _SAMPLING)}"
             )
         if self.sampling == "full" and self.batch != self.dataset_size:
             raise InputError(

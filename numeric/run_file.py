@@ -3,7 +3,6 @@
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from lastiterate.numeric.assumptions import (
     Sum,
     Tabulated,
 )
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.run import NoisySGD, real
 
 __all__ = ["described", "load_run", "parse_run", "read_toml"]
@@ -35,6 +34,16 @@ _KINDS: Final[dict[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = {
     "blocks": (Blocks, ("parts",)),
     "minimum": (Minimum, ("parts",)),
 }
+
+
+_ELSEWHERE: Final = {
+    "noise_multiplier": "noise_std is step_size * noise_multiplier * clip_norm / batch_size.",
+    "max_grad_norm": "it is called clip_norm here.",
+    "lr": "it is called step_size here.",
+    "radius": "diameter is twice the radius.",
+    "grid": "lastiterate sweep takes a grid of runs.",
+}
+"""Keys that other programs know, and what to write instead."""
 
 
 def load_run(path: Path) -> tuple[NoisySGD, Assumption]:
@@ -53,7 +62,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         InputError: the file cannot be read, or is not TOML.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a mark of the encoding first
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"A run file needs to be readable text, got path={path}: {error}; check the path.") from error
     return _tables(text, str(path))
@@ -108,9 +117,9 @@ def described(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumptio
 def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
     kind = _required(table, "kind", place)
     if not isinstance(kind, str) or kind not in _KINDS:
-        near = get_close_matches(str(kind), _KINDS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "choose one of them."
-        raise InputError(f"kind in {place} needs to be one of {', '.join(_KINDS)}, got kind={kind!r}; {hint}")
+        raise InputError(
+            f"kind in {place} needs to be one of {', '.join(_KINDS)}, got kind={kind!r}; {suggestion(kind, _KINDS)}"
+        )
     make, names = _KINDS[kind]
     _known(table, ("kind", *names), place)
     values = {name: _required(table, name, place) for name in names}
@@ -128,7 +137,9 @@ def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
 
 
 def _table(data: Mapping[str, Any], name: str, origin: str) -> dict[str, Any]:
-    table = _required(data, name, origin)
+    if name not in data:
+        raise InputError(f"{origin} needs a table [{name}], got {', '.join(data) or 'nothing'}; add a line [{name}].")
+    table = data[name]
     if not isinstance(table, dict):
         raise InputError(f"{name} in {origin} needs to be a table, got {name}={table!r}; write [{name}].")
     return table
@@ -143,6 +154,5 @@ def _required(table: Mapping[str, Any], name: str, place: str) -> Any:
 def _known(table: Mapping[str, Any], names: tuple[str, ...] | list[str], place: str) -> None:
     for key in table:
         if key not in names:
-            near = get_close_matches(key, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(names)}."
+            hint = _ELSEWHERE.get(key) or suggestion(key, names, f"the keys are {', '.join(names)}.")
             raise InputError(f"{place} needs only keys that are known, got key={key!r}; {hint}")

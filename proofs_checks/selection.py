@@ -1,9 +1,8 @@
 """Choosing claims of the ledger by name, with a hint where the name is not known."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.symbolic.claim import Claim
 
 __all__ = ["papers", "repaired_by", "select"]
@@ -26,8 +25,7 @@ def repaired_by(claims: Iterable[Claim]) -> dict[str, tuple[str, ...]]:
 def _known(name: str, value: str, choices: Sequence[str]) -> None:
     if value in choices:
         return
-    near = get_close_matches(value, choices, n=1, cutoff=0.3)
-    hint = f"did you mean {near[0]}?" if near else "see `lastiterate list`."
+    hint = suggestion(value, choices, "see `lastiterate list`.", cutoff=0.3)
     raise InputError(f"{name} needs a name from the ledger, got {name}={value}; {hint}")
 
 

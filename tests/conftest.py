@@ -1,9 +1,36 @@
-"""Hypothesis draws afresh on a developer's machine and in `make nightly`; CI repeats the same examples every time."""
+"""What holds of all tests: how hypothesis draws, and that JSON is printed as its schema says."""
 
+import json
 import os
+from functools import wraps
+from typing import Any
 
+import click
+import jsonschema
+import pytest
 from hypothesis import settings
 
+from lastiterate.commands import output
+from lastiterate.commands.schema import schemas
+
+# Hypothesis draws afresh on a developer's machine and in `make nightly`; CI repeats the same examples every time.
 settings.register_profile("fresh")
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "fresh")
+
+
+@pytest.fixture(autouse=True)
+def _json_is_as_its_schema_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold whatever a test makes a command print in this process to the schema of the command."""
+    original = output.dumped
+
+    @wraps(original)
+    def checked(value: Any, indent: int | None) -> str:
+        text = original(value, indent)
+        context = click.get_current_context(silent=True)
+        if context is not None and context.command.callback is not None:
+            name = context.command.callback.__module__.rpartition(".")[2]
+            jsonschema.validate(json.loads(text), schemas()[name])
+        return text
+
+    monkeypatch.setattr(output, "dumped", checked)

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from lastiterate.__main__ import COMMANDS, cli, main
-from lastiterate.commands.output import plain
+from lastiterate.commands.output import plain, say_json
 from lastiterate.commands.schema import schemas
 
 _ROOT = Path(__file__).parents[1]
@@ -77,6 +77,13 @@ def test_json_is_as_its_schema_says(name: str, capsys: pytest.CaptureFixture[str
         jsonschema.validate({"kind": 3}, schemas()[name]) if name != "compare" else jsonschema.validate(
             3, schemas()[name]
         )
+
+
+def test_whatever_a_test_makes_a_command_print_is_held_to_its_schema() -> None:
+    with click.Context(_command("sweep")):
+        say_json({"out": "a.csv", "rows": 3, "refused": 0, "picture": None})
+        with pytest.raises(jsonschema.ValidationError, match="'rows' is a required property"):
+            say_json({"out": "a.csv", "refused": 0, "picture": None})
 
 
 def test_json_of_a_bound_that_is_infinite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ def pictures() -> dict[str, str | bytes]:
 
     made: dict[str, str | bytes] = {}
     for name in SHOWN:
-        module, _, function = FIGURES[name].home.partition(":")
+        module, _, function = FIGURES[name].draws.partition(":")
         figure = getattr(import_module(f"lastiterate.{module}"), function)()
         image = io.BytesIO()
         with rc_context({"svg.hashsalt": name}):  # the same names inside the file in every build

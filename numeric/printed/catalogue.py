@@ -6,12 +6,11 @@ does not. The verdicts themselves are in the lock file; a test compares them wit
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final
 
 from lastiterate.numeric.assumptions import Assumption, Convex, Holder, StronglyConvex
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.printed import altschuler_talwar, bok_su_altschuler, liang
 from lastiterate.numeric.printed.chien_li_batches import corollary_a_3, theorem_a_1
 from lastiterate.numeric.printed.chien_li_sampled import theorem_3_12
@@ -287,7 +286,7 @@ def named(name: str) -> Theorem:
         InputError: there is none.
     """
     if not isinstance(name, str) or name not in THEOREMS:
-        near = get_close_matches(str(name), THEOREMS, n=1)
-        hint = f"did you mean {near[0]}?" if near else "choose one of them."
-        raise InputError(f"theorem needs one of {', '.join(THEOREMS)}, got theorem={name!r}; {hint}")
+        raise InputError(
+            f"theorem needs one of {', '.join(THEOREMS)}, got theorem={name!r}; {suggestion(name, THEOREMS)}"
+        )
     return THEOREMS[name]

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
-from difflib import get_close_matches
 from math import prod
 from pathlib import Path
 from typing import Any, Final
 
 from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.run_file import described, read_toml
 
@@ -63,8 +62,7 @@ class Plan:
         axes = {}
         for name, listed in self.axes.items():
             if name not in known:
-                near = get_close_matches(str(name), known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"the names are {', '.join(known)}."
+                hint = suggestion(name, known, f"the names are {', '.join(known)}.")
                 raise InputError(f"An axis of a sweep needs a name that is known, got key={name!r}; {hint}")
             axes[name] = _axis(name, listed)
         given = [name for name in _TARGETS if name in axes]

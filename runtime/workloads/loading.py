@@ -4,10 +4,9 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.runtime.workloads.builtin import BUILTIN, ON_YOUR_DATA
 from lastiterate.runtime.workloads.probe import raised
 from lastiterate.runtime.workloads.workload import Workload
@@ -39,8 +38,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
     if home == "builtin":
         known = {**BUILTIN, **ON_YOUR_DATA}
         if attribute not in known:
-            near = get_close_matches(attribute, known, n=1)
-            hint = f"did you mean builtin:{near[0]}?" if near else f"choose one of {', '.join(known)}."
+            hint = suggestion(attribute, known, f"choose one of {', '.join(known)}.", prefix="builtin:")
             raise InputError(f"There is no such built-in workload, got workload={name}; {hint}")
         factory: object = known[attribute]
     else:
@@ -96,7 +94,6 @@ def _imported(home: str, attribute: str, name: str) -> object:
             f"The module of a workload must be importable, got {raised(error)} from workload={name}; mend that module."
         ) from error
     if not hasattr(module, attribute):
-        near = get_close_matches(attribute, vars(module), n=1)
-        hint = f"did you mean {home}:{near[0]}?" if near else "name a function that it defines."
+        hint = suggestion(attribute, vars(module), "name a function that it defines.", prefix=f"{home}:")
         raise InputError(f"The module {home} has no {attribute}, got workload={name}; {hint}")
     return getattr(module, attribute)

@@ -4,7 +4,6 @@ Exit status: 0 all is well, 1 a claim failed, 2 bad input, 130 interrupted, 141 
 """
 
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Final
 
@@ -12,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from lastiterate.commands.output import end_quietly
-from lastiterate.numeric.errors import InputError, Interrupted
+from lastiterate.numeric.errors import InputError, Interrupted, suggestion
 
 COMMANDS: Final = {
     "check": "decide every claim of the ledger and compare with the lock file",
@@ -48,8 +47,7 @@ class _LazyGroup(click.Group):
         if cmd_name in COMMANDS:
             module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
             return _laid_out(module.command)
-        near = get_close_matches(cmd_name, COMMANDS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(COMMANDS)}."
+        hint = suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
         raise click.UsageError(f"There is no such command, got command={cmd_name}; {hint}", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

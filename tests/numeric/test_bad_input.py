@@ -76,9 +76,13 @@ _BAD = {
     "L nan": ({}, {"L": "nan"}, _ORDER, "L=nan"),
     "L infinite": ({}, {"L": "inf"}, _ORDER, "L=inf"),
     "Hoelder order above 1": ({}, {"kind": '"holder"', "lam": "1.5"}, _ORDER, "lam=1.5"),
-    "unknown key": ({"noise": "1.0"}, {}, _ORDER, "did you mean 'noise_std'"),
+    "unknown key": ({"noise": "1.0"}, {}, _ORDER, "did you mean noise_std"),
+    "a key of another program": ({"noise_multiplier": "1.0"}, {}, _ORDER, "noise_std is step_size * noise_multiplier"),
+    "half a diameter": ({"radius": "1.0"}, {}, _ORDER, "twice the radius"),
+    "a name in capitals": ({"sampling": '"Poisson"'}, {}, _ORDER, "did you mean poisson"),
+    "a key in small letters": ({}, {"l": "1.0"}, _ORDER, "key='l'; did you mean L"),
     "unknown key of the assumption": ({}, {"lambda": "1.0"}, _ORDER, "key='lambda'"),
-    "unknown assumption": ({}, {"kind": '"conxev"'}, _ORDER, "did you mean 'convex'"),
+    "unknown assumption": ({}, {"kind": '"conxev"'}, _ORDER, "did you mean convex"),
 }
 
 _CASES = pytest.mark.parametrize("name", _BAD)

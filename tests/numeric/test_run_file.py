@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lastiterate.__main__ import main
 from lastiterate.numeric.assumptions import Clipped, Holder, Minimum, Smooth, Sum, Tabulated
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
@@ -47,8 +48,10 @@ _BAD = [
     (_RUN.replace("diameter = 1.0", "diameter = 0") + _SMOOTH, "diameter=0"),
     (_RUN.replace("diameter = 1.0", "radius = 1.0") + _SMOOTH, "key='radius'"),
     (_RUN.replace("step_size = 0.1\n", "") + _SMOOTH, "step_size"),
-    (_RUN, "assumption"),
-    (_SMOOTH, "run"),
+    (_RUN, "needs a table [assumption], got run"),
+    (_SMOOTH, "needs a table [run]"),
+    ("", "needs a table [run], got nothing"),
+    (_RUN + _SMOOTH + "[grid]\n", "key='grid'; lastiterate sweep takes a grid"),
     (_RUN + _SMOOTH + "[more]\n", "key='more'"),
     (_RUN + _SMOOTH.replace("smooth", "smoth"), "kind='smoth'"),
     (_RUN + _SMOOTH.replace("L = 1.0", ""), "L"),
@@ -76,6 +79,11 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         load_run(tmp_path / "none.toml")
 
 
+def test_a_mark_of_the_encoding_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text("\ufeff" + _RUN + _SMOOTH, encoding="utf-8")
+    assert load_run(tmp_path / "run.toml") == parse_run(_RUN + _SMOOTH)
+
+
 def _command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "lastiterate", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)  # noqa: S603
@@ -88,6 +96,26 @@ def test_the_command_prints_the_bound(tmp_path: Path) -> None:
     said = json.loads(done.stdout)
     ours = bound(*parse_run(_RUN + _SMOOTH), order=2)
     assert (said["kind"], said["epsilon"], said["mu"]) == ("bound", ours.epsilon, ours.mu)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (
+            'sampling = "poisson"\nbatch_size = 1\n',
+            "by composition: all steps are charged (shifts would have to hide diameter=1 in noise of standard dev",
+        ),
+        ("steps = 2000\n", "by closed form: shifts over steps 19"),
+    ],
+)
+def test_the_command_says_which_steps_are_charged(
+    more: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = _RUN.replace("steps = 20\n", "") if "steps" in more else _RUN
+    (tmp_path / "run.toml").write_text(run + more + _SMOOTH)
+    with pytest.raises(SystemExit):
+        main(["bound", str(tmp_path / "run.toml"), "--order", "2"])
+    assert says in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
 """``lastiterate bound``: a rigorous privacy bound for a run described in a TOML file."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lastiterate.commands.output import say_json
+
+if TYPE_CHECKING:
+    from lastiterate.numeric.results import Bound, RenyiBound
 
 _EXAMPLE = """\b
 Examples:
@@ -42,8 +46,17 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
         say_json(found.as_dict())
         return
     click.echo(f"the last iterate is {found}, whichever run is the numerator")
-    start, stop = found.window
-    click.echo(f"by {found.route}: shifts over steps {start} to {stop}; claim {found.theorem}")
+    click.echo(f"by {found.route}: {_steps(found)}; claim {found.theorem}")
     click.echo("assuming that")
     for statement in found.assumptions:
         click.echo(f"  - {statement}")
+
+
+def _steps(found: "Bound | RenyiBound") -> str:
+    """Which steps are charged, and why all of them are where all of them are."""
+    from lastiterate.numeric.hints import why_composition
+
+    start, stop = found.window
+    if found.route.startswith("composition"):
+        return f"all steps are charged ({why_composition(found.run)})"
+    return f"shifts over steps {start} to {stop}"

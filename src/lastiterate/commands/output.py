@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-__all__ = ["end_quietly", "plain", "say_json"]
+__all__ = ["dumped", "end_quietly", "plain", "say_json"]
 
 
 def plain(value: Any) -> Any:
@@ -28,7 +28,12 @@ def plain(value: Any) -> Any:
 
 def say_json(value: Any, indent: int | None = None) -> None:
     """Print one JSON value; its schema is in `schemas`, under the command's name."""
-    click.echo(json.dumps(plain(value), indent=indent, allow_nan=False))
+    click.echo(dumped(value, indent))
+
+
+def dumped(value: Any, indent: int | None) -> str:
+    """The text that `say_json` prints."""
+    return json.dumps(plain(value), indent=indent, allow_nan=False)
 
 
 def end_quietly() -> NoReturn:

@@ -6,7 +6,7 @@ from importlib import resources
 import click
 
 from lastiterate.commands.completion import commands
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 
 __all__ = ["command", "schemas"]
 
@@ -37,9 +37,6 @@ def command(name: str | None) -> None:
         click.echo(json.dumps(known, indent=2))
         return
     if name not in known:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}."
+        hint = suggestion(name, known, f"choose one of {', '.join(known)}.")
         raise InputError(f"schema needs a command that prints JSON, got command={name}; {hint}")
     click.echo(json.dumps(known[name], indent=2))

@@ -83,6 +83,7 @@ def command(
         drawn = None if picture is None else str(picture)
         say_json({"out": str(out), "rows": plan.rows, "refused": table.refused, "picture": drawn})
         return
-    click.echo(f"{out}: {plan.rows} rows, {table.refused} of them without a number (see the column error)")
+    refused = f", {table.refused} of them without a number (see the column error)" if table.refused else ""
+    click.echo(f"{out}: {plan.rows} rows{refused}")
     if picture is not None:
         click.echo(picture)

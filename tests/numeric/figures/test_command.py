@@ -1,3 +1,5 @@
+import inspect
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,14 @@ def test_a_wrong_name_is_one_sentence_and_writes_nothing(
     assert hint in error
     assert error.count("\n") == 1
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_table_names_functions_and_their_arguments(name: str) -> None:
+    entry = FIGURES[name]
+    if entry.measures:
+        pytest.importorskip("torch")
+    module, _, function = entry.draws.partition(":")
+    takes = inspect.signature(getattr(import_module(f"lastiterate.{module}"), function)).parameters
+    assert set(entry.quick) <= set(takes)
+    assert entry.measures == ("folder" in takes)

@@ -72,7 +72,7 @@ def test_an_interruption_is_status_130_and_keeps_what_is_there(
         (_FILE, ("--out", "out.csv", "--plot", "steps:epsilon"), "plot='steps:epsilon'"),
         (_FILE, ("--out", "no/such/folder/out.csv"), "out=no/such/folder"),
         (_FILE, (), "--out"),
-        (_FILE.replace("delta", "detla"), ("--out", "out.csv"), "did you mean 'delta'"),
+        (_FILE.replace("delta", "detla"), ("--out", "out.csv"), "did you mean delta"),
         (_FILE.replace("[1.0, 100.0]", "[]"), ("--out", "out.csv"), "L=[]"),
         (_FILE.replace("steps = 50", "step = 50"), ("--out", "out.csv"), "key='step'"),
         ("[grid", ("--out", "out.csv"), "needs to be TOML"),

@@ -203,7 +203,7 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("grid", "said"),
     [
-        ({"noise": [1.0], "order": [2]}, "did you mean 'noise_std'"),
+        ({"noise": [1.0], "order": [2]}, "did you mean noise_std"),
         ({"m": [1.0], "order": [2]}, "key='m'"),
         ({"noise_std": [], "order": [2]}, "noise_std=[]"),
         ({"noise_std": 1.0, "order": [2]}, "noise_std=1.0"),
