@@ -17,7 +17,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.extreme import extreme
 from lastiterate.numeric.plain_optimum import plain_optimum
 from lastiterate.numeric.results import Bound, Estimate, Measured, RenyiBound, rdp_epsilon, renyi_order
-from lastiterate.numeric.run import NoisySGD, chance, described_run
+from lastiterate.numeric.run import RANDOM, NoisySGD, chance, described_run
 from lastiterate.numeric.shift_program.optimum import Optimum, worst_position
 
 __all__ = ["RANDOM_CLAIMS", "bound", "estimate", "gaussian_bound"]
@@ -26,7 +26,6 @@ __all__ = ["RANDOM_CLAIMS", "bound", "estimate", "gaussian_bound"]
 RANDOM_CLAIMS: Final = {"without_replacement": "ours/sampled/step", "poisson": "ours/poisson/step"}
 """Schemes whose bound is of Renyi type, and the claim behind it."""
 
-_RANDOM = tuple(RANDOM_CLAIMS)
 _HIGHEST = 1e9
 """Beyond this order random batches are priced as if the sample were in every one."""
 
@@ -40,7 +39,7 @@ def gaussian_bound(
         InputError: as `bound`, or the batches are random.
     """
     order, delta = _target(assumption, order, delta)
-    if run.sampling in _RANDOM:
+    if run.sampling in RANDOM:
         raise InputError(
             f"A Gaussian bound needs batches that are fixed in advance, got sampling={run.sampling!r}; "
             "use sampling='full' or 'cyclic', or call bound."
@@ -86,7 +85,7 @@ def bound(
         )
     if run.sampling == "shuffled" and run.batches > 1:
         return _shuffled(run, assumption, order, delta)
-    if run.sampling not in _RANDOM:
+    if run.sampling not in RANDOM:
         return gaussian_bound(run, assumption, order=order, delta=delta)
     order, delta = _target(assumption, order, delta)
     if run.batch == run.dataset_size and run.sampling == "without_replacement":
@@ -146,7 +145,7 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
             "for an assumption that is proved or assumed call bound(run, assumption, ...)."
         )
     described_run("estimate", run)
-    if run.sampling in _RANDOM:
+    if run.sampling in RANDOM:
         raise InputError(
             f"estimate needs batches that are fixed in advance, got sampling={run.sampling!r}; "
             "describe the run with sampling='full' or 'cyclic'."

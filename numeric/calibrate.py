@@ -17,7 +17,7 @@ from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.results import Bound, RenyiBound
-from lastiterate.numeric.run import NoisySGD, described_run, positive
+from lastiterate.numeric.run import IN_EPOCHS, NoisySGD, described_run, positive
 
 __all__ = ["VARIED", "calibrate"]
 
@@ -165,7 +165,7 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
             "vary='batch_size' needs batches, got sampling='full'; describe how they are drawn, such as "
             "sampling='without_replacement'."
         )
-    in_epochs = run.sampling in ("cyclic", "shuffled")
+    in_epochs = run.sampling in IN_EPOCHS
     sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if in_epochs else range(1, n + 1)
 
     def of(index: int) -> _Bound:

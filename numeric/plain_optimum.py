@@ -17,7 +17,7 @@ from flint import arb
 
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.balls import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import RANDOM, NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum
 from lastiterate.numeric.shift_program.paths import GeometricPath
 
@@ -60,7 +60,7 @@ def _composition(run: NoisySGD) -> tuple[int, arb]:
         moved = samples * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
         return (moved / exact(run.noise_std_at(t))) ** 2
 
-    every = 1 if run.sampling in ("without_replacement", "poisson") else run.batches
+    every = 1 if run.sampling in RANDOM else run.batches
     if run.constant:
         last = every - 1 if run.sampling == "shuffled" else (run.steps - 1) % every
         return last, -(-run.steps // every) * price(0)

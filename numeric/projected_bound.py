@@ -30,14 +30,13 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.projected_run import RandomProjectionRun
 from lastiterate.numeric.random_projection import HIGHEST_WHOLE_ORDER, order_limit, projection_rdp
 from lastiterate.numeric.results import renyi_order
-from lastiterate.numeric.run import chance
+from lastiterate.numeric.run import RANDOM, chance
 
 __all__ = ["ProjectionBound", "projection_bound"]
 
 _ORDERS = 200
 """Orders looked at, in floats, for one delta, and as many whole ones; the best is then computed rigorously."""
 _TRIES = 3
-_RANDOM = ("without_replacement", "poisson")
 
 
 @dataclass(frozen=True)
@@ -129,13 +128,13 @@ def projection_bound(
 def _dear_steps(run: RandomProjectionRun) -> Counter[float]:
     """The noise of every step that may hold the sample that differs, and how often it comes."""
     noises = [run.noise_std_at(t) for t in range(run.steps)]
-    if run.sampling in _RANDOM:
+    if run.sampling in RANDOM:
         return Counter(noises)
     return Counter(min(noises[start : start + run.batches]) for start in range(0, run.steps, run.batches))
 
 
 def _rate(run: RandomProjectionRun) -> float:
-    if run.sampling not in _RANDOM:
+    if run.sampling not in RANDOM:
         return 1.0
     with precision():
         return min(upper(arb(run.batch) / run.dataset_size), 1.0)

@@ -5,17 +5,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, isnan, nextafter
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Final
 
 from lastiterate.numeric.errors import InputError, suggestion
 
-__all__ = ["NoisySGD", "Schedule", "described_run"]
+__all__ = ["IN_EPOCHS", "RANDOM", "NoisySGD", "Schedule", "described_run"]
 
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 
-_SAMPLING = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
-_IN_EPOCHS = ("cyclic", "shuffled")
+IN_EPOCHS: Final = ("cyclic", "shuffled")
+"""Schemes that meet every sample once in an epoch."""
+RANDOM: Final = ("without_replacement", "poisson")
+"""Schemes that draw every batch afresh."""
+_SAMPLING = ("full", *IN_EPOCHS, *RANDOM)
 _MOST = 10**15
 
 
@@ -145,7 +148,7 @@ class NoisySGD:
                 f"sampling='full' needs batch_size equal to dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_size}; leave batch_size out, or use sampling='cyclic'."
             )
-        if self.sampling in _IN_EPOCHS and self.dataset_size % self.batch:
+        if self.sampling in IN_EPOCHS and self.dataset_size % self.batch:
             raise InputError(
                 f"sampling={self.sampling!r} needs a batch_size that divides dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_size}; drop the samples that are left over."

@@ -25,7 +25,7 @@ from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.batches.routes import rate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.results import Bound, RenyiBound
-from lastiterate.numeric.run import NoisySGD, count, described_run, positive
+from lastiterate.numeric.run import RANDOM, NoisySGD, count, described_run, positive
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
@@ -44,8 +44,8 @@ _QUOTIENT = 1e-15
 def to_dp_event(run: NoisySGD) -> "DpEvent":
     """The composition of every step of the run, as dp_accounting describes it.
 
-    Batches in a fixed order, and shuffled ones, meet a sample once an epoch: one Gaussian an epoch, of its noisiest
-    step for a schedule.
+    Batches in a fixed order, and shuffled ones, meet a sample once an epoch: one Gaussian an epoch, for a schedule that
+    of its dearest step.
 
     Args:
         run: the run; its projection, and that only the last iterate is released, have no event.
@@ -61,12 +61,12 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
     """
     events = _dp_accounting()
     described_run("to_dp_event", run)
-    kinds = Counter(_multiplier(run, t) for t in range(run.steps)) if not run.constant else Counter()
+    every = 1 if run.sampling in RANDOM else run.batches
     if run.constant:
-        kinds[_multiplier(run, 0)] = run.steps if run.batches == 1 or _random(run) else -(-run.steps // run.batches)
-    elif run.batches > 1 and not _random(run):
-        epochs = range(0, run.steps, run.batches)
-        kinds = Counter(min(_multiplier(run, t) for t in range(e, min(e + run.batches, run.steps))) for e in epochs)
+        kinds = Counter({_multiplier(run, 0): -(-run.steps // every)})
+    else:
+        noises = [_multiplier(run, t) for t in range(run.steps)]
+        kinds = Counter(min(noises[t : t + every]) for t in range(0, run.steps, every))
     parts = [events.SelfComposedDpEvent(_step(run, noise), times) for noise, times in sorted(kinds.items())]
     return parts[0] if len(parts) == 1 else events.ComposedDpEvent(parts)
 
@@ -190,10 +190,6 @@ def _dp_accounting() -> ModuleType:
         ) from None
     found: ModuleType = dp_accounting
     return found
-
-
-def _random(run: NoisySGD) -> bool:
-    return run.sampling in ("without_replacement", "poisson")
 
 
 def _multiplier(run: NoisySGD, t: int) -> float:

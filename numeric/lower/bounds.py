@@ -23,7 +23,7 @@ from lastiterate.numeric.lower.line import (
 from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
 from lastiterate.numeric.lower.witnesses import admits_constant, admits_curvature, least_curvature, steepest_push
-from lastiterate.numeric.run import NoisySGD, chance, described_run, real
+from lastiterate.numeric.run import RANDOM, NoisySGD, chance, described_run, real
 
 __all__ = ["Lower", "lower_bound", "lower_bounds"]
 
@@ -165,9 +165,7 @@ def _moves(run: NoisySGD) -> Iterator[tuple[tuple[float, float], str]]:
 def _mixed(run: NoisySGD, target: _Target, moves: tuple[float, float]) -> float:
     noise, rate = run.noise_std_at(0), lower(arb(run.batch) / run.dataset_size)
     if run.steps == 1 and target.order is not None:
-        first, second = moves
-        pairs = ((first, second), (second, first))
-        return max(one_step_below(target.order, rate, one, other, noise) for one, other in pairs)
+        return max(one_step_below(target.order, rate, *pair, noise) for pair in (moves, moves[::-1]))
     width, found = noise * sqrt(run.steps), []
     for pair in (moves, moves[::-1]):
         if run.sampling == "shuffled":  # once in every whole epoch, and perhaps in the last one
@@ -261,7 +259,7 @@ def _walk(run: NoisySGD, width: float, plain: Update, met: Update) -> Walk:
     walk = Walk(run.steps, run.noise_std_at(0), width, plain, met)
     if run.batch == run.dataset_size:
         return walk
-    if run.sampling in ("without_replacement", "poisson"):
+    if run.sampling in RANDOM:
         return replace(walk, chance=run.batch / run.dataset_size)
     position = (run.steps - 1) % run.batches if run.sampling == "cyclic" else None
     return replace(walk, epoch=run.batches, position=position)
