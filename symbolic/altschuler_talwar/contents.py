@@ -20,6 +20,7 @@ from lastiterate.symbolic.altschuler_talwar import (
     section_5_3,
     theorem_3_1,
     theorem_4_1,
+    theorem_5_1,
 )
 
 __all__ = ["MODULES"]
@@ -34,6 +35,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     proof_3_1,
     proof_3_1_loss,
     theorem_4_1,
+    theorem_5_1,
     section_5_1,
     section_5_2,
     section_5_3,

@@ -1,54 +1,25 @@
-"""Strongly convex losses: contraction, Propositions 5.4 and 5.5, the bound (5.3) and its rate.
+"""Strongly convex losses: contraction, Propositions 5.4 and 5.5, and the bound (5.3).
 
 Statement    At eta = 2/(L + m) a step contracts by c = (kappa - 1)/(kappa + 1); shifts obey z' = c z + s - a; one
-             last shift gives (5.2), its sum with the prices is (5.3), and the rate is min{T, kappa log(..)}.
-Assumptions  L is the paper's smoothness M; r is the condition number L/m >= 1; P, Q, R are inner products of two
-             points and of their gradients; w = T - tau - 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r) with S
-             the price.
+             last shift gives (5.2), and its sum with the prices is (5.3).
+Assumptions  L is the paper's smoothness M; P, Q, R are inner products of two points and of their gradients;
+             w = T - tau - 1.
 Derivation   Q >= (m L P + R)/(m + L) (Nesterov). For (5.3): ten losses (x - p)^2/2 on [-2, 2], p = -1 for all but i*,
              whose p is 1 or -1; L = m = eta = 1, so that c = 0 and w_(t+1) is p plus noise, b = 1, sigma_DP = 1/10.
 Source       Altschuler & Talwar 2022, section 5.1.
 """
 
-from sympy import Abs, Expr, Integer, Max, Min, Rational, exp, log, sqrt
+from sympy import Abs, Expr, Integer, Max, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event, wrong
-from lastiterate.symbolic.claim import Asymptotic, Claim, Holds, Identity, Inequality, Recursion, Relation, Role
+from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Recursion, Relation, Role
 from lastiterate.symbolic.gaussian import tail
-from lastiterate.symbolic.notation import (
-    PREVIOUS,
-    D,
-    K,
-    L,
-    P,
-    Q,
-    R,
-    T,
-    a,
-    alpha,
-    c,
-    dim,
-    eta,
-    growth,
-    m,
-    r,
-    s,
-    sigma,
-    sigma_dp,
-    t,
-    u,
-    w,
-    x,
-    xi,
-    y,
-    z,
-    zeta,
-)
+from lastiterate.symbolic.notation import PREVIOUS, D, L, P, Q, R, a, alpha, c, eta, m, s, sigma, t, w, x, xi, z, zeta
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 __all__ = ["CLAIMS", "SEEN"]
 
-_one, _two = Integer(1), Integer(2)
+_two = Integer(2)
 _c = (L - m) / (L + m)
 _strong = ((L + m) * Q >= m * L * P + R, m > 0, m <= L)
 
@@ -68,79 +39,7 @@ def _moved(right: Expr) -> Inequality:
     )
 
 
-_window = r * y / 2 + 1  # at least the window ceil(r y/2)
-
 CLAIMS = (
-    Claim(
-        key="altschuler_talwar/section_5_1/theorem_5_1",
-        title="Theorem 5.1: min{T, kappa (1 + log(..))} up to a constant",
-        source=at(514, "Theorem 5.1", "(5.1)"),
-        assumptions=(r >= 1, T >= 1),
-        checks=(
-            Asymptotic(
-                Min(32 * T, 32 * (_window + 1 + r / 2)), Min(T, r * (1 + y)), Integer(80), name="price 32, window r y/2"
-            ),
-        ),
-        mutants=(
-            wrong(
-                "no condition number",
-                Asymptotic(Min(T, _window), Min(T, 1 + y), path={T: growth**2, r: growth, y: _one}),
-            ),
-        ),
-        relation=Relation.UP_TO_CONSTANT,
-    ),
-    Claim(
-        key="altschuler_talwar/section_5_1/effective_diameter",
-        title="Without a domain the iterates move by O(T eta (K + sigma_DP)) with high probability",
-        source=at(518, "Section 5.1"),
-        checks=(
-            Asymptotic(
-                sqrt(T * dim) * sigma_dp,
-                T * (K + sigma_dp),
-                path={T: _one, dim: growth, K: _one, sigma_dp: _one},
-                name="root mean square of the noise, over eta",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "T^2",
-                Asymptotic(
-                    sqrt(T * dim) * sigma_dp,
-                    T**2 * (K + sigma_dp),
-                    path={T: _one, dim: growth, K: _one, sigma_dp: _one},
-                ),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "The iterates are said to stay within O(T eta (L + sigma)) of the start. In d dimensions one step of "
-            "noise has length near eta sigma sqrt(d), which no constant covers. With sigma sqrt(d) for sigma it "
-            "holds, and the logarithm gains one of the dimension."
-        ),
-    ),
-    Claim(
-        key="altschuler_talwar/section_5_1/effective_diameter_repaired",
-        title="With sigma_DP sqrt(d) it holds in the mean square",
-        source=at(518, "Section 5.1"),
-        assumptions=(T >= 1,),
-        checks=(
-            Asymptotic(T * K + sqrt(T * dim) * sigma_dp, T * (K + sqrt(dim) * sigma_dp), _one, name="drift and noise"),
-        ),
-        mutants=(
-            wrong(
-                "for T steps of noise, once",
-                Asymptotic(
-                    T * K + sqrt(T * dim) * sigma_dp,
-                    K + sqrt(dim) * sigma_dp,
-                    path={T: growth, dim: _one, K: _one, sigma_dp: _one},
-                ),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.UP_TO_CONSTANT,
-        repairs="altschuler_talwar/section_5_1/effective_diameter",
-    ),
     Claim(
         key="altschuler_talwar/section_5_1/lemma_5_3",
         title="Lemma 5.3 and Observation 5.2: a step of size 2/(L + m) contracts by (kappa - 1)/(kappa + 1)",
@@ -278,49 +177,5 @@ CLAIMS = (
         mutants=(wrong("above 200", Holds(Integer(200), Relation.BELOW, SEEN, {})),),
         role=Role.OURS,
         repairs="altschuler_talwar/section_5_1/bound",
-    ),
-    Claim(
-        key="altschuler_talwar/section_5_1/contraction_bound",
-        title="Below (5.3): (kappa - 1)/(kappa + 1) <= 1 - 1/kappa <= exp(-1/kappa)",
-        source=at(561, "Section 5.1"),
-        checks=(
-            Inequality((r - 1) / (r + 1), Relation.AT_MOST, 1 - 1 / r, (r >= 1,), "first"),
-            Holds(1 - x, Relation.AT_MOST, exp(-x), {x: (0, 1)}, "second, x = 1/kappa"),
-        ),
-        mutants=(
-            wrong("1 - 2/kappa", Inequality((r - 1) / (r + 1), Relation.AT_MOST, 1 - 2 / r, (r >= 1,))),
-            wrong("exp(-2/kappa)", Holds(1 - x, Relation.AT_MOST, exp(-2 * x), {x: (0, 1)})),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="altschuler_talwar/section_5_1/rate",
-        title="Below (5.3): epsilon <~ S kappa log(alpha D^2/(eta^2 sigma_1^2 S kappa))",
-        source=at(559, "Section 5.1"),
-        assumptions=(r >= 1, u > 1),
-        checks=(Asymptotic(_one, r * log(u), path={r: _one, u: 1 + 1 / growth}, name="(5.3) is at least S"),),
-        mutants=(wrong("u/kappa", Asymptotic(_one, r / u, path={r: _one, u: growth + 1})),),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "(5.3) is bounded by a constant times S kappa log(u), u = alpha D^2/(eta^2 sigma_1^2 S kappa), with no "
-            "condition on u. (5.3) is at least S, and log(u) falls to 0 and below as D shrinks. With 1 + log(max(u, "
-            "1)) it holds, which the notation for suppressed logarithms may have meant."
-        ),
-    ),
-    Claim(
-        key="altschuler_talwar/section_5_1/rate_repaired",
-        title="(5.3) is at most a constant times S kappa (1 + log(max(u, 1)))",
-        source=at(559, "Section 5.1"),
-        assumptions=(r >= 1,),
-        checks=(
-            Asymptotic(_window + 1 + r / 2, r * (1 + y), Rational(5, 2), name="window r y/2, y = log u >= 0"),
-            Asymptotic(1 + r * u / 2, r, Rational(3, 2), given=(u <= 1,), name="u <= 1, one step"),
-        ),
-        mutants=(wrong("without 1", Asymptotic(_window + 1 + r / 2, r * y, path={r: _one, y: 1 / growth})),),
-        role=Role.OURS,
-        relation=Relation.UP_TO_CONSTANT,
-        repairs="altschuler_talwar/section_5_1/rate",
     ),
 )

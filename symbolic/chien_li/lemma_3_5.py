@@ -5,52 +5,20 @@ Assumptions  per-sample updates c-Lipschitz; gradients clipped at K; same noise 
 Derivation   n - 1 samples move both runs by the same map, one by two maps that differ by 2 eta K, (81)-(90);
              or no map at all: two clipped means differ by 2 K.
 Source       Chien & Li 2025, Lemma 3.5, (7), A.7.
-Remark       Theorem 3.1 uses min(s sum c^t, 2 eta K t, D) instead of the recursion. For c <= 1 they agree; for
-             c > 1 the recursion becomes smaller once (c - 1) D_{t-1} > 2 eta K (1 - 1/n). So (3) is valid
-             but not the least that its own lemma gives. Sharper still: the sample that differs is paid with
-             2 eta K / n alone, so its share of the expansion need not be paid again (`sharper`).
+Remark       Theorem 3.1 uses a closed form instead: `lemma_3_5_closed_form`. Sharper than the recursion: the sample
+             that differs is paid with 2 eta K / n alone, so its share of the expansion need not be paid again
+             (`sharper`).
 """
 
-from sympy import Abs, Expr, Integer, Max, Min
+from sympy import Abs, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Recursion, Relation, Role
-from lastiterate.symbolic.notation import (
-    PREVIOUS,
-    D,
-    K,
-    L,
-    c,
-    eta,
-    gamma,
-    kappa,
-    n,
-    s,
-    t,
-    x,
-    xi,
-    y,
-    z,
-    zeta,
-)
+from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, gamma, kappa, n, s, x, xi, z, zeta
 
 _s = 2 * eta * K / n
 _cap = 2 * eta * K
-_zero = Integer(0)
 _clipped = (Abs(gamma) <= K, Abs(kappa) <= K)
-_past_threshold = ((c - 1) * x > _cap * (1 - 1 / n),)
-
-
-def _geometric(closed: Expr) -> Recursion:
-    return Recursion(t, _zero, c * PREVIOUS + s, closed, name="c D + s")
-
-
-def _step(recursion: Expr, closed: Expr) -> Inequality:
-    """One induction step: the recursion x at most both closed forms y and z stays so."""
-    return Inequality(recursion, Relation.AT_MOST, closed, given=(x <= y, x <= z), name="induction step")
-
-
-_closed_next = Min(c * y + _s, z + _cap)
 
 CLAIMS = (
     Claim(
@@ -168,110 +136,6 @@ CLAIMS = (
             "factor c inside, (90) reads D_t = D_{t-1} + s, which is not (7) and depends on the index. The c "
             "belongs to the recursion, not to the definition."
         ),
-    ),
-    Claim(
-        key="chien_li/lemma_3_5/closed_forms",
-        title="The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
-        source=at(94, "Theorem 3.1", "(3)"),
-        assumptions=(c > 0, c < 1),
-        checks=(
-            _geometric(s * (1 - c**t) / (1 - c)),
-            Recursion(t, _zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
-        ),
-        mutants=(
-            Mutant("wrong base case", _geometric(s * (1 - c ** (t + 1)) / (1 - c)), Engine.IDENTITY),
-            Mutant("stationary from the start", _geometric(s / (1 - c)), Engine.IDENTITY),
-            Mutant("c and 1/c exchanged", _geometric(s * (1 - c**-t) / (1 - 1 / c)), Engine.IDENTITY),
-            Mutant("t - 1 for t", Recursion(t, _zero, PREVIOUS + _cap, _cap * (t - 1)), Engine.IDENTITY),
-            Mutant("another particular solution", _geometric(s / (1 - c) + c**t), Engine.IDENTITY),
-        ),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="chien_li/lemma_3_5/first_branch",
-        title="For c <= 1 the minimum in (7) is the first branch",
-        source=at(604, "A.7", "Indeed, when c < 1"),
-        checks=(Inequality(c * x + _s, Relation.AT_MOST, x + _cap, given=(c <= 1, n >= 1), name="c <= 1"),),
-        mutants=(
-            Mutant("for every c", Inequality(c * x + _s, Relation.AT_MOST, x + _cap), Engine.INEQUALITY),
-            Mutant(
-                "the second branch",
-                Inequality(x + _cap, Relation.AT_MOST, c * x + _s, given=(c <= 1,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="chien_li/lemma_3_5/threshold",
-        title="The second branch is smaller exactly when (c - 1) D_{t-1} > 2 eta K (1 - 1/n)",
-        source=at(604, "A.7", "This happens whenever"),
-        checks=(
-            Inequality(x + _cap, Relation.BELOW, c * x + _s, given=_past_threshold, name="if"),
-            Inequality(_cap * (1 - 1 / n), Relation.BELOW, (c - 1) * x, given=(x + _cap < c * x + _s,), name="only if"),
-        ),
-        mutants=(
-            Mutant(
-                "2 eta K / n for 2 eta K (1 - 1/n)",
-                Inequality(x + _cap, Relation.BELOW, c * x + _s, given=((c - 1) * x > _cap / n,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "c for c - 1",
-                Inequality(x + _cap, Relation.BELOW, c * x + _s, given=(c * x > _cap * (1 - 1 / n),)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "factor two dropped",
-                Inequality(x + _cap, Relation.BELOW, c * x + _s, given=((c - 1) * x > eta * K * (1 - 1 / n),)),
-                Engine.INEQUALITY,
-            ),
-        ),
-    ),
-    Claim(
-        key="chien_li/lemma_3_5/closed_form_valid",
-        title="The closed form min(s sum c^t, 2 eta K t) of (3) is never below the recursion (7)",
-        source=at(94, "Theorem 3.1", "(3)"),
-        checks=(_step(Min(c * x + _s, x + _cap), _closed_next),),
-        mutants=(
-            Mutant("never above", _step(_closed_next, Min(c * x + _s, x + _cap)), Engine.INEQUALITY),
-            Mutant(
-                "sensitivity halved", _step(Min(c * x + _s, x + _cap), Min(c * y + _s / 2, z + _cap)), Engine.INEQUALITY
-            ),
-            Mutant("cap over n", _step(Min(c * x + _s, x + _cap), Min(c * y + _s, z + _s / 2)), Engine.INEQUALITY),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="chien_li/lemma_3_5/recursion_smaller",
-        title="Past the threshold the recursion (7) is strictly below the closed form of (3)",
-        source=at(604, "A.7"),
-        checks=(
-            Inequality(
-                Min(c * x + _s, x + _cap),
-                Relation.BELOW,
-                _closed_next,
-                given=(x <= y, x < z, *_past_threshold),
-                name="strictly below",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "below the threshold too",
-                Inequality(Min(c * x + _s, x + _cap), Relation.BELOW, _closed_next, given=(x <= y, x < z)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "equal",
-                Inequality(
-                    Min(c * x + _s, x + _cap), Relation.EQUAL, _closed_next, given=(x <= y, x < z, *_past_threshold)
-                ),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
     ),
     Claim(
         key="chien_li/lemma_3_5/sharper",

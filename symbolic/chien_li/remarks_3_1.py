@@ -1,7 +1,6 @@
 """What the paper says of Theorem 3.1, held against its formula.
 
-Statement    Burn-in, degeneration to Altschuler & Talwar, strict improvement over them, and a bound better than
-             output perturbation.
+Statement    Burn-in, degeneration to Altschuler & Talwar, and strict improvement over them.
 Assumptions  as Theorem 3.1; costs in units of alpha / (2 sigma^2); D is the diameter.
 Derivation   By the closed forms of `theorem_3_1_window` and the bounds as printed by Altschuler & Talwar
              (001_96660e9b2b742051.txt, (B.1) at line 760 and (B.3) at line 784, batches full).
@@ -10,24 +9,12 @@ Remark       m-strongly convex and K-Lipschitz together force D <= 2 K / m (`dom
              convexity lets the bounded domain go speaks of no loss at all in Theorem 3.1's third case.
 """
 
-from sympy import Expr, Integer, Min, Rational, log
+from sympy import Expr, Integer, Min, Rational
 
-from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, SMOOTH_RUNS, STRONG_RUNS, altered, at
-from lastiterate.symbolic.claim import (
-    Claim,
-    Engine,
-    Holds,
-    Identity,
-    Inequality,
-    Mutant,
-    Relation,
-    Role,
-    UpperBound,
-    Value,
-)
-from lastiterate.symbolic.gaussian import tail
+from lastiterate.symbolic.chien_li.paper import SMOOTH_RUNS, altered, at
+from lastiterate.symbolic.claim import Claim, Engine, Holds, Inequality, Mutant, Relation, Role, UpperBound
 from lastiterate.symbolic.notation import D, K, L, P, Q, R, W, alpha, beta, c, d, eta, m, s, u, w, x, y
-from lastiterate.symbolic.shift_program import best_window_cost, cost, direct_cost, window_cost
+from lastiterate.symbolic.shift_program import best_window_cost, cost, window_cost
 
 _final = best_window_cost(c, s, D)
 _cost = window_cost(c, s, D, u)
@@ -36,8 +23,6 @@ _tracked = s * (1 - u) / (1 - c)  # D_tau for c < 1, u = c^tau
 _tracked_next = s * (1 - c * u) / (1 - c)
 _flat = (s * w + D) ** 2 / w
 _printed = (s * w + D + s) ** 2 / w  # (B.1) with its start D + s
-_gaussian = D**2  # output perturbation
-_figure = (Rational(11, 10), Rational(2, 25), Integer(1), 9)
 _strong = s**2 * (w + 1) / beta + x**2 / ((1 - beta) * (W + y))
 _strong_at = s**2 * (w + 1) / beta + D**2 / ((1 - beta) * W)
 _share = (beta > 0, beta < 1)
@@ -49,14 +34,6 @@ def _grown(steps: int) -> Expr:
     power = Rational(9, 10) ** steps
     return 19 * (1 - power) / (1 + power)
 
-
-def _coins(p: Expr, q: Expr) -> Expr:
-    """D_2 of a coin of chance p from a coin of chance q."""
-    return log(p**2 / q + (1 - p) ** 2 / (1 - q))
-
-
-# T = 1, sigma = 1, from the middle of [0, 1/100] with drift +-1/2: the chance to end at the upper end.
-_pushed, _pulled = tail(Rational(1, 200) - Rational(1, 2)), tail(Rational(1, 200) + Rational(1, 2))
 
 CLAIMS = (
     Claim(
@@ -269,104 +246,6 @@ CLAIMS = (
         ),
         relation=Relation.BELOW,
         repairs="chien_li/remarks_3_1/strict_every_t",
-    ),
-    Claim(
-        key="chien_li/remarks_3_1/below_output_perturbation",
-        title="For c > 1 a bound better than alpha D^2 / (2 sigma^2) is possible",
-        source=at(157, "Section 3.1", "interpretation of Theorem 3.1"),
-        checks=(
-            Value(direct_cost(*_figure), "0.546343", "c = 1.1, s = 0.08, D = 1, 9 steps, against D^2 = 1"),
-            Holds(direct_cost(*_figure), Relation.BELOW, Integer(1), {}, "below D^2"),
-        ),
-        mutants=(
-            Mutant(
-                "last step only", Holds(direct_cost(*_figure[:3], 1), Relation.BELOW, Integer(1), {}), Engine.ENCLOSURE
-            ),
-            Mutant(
-                "a quarter of it", Holds(direct_cost(*_figure), Relation.BELOW, Rational(1, 4), {}), Engine.ENCLOSURE
-            ),
-            Mutant("8 steps", Value(direct_cost(*_figure[:3], 8), "0.546343"), Engine.ENCLOSURE),
-        ),
-        relation=Relation.BELOW,
-    ),
-    Claim(
-        key="chien_li/remarks_3_1/when_below_output_perturbation",
-        title="The best window is below D^2 exactly when c^2 + 2 s (c + 1)/D < 2; never for eta L >= sqrt(2) - 1",
-        source=at(157, "Section 3.1", "interpretation of Theorem 3.1"),
-        checks=(
-            Inequality(_final, Relation.BELOW, _gaussian, given=(c**2 + 2 * s * (c + 1) / D < 2,), name="if"),
-            Inequality(
-                c**2 + 2 * s * (c + 1) / D, Relation.BELOW, Integer(2), given=(_final < _gaussian,), name="only if"
-            ),
-            Inequality(_gaussian, Relation.BELOW, _final, given=(c**2 >= 2,), name="never from c = sqrt(2) on"),
-        ),
-        mutants=(
-            Mutant("for every c", Inequality(_final, Relation.BELOW, _gaussian), Engine.INEQUALITY),
-            Mutant(
-                "c^2 < 2 suffices", Inequality(_final, Relation.BELOW, _gaussian, given=(c**2 < 2,)), Engine.INEQUALITY
-            ),
-            Mutant(
-                "factor two dropped",
-                Inequality(_final, Relation.BELOW, _gaussian, given=(c**2 + s * (c + 1) / D < 2,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-    ),
-    Claim(
-        key="chien_li/remarks_3_1/output_perturbation",
-        title="Output perturbation: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate of (1)",
-        source=at(20, "Figure 1", "caption; A.15, line 808"),
-        assumptions=(alpha > 1,),
-        checks=(
-            UpperBound("output_perturbation", CLIPPED_RUNS, name="sensitivity D"),
-            Holds(
-                _coins(_pushed, _pulled),
-                Relation.AT_MOST,
-                Rational(1, 100) ** 2,
-                {},
-                "alpha = 2, T = 1, D = 0.01, drifts of +-1/2: the event of ending at the upper end",
-            ),
-        ),
-        mutants=altered("output_perturbation", CLIPPED_RUNS, "a tenth of the diameter", "noise counted twice"),
-        relation=Relation.AT_MOST,
-        remark=(
-            "The noise of the last step of (1) is added after a gradient step and before the projection, so what it "
-            "hides is a distance e(D) > D. With D = 0.01 and drifts of +-1/2 the true divergence at alpha = 2 is 0.525 "
-            "where the formula claims 1e-4. The valid baseline of this kind is alpha e(D)^2 / (2 sigma^2)."
-        ),
-    ),
-    Claim(
-        key="chien_li/remarks_3_1/last_step",
-        title="One last step from the whole domain: alpha e(D)^2 / (2 sigma^2)",
-        source=at(20, "Figure 1", "caption"),
-        assumptions=(alpha > 1,),
-        checks=(
-            UpperBound("last_step_clipped", CLIPPED_RUNS, name="clipped"),
-            UpperBound("last_step_smooth", SMOOTH_RUNS, name="smooth"),
-            Identity(direct_cost(c, s, D, 1), (c * D + s) ** 2, "the window of one step"),
-        ),
-        mutants=(
-            *altered("last_step_clipped", CLIPPED_RUNS, "noise counted twice", "alpha / 2 for alpha"),
-            Mutant("D^2", Identity(direct_cost(c, s, D, 1), D**2), Engine.IDENTITY),
-            Mutant("(D + s)^2", Identity(direct_cost(c, s, D, 1), (D + s) ** 2), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
-        repairs="chien_li/remarks_3_1/output_perturbation",
-    ),
-    Claim(
-        key="chien_li/remarks_3_1/last_step_strongly_convex",
-        title="One last step under convexity and strong convexity",
-        source=at(20, "Figure 1", "caption"),
-        assumptions=(alpha > 1, m <= L, eta * L <= 1),
-        checks=(
-            UpperBound("last_step_strongly_convex", STRONG_RUNS, name="strongly convex"),
-            UpperBound("last_step_convex", SMOOTH_RUNS[:4], name="convex"),
-        ),
-        mutants=altered("last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha"),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
     Claim(
         key="chien_li/remarks_3_1/domain",

@@ -7,25 +7,15 @@ Derivation   If nu is within z of W_t then psi nu' is within e(z) of psi W_t for
              D^(e(z) - a)(W_{t+1} || W'_{t+1}) <= D^(z)(W_t || W'_t) + alpha a^2 / (2 sigma^2): Lemma 3.2 after a
              reduction with two maps. No share of the noise is set apart, and nothing is conditioned on.
 Source       ours, beside Chien & Li 2025, Theorem 3.1; Lemma 3.5 for e.
-Remark       For e(z) = c z + s the optimum is (s V + Delta)^2 / W, but only where it keeps z >= 0: always for
-             c <= 1; for c > 1 iff Delta (c^2 - 1) >= s (c^w - 1)(1 - c^(1 - w)). Without that test the formula
-             claims 21 s^2 for c = 1.1, Delta = 0, T = 1000, where linear losses have 1000 s^2.
+Remark       The least sum in closed form, and where that form may be used: `theorem_3_1_direct_optimum`.
 """
 
-from sympy import Expr, Integer, Rational, expand, together
+from sympy import Integer
 
-from lastiterate.symbolic.chien_li.paper import (
-    CLIPPED_RUNS,
-    CONVEX_RUNS,
-    SMOOTH_RUNS,
-    STRONG_RUNS,
-    altered,
-    at,
-)
+from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, CONVEX_RUNS, SMOOTH_RUNS, STRONG_RUNS, altered, at
 from lastiterate.symbolic.claim import (
     Claim,
     Engine,
-    Holds,
     Identity,
     Inequality,
     Mutant,
@@ -33,51 +23,12 @@ from lastiterate.symbolic.claim import (
     Relation,
     Role,
     UpperBound,
-    Value,
 )
-from lastiterate.symbolic.notation import (
-    PREVIOUS,
-    SHIFTS,
-    Delta,
-    L,
-    T,
-    a,
-    alpha,
-    c,
-    eta,
-    m,
-    p,
-    q,
-    s,
-    sigma,
-    w,
-    x,
-    z,
-)
-from lastiterate.symbolic.shift_program import cost, feasibility, forward, sums, v_sum, w_sum, window_cost
+from lastiterate.symbolic.notation import PREVIOUS, L, T, a, alpha, c, eta, m, p, q, s, sigma, x, z
+from lastiterate.symbolic.shift_program import cost, v_sum, w_sum
 
 _TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
 _zero = Integer(0)
-_V, _W = sums(c, 3)
-_level = (s * _V + Delta) / _W
-_squares = sum((shift**2 for shift in SHIFTS), _zero)
-_covered = sum((c**-j * shift for j, shift in enumerate(SHIFTS, 1)), _zero)
-_optimal = tuple(_level * c**-j for j in (1, 2, 3))
-
-
-def _state(steps: int) -> Expr:
-    """z after the first steps of the optimal path, times W c^7 > 0: a polynomial."""
-    return expand(together(forward(c, s, Delta, _optimal[:steps]) * _W * c**7))
-
-
-def _gap(level: Expr) -> Identity:
-    """Any shifts against the optimal ones, where they cover Delta + s V."""
-    apart = sum(((shift - level * c**-j) ** 2 for j, shift in enumerate(SHIFTS, 1)), _zero)
-    return Identity(_squares - level**2 * _W - apart, 2 * level * (_covered - level * _W), "sum of squares")
-
-
-def _geometric(ratio: Expr, closed: Expr, name: str) -> Recursion:
-    return Recursion(w, _zero, PREVIOUS + ratio**-w, closed, name=name)
 
 
 _contracting = s**2 * (1 + c) / (1 - c) * (1 - c**T) / (1 + c**T)
@@ -137,149 +88,6 @@ CLAIMS = (
         mutants=altered("shift_clipped", CLIPPED_RUNS, _TWO, _STEP, _NOISE, "as if there were 2 n samples"),
         role=Role.OURS,
         relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/optimum",
-        title="Least sum of squares under sum c^-j a_j = s V + Delta: (s V + Delta)^2 / W at a_j = level c^-j",
-        source=at(149, "Section 3.1", "(11)"),
-        checks=(
-            _gap(_level),
-            Identity(_level**2 * _W, cost(s, Delta, _V, _W), "value"),
-            Identity(forward(c, s, Delta, _optimal), _zero, "the path ends at zero"),
-            Identity(forward(c, s, Delta, SHIFTS), c**3 * (Delta + s * _V - _covered), "where any shifts end"),
-            _geometric(c, v_sum(c, w), "V as a geometric sum"),
-            _geometric(c**2, w_sum(c, w), "W as a geometric sum"),
-        ),
-        assumptions=(c > 1,),
-        mutants=(
-            Mutant("wrong base case", _geometric(c, (c - c**-w) / (c - 1), "V"), Engine.IDENTITY),
-            Mutant("c and 1/c exchanged", _geometric(c, (c ** (w + 1) - c) / (c - 1), "V"), Engine.IDENTITY),
-            Mutant(
-                "shifts that grow with c^j",
-                Identity(forward(c, s, Delta, tuple(_level * c**j for j in (1, 2, 3))), _zero),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "the start not expanded",
-                Identity(forward(c, s, Delta, SHIFTS), Delta + c**3 * (s * _V - _covered)),
-                Engine.IDENTITY,
-            ),
-            Mutant("V^2 for W", Identity(_level**2 * _W, cost(s, Delta, _V, _V**2)), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
-    ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/feasible",
-        title="The optimum keeps z >= 0 always for c <= 1; for c > 1 iff the last shift covers s",
-        source=at(149, "Section 3.1", "(11)"),
-        checks=(
-            Identity(
-                (Delta + s * v_sum(c, w) - s * c**w * w_sum(c, w)) * (c**2 - 1),
-                feasibility(c, s, Delta, w),
-                "last shift at least s, in closed form",
-            ),
-            *(
-                Inequality(
-                    _zero,
-                    Relation.AT_MOST,
-                    _state(steps),
-                    given=(c <= 1,),
-                    name=f"c <= 1, after step {steps}",
-                )
-                for steps in (1, 2)
-            ),
-            *(
-                Inequality(
-                    _zero,
-                    Relation.AT_MOST,
-                    _state(steps),
-                    given=(c > 1, Delta + s * _V >= s * c**3 * _W),
-                    name=f"c > 1 with the test, after step {steps}",
-                )
-                for steps in (1, 2)
-            ),
-            Identity(feasibility(c, s, Delta, Integer(1)), Delta * (c**2 - 1), "one step is always feasible"),
-        ),
-        mutants=(
-            Mutant(
-                "feasibility test forgotten",
-                Inequality(_zero, Relation.AT_MOST, _state(2), given=(c > 1,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "feasible from Delta = 0",
-                Inequality(_zero, Relation.AT_MOST, feasibility(c, s, _zero, Integer(2)), given=(c > 1,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "first shift covers s",
-                Inequality(
-                    _zero,
-                    Relation.AT_MOST,
-                    _state(2),
-                    given=(c > 1, Delta + s * _V >= s * c * _W),
-                ),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "c^w for c^(1 - w)",
-                Identity(
-                    (Delta + s * v_sum(c, w) - s * c**w * w_sum(c, w)) * (c**2 - 1),
-                    Delta * (c**2 - 1) - s * (c**w - 1) * (1 - c**w),
-                ),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
-        repairs="chien_li/theorem_3_1/direct/untested",
-    ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/untested",
-        title="(s V + Delta)^2 / W bounds the divergence for c = 1 + eta L without any test of feasibility",
-        source=at(149, "Section 3.1", "(11)"),
-        assumptions=(alpha > 1,),
-        checks=(
-            UpperBound("affine_untested", SMOOTH_RUNS, name="without the test"),
-            Holds(
-                Integer(1000),
-                Relation.AT_MOST,
-                window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000),
-                {},
-                "c = 1.1, T = 1000, linear losses: T s^2 against the formula, in units of s^2",
-            ),
-        ),
-        mutants=altered("affine_untested", SMOOTH_RUNS, _TWO, _NOISE),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
-        remark=(
-            "The closed form is the optimum over shifts of any sign of z; from Delta = 0 and c > 1 its path goes "
-            "below zero, where a distance cannot be. At c = 1.1 and T = 1000 it gives 21 s^2, while linear losses, "
-            "which are smooth, reach 1000 s^2. With the test the answer is composition, T s^2."
-        ),
-    ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/untested_numbers",
-        title="c = 1.1, Delta = 0, T = 1000: the untested formula says 21.00 s^2, infeasible from T = 2 on",
-        source=at(149, "Section 3.1", "(11)"),
-        checks=(
-            Value(
-                window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000), "21.00", "in units of s^2"
-            ),
-            Inequality(feasibility(c, s, _zero, Integer(2)), Relation.BELOW, _zero, given=(c > 1,), name="two steps"),
-        ),
-        mutants=(
-            Mutant(
-                "composition instead",
-                Value(window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000), "1000.00"),
-                Engine.ENCLOSURE,
-            ),
-            Mutant(
-                "feasible at c = 1.1",
-                Inequality(_zero, Relation.AT_MOST, feasibility(c, s, _zero, Integer(2)), given=(c > 1,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
     ),
     Claim(
         key="chien_li/theorem_3_1/direct/composition_forced",

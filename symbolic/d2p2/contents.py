@@ -8,6 +8,7 @@ from lastiterate.symbolic.d2p2 import (
     appendix_a_5,
     appendix_a_8,
     corollary_1,
+    corollary_2,
     lemma_4,
     lemma_5,
     lemma_5_range,
@@ -30,6 +31,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     corollary_1,
     appendix_a_5,
     theorem_3,
+    corollary_2,
     appendix_a_8,
 )
 """One module a theorem, lemma, corollary or appendix."""

@@ -5,7 +5,7 @@ Statement    min_k E|grad f(x_k)| <= (f(x_1) - f*)/(K sigma_A^2 sqrt(p) eta) + e
 Assumptions  f is L-smooth and bounded below, eta <= 1/(2 L); full batches of B = 27, d = p = sigma_A = 1, nu small.
 Derivation   13 samples of slope 14 and 14 of slope -1 with stab = 1/12: the normalised slopes 168/169 and -12/13 add to
              0, so the run stays where the mean slope is 56/9. Below 0 all slopes fall to 0 at -1.
-Source       D2P2-SGD, Theorem 3, (3), (25)-(33), Corollary 2, Table 4.
+Source       D2P2-SGD, Theorem 3, (3), (25)-(33), Table 4.
 Remark       Each sample is clipped, so the triangle inequality works sample by sample: 2 sigma + stab, as in (25).
 """
 
@@ -48,6 +48,8 @@ from lastiterate.symbolic.notation import (
     y,
 )
 
+__all__ = ["CLAIMS", "clipping_bias", "first_term", "noise_term"]
+
 _twelfth = Rational(1, 12)
 _slope, _variance = Rational(56, 9), Rational(182 * 225, 27**2)
 _up, _down = 14 / (14 + _twelfth), -1 / (1 + _twelfth)
@@ -64,10 +66,10 @@ _many: dict[Expr, Expr] = {T: Integer(10) ** 5, eta: Rational(1, 1000)}
 _long = _bound(T, eta, 2 * sqrt(_variance / 27)).subs(list(_many.items()))
 _run = {T: 500, eta: Rational(1, 50), nu: Rational(1, 20), stab: _twelfth}
 _noisy = _bound(T, eta, 2 * sqrt(_variance / 27)) + eta * _curve * nu**2 * (log(T) + 1) / T
-_first = r / (T * sigma_A**2 * sqrt(ell) * eta)
-_noise = eta * L * ell ** Rational(3, 2) * nu**2 / T
+first_term = r / (T * sigma_A**2 * sqrt(ell) * eta)
+noise_term = eta * L * ell ** Rational(3, 2) * nu**2 / T
 _projection = L * eta * sqrt(ell) * dim**2 * sigma_A**2
-_bias = 2 * sigma_sgd / sqrt(b) + stab
+clipping_bias = 2 * sigma_sgd / sqrt(b) + stab
 _step = eta * sqrt(ell) * sigma_A**2
 
 CLAIMS = (
@@ -156,7 +158,7 @@ CLAIMS = (
         title="The appendix restates Theorem 3 with 2 sigma + gamma, (3) and (34) with 2 sigma/sqrt(B) + gamma",
         source=at(477, "Theorem 3", "(25)"),
         checks=(
-            Inequality(2 * sigma_sgd + stab, Relation.AT_MOST, _bias, name="(25) by (3)"),
+            Inequality(2 * sigma_sgd + stab, Relation.AT_MOST, clipping_bias, name="(25) by (3)"),
             Asymptotic(
                 2 * sigma_sgd, 2 * sigma_sgd / sqrt(b), path={sigma_sgd: Integer(1), b: growth**2}, name="large batches"
             ),
@@ -175,8 +177,8 @@ CLAIMS = (
         key="d2p2/theorem_3/restated_repaired",
         title="(3) implies (25), and they agree for B = 1",
         source=at(477, "Theorem 3", "(25)"),
-        checks=(Inequality(_bias, Relation.TIGHT, 2 * sigma_sgd + stab, name="equal at B = 1"),),
-        mutants=(wrong("sigma", Inequality(_bias, Relation.AT_MOST, sigma_sgd + stab)),),
+        checks=(Inequality(clipping_bias, Relation.TIGHT, 2 * sigma_sgd + stab, name="equal at B = 1"),),
+        mutants=(wrong("sigma", Inequality(clipping_bias, Relation.AT_MOST, sigma_sgd + stab)),),
         role=Role.OURS,
         relation=Relation.TIGHT,
         repairs="d2p2/theorem_3/restated",
@@ -185,10 +187,10 @@ CLAIMS = (
         key="d2p2/theorem_3/units",
         title="(3): its terms are gradients, the step size a length",
         source=at(142, "Theorem 3", "(3)"),
-        checks=(Units(_first + _noise + _projection + _bias, g, UNITS, "five terms"),),
+        checks=(Units(first_term + noise_term + _projection + clipping_bias, g, UNITS, "five terms"),),
         mutants=(
-            wrong("without L", Units(_first + _noise / L + _projection + _bias, g, UNITS)),
-            wrong("eta^2", Units(_first + _noise * eta + _projection + _bias, g, UNITS)),
+            wrong("without L", Units(first_term + noise_term / L + _projection + clipping_bias, g, UNITS)),
+            wrong("eta^2", Units(first_term + noise_term * eta + _projection + clipping_bias, g, UNITS)),
         ),
     ),
     Claim(
@@ -236,7 +238,7 @@ CLAIMS = (
         source=at(525, "A.6", "(32)"),
         checks=(
             Identity(L * eta**2 / 2 * ell * dim**2 * sigma_A**4 / _step, _projection / 2, "projection"),
-            Identity(L * eta**2 / 2 * ell**2 * sigma_A**2 * nu**2 / _step, T * _noise / 2, "noise, as printed"),
+            Identity(L * eta**2 / 2 * ell**2 * sigma_A**2 * nu**2 / _step, T * noise_term / 2, "noise, as printed"),
             Identity(
                 L * eta**2 / 2 * dim * ell * sigma_A**2 * nu**2 / _step,
                 L * eta * dim * sqrt(ell) * nu**2 / 2,
@@ -276,33 +278,5 @@ CLAIMS = (
             "Section 4 writes the noise term of Theorem 3 at a fixed step size as O(ln(K/K)), which is O(0). Theorem 3 "
             "has (ln K + 1)/K. Read ln(K)/K."
         ),
-    ),
-    Claim(
-        key="d2p2/corollary_2",
-        title="eta = 1/sqrt(K) in (3): 1/sqrt(K), ln K/K^1.5 for fixed nu, 1/sqrt(K), and sigma + gamma",
-        source=at(146, "Corollary 2"),
-        checks=(
-            Identity((_first * T * eta).subs(eta, 1 / sqrt(T)), r / (sigma_A**2 * sqrt(ell)), "start, times eta K"),
-            Identity(1 / (T * (1 / sqrt(T))), 1 / sqrt(T), "so 1/sqrt(K)"),
-            Identity(
-                _noise.subs(eta, 1 / sqrt(T)),
-                L * ell ** Rational(3, 2) * nu**2 / (T * sqrt(T)),
-                "noise over ln K + 1",
-            ),
-            Inequality(_bias, Relation.AT_MOST, 2 * (sigma_sgd + stab), name="bias"),
-        ),
-        mutants=(
-            wrong("noise over K", Identity(_noise.subs(eta, 1 / sqrt(T)), L * ell ** Rational(3, 2) * nu**2 / T)),
-            wrong("bias", Inequality(_bias, Relation.AT_MOST, sigma_sgd + stab)),
-        ),
-        relation=Relation.UP_TO_CONSTANT,
-    ),
-    Claim(
-        key="d2p2/corollary_2/complexity",
-        title="B = sigma^2/xi^2 and K = 1/xi^2 make K B = sigma^2/xi^4 gradients",
-        source=at(148, "Section 3.2", "below Corollary 2"),
-        checks=(Identity((sigma_sgd**2 / u**2) * (1 / u**2), sigma_sgd**2 / u**4, "u is xi"),),
-        mutants=(wrong("xi^-2", Identity((sigma_sgd**2 / u**2) * (1 / u**2), sigma_sgd**2 / u**2)),),
-        role=Role.STEP,
     ),
 )
