@@ -109,10 +109,10 @@ def equation_5_3(run: NoisySGD, order: float, curvatures: tuple[float, float], s
     with precision():
         c = contraction(run, curvatures)
         rate = -2 * log(float(c)) if 0 < float(c) < 1 else 0.0
-        best = log(rate * hidden / price) / rate if rate and price > 0 and hidden > 0 else (0.0 if rate else 1.0)
+        best = log(rate * hidden / price) / rate if rate and price > 0 and hidden > 0 else 0.0
         return min(
             upper((w + 1) * exact(price) + exact(hidden) * (c ** (2 * w) if w else arb(1)))
-            for w in _around(best, 0, run.steps - 1)
+            for w in {*_around(best, 0, run.steps - 1), min(1, run.steps - 1)}  # at c = 0 one free step hides all
         )
 
 

@@ -4,6 +4,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from flint import arb
 
 from lastiterate.numeric.assumptions import (
     Blocks,
@@ -18,6 +19,7 @@ from lastiterate.numeric.assumptions import (
 )
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.moduli import Modulus
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
@@ -132,3 +134,39 @@ def test_the_same_thing_said_in_other_words() -> None:
 def test_every_assumption_states_itself(assumption: Smooth) -> None:
     assert assumption.statement in bound(_RUN, assumption).assumptions
     assert not assumption.statement.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("modulus", "knots", "concave", "linear"),
+    [
+        (Smooth(2.0), (), True, 2.0),
+        (Holder(2.0, 1.0), (), True, 2.0),
+        (Holder(2.0, 0.5), (), True, None),
+        (Holder(0.0, 0.5), (), True, 0.0),
+        (Clipped(), (), True, None),
+        (Tabulated((1.0, 2.0), (1.0, 3.0)), (1.0, 2.0), False, None),
+        (Sum(Smooth(1.0), Tabulated((2.0, 3.0), (1.0, 1.0)), Tabulated((1.0, 2.0), (1.0, 1.0))), (1.0, 2.0, 3.0), False,
+         None),
+        (Sum(Smooth(1.0), Holder(2.0, 0.5)), (), True, None),
+    ],
+)  # fmt: skip
+def test_the_shape_of_a_modulus(modulus: Modulus, knots: tuple, concave: bool, linear: float | None) -> None:
+    assert modulus.knots == knots
+    assert modulus.concave is concave
+    assert (None if modulus.linear is None else float(modulus.linear)) == linear
+    assert modulus.expansive is True
+    assert isinstance(modulus.claim, str)
+    z = np.array([0.5, 1.5, 2.5])
+    for place, value in zip(z.tolist(), modulus.value(z).tolist(), strict=True):
+        ball = modulus.ball(arb(place))
+        assert abs(ball - value) < 1e-13 if value < inf else not ball.is_finite()
+        step = 1e-6
+        if value < inf and modulus.value(np.array([place + step]))[0] < inf:
+            rise = (modulus.value(np.array([place + step]))[0] - value) / step
+            assert modulus.slope(np.array([place]))[0] == pytest.approx(rise, rel=1e-4, abs=1e-9)
+    assert modulus.ball(arb(0)) == 0
+    assert modulus.value(np.array([0.0]))[0] == 0
+    wide = modulus.ball(arb(0.5).union(arb(0.75)))
+    if wide.is_finite():
+        assert wide.contains(modulus.ball(arb(0.5)))
+        assert wide.contains(modulus.ball(arb(0.75)))

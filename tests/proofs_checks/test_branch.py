@@ -5,7 +5,7 @@ from flint import fmpq
 
 from lastiterate.proofs_checks.engines.boxes import Edges, Problem
 from lastiterate.proofs_checks.engines.branch import prove
-from lastiterate.proofs_checks.engines.failing_point import failing_point
+from lastiterate.proofs_checks.engines.failing_point import breaks, failing_point
 from lastiterate.symbolic.notation import x, y
 
 COSH = sp.cosh(x) - 1 - x**2 / 2 - x**4 / 24
@@ -59,3 +59,12 @@ def test_a_small_failing_spot_is_found_by_descent() -> None:
     found = failing_point(problem)
     assert found is not None
     assert gap.subs(found) < 0
+
+
+def test_a_zero_that_balls_cannot_tell_breaks_a_strict_claim_alone() -> None:
+    gap = sp.sin(x) ** 2 + sp.cos(x) ** 2 - 1
+    for strict in (False, True):
+        problem = Problem(gap, strict=strict, symbols=(x,), conditions=(), root=box((0, 2)), budget=10)
+        assert breaks(problem, (fmpq(1),)) == ({x: 1} if strict else None)
+        below = Problem(gap - 1, strict=strict, symbols=(x,), conditions=(x > 3,), root=box((0, 2)), budget=10)
+        assert breaks(below, (fmpq(1),)) is None, "no admissible point"

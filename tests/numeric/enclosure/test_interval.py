@@ -1,5 +1,6 @@
 """Interval operations at the edges of their domains: nothing is lost, and what is unknown is the whole line."""
 
+from collections.abc import Callable
 from itertools import product
 from math import cos, sin
 
@@ -26,6 +27,39 @@ def ends(found: Interval) -> tuple[float, float]:
 def test_the_constants() -> None:
     assert ends(WHOLE) == (-INF, INF)
     assert ends(UNIT) == (0.0, 1.0)
+
+
+def test_sums_hulls_and_the_least_and_greatest() -> None:
+    one, other, third = of(1, 2), of(-3, 5), of(0, 1)
+    assert ends(iv.add(one, other)) == (-2, 7)
+    assert ends(iv.add(one, of(-INF, INF))) == (-INF, INF)
+    assert ends(iv.negative(other)) == (-5, 3)
+    assert ends(iv.hull(one, other)) == (-3, 5)
+    assert ends(iv.hull(one, third)) == ends(iv.hull(third, one)) == (0, 2)
+    assert ends(iv.least([one, other, third])) == (-3, 1)
+    assert ends(iv.greatest([one, other, third])) == (1, 5)
+    assert ends(iv.increasing(arb.exp)(of(0, 1))) == pytest.approx((1, 2.718281828459045))
+    assert ends(iv.decreasing(arb.erfc)(of(0, 1))) == pytest.approx((0.15729920705028513, 1))
+    assert ends(iv.point(arb(1).union(arb(3)))) == pytest.approx((1, 3))
+
+
+@pytest.mark.parametrize(
+    ("one", "n", "found"),
+    [
+        ((-3, 2), 2, (0, 9)),
+        ((-3, 2), 3, (-27, 8)),
+        ((-3, -2), 4, (16, 81)),
+        ((-3, -2), 1, (-3, -2)),
+        ((2, 3), 2, (4, 9)),
+        ((-3, 2), 0, (1, 1)),
+        ((2, 4), -1, (0.25, 0.5)),
+        ((-4, -2), -2, (1 / 16, 0.25)),
+        ((-4, 2), -2, (0.0625, INF)),
+        ((-4, 2), -1, (-INF, INF)),
+    ],
+)
+def test_whole_powers(one: tuple[float, float], n: int, found: tuple[float, float]) -> None:
+    assert ends(iv.integer_power(of(*one), n)) == found
 
 
 @pytest.mark.parametrize(
@@ -152,3 +186,54 @@ def test_a_choice_has_the_slope_of_whatever_may_be_chosen(kind: type, place: tup
     found = [ends(one) for one in operation.partials(args, operation.value(args))]
     wanted = SLOPES[place]
     assert found == (wanted if kind is sp.Min else wanted[::-1])
+
+
+def test_of_several_the_ones_that_cannot_be_chosen_have_no_weight() -> None:
+    operation, _ = operation_of(sp.Min(x, y, evaluate=False))
+    args = [of(0, 2), of(1, 3), of(5, 6)]
+    assert [ends(one) for one in operation.partials(args, operation.value(args))] == [(0, 1), (0, 1), (0, 0)]
+    operation, _ = operation_of(sp.Mul(x, y, evaluate=False))
+    args = [of(1, 2), of(3, 4), of(5, 6)]
+    assert [ends(one) for one in operation.partials(args, operation.value(args))] == [(15, 24), (5, 12), (3, 8)]
+    operation, _ = operation_of(sp.Add(x, y, evaluate=False))
+    assert [ends(one) for one in operation.partials(args, operation.value(args))] == [(1, 1)] * 3
+    operation, _ = operation_of(x**3)
+    assert ends(operation.partials([of(1, 2)], UNIT)[0]) == (3, 12)
+    operation, _ = operation_of(sp.Pow(sp.Symbol("p", positive=True), y))
+    base, exponent = operation.partials([of(1, 4), of(2, 3)], operation.value([of(1, 4), of(2, 3)]))
+    assert ends(base) == pytest.approx((2, 48))
+    assert ends(exponent) == pytest.approx((0, 64 * 1.3862943611198906))
+    operation, _ = operation_of(sp.Pow(sp.Symbol("p", nonnegative=True), y))
+    assert ends(operation.partials([of(0, 4), of(2, 3)], of(0, 64))[1]) == (-INF, INF)
+
+
+@pytest.mark.parametrize(
+    ("function", "slope"),
+    [
+        (sp.exp, sp.exp), (sp.log, lambda x: 1 / x), (sp.sinh, sp.cosh), (sp.cosh, sp.sinh),
+        (sp.tanh, lambda x: 1 - sp.tanh(x) ** 2), (sp.asinh, lambda x: 1 / sp.sqrt(1 + x**2)),
+        (sp.sin, sp.cos), (sp.cos, lambda x: -sp.sin(x)), (sp.atan, lambda x: 1 / (1 + x**2)),
+        (sp.erf, lambda x: 2 / sp.sqrt(sp.pi) * sp.exp(-(x**2))),
+        (sp.erfc, lambda x: -2 / sp.sqrt(sp.pi) * sp.exp(-(x**2))),
+        (sp.asin, lambda x: 1 / sp.sqrt(1 - x**2)), (sp.acos, lambda x: -1 / sp.sqrt(1 - x**2)),
+        (sp.atanh, lambda x: 1 / (1 - x**2)),
+    ],
+)  # fmt: skip
+def test_a_function_at_a_point_has_its_value_and_slope(function: Callable, slope: Callable) -> None:
+    operation, _ = operation_of(function(x))
+    for place in (0.25, 0.75):
+        at, exact = of(place, place), sp.Rational(place)
+        for (low, high), wanted in (
+            (operation.value([at]), function(exact)),
+            (operation.partials([at], at)[0], slope(exact)),
+        ):
+            number = float(sp.N(wanted, 30))
+            assert float(low) <= number + 1e-15
+            assert float(high) >= number - 1e-15
+            assert float(high - low) < 1e-13
+            assert float(low) == pytest.approx(number, rel=1e-12)
+
+
+def test_the_slope_of_the_inverse_of_cosh() -> None:
+    operation, _ = operation_of(sp.acosh(x))
+    assert ends(operation.partials([of(2, 2)], UNIT)[0]) == pytest.approx((1 / 3**0.5, 1 / 3**0.5))

@@ -119,6 +119,16 @@ def test_precision_tightens():
         ctx.prec = before
 
 
+def test_a_ball_goes_in_and_the_whole_of_its_image_comes_out():
+    found = enclose(x**2 + 1, {x: arb(2).union(arb(3))})
+    assert found.lower() <= 5
+    assert found.upper() >= 10
+    assert found.rad() < 2.6
+    assert enclose(x + 1, {x: arb(2)}) == 3
+    assert enclose(sp.sqrt(x), {x: arb(2)}).overlaps(arb(2).sqrt())
+    assert enclose(sp.sqrt(x), {x: arb(2)}).contains(arb(2).sqrt())
+
+
 def test_a_float_in_an_expression_is_taken_as_it_is():
     for value in (0.1, -0.1, 3e-200):
         assert enclose(sp.Float(value), {}) == arb(value)

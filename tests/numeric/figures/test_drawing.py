@@ -1,6 +1,7 @@
 import csv
 import io
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,13 @@ def small() -> Figure:
         Curve("high", "high", (1, 10, 100), (0.1, 0.9, 5.0), Status.ESTIMATE),
     )
     return Figure("title", "note", (Panel(curves, order=2.0, top=1.0),))
+
+
+@pytest.mark.parametrize(("length", "between"), [(3, " "), (200, "\n")])
+def test_a_long_label_has_its_status_on_a_line_of_its_own(length: int, between: str) -> None:
+    curve = Curve("name", "x" * length, (1.0,), (1.0,), Status.REFUTED)
+    assert curve.caption == f"{'x' * length}{between}({Status.REFUTED})"
+    assert replace(curve, status=Status.BOUND).caption == "x" * length
 
 
 def test_the_csv_holds_every_digit_and_the_status() -> None:

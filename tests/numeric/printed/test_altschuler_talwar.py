@@ -167,13 +167,21 @@ def test_a_step_that_forgets_everything_leaves_two_prices_or_one_and_the_domain(
     """At c = 0, 0^0 is 1: one step pays Q and hides D, two pay Q each and hide nothing."""
     run = replace(RUN, step_size=0.5, noise_std=0.1)
     with mpmath.workdps(30):
-        for noise in (0.1, 2.0):
-            run = replace(run, noise_std=noise)
+        for noise, diameter in ((0.1, 1.0), (2.0, 1.0), (0.1, 1e-3)):
+            run = replace(run, noise_std=noise, diameter=diameter)
             Q, H = smaller(run, 2.0, 0.5), hidden(run, 2.0, 0.5)
             found = printed.equation_5_3(run, 2.0, (2.0, 2.0))
             assert found == pytest.approx(float(min(Q + H, 2 * Q)), rel=1e-9)
             least = 2 * printed.smaller_direction(run, 2.0, 0.9999)
             assert printed.equation_b_3(run, 2.0, (2.0, 2.0)) == pytest.approx(least, rel=1e-3)
+
+
+@pytest.mark.parametrize("curvature", [10.0, 14.0, 25.0])
+def test_where_steps_do_not_contract_one_step_pays_and_hides_the_domain(curvature: float) -> None:
+    """Both parts of (5.3) rise with the window at c >= 1; here c = 1, 1.8, 4."""
+    with mpmath.workdps(30):
+        exactly = float(smaller(RUN, 2.0, 0.5) + hidden(RUN, 2.0, 0.5))
+    assert printed.equation_5_3(RUN, 2.0, (0.5, curvature)) == pytest.approx(exactly, rel=1e-9)
 
 
 def test_a_domain_too_wide_for_floats_leaves_composition() -> None:
