@@ -15,7 +15,7 @@ interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 from flint import arb
@@ -25,7 +25,7 @@ from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import Expansion
-from lastiterate.numeric.run import NoisySGD, described_run
+from lastiterate.numeric.run import NoisySGD, count, described_run, real
 from lastiterate.numeric.shift_program.paths import Shifts
 
 __all__ = ["ComposedPath", "ShiftProgram", "run_forward"]
@@ -45,8 +45,12 @@ class ShiftProgram:
         run: the run; its batches are fixed in advance.
         assumption: what is assumed of its losses.
         position: which batch of an epoch holds the sample that differs, from 0; 0 for full batches.
-        skipped: steps at the beginning that are left out; the distance after them is ``initial``.
-        initial: distance that is there for free at the first step that is kept, a length.
+        skipped: steps at the beginning that are left out; `tail` sets it.
+        initial: distance that is there for free at the first step that is kept, a length. Where the runs may be farther
+            apart there, no path is a bound: `tail` sets it to what holds.
+
+    Raises:
+        InputError: the assumption does not fit the run, the batches have no known order, or there is no such batch.
     """
 
     run: NoisySGD
@@ -63,7 +67,22 @@ class ShiftProgram:
                 f"A shift program needs batches of a known order and size, got sampling={self.run.sampling!r}; "
                 "call bound instead."
             )
+        self._placed()
         self.expansion(0)  # an assumption that does not fit the run is refused here
+
+    def _placed(self) -> None:
+        """Refuse a batch or a beginning that the run does not have: a sample that is never met costs nothing."""
+        batches = self.run.batches
+        if count("position", self.position, least=0) >= batches:
+            raise InputError(
+                f"position needs a batch of the epoch, 0 to {batches - 1}, got position={self.position}; count from 0."
+            )
+        if count("skipped", self.skipped, least=0) >= self.run.steps:
+            raise InputError(
+                f"skipped needs to leave one of steps={self.run.steps}, got skipped={self.skipped}; skip fewer."
+            )
+        if not 0 <= real("initial", self.initial, "a distance") < inf:
+            raise InputError(f"initial needs a distance of at least 0, got initial={self.initial:g}; 0 is the start.")
 
     @property
     def steps(self) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.balls import lower, upper
+from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import Affine
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.bracket import bracket
@@ -90,6 +92,23 @@ def test_the_last_steps_of_a_run_are_a_program() -> None:
         assert tail.steps == 12
         assert tail.initial == whole.tracked[48]
         assert bracket(tail).upper >= bracket(whole).lower
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        *(({"position": place}, f"position={place}") for place in (1, 5, -1, 0.0, True, None)),
+        *(({"skipped": steps}, f"skipped={steps}") for steps in (20, -1, 0.5)),
+        *(({"initial": distance}, "initial=") for distance in (nan, inf, -1.0)),
+    ],
+)
+def test_a_batch_that_is_none_is_refused_and_costs_not_nothing(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        ShiftProgram(_run(20), Smooth(1), **changes)
+    cyclic = replace(_run(20), sampling="cyclic", batch_size=1)
+    assert upper(optimum(ShiftProgram(cyclic, Smooth(1), np.int64(4))).cost) > 0  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"0 to 4, got position=5"):
+        ShiftProgram(cyclic, Smooth(1), 5)
 
 
 def test_the_whole_run_starts_at_zero_even_as_a_tail() -> None:
