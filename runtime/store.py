@@ -1,16 +1,17 @@
 """Finished parts of a long computation on disk, so that an interrupted one goes on where it stopped.
 
 One folder a computation, named by the hash of everything that decides its numbers; in it one ``.npz`` a part and the
-settings as JSON. A file is written beside its place and renamed, so what is there is whole.
+settings as JSON. A file is written beside its place and renamed, so what is there is whole. Numpy reads a damaged array
+as a shorter one without a word; so a part ends with its SHA-256, which numpy does not mind, and is not there without.
 """
 
 import hashlib
 import json
 import tempfile
 from collections.abc import Mapping
+from os import SEEK_END
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,18 @@ __all__ = ["Arrays", "PartStore"]
 
 Arrays = dict[str, NDArray[np.float64]]
 """Arrays by name."""
+
+_DIGEST = 32
+_AT_ONCE = 2**20
+
+
+def _digest(file: IO[bytes], size: int) -> bytes:
+    """The SHA-256 of the first bytes of a file, which is then read up to there."""
+    file.seek(0)
+    found = hashlib.sha256()
+    for start in range(0, size, _AT_ONCE):
+        found.update(file.read(min(_AT_ONCE, size - start)))
+    return found.digest()
 
 
 class PartStore:
@@ -50,9 +63,14 @@ class PartStore:
     def load(self, part: str) -> Arrays | None:
         """The arrays of one part, or None where they are not there or not readable."""
         try:
-            with np.load(self.folder / f"{part}.npz", allow_pickle=False) as data:
-                return {name: data[name] for name in data.files}
-        except (OSError, ValueError, EOFError, BadZipFile):
+            with (self.folder / f"{part}.npz").open("rb") as file:
+                size = file.seek(0, SEEK_END) - _DIGEST
+                if size < 0 or _digest(file, size) != file.read():
+                    return None
+                file.seek(0)
+                with np.load(file, allow_pickle=False) as data:
+                    return {name: data[name] for name in data.files}
+        except OSError:
             return None
 
     def names(self, pattern: str) -> list[str]:
@@ -73,6 +91,7 @@ class PartStore:
         try:
             with tempfile.TemporaryFile() as buffer:
                 np.savez(buffer, **named)
+                buffer.write(_digest(buffer, buffer.seek(0, SEEK_END)))
                 buffer.seek(0)
                 write_whole(self.folder / f"{part}.npz", buffer.read())
         except OSError as error:

@@ -29,6 +29,15 @@ def test_a_damaged_part_is_not_there(tmp_path: Path, damage: bytes | None) -> No
     assert store.load("a") is None
 
 
+def test_a_part_that_numpy_would_read_as_a_shorter_one_is_not_there(tmp_path: Path) -> None:
+    store = PartStore(tmp_path, {})
+    store.save("a", {"x": np.arange(3000.0)})
+    (path,) = store.folder.glob("*.npz")
+    path.write_bytes(path.read_bytes().replace(b"(3000,)", b"(1000,)"))
+    assert np.load(path)["x"].tolist() == list(range(1000))
+    assert store.load("a") is None
+
+
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"needs a folder that can be written, got folder=.*file"):
