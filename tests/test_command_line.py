@@ -54,6 +54,13 @@ def test_help_has_examples(name: str) -> None:
     assert re.search(r"Examples?:\n\s+lastiterate " + name, told), told
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_an_option_does_is_a_sentence(name: str) -> None:
+    for option in _command(name).params:
+        if isinstance(option, click.Option):
+            assert re.fullmatch(r"[A-Z0-9(].*\.", option.help or "", re.DOTALL), f"{option.opts}: {option.help}"
+
+
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in _WITHOUT_DATA])
 def test_what_prints_data_takes_json_and_has_a_schema(name: str) -> None:
     options = {flag for option in _command(name).params for flag in option.opts}

@@ -19,6 +19,12 @@ def test_examples_run() -> None:
     assert results.failed == 0
 
 
+def test_it_is_short_and_starts_with_what_was_found() -> None:
+    lines = _README.read_text().splitlines()
+    assert len(lines) < 150
+    assert next(line for line in lines if line.startswith("## ")) == "## What it found"
+
+
 def test_findings_are_in_the_ledger() -> None:
     found = _README.read_text().split("## What it found")[1].split("##")[0]
     verdicts = read_lock()

@@ -4,7 +4,7 @@ r"""Private logistic regression on the breast-cancer data, and what its last ite
 
 Trains with projected noisy SGD on Poisson batches, then bounds (epsilon, delta) of the last iterate for every number of
 steps, beside what Opacus's accountants say of the same noise multiplier, rate and steps: they account for the release
-of *all* iterates. Writes epsilon.csv and epsilon.png. Needs pip install 'lastiterate[runtime]' and opacus.
+of *all* iterates. Writes epsilon.csv and epsilon.png. Needs pip install 'lastiterate[runtime,opacus]'.
 """
 
 import csv

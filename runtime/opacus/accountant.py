@@ -163,10 +163,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                     raise
                 self._route += f", as no theorem for the last iterate applies: {error}"
                 return composed
-            if found.epsilon < composed:
+            if found.route.startswith("composition") or composed <= found.epsilon:
+                self._route += f"; {why_composition(run)}"
+            else:
                 self._route = found.route
-                return found.epsilon
-            self._route += f"; {why_composition(run)}"
+            return min(found.epsilon, composed)
         return composed
 
     @property

@@ -34,11 +34,11 @@ _CLIPPING = "clipping alone"
 @click.option(
     "--workload",
     shell_complete=workloads,
-    help="builtin:NAME or module:factory; crafted losses of one parameter if left out.",
+    help="Network: builtin:NAME or module:factory; crafted losses of one parameter if left out.",
 )
 @from_checkpoint
-@click.option("--kind", default="canary", show_default=True, help="canary, loss or shadow.")
-@click.option("--others", help="still, pull or outward: the crafted losses of all other samples, if no --workload.")
+@click.option("--kind", default="canary", show_default=True, help="Attack: canary, loss or shadow.")
+@click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
 @click.option("--runs", default=500, show_default=True, help="Runs on each of the two data sets; half are counted.")
 @click.option("--target", type=int, help="Index of the sample that differs; one that costs most if left out.")
 @click.option("--level", default=0.95, show_default=True, help="Confidence of the lower bound.")

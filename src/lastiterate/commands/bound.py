@@ -32,9 +32,9 @@ A run file:
 
 @click.command(epilog=_EXAMPLE)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--order", type=float, help="order alpha > 1 of a Renyi bound")
-@click.option("--delta", type=float, help="delta of an (epsilon, delta) bound")
-@click.option("--json", "as_json", is_flag=True, help="print one JSON object")
+@click.option("--order", type=float, help="Order alpha > 1 of a Renyi bound.")
+@click.option("--delta", type=float, help="Delta of an (epsilon, delta) bound.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool) -> None:
     """Bound the privacy loss of the last iterate of the run in RUN_FILE, rounded up."""
     from lastiterate.numeric.bound import bound

@@ -15,11 +15,16 @@ Examples:
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--epsilon", type=float, required=True, help="the target")
-@click.option("--order", type=float, help="order alpha > 1 of a Renyi target")
-@click.option("--delta", type=float, help="delta of an (epsilon, delta) target")
-@click.option("--vary", default="noise_std", show_default=True, help="noise_std, steps, diameter or batch_size")
-@click.option("--json", "as_json", is_flag=True, help="print one JSON object")
+@click.option("--epsilon", type=float, required=True, help="The target.")
+@click.option("--order", type=float, help="Order alpha > 1 of a Renyi target.")
+@click.option("--delta", type=float, help="Delta of an (epsilon, delta) target.")
+@click.option(
+    "--vary",
+    default="noise_std",
+    show_default=True,
+    help="What to change: noise_std, steps, diameter or batch_size.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, epsilon: float, order: float | None, delta: float | None, vary: str, as_json: bool) -> None:
     """Change one number of the run in RUN_FILE until it just meets the target, on the safe side."""
     from lastiterate.numeric.calibrate import calibrate

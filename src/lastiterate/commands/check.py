@@ -32,7 +32,12 @@ WIDTH = 130
 )
 @click.option("--jobs", default=-1, show_default="all cores", help="Worker processes.")
 @click.option(
-    "--format", "style", type=click.Choice(["text", "json", "junit", "html"]), default="text", show_default=True
+    "--format",
+    "style",
+    type=click.Choice(["text", "json", "junit", "html"]),
+    default="text",
+    show_default=True,
+    help="How to print what was decided.",
 )
 @click.option("--json", "style", flag_value="json", help="The same as --format json.")
 @click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")

@@ -25,7 +25,7 @@ _ROWS = 9
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--workload", required=True, shell_complete=workloads, help="builtin:NAME or module:factory.")
+@click.option("--workload", required=True, shell_complete=workloads, help="Network: builtin:NAME or module:factory.")
 @from_checkpoint
 @click.option("--pairs", default=1000, show_default=True, help="Pairs of runs.")
 @click.option("--replaced", default=0, show_default=True, help="Index of the sample that differs.")

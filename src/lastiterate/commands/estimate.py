@@ -44,7 +44,7 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
 )
 @click.option("--points", default=100, show_default=True, help="Points drawn around every iterate that is measured.")
 @click.option("--radius", default=1.0, show_default=True, help="Radius of the ball they are drawn in.")
-@click.option("--draw", default="uniform", show_default=True, help="uniform in the ball, or log-uniform radii.")
+@click.option("--draw", default="uniform", show_default=True, help="Uniform in the ball, or log-uniform radii.")
 @click.option("--steps", default=200, show_default=True, help="Training steps, and T of the privacy numbers.")
 @click.option("--step-size", default=0.1, show_default=True, help="Learning rate of the training.")
 @click.option("--clip-norm", default=1.0, show_default=True, help="Clip norm of the training.")
@@ -56,7 +56,7 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
     "--sampling",
     default="full",
     show_default=True,
-    help="full, cyclic, shuffled, without_replacement or poisson batches.",
+    help="Batches: full, cyclic, shuffled, without_replacement or poisson.",
 )
 @computing
 @click.option("--closer", is_flag=True, help="Search for the worst pair, too, and give closed forms where known.")

@@ -34,13 +34,13 @@ A sweep file is a run file with a grid; the last axis varies fastest:
 @click.command(epilog=_EXAMPLE)
 @click.argument("sweep_file", type=click.Path(path_type=Path))
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="table to write, .csv or .parquet"
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Table to write, .csv or .parquet."
 )
-@click.option("--jobs", default=-1, show_default=True, help="worker processes; -1 for one a core")
-@click.option("--backend", default="loky", show_default=True, help="loky, or dask for a cluster")
-@click.option("--scheduler", help="address of the cluster's scheduler; a cluster on this machine if left out")
-@click.option("--plot", metavar="AXIS:COLUMN", help="also draw an axis against epsilon or mu, as a PNG beside OUT")
-@click.option("--json", "as_json", is_flag=True, help="print one JSON object: the files and how many rows")
+@click.option("--jobs", default=-1, show_default=True, help="Worker processes; -1 for one a core.")
+@click.option("--backend", default="loky", show_default=True, help="Runs the processes: loky, or dask for a cluster.")
+@click.option("--scheduler", help="Address of the cluster's scheduler; a cluster on this machine if left out.")
+@click.option("--plot", metavar="AXIS:COLUMN", help="Also draw an axis against epsilon or mu, as a PNG beside OUT.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the files and how many rows.")
 def command(
     sweep_file: Path, out: Path, jobs: int, backend: str, scheduler: str | None, plot: str | None, as_json: bool
 ) -> None:
