@@ -32,15 +32,13 @@ from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.search import Found, Pair, best_pairs, search_one
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
-from lastiterate.runtime.store import PartStore
+from lastiterate.runtime.store import Arrays, PartStore
 from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.descent import stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["CloserLook", "closer_look"]
-
-Arrays = dict[str, NDArray[np.float64]]
 
 _WIDEST: Final = 10.0
 """Diameter of the ball that is searched where the domain is unbounded."""

@@ -29,21 +29,14 @@ from lastiterate.runtime.constants.store import Store
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.threads import threads_of_torch
-from lastiterate.runtime.training.descent import spread, stream, train
+from lastiterate.runtime.training.descent import seed_of, spread, stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
-__all__ = ["Sampling", "estimate_holder", "seed_of"]
+__all__ = ["Sampling", "estimate_holder"]
 
 _KEPT_EVERY = 10.0
 """Seconds after which the finished iterates of an initialisation are kept, where it takes that long."""
-
-_SEEDS = 1_000_003
-
-
-def seed_of(seed: int, init: int) -> int:
-    """The seed of one initialisation of a measurement with a seed."""
-    return _SEEDS * seed + init
 
 
 @dataclass(frozen=True)

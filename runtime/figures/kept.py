@@ -2,24 +2,26 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import torch
+from numpy.typing import ArrayLike
 
-from lastiterate.runtime.store import PartStore
+from lastiterate import numeric, runtime
+from lastiterate.runtime.store import Arrays, PartStore
 
 __all__ = ["Kept", "kept_parts"]
 
-Arrays = dict[str, NDArray[np.float64]]
 Kept = Callable[[Mapping[str, object], Callable[[], Mapping[str, ArrayLike]]], Arrays]
 """Settings and what computes a part of them -> the part, found or computed."""
 
 
 @contextmanager
 def kept_parts(figure: str, parts: int, folder: Path | None) -> Iterator[Kept]:
-    """Measure a figure's parts; those that were finished before, by this version, are not measured again.
+    """Measure a figure's parts; those that were finished before, by the very same code, are not measured again.
 
     Args:
         figure: its name, for the progress bar and for the key of a part.
@@ -40,7 +42,7 @@ def kept_parts(figure: str, parts: int, folder: Path | None) -> Iterator[Kept]:
         task = progress.add_task(figure, total=parts)
 
         def keep(settings: Mapping[str, object], compute: Callable[[], Mapping[str, ArrayLike]]) -> Arrays:
-            store = PartStore(where, {"figure": figure, "version": _version()} | dict(settings))
+            store = PartStore(where, {"figure": figure, "code": _code()} | dict(settings))
             found = store.load("part")
             if found is None:
                 found = {name: np.asarray(values, dtype=np.float64) for name, values in compute().items()}
@@ -51,8 +53,12 @@ def kept_parts(figure: str, parts: int, folder: Path | None) -> Iterator[Kept]:
         yield keep
 
 
-def _version() -> str:
-    try:
-        return version("lastiterate")
-    except PackageNotFoundError:
-        return "not installed"
+@cache
+def _code() -> str:
+    """What the numbers come from: every line of the folders that compute them, and torch."""
+    digest = sha256(torch.__version__.encode())
+    for package in (numeric, runtime):
+        root = Path(package.__path__[0])
+        for path in sorted(root.rglob("*.py")):
+            digest.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()

@@ -18,7 +18,8 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.figures.style import CYCLE
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.figures.kept import Arrays, kept_parts
+from lastiterate.runtime.figures.kept import kept_parts
+from lastiterate.runtime.store import Arrays
 
 __all__ = ["figure_4"]
 

@@ -16,16 +16,13 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.store import Arrays, PartStore
 from lastiterate.runtime.training.batches import batches_of_many
-from lastiterate.runtime.training.descent import project, stream
+from lastiterate.runtime.training.descent import project, seed_of, stream
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["Differing", "Pairing", "adjacent_runs", "check_sample", "in_blocks", "real_sample"]
 
 _BATCHES = 2**46
 """The purpose of the stream that draws the batches of runs side by side."""
-
-_SEEDS = 1_000_003
-"""Block i of the runs with seed s uses the seed s * 1,000,003 + i."""
 
 _MOST_RUNS = 2**14
 _ENTRIES_AT_ONCE = 2**24
@@ -176,7 +173,7 @@ def adjacent_runs(
     Raises:
         InputError: the parameters stop being finite.
     """
-    mixed = seed * _SEEDS + block
+    mixed = seed_of(seed, block)
     noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)
     coupled = pairing == Pairing.COUPLED
     runs = pairs if coupled else 2 * pairs

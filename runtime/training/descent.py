@@ -30,12 +30,14 @@ from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.training.keeper import Keeper
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["BATCHES", "Trajectory", "paper_run", "project", "spread", "stream", "train"]
+__all__ = ["BATCHES", "Trajectory", "paper_run", "project", "seed_of", "spread", "stream", "train"]
 
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
 
 _GOLDEN = 0x9E3779B97F4A7C15
+_SEEDS = 1_000_003
+"""More parts than anything with one seed has."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,11 @@ def stream(seed: int, purpose: int) -> torch.Generator:
     """
     offset = (purpose * _GOLDEN % 2**64) >> 32
     return torch.Generator().manual_seed((2 * seed + offset + 1) * _GOLDEN % 2**32)
+
+
+def seed_of(seed: int, part: int) -> int:
+    """The seed of one part of something with a seed: an initialisation, or a block of runs."""
+    return _SEEDS * seed + part
 
 
 def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:

@@ -234,8 +234,8 @@ def _closer(
 ) -> "CloserLook":
     """A closer look at the first of the initialisations that were measured; finished parts are kept and found again."""
     from lastiterate.runtime.constants.closer import closer_look
-    from lastiterate.runtime.constants.holder import seed_of
     from lastiterate.runtime.constants.kinds import Kind
+    from lastiterate.runtime.training.descent import seed_of
 
     kept = {key: options[key] for key in ("radius", "centers", "dtype", "device", "memory", "threads")}
     kept_in = _kept_in(folder)

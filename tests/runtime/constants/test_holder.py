@@ -1,5 +1,4 @@
 from dataclasses import replace
-from pathlib import Path
 
 import known
 import numpy as np
@@ -7,9 +6,6 @@ import pytest
 import torch
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
-from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants import holder
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.pairs import measure_pairs, own_streams
@@ -17,7 +13,7 @@ from lastiterate.runtime.constants.reading import envelope_of, read_off
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.descent import Trajectory, paper_run, stream
+from lastiterate.runtime.training.descent import paper_run, stream
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -168,97 +164,6 @@ def test_relu_gradients_have_no_constant_but_smooth_ones_do() -> None:
 
     assert steepness("builtin:iris-mlp") > 5
     assert steepness("builtin:iris-mlp-tanh") < 2
-
-
-def test_resumed_equals_uninterrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workload = load_workload("builtin:iris-mlp")
-    run = paper_run(workload, steps=3)
-    settings = replace(SMALL, inits=3, points=4)
-    whole = estimate_holder(workload, run, (0.5, 1.0), settings)
-    calls: list[int] = []
-    real = holder.train
-
-    def interrupted(gradients: Gradients, start: torch.Tensor, run: NoisySGD, seed: int, **kept: int) -> Trajectory:
-        calls.append(seed)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return real(gradients, start, run, seed, **kept)
-
-    monkeypatch.setattr(holder, "train", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        estimate_holder(workload, run, (0.5, 1.0), settings, folder=tmp_path)
-    resumed = estimate_holder(workload, run, (0.5, 1.0), settings, folder=tmp_path)
-    assert calls == [0, 1, 1, 2], "the finished initialisation is not measured again"
-    assert resumed == whole
-    estimate_holder(workload, run, (0.25,), settings, folder=tmp_path)
-    assert len(calls) == 4, "another order costs no gradient"
-    estimate_holder(workload, run, (0.5,), replace(settings, seed=1), folder=tmp_path)
-    assert calls[4:] == [1_000_003, 1_000_004, 1_000_005], "another seed is another measurement"
-
-
-@pytest.mark.parametrize("damaged", [False, True])
-def test_the_iterates_of_an_interrupted_initialisation_are_kept(
-    damaged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workload = load_workload("builtin:iris-mlp")
-    run = paper_run(workload, steps=5)
-    settings = replace(SMALL, inits=1, points=3)
-    whole = estimate_holder(workload, run, (0.5, 1.0), settings, layers=True)
-    measured: list[int] = []
-    real = holder.measure_center
-
-    def interrupted(*arguments: torch.Tensor, **options: object) -> PairTable:
-        measured.append(1)
-        if len(measured) == 4:
-            raise KeyboardInterrupt
-        return real(*arguments, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(holder, "measure_center", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        estimate_holder(workload, run, (0.5, 1.0), settings, layers=True, folder=tmp_path)
-    (kept,) = tmp_path.rglob("init-0000-iterates-*.npz")
-    if damaged:
-        kept.write_bytes(kept.read_bytes()[:-30])
-    assert estimate_holder(workload, run, (0.5, 1.0), settings, layers=True, folder=tmp_path) == whole
-    assert len(measured) == 4 + (6 if damaged else 3)
-    assert [path.name for path in tmp_path.rglob("init-*")] == ["init-0000.npz"]
-
-
-def test_long_initialisations_are_kept_as_they_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workload = known.quadratic([[1.0, 0.5]])
-    monkeypatch.setattr(holder, "_KEPT_EVERY", -1.0)
-    saved: list[int] = []
-    monkeypatch.setattr(
-        holder.Store, "save_iterates", lambda _store, _init, _rank, tables: saved.append(len(tables)), raising=True
-    )
-    estimate_holder(workload, paper_run(workload, steps=3), (1.0,), replace(SMALL, inits=1, points=2), folder=tmp_path)
-    assert saved == [1, 2, 3, 4]
-
-
-def test_a_full_disk_is_one_sentence_and_keeps_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workload = known.quadratic([[1.0, 0.5]])
-    run = paper_run(workload, steps=2)
-
-    def full(path: Path, _data: bytes) -> None:
-        if path.name == "init-0001.npz":
-            raise OSError(28, "No space left on device")
-        write_whole(path, _data)
-
-    monkeypatch.setattr("lastiterate.runtime.store.write_whole", full)
-    with pytest.raises(InputError, match=r"No space left on device.*the same command goes on"):
-        estimate_holder(workload, run, (1.0,), replace(SMALL, inits=2, points=2), folder=tmp_path)
-    assert [path.name for path in tmp_path.rglob("init-*")] == ["init-0000.npz"]
-
-
-def test_a_damaged_file_is_measured_again(tmp_path: Path) -> None:
-    workload = known.quadratic([[1.0, 0.5]])
-    run = paper_run(workload, steps=2)
-    settings = replace(SMALL, inits=1, points=2)
-    first = estimate_holder(workload, run, (1.0,), settings, folder=tmp_path)
-    (file,) = tmp_path.rglob("init-*.npz")
-    file.write_bytes(file.read_bytes()[:100])
-    assert estimate_holder(workload, run, (1.0,), settings, folder=tmp_path) == first
-    assert not list(tmp_path.rglob(".*")), "no temporary file is left"
 
 
 def test_json_round_trip() -> None:

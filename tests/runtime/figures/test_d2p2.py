@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.drawing import Curve, Figure, Status
-from lastiterate.runtime.figures import d2p2_6
+from lastiterate.runtime.figures import d2p2_6, kept
 from lastiterate.runtime.figures.d2p2_2 import DIGITS, figure_3
 from lastiterate.runtime.figures.d2p2_4 import epsilons, figure_4, figure_5
 from lastiterate.runtime.figures.d2p2_methods import METHODS, Training, certified, claimed, trained
@@ -165,6 +165,23 @@ def test_a_finished_part_is_found_and_a_damaged_one_measured_again(tmp_path: Pat
     next(tmp_path.rglob("part.npz")).write_bytes(b"cut off")
     assert value() == [2.5]
     assert len(calls) == 2
+
+
+def test_a_part_is_measured_again_where_the_code_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "formula.py").write_text("ONE = 1")
+    monkeypatch.setattr(kept.numeric, "__path__", [str(folder)])
+
+    def values(first: float) -> list[float]:
+        kept._code.cache_clear()
+        with kept_parts("x", 1, tmp_path / "kept") as keep:
+            return list(keep({"a": 1}, lambda: {"value": [first]})["value"])
+
+    assert [values(1.0), values(2.0)] == [[1.0], [1.0]]
+    (folder / "formula.py").write_text("ONE = 2")
+    assert values(3.0) == [3.0]
+    kept._code.cache_clear()
 
 
 def test_the_digits_are_split_as_the_figure_says() -> None:
