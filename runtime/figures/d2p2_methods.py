@@ -14,7 +14,8 @@ from lastiterate.numeric.figures.style import COLORS
 from lastiterate.numeric.printed.d2p2 import theorem_1
 from lastiterate.numeric.projected_bound import projection_bound
 from lastiterate.numeric.projected_run import RandomProjectionRun
-from lastiterate.runtime.figures.kept import Arrays, Kept
+from lastiterate.runtime.figures.kept import Kept
+from lastiterate.runtime.store import Arrays
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

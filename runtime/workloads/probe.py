@@ -27,6 +27,9 @@ _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
 _DROPOUT = nn.modules.dropout._DropoutNd
 
+_OF_OTHERS: Final = frozenset({"torch", "lastiterate", "importlib"})
+"""Folders whose code is not the user's."""
+
 _WORDS: Final = 300
 """Letters of another's error that are told."""
 
@@ -63,7 +66,7 @@ def raised(error: BaseException) -> str:
     trace, place = error.__traceback__, ""
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if not file.startswith("<frozen") and not {"torch", "lastiterate"} & set(file.replace("\\", "/").split("/")):
+        if not file.startswith("<frozen") and not _OF_OTHERS & set(file.replace("\\", "/").split("/")):
             place = f" at {file}:{trace.tb_lineno}"
         trace = trace.tb_next
     return f"{type(error).__name__}{said}{place}"
