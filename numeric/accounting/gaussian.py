@@ -12,6 +12,7 @@ from math import inf, isfinite, nextafter
 from flint import arb
 
 from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import chance
 
 __all__ = ["gdp_delta", "gdp_epsilon"]
@@ -29,9 +30,13 @@ def gdp_delta(mu: float, epsilon: float) -> float:
         mu: at least 0.
         epsilon: at least 0, finite.
 
+    Raises:
+        InputError: mu is below 0.
+
     >>> round(gdp_delta(1.0, 1.0), 6)
     0.126937
     """
+    _size(mu)
     if mu == 0:
         return 0.0
     if not isfinite(mu):
@@ -53,12 +58,13 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         delta: in (0, 1).
 
     Raises:
-        InputError: delta is outside (0, 1).
+        InputError: delta is outside (0, 1), or mu is below 0.
 
     >>> round(gdp_epsilon(1.0, 1e-5), 4)
     4.3772
     """
     delta = chance("delta", delta)
+    _size(mu)
     if not isfinite(mu):
         return inf
     if mu < _LARGE and gdp_delta(mu, 0.0) <= delta:
@@ -70,6 +76,12 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         middle = low + (high - low) / 2
         low, high = (middle, high) if gdp_delta(mu, middle) > delta else (low, middle)
     return high
+
+
+def _size(mu: float) -> None:
+    """Refuse a mu below 0, at which the formula would say that nothing is lost."""
+    if mu < 0:
+        raise InputError(f"mu needs a number of at least 0, got mu={mu:g}; take its size.")
 
 
 def _first_term_alone(mu: float, delta: float) -> float:

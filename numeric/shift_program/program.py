@@ -96,6 +96,10 @@ class ShiftProgram:
 
     def tail(self, steps: int) -> "ShiftProgram":
         """The program of the last ``steps`` steps; every path of it is a path of this one."""
+        if count("steps", steps) > self.steps:
+            raise InputError(
+                f"steps needs to be at most those of the run, {self.steps}, got steps={steps}; take fewer."
+            )
         skipped = self.steps - steps
         # Tracking takes an entry a step; where the domain is bounded its diameter will do.
         tracked = self.steps <= _TRACKED or not isfinite(self.diameter)
@@ -220,9 +224,9 @@ class ShiftProgram:
             path: shifts for the steps path.start..T-1.
 
         Raises:
-            ValueError: the path does not end at T, or starts below the distance it has to hide.
+            ValueError: the path is not one of the last steps, or starts below the distance it has to hide.
         """
-        if path.start + len(path.shifts) != self.steps:
+        if path.start + len(path.shifts) != self.steps or not 0 <= path.start < self.steps:
             raise ValueError(f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
         if path.distance < self.diameter and path.distance < (self.tracked[path.start] if path.start else self.initial):
             raise ValueError(f"a path needs to start at the tracked distance, got distance={path.distance}")

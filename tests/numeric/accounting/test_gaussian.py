@@ -65,3 +65,10 @@ def test_the_ends() -> None:
 def test_bad_delta(delta: object) -> None:
     with pytest.raises(InputError, match="delta="):
         gdp_epsilon(1.0, delta)  # type: ignore[arg-type]
+
+
+def test_a_mu_below_zero_is_not_no_loss() -> None:
+    for ask in (lambda: gdp_epsilon(-1.0, 1e-5), lambda: gdp_delta(-1.0, 0.5)):
+        with pytest.raises(InputError, match="mu=-1"):
+            ask()
+    assert (gdp_epsilon(float("nan"), 1e-5), gdp_delta(float("nan"), 1.0)) == (inf, 1.0)

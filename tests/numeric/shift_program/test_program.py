@@ -58,7 +58,9 @@ def test_no_path_costs_less_than_the_least(assumption: Assumption) -> None:
     assert ShiftProgram(_run(200), Convex(1)).least() == pytest.approx((1 + 13 * 0.08) ** 2 / 13, rel=1e-3)
 
 
-@pytest.mark.parametrize("path", [Path(0, 0.0, np.ones(4)), Path(2, 1.0, np.ones(2))])
+@pytest.mark.parametrize(
+    "path", [Path(0, 0.0, np.ones(4)), Path(2, 1.0, np.ones(2)), Path(-1, 1.0, np.ones(4)), Path(3, 1.0, np.ones(0))]
+)
 def test_a_path_ends_with_the_run(path: Path) -> None:
     with pytest.raises(ValueError, match="steps=3"):
         ShiftProgram(_run(3), Smooth(1)).cost(path)
@@ -109,6 +111,12 @@ def test_a_batch_that_is_none_is_refused_and_costs_not_nothing(changes: dict[str
     assert upper(optimum(ShiftProgram(cyclic, Smooth(1), np.int64(4))).cost) > 0  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"0 to 4, got position=5"):
         ShiftProgram(cyclic, Smooth(1), 5)
+
+
+@pytest.mark.parametrize("steps", [0, -1, 21, 1.5])
+def test_a_tail_is_part_of_the_run(steps: Any) -> None:
+    with pytest.raises(InputError, match=f"steps={steps}"):
+        ShiftProgram(_run(20), Smooth(1)).tail(steps)
 
 
 def test_the_whole_run_starts_at_zero_even_as_a_tail() -> None:
