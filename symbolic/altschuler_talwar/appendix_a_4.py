@@ -12,8 +12,9 @@ Source       Altschuler & Talwar 2022, appendix A.4, lines 699 to 744.
 
 from sympy import Expr, Integer, Rational, erf, exp, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Units, Value
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, b, eta, n, x, y, z
 
 _probability: Expr = (1 + erf(sqrt(5))) / 2

@@ -15,8 +15,9 @@ Remark       A sample removed changes the number by which the sum is divided. On
 
 from sympy import Abs, Expr, Integer
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, UpperBound
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, gamma, kappa, n, s, w, x
 
 _cost = x * (D / x + s) ** 2

@@ -12,11 +12,12 @@ Source       Altschuler & Talwar 2022, appendix B.2 and Remark B.1.
 
 from sympy import Expr, Integer, Rational, log, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, event, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import LEAST, claimed
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import SEEN as MANY_STEPS
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role
 from lastiterate.symbolic.gaussian import tail
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, T, alpha, eta, sigma, sigma_dp, u, v, w, x, y, z
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 

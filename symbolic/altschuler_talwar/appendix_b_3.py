@@ -11,9 +11,10 @@ Source       Altschuler & Talwar 2022, appendix B.3, lines 784-794 and footnote 
 
 from sympy import Expr, Integer, Min, Rational, diff, log, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import SHIFTS, D, c, epsilon, r, tau, u
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 

@@ -12,8 +12,9 @@ Remark       Under replacement the two laws of one update are both mixtures; wit
 
 from sympy import Expr, Integer, Rational, log
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role, Value
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import alpha, gamma, kappa, p, q, r, sigma, u, x, xi, y
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 

@@ -16,8 +16,9 @@ from collections.abc import Mapping
 
 from sympy import Expr, Integer, Rational, Symbol, exp, log
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Holds, Relation, Role
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import alpha, q, sigma, v, x
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 

@@ -1,4 +1,4 @@
-"""Where a line of the paper stands, its letters, and the mutants that all modules need.
+"""Where a line of the paper stands, its letters, and what an event shows.
 
 The paper's Lipschitz constant L is the notation's K, its smoothness M is L, and its noise sigma, added to the
 gradient, is sigma_DP: the iterate gets eta sigma_DP.
@@ -9,9 +9,8 @@ from typing import Final
 from sympy import Expr, log
 
 from lastiterate.symbolic.claim import Source
-from lastiterate.symbolic.mutants import wrong
 
-__all__ = ["at", "event", "wrong"]
+__all__ = ["at", "event"]
 
 FILE: Final = "001_96660e9b2b742051.txt"
 

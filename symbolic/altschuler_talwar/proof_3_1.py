@@ -11,8 +11,9 @@ Source       Altschuler & Talwar 2022, section 3.2, steps 1 and 2.
 
 from sympy import Abs, Expr, binomial
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, a, b, c, gamma, j, kappa, n, v, w, x, xi, y, z, zeta
 
 _chance = binomial(n - 1, b - 1) / binomial(n, b)

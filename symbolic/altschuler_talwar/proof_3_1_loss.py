@@ -13,8 +13,9 @@ Source       Altschuler & Talwar 2022, section 3.2, step 3.
 
 from sympy import Abs, Expr, Integer, Rational, exp, log, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, event, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     K,

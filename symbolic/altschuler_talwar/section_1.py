@@ -11,7 +11,7 @@ Source       Altschuler & Talwar 2022, section 1.2.
 
 from sympy import Abs, Expr, Integer, Min, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Claim,
@@ -23,6 +23,7 @@ from lastiterate.symbolic.claim import (
     Units,
     UpperBound,
 )
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, T, alpha, b, chi, eta, gamma, growth, kappa, n, sigma_dp, u, v, w, x, z
 
 _step = 2 * alpha * (b / n) ** 2 / (b * sigma_dp / (2 * K)) ** 2

@@ -12,9 +12,10 @@ Source       Altschuler & Talwar 2022, sections 2.1, 2.2 and appendix A.1.
 
 from sympy import Expr, Integer, Max, Min, log, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role
 from lastiterate.symbolic.gaussian import renyi
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import L, P, Q, R, alpha, d, eta, p, q, u, v, x, y, z
 
 _gives = Relation.AT_MOST

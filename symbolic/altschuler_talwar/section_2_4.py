@@ -12,9 +12,10 @@ Source       Altschuler & Talwar 2022, section 2.4, Proposition 3.2 and appendix
 
 from sympy import Abs, Expr, Integer, Max, Rational
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Recursion, Relation, Role
 from lastiterate.symbolic.gaussian import renyi
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     PREVIOUS,
     SHIFTS,

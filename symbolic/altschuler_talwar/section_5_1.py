@@ -11,9 +11,10 @@ Source       Altschuler & Talwar 2022, section 5.1.
 
 from sympy import Abs, Expr, Integer, Max, Rational, exp, log, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, event, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Recursion, Relation, Role
 from lastiterate.symbolic.gaussian import tail
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import PREVIOUS, D, L, P, Q, R, a, alpha, c, eta, m, s, sigma, t, w, x, xi, z, zeta
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 

@@ -12,8 +12,9 @@ Remark       Batches are fixed, so neither the sampled Gaussian nor conditioning
 
 from sympy import Abs, Expr, Integer
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     L,

@@ -11,9 +11,10 @@ Source       Altschuler & Talwar 2022, section 5.3.
 
 from sympy import Expr, Integer, Min, Rational, log
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import LEAST, SEEN, claimed
 from lastiterate.symbolic.claim import Asymptotic, Claim, Holds, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import SHIFTS, D, T, growth, u, v, w, x, y, z
 
 _one, _zero = Integer(1), Integer(0)

@@ -13,8 +13,9 @@ Remark       The printed proof rests on (3.7), which fails; the theorem does not
 
 from sympy import Expr, Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, T, alpha, b, eta, growth, n, sigma, sigma_dp, w, x
 
 _one = Integer(1)

@@ -16,8 +16,9 @@ Source       Altschuler & Talwar 2022, section 4 and the beginning of appendix A
 
 from sympy import Expr, Integer, Rational, erf, exp, log, pi, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Holds, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, sigma_dp, u, v, w, x, y, z
 
 _one = Integer(1)

@@ -8,8 +8,9 @@ Source       Altschuler & Talwar 2022, Theorem 5.1 and section 5.1 below (5.3).
 
 from sympy import Integer, Min, Rational, exp, log, sqrt
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, wrong
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Holds, Inequality, Relation, Role
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import K, T, dim, growth, r, sigma_dp, u, x, y
 
 _one = Integer(1)

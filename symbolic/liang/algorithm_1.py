@@ -10,7 +10,8 @@ Remark       The test t > T comes after t <- t + 1, so the pass that makes theta
 from sympy import Abs, Expr, Integer, Max, Min
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Recursion, Relation, Role, Simulated, Units
-from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import PREVIOUS, D, K, T, b, beta, dim, eta, g, gamma, sigma_dp, xi, zeta
 
 _noise = {dim: 5, eta: Integer(1) / 2, sigma_dp: Integer(2)}

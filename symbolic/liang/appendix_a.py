@@ -12,7 +12,8 @@ from sympy import Eq, Expr, Integer, Rational, log, sqrt
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Units
 from lastiterate.symbolic.gaussian import renyi
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
-from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import G, L, P, Q, R, a, alpha, c, d, g, h, m, p, q, r, s, u, v, x, xi, y, z, zeta
 
 _coins = (p < 1, q < 1)

@@ -10,7 +10,8 @@ Remark       v is the growth 1 + eta L of one step.
 from sympy import Eq, Integer, Min
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Recursion, Relation, Role, Units
-from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, a, alpha, b, beta, eta, n, sigma_dp, t, v, y, z
 
 _grow = 1 + eta * L

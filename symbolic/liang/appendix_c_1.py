@@ -13,7 +13,8 @@ from sympy import Expr, Rational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import G, K, eta, g, p, rho, sigma_sgd, x, z
 
 _far = 35 * sigma_sgd * rho**3

@@ -10,7 +10,8 @@ Remark       The paper's C is K, its mu is m; units where L = 1/2 are used where
 from sympy import Expr, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Simulated
-from lastiterate.symbolic.liang.paper import at, earlier, wrong
+from lastiterate.symbolic.liang.paper import at, earlier
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import G, K, L, b, eta, g, m, p, r, rho, sigma_sgd, u, v, x, z
 
 _edge = 10 * sigma_sgd * rho**2

@@ -10,7 +10,8 @@ Remark       The paper's C is K, its mu is m.
 from sympy import Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Units
-from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     K,

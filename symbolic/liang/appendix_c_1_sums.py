@@ -10,7 +10,8 @@ Remark       G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|; the paper's C
 from sympy import Expr, Integer, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Simulated, Units
-from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     G,

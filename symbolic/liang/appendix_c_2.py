@@ -10,7 +10,8 @@ Remark       chi = log(1/delta). x = sqrt(dim L chi), y = epsilon n, so that X =
 from sympy import Expr, Integer, Rational, diff
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import K, L, b, chi, dim, epsilon, eta, n, r, sigma_sgd, u, v
 
 _third = Rational(1, 3)

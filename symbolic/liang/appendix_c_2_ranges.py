@@ -10,7 +10,8 @@ Remark       u^3 = sigma_SGD and v^3 = X where roots of them are needed; r is th
 from sympy import Integer, Rational, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Unbounded, Units
-from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import L, b, chi, dim, epsilon, eta, g, growth, n, r, sigma_sgd, u, v, x, y, z
 
 _third = Rational(1, 3)

@@ -10,7 +10,8 @@ Remark       chi = log(1/delta); u^2 = dim chi and v = epsilon n, without the L 
 from sympy import Integer, Rational, diff, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, L, b, chi, dim, epsilon, eta, m, n, r, rho, sigma_sgd, u, v
 
 _steps = v * D / (eta * K * u)

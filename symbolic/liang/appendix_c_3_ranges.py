@@ -10,7 +10,8 @@ Remark       rho = (L/m)^(1/4); x = T-bar, y = T-bar'; r is the constant of a Th
 from sympy import Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Unbounded, Units
-from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     G,

@@ -10,7 +10,8 @@ Remark       The naive bound takes D for the radius (two points are 2 D apart), 
 from sympy import Expr, Integer, Rational, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Holds, Identity, Inequality, Relation, Role, Units, Value
-from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, L, alpha, b, eta, growth, n, sigma_dp, x, y
 
 _naive = 2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2

@@ -11,7 +11,8 @@ from sympy import Expr, Integer, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Simulated
 from lastiterate.symbolic.gaussian import cumulative, tail
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, T, alpha, b, eta, gamma, kappa, sigma_dp, xi, zeta
 
 _one = Integer(1)

@@ -26,7 +26,8 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.gaussian import tail
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     K,
     L,

@@ -10,7 +10,8 @@ Remark       r is the initial gap l(theta_0) - l*, which (14) leaves out.
 from sympy import Expr, Integer, Min, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Units
-from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import K, L, T, alpha, b, dim, epsilon, eta, g, n, r, sigma_dp, sigma_sgd
 
 _gap = {**SMOOTH, r: "gradient length"}

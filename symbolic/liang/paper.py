@@ -7,10 +7,9 @@ from typing import Final
 from sympy import Symbol
 
 from lastiterate.symbolic.claim import Source
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import L
 
-__all__ = ["EARLIER", "LATER", "SMOOTH", "at", "earlier", "wrong"]
+__all__ = ["EARLIER", "LATER", "SMOOTH", "at", "earlier"]
 
 LATER: Final = "000_b80854f0281a567d.txt"
 """The version of the AAAI 2026 proceedings."""

@@ -10,7 +10,8 @@ Remark       x stands for min{T, T-bar}, a number; the paper's C is K, its mu is
 from sympy import Expr, Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Units
-from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     G,

@@ -12,7 +12,8 @@ from sympy import Eq, Expr, Integer, Rational, exp
 
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Units
 from lastiterate.symbolic.gaussian import delta_of_gdp, renyi
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import a, alpha, chi, d, mu, p, q, u, v, x, z
 
 _one = Integer(1)

@@ -10,7 +10,8 @@ Remark       p and q are FPR and FNR, v is e^epsilon, r is delta.
 from sympy import Expr, Integer, Rational, ceiling
 
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role, Value
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, n, p, q, r, sigma_dp, v
 
 _private = (1 - q <= v * p + r, 1 - p <= v * q + r, r < 1)

@@ -9,7 +9,8 @@ Source       Liang et al., Table 1, section 1.1 and D.1.
 from sympy import Expr, Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role, Units, Value
-from lastiterate.symbolic.liang.paper import SMOOTH, at, wrong
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, m, n, sigma_dp
 
 _price = alpha * K**2 / sigma_dp**2

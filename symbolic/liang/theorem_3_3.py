@@ -23,7 +23,8 @@ from lastiterate.symbolic.claim import (
     Role,
 )
 from lastiterate.symbolic.liang.lemma_3_2 import event, larger_direction
-from lastiterate.symbolic.liang.paper import at, earlier, wrong
+from lastiterate.symbolic.liang.paper import at, earlier
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import PREVIOUS, K, T, alpha, b, beta, growth, n, r, sigma_dp, z
 
 _step = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)

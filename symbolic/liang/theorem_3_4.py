@@ -24,7 +24,8 @@ from lastiterate.symbolic.claim import (
     Simulated,
 )
 from lastiterate.symbolic.gaussian import cumulative, tail
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     K,

@@ -9,7 +9,8 @@ Source       Liang et al., Theorem 3.4; earlier version (12), (14).
 from sympy import Integer, Min
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, Relation, Role
-from lastiterate.symbolic.liang.paper import earlier, wrong
+from lastiterate.symbolic.liang.paper import earlier
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import T, growth, r, x, y
 
 CLAIMS = (

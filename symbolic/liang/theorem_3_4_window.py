@@ -11,7 +11,8 @@ Source       Liang et al., Remark 3.5 and D.1; ours for the window.
 from sympy import Expr, Integer, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Value
-from lastiterate.symbolic.liang.paper import at, wrong
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import Delta, a, beta, r, s, u, v, w
 from lastiterate.symbolic.shift_program import cost, sums
 

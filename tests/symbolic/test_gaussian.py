@@ -30,7 +30,6 @@ def test_renyi_is_the_integral(gap, v1, v2, order):
 
 def test_renyi_has_a_direction():
     narrow, wide = (Integer(0), Integer(1)), (Integer(0), Integer(2))
-    assert renyi(narrow, wide, Integer(2)) != renyi(wide, narrow, Rational(3, 2))
     assert renyi(narrow, wide, Integer(2)).evalf() < renyi(wide, narrow, Rational(3, 2)).evalf()
 
 
