@@ -101,7 +101,7 @@ def _name(claim: Claim) -> str:
     return f'<td>{_words(claim.title)}{ours}<br><code id="{claim.key}">{claim.key}</code></td>'
 
 
-def _faulty(claim: Claim, instead: list[str]) -> str:
+def _faulty(claim: Claim, instead: Sequence[str]) -> str:
     return f"<tr>{_name(claim)}<td>{_words(claim.remark)}</td><td>{_links(instead)}</td></tr>\n"
 
 
