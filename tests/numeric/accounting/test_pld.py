@@ -204,6 +204,23 @@ def test_the_error_of_the_transform_is_bounded() -> None:
     assert 0 < gap <= error < 1e-9
 
 
+@pytest.mark.parametrize("counts", [[1], [5], [3, 7]])
+def test_the_error_of_the_transform_is_that_of_its_roundings(counts: list[int]) -> None:
+    """8 u log2(n) for the transform of a mass of 1, 5 u a product, in the l1 norm through Cauchy's inequality."""
+    rng, u, length = np.random.default_rng(4), 2.0**-53, 64
+    laws = [rng.exponential(size=length) for _ in counts]
+    laws = [one / one.sum() for one in laws]
+    _, error = _convolved(laws, counts)
+    eta = 8 * u * 6
+    sizes, relative = np.ones(33), np.zeros(33)
+    for law, count in zip(laws, counts, strict=True):
+        here = [abs(sum(law[j] * np.exp(-2j * np.pi * j * k / length) for j in range(length))) for k in range(33)]
+        sizes *= np.array(here) ** count
+        relative += count * (eta / np.array(here) + 5 * u)
+    wanted = sqrt(2 * float(((sizes * relative) ** 2).sum())) + eta * sqrt(2 * float((sizes**2).sum()))
+    assert error == pytest.approx(wanted, rel=1e-5, abs=0)
+
+
 def test_more_is_never_less() -> None:
     values = [composed_epsilon(_one(0.05, 1.5, "replace", count, cost), 1e-6)
               for cost, count in [(0.0, 10), (0.0, 20), (0.5, 20), (0.5, 40)]]  # fmt: skip

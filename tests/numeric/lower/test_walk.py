@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from lastiterate.numeric.lower.walk import Update, Walk, _apply, _epoch, last_masses
+from lastiterate.numeric.lower.walk import Update, Walk, _apply, _epoch, _grid, _quadrature_error, last_masses
 
 _PUSHED = Walk(9, 0.7, 3.0, Update(0.9, -0.1, 0.3, 0.8), Update(0.9, 0.6, 0.2, 0.8))
 
@@ -139,3 +139,20 @@ def test_an_epoch_is_its_steps_and_a_long_power_their_product() -> None:
     kernel, masses = np.array([[0.9, 0.05], [0.1, 0.95]]), np.array([0.3, 0.7])
     for times in (1, 5, 600, 601, 640, 1000, 1023):
         np.testing.assert_allclose(_apply(kernel, times, masses), power(kernel, times) @ masses, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("diameter", "slope", "push"), [(3.0, 0.9, 0.0), (12.0, 1.0, 0.4), (40.0, 0.5, 0.0)])
+def test_the_quadrature_error_is_that_of_the_paragraph_on_it(diameter: float, slope: float, push: float) -> None:
+    """8 a M r^-2N / (1 - 1/r) for each panel, at the best r: nodes over the whole domain, two atoms and a cell."""
+    plain, met = Update(slope, 0.1, push, 2.0), Update(slope, 0.2)
+    walk = Walk(9, 1.0, diameter, plain, met)
+    grid = _grid(walk)
+    steepest = slope + (push / 2.0 if push else 0.0)
+    ratio = np.geomspace(1.01, 100, 20_000)
+    v = grid.half * (ratio - 1 / ratio) / 2
+    exponent = (1 + steepest**2) * v**2 / 2
+    each = 8 * grid.half * np.exp(np.minimum(exponent - 64 * np.log(ratio), 700.0)) / (1 - 1 / ratio)
+    least = float(each.min()) * grid.panels * (diameter / (2 * np.pi) + 3 / np.sqrt(2 * np.pi))
+    assert least * (1 - 1e-6) <= _quadrature_error(walk, grid) <= least * 1.2
+    assert max(plain.steepest, met.steepest) == pytest.approx(steepest)
+    assert grid.weights.sum() == pytest.approx(diameter + 2)
