@@ -148,6 +148,7 @@ def test_not_shown_prints_the_residue():
     ("initial", "step", "part"),
     [
         (sp.Function("g")(t), PREVIOUS + sp.Function("f")(t) - sp.Function("f")(t - 1), "base case"),
+        (sp.S.Zero, PREVIOUS + sp.Function("f")(t) - sp.Function("f")(t - 1), "base case"),
         (sp.Function("f")(0), PREVIOUS + sp.Function("g")(t), "induction step"),
     ],
 )

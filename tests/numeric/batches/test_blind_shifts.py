@@ -121,8 +121,9 @@ def test_windows_that_are_not_looked_at_only_raise_the_cost(
 def test_a_window_hides_the_domain_in_exact_arithmetic_too() -> None:
     """By clipping alone, where cap and shift are large beside what is hidden, additions lose digits."""
     draw = np.random.default_rng(1)
-    for cap in draw.uniform(0.2499, 0.25, 60).tolist():
-        drift, shift = PowerDrift(inf, 1.0, cap), cap + 1e-14
+    for below, more in draw.integers(1, 40, (60, 2)).tolist():  # floats are twice as far apart from 1/4 on
+        cap, shift = 0.25 - below * 2.0**-55, 0.25 + (more - below) * 2.0**-55
+        drift = PowerDrift(inf, 1.0, cap)
         held, exactly = np.zeros(1), Fraction(0)
         for _ in range(40):
             held = drift.inverse(held + shift)

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from lastiterate.numeric.accounting.composed_rdp import composed_rdp
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.batches import curved_shares, straight_shares
 from lastiterate.numeric.batches.price_table import approximate_prices
 from lastiterate.numeric.batches.routes import moved, rate, same_data
 from lastiterate.numeric.batches.shares import Shares
@@ -83,3 +84,35 @@ def test_windows_are_feasible(steps: int, noise: float, diameter: float, order: 
         # With c <= 1 shifts are cheapest all at the end, where c^w reach is left; otherwise all of it is to be hidden.
         assert window.composed.cost >= (growth**window.length * reach) ** 2 / (left * noise**2) * (1 - 1e-9)
         assert window.estimate == pytest.approx(composed_rdp(window.composed, order), rel=1e-3)
+
+
+def test_steps_are_counted_from_the_last_one() -> None:
+    etas = [0.5, 0.4, 0.3, 0.2, 0.1, 0.6]
+    shares = _shares(replace(_RUN, step_size=etas), Holder(0.5, 0.5), 2.0)
+    search, z = curved_shares._Search(shares), np.array([0.3])
+    for back in range(6):
+        assert search.expansion(back).value(z) == pytest.approx(0.3 + etas[-1 - back] * 0.5 * 0.3**0.5)
+
+
+@pytest.mark.parametrize("assumption", [StronglyConvex(2.0, 1.0), Holder(0.5, 0.5)])
+def test_noise_that_is_spent_on_prices_hides_nothing(assumption: Assumption) -> None:
+    """A multiplier of the whole noise leaves no shift, and a window without shifts no cost that is finite."""
+    shares = _shares(_RUN, assumption, 2.0)
+    whole = shares.most[:3]
+    assert (shares.left(whole) == 0).all()
+    assert shares.left(whole * 0.6) == pytest.approx(0.64, rel=1e-12)
+    assert (shares.left(whole * 0.6) <= 1 - 0.6**2).all()
+    assert shares.window(whole, np.inf, 0.0) is None
+    if shares.contractions is not None:
+        assert straight_shares._cost(shares, whole) == np.inf
+        c, noise = 0.5, 0.2
+        width = sum(0.64 * (noise / c**k) ** 2 for k in (1, 2, 3))
+        cost = straight_shares._cost(shares, whole * 0.6)
+        assert cost == pytest.approx(float(shares.reach[2]) ** 2 / width, rel=1e-12)
+        found = shares.window(whole * 0.6, cost, 1.5)
+        assert found is not None
+        assert (found.length, found.composed.cost) == (3, cost)
+        assert [(step.count, step.rate) for step in found.composed.steps] == [(3, shares.rate)]
+        assert found.share == pytest.approx(0.36)
+    else:
+        assert curved_shares._Search(shares).window(whole, np.zeros(3), 0.0) is None

@@ -21,6 +21,7 @@ from lastiterate.numeric.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.batches.shuffled import mean_loss, mean_routes, worst_order
+from lastiterate.numeric.batches.shuffled_view import View
 from lastiterate.numeric.bound import bound, gaussian_bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
@@ -278,3 +279,13 @@ def test_late_is_the_worst_of_all_orders(assumption: Assumption, D: float, steps
 def test_never_below_a_certified_witness(case: tuple[NoisySGD, Assumption], order: float) -> None:
     run, assumption = case
     assert lower_bound(run, assumption, order=order).value <= bound(run, assumption, order=order).epsilon
+
+
+def test_the_last_epoch_may_be_cut_and_no_other() -> None:
+    for steps, last in ((10, 4), (11, 1), (13, 3)):
+        view = View(replace(_RUN, steps=steps, dataset_size=5), Smooth(0.3))
+        lengths = [epoch.weight.size for k in range(view.count) if (epoch := view.epoch(k)) is not None]
+        whole = View(replace(_RUN, steps=5), Smooth(0.3)).epoch(0)
+        assert whole is not None
+        assert lengths[:-1] == [whole.weight.size] * (view.count - 1)
+        assert (lengths[-1] == whole.weight.size) is (steps % 5 == 0), last
