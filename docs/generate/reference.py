@@ -10,6 +10,8 @@ from lastiterate.__main__ import cli
 
 __all__ = ["claim_page", "command_help", "python_page"]
 
+_OPACUS = ("accountant.LastIterateAccountant", "projection.project", "projection.Projection")
+
 
 def command_help() -> str:
     """Every command with its help, as ``lastiterate COMMAND --help`` prints it."""
@@ -32,6 +34,8 @@ def python_page() -> str:
     for home, group in groupby(sorted(homes, key=lambda name: (_place(homes[name]), name)), key=homes.__getitem__):
         parts.append(f"## {home.removeprefix('lastiterate.')}\n")
         parts += [f"::: {home}.{name}\n" for name in group]
+    parts.append("## opacus\n\nThese are imported from `lastiterate.opacus`; see [train with privacy](../train.md).\n")
+    parts += [f"::: lastiterate.runtime.opacus.{name}\n" for name in _OPACUS]
     return "\n".join(parts)
 
 

@@ -6,10 +6,10 @@ samples without a gradient are added until m divides their number n', and step_s
 are the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, fields
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 from opacus.data_loader import DPDataLoader
 from opacus.optimizers import DPOptimizer
@@ -134,7 +134,7 @@ def read(optimizer: Any, data_loader: Any, diameter: float) -> Description:
         )
     diameter = positive("diameter", diameter, finite=False)
     return Description(
-        dataset_size=count("dataset_size", len(data_loader.dataset)),
+        dataset_size=count("dataset_size", len(cast(Sized, data_loader.dataset))),
         batch_size=count("expected_batch_size", optimizer.expected_batch_size),
         clip_norm=positive("max_grad_norm", optimizer.max_grad_norm),
         diameter=diameter,

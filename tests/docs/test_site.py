@@ -1,5 +1,6 @@
 """The site: builds without a warning, loads nothing from elsewhere, every link leads somewhere, nothing is left out."""
 
+import ast
 import functools
 import http.server
 import json
@@ -116,6 +117,13 @@ def test_nothing_is_left_out(site: Path, pages: dict[Path, Page]) -> None:
     assert all(claim.remark in verdicts for claim in faulty)
     homes = pages[site / "reference/python/index.html"].places
     assert all(any(place.endswith(f".{name}") for place in homes) for name in lastiterate.__all__)
+    source = ast.parse((ROOT / "src/lastiterate/opacus.py").read_text())
+    theirs = [alias.name for node in source.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert "project" in theirs
+    assert all(
+        any(place.endswith(f".opacus.{home}.{name}") for place in homes for home in ("accountant", "projection"))
+        for name in theirs
+    )
     assert all(f"lastiterate {name}" in commands for name in cli.list_commands(None))  # type: ignore[arg-type]
     assert "\\b" not in commands, "a paragraph that should keep its lines"
     assert all(theorem.title in trust for theorem in THEOREMS.values())
