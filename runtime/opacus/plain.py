@@ -10,7 +10,7 @@ from lastiterate.numeric.errors import InputError
 __all__ = ["check_plain"]
 
 _FLAT = (DPOptimizer, DPOptimizerFastGradientClipping)
-"""Both clip each sample's whole gradient; the second ("ghost") without storing it."""
+"""Both clip each sample's whole gradient; the second ("ghost") without storing it, in the loss that Opacus returns."""
 
 
 def check_plain(optimizer: Any) -> None:

@@ -46,7 +46,9 @@ def loaded(state: Mapping[str, Any], mechanism: str) -> State:
     Raises:
         InputError: keys are missing or unknown, or a value is not what `State.plainly` writes.
     """
-    keys = set(state or {})
+    if not isinstance(state, Mapping):
+        raise InputError(f"The state needs to be a mapping, got state={type(state).__name__}; load a state_dict.")
+    keys = set(state)
     if "mechanism" in keys and state["mechanism"] != mechanism:
         raise InputError(
             f"The state needs mechanism={mechanism!r}, got mechanism={state['mechanism']!r}; "
@@ -61,14 +63,19 @@ def loaded(state: Mapping[str, Any], mechanism: str) -> State:
         (positive("noise_multiplier", a), positive("sample_rate", b), count("steps", c))
         for a, b, c in _rows(state["history"], 3)
     ]
-    sizes = [(float(a), count("steps", b)) for a, b in _rows(state["step_sizes"], 2)]
+    sizes = [
+        (real("step_size", a, "a number of at least 0"), count("steps", b)) for a, b in _rows(state["step_sizes"], 2)
+    ]
     told = state["description"]
-    if told is not None and set(told) != {one.name for one in fields(Description)}:
+    if told is not None and (not isinstance(told, Mapping) or set(told) != {one.name for one in fields(Description)}):
         raise InputError(f"The state needs a whole description, got description={told!r}; load an intact one.")
     if sum(times for *_, times in history) != sum(times for _, times in sizes):
         raise InputError("The state needs a step size for every step, got lists of other lengths; load another.")
-    projected = int(real("projected", state["projected"], "a number of steps"))
-    return State(history, sizes, projected, None if told is None else Description(**told))
+    return State(history, sizes, _steps("projected", state["projected"]), None if told is None else Description(**told))
+
+
+def _steps(name: str, value: Any) -> int:
+    return 0 if value == 0 else count(name, value)
 
 
 def _rows(value: Any, width: int) -> list[Any]:

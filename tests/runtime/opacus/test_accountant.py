@@ -320,7 +320,11 @@ def test_a_checkpoint_goes_on_where_it_stopped() -> None:
         ({"history": [(1.0, 0.1)]}, "rows of 3"),
         ({"history": [(-1.0, 0.1, 4)]}, "noise_multiplier=-1"),
         ({"history": [(1.0, 0.1, 9)]}, "other lengths"),
+        ({"step_sizes": [("fast", 4)]}, "step_size='fast'"),
+        ({"projected": float("inf")}, "projected=inf"),
+        ({"projected": -1}, "projected=-1"),
         ({"description": {"dataset_size": 3}}, "whole description"),
+        ({"description": 3}, "whole description"),
     ],
 )
 def test_a_broken_state_is_refused(change: dict[str, Any], message: str) -> None:
@@ -329,6 +333,8 @@ def test_a_broken_state_is_refused(change: dict[str, Any], message: str) -> None
     accountant = LastIterateAccountant()
     with pytest.raises(InputError, match=message):
         accountant.load_state_dict(state)
+    with pytest.raises(InputError, match="state=list"):
+        accountant.load_state_dict(list(state))  # type: ignore[arg-type]
     assert len(accountant) == 0
 
 
