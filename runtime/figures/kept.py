@@ -7,7 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 
 from lastiterate import numeric, runtime
@@ -56,6 +55,8 @@ def kept_parts(figure: str, parts: int, folder: Path | None) -> Iterator[Kept]:
 @cache
 def _code() -> str:
     """What the numbers come from: every line of the folders that compute them, and torch."""
+    import torch
+
     digest = sha256(torch.__version__.encode())
     for package in (numeric, runtime):
         root = Path(package.__path__[0])

@@ -14,9 +14,10 @@ import torch
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
 
-__all__ = ["read_checkpoint", "write_checkpoint"]
+__all__ = ["HEAD", "read_checkpoint", "write_checkpoint"]
 
-_HEAD: Final = b"lastiterate checkpoint 1\n"
+HEAD: Final = b"lastiterate checkpoint 1\n"
+"""What the file of an optimiser's state begins with."""
 _DIGEST: Final = 2 * sha256().digest_size
 
 
@@ -34,7 +35,7 @@ def write_checkpoint(path: str | Path, state: dict[str, Any]) -> None:
     torch.save(state, held)
     payload = held.getvalue()
     try:
-        write_whole(Path(path), _HEAD + sha256(payload).hexdigest().encode() + b"\n" + payload)
+        write_whole(Path(path), HEAD + sha256(payload).hexdigest().encode() + b"\n" + payload)
     except OSError as error:
         raise InputError(
             f"A checkpoint needs a folder that can be written to, got path={path} ({error.strerror}); choose another."
@@ -57,11 +58,11 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             f"A checkpoint needs a file that can be read, got path={path} ({error.strerror}); give the file that "
             "save wrote."
         ) from None
-    start = len(_HEAD) + _DIGEST + 1
-    if not data.startswith(_HEAD):
+    start = len(HEAD) + _DIGEST + 1
+    if not data.startswith(HEAD):
         raise InputError(f"A checkpoint needs a file that save wrote, got path={path} of another kind; give that file.")
     payload = data[start:]
-    if data[len(_HEAD) : start] != sha256(payload).hexdigest().encode() + b"\n":
+    if data[len(HEAD) : start] != sha256(payload).hexdigest().encode() + b"\n":
         raise InputError(
             f"A checkpoint needs to be as it was written, got path={path}, damaged or cut off; delete it, or take an "
             "older one."

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.training.checkpoints import HEAD
 
 __all__ = ["Weights", "put_in", "read_weights"]
 
@@ -91,6 +92,12 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
 
 
 def _of_torch(path: Path) -> Mapping[str, object]:
+    with path.open("rb") as opened:
+        if opened.read(len(HEAD)) == HEAD:
+            raise InputError(
+                f"A checkpoint must be a network's, got checkpoint={path} of an optimiser of this package; load it "
+                "into that optimiser and save its module by torch.save(module.state_dict(), FILE)."
+            )
     if not is_zipfile(path):
         raise InputError(
             f"A checkpoint must be a whole file that torch.save or safetensors wrote, got checkpoint={path}, which is "

@@ -86,6 +86,9 @@ class Workload:
     def at_checkpoint(self, path: Path | str) -> "Workload":
         """The workload whose network starts from saved weights, whatever the seed, and is measured from there.
 
+        What follows is about runs that start at these weights. How private the weights themselves are is not accounted
+        for: where they were trained on the data, that training needs an account of its own.
+
         Args:
             path: what ``torch.save(module.state_dict(), path)`` wrote, or a safetensors file; nothing in it runs.
 
@@ -100,7 +103,7 @@ class Workload:
             put_in(weights, module, Path(path))
             return module
 
-        starts = f"Every run starts at the weights of {Path(path).name}."
+        starts = f"Every run starts at the weights of {Path(path).name}, whose own training is not accounted for."
         return replace(
             self,
             module=trained,

@@ -13,7 +13,9 @@ from torch import Tensor, nn
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.weights import read_weights
 from lastiterate.runtime.workloads.workload import Workload
@@ -115,6 +117,13 @@ def test_files_that_are_no_checkpoint_are_refused(name: str, content: bytes, tmp
     assert "\n" not in str(refused.value)
 
 
+def test_the_state_of_an_optimiser_of_ours_is_told_apart(tmp_path: Path) -> None:
+    run = NoisySGD(2, 0.1, 0.01, 1.0, dataset_size=4, diameter=1.0)
+    ProjectedNoisySGD(network(), nn.functional.cross_entropy, run).save(tmp_path / "run.pt")
+    with pytest.raises(InputError, match="load it into that optimiser and save its module"):
+        read_weights(tmp_path / "run.pt")
+
+
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nowhere.pt"):
         with pytest.raises(InputError, match="must be a file"):
@@ -169,7 +178,7 @@ def test_the_command_measures_one_initialisation_from_the_checkpoint(
     assert ended.value.code == 0
     said = json.loads(capsys.readouterr().out)["measurement"]
     assert said["inits"] == 1
-    assert said["remark"] == "Every run starts at the weights of net.pt."
+    assert said["remark"] == "Every run starts at the weights of net.pt, whose own training is not accounted for."
     with ZipFile(path) as file:
         assert file.testzip() is None
     path.write_bytes(path.read_bytes()[:-30])
