@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import click
 import jsonschema
 import pytest
 
-from lastiterate.__main__ import COMMANDS, cli, main
+from lastiterate.__main__ import COMMANDS, broken_claims, cli, main
 from lastiterate.commands.output import plain, say_json
 from lastiterate.commands.schema import schemas
 
@@ -189,6 +190,28 @@ def test_the_shell_completes(words: list[str], among: str) -> None:
     }
     done = _shell(environment=environment)
     assert among in [line.partition(",")[2] for line in done.stdout.splitlines()], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("a = 1\nb = aa", 2, "NameError: name 'aa' is not defined"),
+        ("a = (1", 1, "SyntaxError: '(' was never closed"),
+        ("from sympy import Symbol\n\nSymbol(3)", 3, "TypeError: "),
+    ],
+)
+def test_a_module_of_claims_that_does_not_load_is_a_sentence(tmp_path: Path, text: str, line: int, what: str) -> None:
+    package = tmp_path / "symbolic"
+    package.mkdir()
+    loads = "import runpy, pathlib\nrunpy.run_path(str(pathlib.Path(__file__).with_name('lemma.py')))"
+    (package / "ledger.py").write_text(loads)
+    (package / "lemma.py").write_text(text)
+    with pytest.raises((NameError, SyntaxError, TypeError)) as caught:
+        runpy.run_path(str(package / "ledger.py"))
+    sentence = broken_claims(caught.value)
+    assert what in sentence
+    assert sentence.endswith(f"in line {line} of {package / 'lemma.py'}; mend it.")
+    assert broken_claims(NameError("elsewhere")) == ""
 
 
 def test_nobody_reads_the_output() -> None:

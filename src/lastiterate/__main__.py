@@ -5,6 +5,8 @@ Exit status: 0 all is well, 1 a claim failed, 2 bad input, 130 interrupted, 141 
 
 import sys
 from importlib import import_module
+from pathlib import Path
+from traceback import extract_tb
 from typing import Final
 
 import click
@@ -84,6 +86,18 @@ def cli() -> None:
 _laid_out(cli)
 
 
+def broken_claims(error: Exception) -> str:
+    """What is wrong in a module of claims that does not load, in a sentence; "" where the error is another one."""
+    frames = extract_tb(error.__traceback__)
+    if not any(Path(frame.filename).parts[-2:] == ("symbolic", "ledger.py") for frame in frames):
+        return ""
+    last = [frame for frame in frames if "symbolic" in Path(frame.filename).parts][-1]
+    path, line, what = last.filename, last.lineno, str(error)
+    if isinstance(error, SyntaxError):
+        path, line, what = str(error.filename), error.lineno, error.msg
+    return f"A module of claims needs to load, got {type(error).__name__}: {what} in line {line} of {path}; mend it."
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input is one sentence on stderr and exit status 2."""
     try:
@@ -96,6 +110,11 @@ def main(arguments: list[str] | None = None) -> None:
         kept = str(interrupt) or "what was finished is kept"
         click.echo(f"interrupted: {kept}; the same command goes on from there.", err=True)
         sys.exit(130)
+    except Exception as error:
+        if not (sentence := broken_claims(error)):
+            raise
+        click.echo(f"error: {sentence}", err=True)
+        sys.exit(2)
     sys.exit(status if isinstance(status, int) else 0)
 
 
