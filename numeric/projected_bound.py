@@ -108,7 +108,7 @@ def projection_bound(
         claim, epsilon, route = "d2p2/algorithm_1/sensitivity_repaired", inf, "composition"
         if order is not None:
             epsilon = composed_rdp(composed, order)
-        elif delta is not None:
+        if delta is not None:
             epsilon, route = composed_epsilon(composed, delta), "composition through PLD"
         return ProjectionBound(run, epsilon, order, delta, route, claim, _stated(run))
     claim = "ours/projection/layers" if len(run.ranks) > 1 else "d2p2/theorem_1/projected_step"

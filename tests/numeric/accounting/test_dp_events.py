@@ -143,3 +143,14 @@ def test_without_dp_accounting_the_error_says_what_to_install(monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
     with pytest.raises(InputError, match=r"lastiterate\[dp-accounting\]"):
         to_dp_event(_RUN)
+
+
+def test_what_no_grid_of_losses_can_hold() -> None:
+    found = bound(replace(_RUN, sampling="full", batch_size=None, diameter=inf, steps=1), Smooth(1.0))
+    for tail in (1.0, 1.5):
+        with pytest.raises(
+            InputError, match=rf"^tail_mass needs a number in \(0, 1\), got tail_mass={tail:g}; 1e-12 is"
+        ):
+            to_pld(found, tail_mass=tail)
+    with pytest.raises(InputError, match=r"^to_pld needs a finite bound, got cost=1e\+40; add noise\.$"):
+        to_pld(replace(found, cost=1e40))

@@ -221,6 +221,25 @@ def test_the_error_of_the_transform_is_that_of_its_roundings(counts: list[int]) 
     assert error == pytest.approx(wanted, rel=1e-5, abs=0)
 
 
+def test_masses_are_those_of_a_law_that_is_not_tilted() -> None:
+    found = releases(_one(0.1, 1.0, "replace", 5), "replace")
+    plain, tilted = Composition.of(found, 1e-6, tilt=0.0), Composition.of(found, 1e-6)
+    assert plain is not None
+    assert tilted is not None
+    assert plain.masses().sum() == pytest.approx(1, abs=1e-6)
+    with pytest.raises(ValueError, match=r"^masses are those of an untilted law, got tilt="):
+        tilted.masses()
+
+
+def test_a_target_just_below_the_profile_at_zero_is_met_next_to_zero() -> None:
+    law = Composition.of(releases(_one(0.1, 1.0, "replace", 5), "replace"), 0.05)
+    assert law is not None
+    delta = law.delta(0.0) * (1 - 1e-14)
+    found = law.epsilon(delta)
+    assert 0 <= found < 1e-9
+    assert law.delta(found) <= delta
+
+
 def test_more_is_never_less() -> None:
     values = [composed_epsilon(_one(0.05, 1.5, "replace", count, cost), 1e-6)
               for cost, count in [(0.0, 10), (0.0, 20), (0.5, 20), (0.5, 40)]]  # fmt: skip

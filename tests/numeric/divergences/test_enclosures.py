@@ -1,9 +1,11 @@
 """Enclosures against 40-digit quadrature, known values, and the traps of other libraries."""
 
+from dataclasses import FrozenInstanceError
 from math import inf, isfinite, log
 
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import settings as options
 from hypothesis import strategies as st
@@ -21,6 +23,7 @@ from lastiterate.numeric.divergences import (
     s_down,
     s_up,
 )
+from lastiterate.numeric.divergences.enclosure import refine
 
 _QUICK = options(max_examples=60)
 _RATE, _NOISE = st.floats(-8, 0).map(lambda p: 10**p), st.floats(-0.7, 1.5).map(lambda p: 10**p)
@@ -216,3 +219,31 @@ def test_replacement_step_against_a_plain_sum() -> None:
     J = float(((t ** (alpha - 2) + t ** (-alpha - 1)) * q * q * np.exp(y) * h).sum() * (y[1] - y[0]))
     expected = np.log1p(alpha * (alpha - 1) * J) / (alpha - 1)
     assert replacement_step(q, 1.0, alpha=alpha, shift=g).middle == pytest.approx(expected, rel=1e-6)
+
+
+def test_an_enclosure_is_in_order_and_stays_as_it_is() -> None:
+    ball = Enclosure(1.0, 1.5)
+    assert (ball.middle, ball.relative_radius) == (1.25, 0.25)
+    assert [1.0 in ball, 1.5 in ball, 1.6 in ball, 0.9 in ball] == [True, True, False, False]
+    assert (Enclosure(2.0, 2.0).middle, Enclosure(2.0, 2.0).relative_radius) == (2.0, 0.0)
+    assert (Enclosure(0.0, 1.0).relative_radius, Enclosure(0.0, 0.0).relative_radius) == (inf, 0.0)
+    with pytest.raises(FrozenInstanceError):
+        ball.upper = 1.2  # type: ignore[misc]
+    with pytest.raises(ArithmeticError, match=r"^an enclosure is in order, got lower=2\.0, upper=1\.0$"):
+        Enclosure(2.0, 1.0)
+
+
+def test_a_ball_is_refined_until_it_is_narrow() -> None:
+    asked: list[int] = []
+
+    def third(bits: int) -> arb:
+        asked.append(bits)
+        return arb(1) / 3 if bits > 200 else arb(1) / 3 * arb(1, 0.1)
+
+    found = refine(third)
+    assert asked == [96, 160, 266]
+    assert found.lower <= 1 / 3 <= found.upper
+    assert found.upper - found.lower <= 1e-15
+    assert refine(lambda _: arb(0)) == Enclosure(0.0, 0.0)
+    with pytest.raises(ArithmeticError, match=r"^no narrow enclosure with 16384 bits; the value is too near to 0"):
+        refine(lambda _: arb(0, 1e-9))

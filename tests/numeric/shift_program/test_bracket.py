@@ -12,7 +12,7 @@ from lastiterate.numeric.assumptions import Smooth
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.bracket import Bracket, bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.shooting import shoot
 
@@ -126,3 +126,19 @@ def test_bad_tolerance(tolerance: float) -> None:
     run = NoisySGD(steps=4, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5)
     with pytest.raises(InputError, match="tolerance="):
         bracket(ShiftProgram(run, Smooth(1)), tolerance=tolerance)
+
+
+def test_what_a_bracket_needs() -> None:
+    program = ShiftProgram(NoisySGD(3, 0.1, 1.0, 1.0, 4, diameter=1.0), Smooth(1.0))
+    with pytest.raises(InputError, match=r"^bracket needs a ShiftProgram, got program=NoisySGD; make one of a run\.$"):
+        bracket(program.run)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^cells needs a whole number of at least 6, got cells=5; try 400\.$"):
+        bracket(program, cells=5)
+    assert bracket(program, cells=6).lower > 0
+    assert bracket(program).gap <= 1e-7
+
+
+def test_the_gap_is_relative() -> None:
+    path = bracket(ShiftProgram(NoisySGD(1, 0.1, 1.0, 1.0, 4, diameter=1.0), Smooth(1.0))).path
+    assert Bracket(1.0, 4.0, path).gap == 0.75
+    assert Bracket(0.0, 0.0, path).gap == 0.0

@@ -134,3 +134,9 @@ def test_composition_and_last_step() -> None:
 def test_the_last_step_after_contractions_knows_how_far_they_let_it_go() -> None:
     program = ShiftProgram(_run(200, diameter=inf), StronglyConvex(1, 0.5))
     assert float(program.last_step()) == pytest.approx((0.08 / 0.05) ** 2, rel=1e-3)
+
+
+@pytest.mark.parametrize("assumption", ["smooth", None, Smooth])
+def test_a_program_needs_an_assumption(assumption: Any) -> None:
+    with pytest.raises(InputError, match="assumption="):
+        ShiftProgram(_run(), assumption)
