@@ -23,13 +23,12 @@ from opacus.optimizers import DPOptimizer
 from torch import Tensor
 
 from lastiterate.numeric.accounting.composed import Composed, SampledStep
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
 from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.hints import why_composition
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, chance
 from lastiterate.runtime.opacus.description import Description, read
 from lastiterate.runtime.opacus.plain import check_plain
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of, project
@@ -145,7 +144,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         Raises:
             InputError: delta is out of range, or the domain was described and steps were not projected to it.
         """
-        gdp_epsilon(0.0, delta)  # refuses a delta outside (0, 1)
+        delta = chance("delta", delta)
         composed = composed_epsilon(self.composition(), delta)
         self._route = "composition through PLD"
         if not len(self):
