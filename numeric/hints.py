@@ -11,11 +11,12 @@ __all__ = ["why_composition"]
 def why_composition(run: NoisySGD) -> str:
     """Why no window of shifts is cheaper than composition, as far as the run shows it.
 
-    A window must hide the whole domain in the noise of its steps, and no window has more noise than all steps together.
+    A window must hide the whole domain in the noise of its steps, beside the change of the data, and no window has more
+    noise than all steps together.
 
     >>> run = NoisySGD(100, step_size=0.1, noise_std=0.01, clip_norm=1, dataset_size=50, diameter=4)
     >>> why_composition(run)
-    'shifts would have to hide diameter=4 in noise of standard deviation 0.1, that of all 100 steps together'
+    'no window of shifts is cheaper: diameter=4 against noise of standard deviation 0.1 over all 100 steps'
     """
     if not isfinite(run.diameter):
         return "only a domain of finite diameter lets the last steps hide what came before"
@@ -23,6 +24,6 @@ def why_composition(run: NoisySGD) -> str:
         squares = [exact(run.noise_std_at(t)) ** 2 for t in range(run.steps if not run.constant else 1)]
         total = lower((sum(squares[1:], squares[0]) * (run.steps if run.constant else 1)).sqrt())
     return (
-        f"shifts would have to hide diameter={run.diameter:g} in noise of standard deviation {total:.3g}, "
-        f"that of all {run.steps} steps together"
+        f"no window of shifts is cheaper: diameter={run.diameter:g} against noise of standard deviation {total:.3g} "
+        f"over all {run.steps} steps"
     )

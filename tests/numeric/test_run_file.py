@@ -103,7 +103,7 @@ def test_the_command_prints_the_bound(tmp_path: Path) -> None:
     [
         (
             'sampling = "poisson"\nbatch_size = 1\n',
-            "by composition: all steps are charged (shifts would have to hide diameter=1 in noise of standard dev",
+            "by composition: all steps are charged (no window of shifts is cheaper: diameter=1 against noise of",
         ),
         ("steps = 2000\n", "by closed form: shifts over steps 19"),
     ],

@@ -172,7 +172,7 @@ def test_it_says_why_composition_is_the_least() -> None:
     projected = _Training()
     project(projected.optimizer, 3.0)
     projected.described(Convex(0.25), 3.0).train(4).engine.get_epsilon(_DELTA)
-    assert "hide diameter=3 in noise of standard deviation 0.25, that of all 4 steps" in projected.accountant.route
+    assert "diameter=3 against noise of standard deviation 0.25 over all 4 steps" in projected.accountant.route
 
 
 @pytest.mark.parametrize(("samples", "n", "b", "divisor"), [(62, 66, 6, 5), (61, 66, 6, 5), (67, 72, 6, 5)])
