@@ -165,7 +165,8 @@ def _moves(run: NoisySGD) -> Iterator[tuple[tuple[float, float], str]]:
 def _mixed(run: NoisySGD, target: _Target, moves: tuple[float, float]) -> float:
     noise, rate = run.noise_std_at(0), lower(arb(run.batch) / run.dataset_size)
     if run.steps == 1 and target.order is not None:
-        return max(one_step_below(target.order, rate, *pair, noise) for pair in (moves, moves[::-1]))
+        pairs = (moves, (moves[1], moves[0]))
+        return max(one_step_below(target.order, rate, one, other, noise) for one, other in pairs)
     width, found = noise * sqrt(run.steps), []
     for pair in (moves, moves[::-1]):
         if run.sampling == "shuffled":  # once in every whole epoch, and perhaps in the last one
