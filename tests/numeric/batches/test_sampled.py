@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 
 from lastiterate.numeric.accounting.composed_rdp import composed_rdp, step_price
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.balls import printed_up
 from lastiterate.numeric.batches.sampled import sampled_routes
 from lastiterate.numeric.bound import bound, estimate, gaussian_bound
 from lastiterate.numeric.calibrate import calibrate
@@ -208,3 +209,13 @@ def test_units_of_length_do_not_matter(power: float, kind: type) -> None:
     scaled = replace(run, noise_std=0.1 * unit, clip_norm=unit, diameter=unit)
     here, there = (bound(one, kind(0.5), order=3.0).epsilon for one in (run, scaled))
     assert there == pytest.approx(here, rel=1e-6)
+
+
+def test_a_number_for_random_batches_says_what_it_is() -> None:
+    run = NoisySGD(3, 0.1, 1.0, 1.0, dataset_size=10, batch_size=2, sampling="without_replacement")
+    renyi, pure = bound(run, Convex(1.0), order=2.5), bound(run, Convex(1.0), delta=1e-5)
+    assert str(renyi) == f"(2.5, {printed_up(renyi.epsilon)})-RDP"
+    assert str(pure) == f"({printed_up(pure.epsilon)}, 1e-05)-DP"
+    said = renyi.as_dict()
+    assert (said["kind"], said["order"], said["delta"], said["window"]) == ("bound", 2.5, None, [0, 3])
+    assert not {"run", "composed"} & said.keys()

@@ -199,3 +199,25 @@ def test_a_band_is_in_the_csv_and_the_panels_are_counted() -> None:
     assert [row["panel"] for row in rows] == ["1"] * 6 + ["2"] * 2
     assert (rows[-1]["low"], rows[-1]["y"], rows[-1]["high"], rows[-1]["order"]) == ("0.01", "0.02", "0.04", "")
     assert rows[0]["of"] == "b = 1"
+
+
+@pytest.mark.parametrize("logarithmic", [True, False])
+def test_markers_at_the_ends_are_whole_and_have_bars_where_no_line_is_drawn(logarithmic: bool) -> None:
+    ends = {"low": (0.5, 1.0), "high": (1.5, 2.0)}
+    dots = Curve("dots", "dots", (1, 100), (1.0, 1.5), Status.ATTACK, marker="o", line="", **ends)
+    band = replace(dots, name="band", label="band", marker="", line="-")
+    pictures = [draw(Figure("title", "note", (Panel((one,), 2.5, logarithmic=logarithmic),))) for one in (dots, band)]
+    (left, right), whole = pictures[0].axes[0].get_xlim(), pictures[1].axes[0].get_xlim()
+    assert whole == (1, 100)
+    if logarithmic:
+        assert (left, right) == pytest.approx((1 / 100**0.025, 100 * 100**0.025))
+    else:
+        assert (left, right) == pytest.approx((1 - 0.025 * 99, 100 + 0.025 * 99))
+    kinds = [[type(one).__name__ for one in picture.axes[0].collections] for picture in pictures]
+    assert kinds[0] == ["LineCollection"]
+    assert "LineCollection" not in kinds[1]
+    assert len(kinds[1]) == 1
+    assert [[point[1] for point in bar] for bar in pictures[0].axes[0].collections[0].get_segments()] == [
+        [0.5, 1.5],
+        [1.0, 2.0],
+    ]
