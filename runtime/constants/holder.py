@@ -31,6 +31,7 @@ from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.descent import seed_of, spread, stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
+from lastiterate.runtime.workloads.jumps import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 __all__ = ["Sampling", "estimate_holder"]
@@ -255,7 +256,7 @@ def _summary(
         dtype=sampling.dtype,
         device=sampling.device,
         seed=sampling.seed,
-        remark=workload.remark,
+        remark=f"{workload.remark} {jumps(workload.initial(seed_of(sampling.seed, 0)))}".strip(),
         layers=layers_of(table, sizes, lambdas, sampling.radius),
         subset=workload.subset,
     )

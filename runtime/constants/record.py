@@ -40,7 +40,7 @@ class HolderEstimate:
         dtype: floating-point format of the gradients.
         device: where they were computed.
         seed: seed of initialisations, noise and points.
-        remark: what the workload says of itself.
+        remark: what the workload says of itself, and whether gradients of its network jump.
         layers: the same of every layer's block of the gradient, where they were asked for.
         subset: how the samples were drawn from more; None if all were used.
 

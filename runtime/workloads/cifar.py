@@ -32,7 +32,6 @@ _RECORD: Final = 1 + 3 * 32 * 32
 """Bytes of an image and its class."""
 
 _CLASSES: Final = 10
-_JUMPS: Final = "ReLU gradients jump, so no finite constant is true: these describe the sampled distances only."
 
 _SMALL: Final[Mapping[str, Any]] = {
     "inits": 2,
@@ -91,7 +90,7 @@ def cifar10_cnn(data: Path | None = None) -> Workload:
         layers += [nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()]
         return nn.Sequential(*layers, nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, _CLASSES))
 
-    return _workload("builtin:cifar10-cnn", network, data, _JUMPS, _SMALL)
+    return _workload("builtin:cifar10-cnn", network, data, "", _SMALL)
 
 
 def cifar10_resnet18(data: Path | None = None) -> Workload:
@@ -116,7 +115,7 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
                 part.inplace = False
         return nn.Sequential(_Scaled(), resnet)
 
-    return _workload(name, network, data, f"Group norm in place of batch norm. {_JUMPS}", _LARGE)
+    return _workload(name, network, data, "Group norm in place of batch norm.", _LARGE)
 
 
 def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:

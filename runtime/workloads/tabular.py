@@ -51,16 +51,12 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
         InputError: scikit-learn, which ships the data, is not installed.
     """
     features, labels = _standardised("iris", name)
-    remark = ""
-    if activation is nn.ReLU:
-        remark = "ReLU gradients jump, so no finite constant is true: these describe the sampled distances only."
     return Workload(
         name=name,
         module=lambda: nn.Sequential(nn.Linear(4, 64), activation(), nn.Linear(64, 3)),
         loss=_tenth_of_cross_entropy,
         inputs=features,
         targets=labels,
-        remark=remark,
         constants=_two_layer_constants(features, activation) if activation in _CERTIFIED else None,
         recommended=_FEW_CENTERS,
     )

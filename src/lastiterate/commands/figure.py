@@ -60,7 +60,7 @@ def measured_2a(inits: int = 20, folder: Path | None = None) -> "Figure":
 @click.command()
 @click.argument("name", required=False, shell_complete=figures)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to.")
-@click.option("--quick", is_flag=True, help="A rough picture in seconds: fewer points, fewer and shorter runs.")
+@click.option("--quick", is_flag=True, help="A rough picture much sooner: fewer points, fewer and shorter runs.")
 @click.option(
     "--resume",
     type=click.Path(path_type=Path, file_okay=False),

@@ -4,6 +4,7 @@ import known
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
@@ -164,6 +165,15 @@ def test_relu_gradients_have_no_constant_but_smooth_ones_do() -> None:
 
     assert steepness("builtin:iris-mlp") > 5
     assert steepness("builtin:iris-mlp-tanh") < 2
+
+
+@pytest.mark.parametrize(("part", "told"), [(nn.PReLU(), "PReLU gradients jump"), (nn.Softplus(), "")])
+def test_it_is_told_where_gradients_of_a_users_network_jump(part: nn.Module, told: str) -> None:
+    rows = torch.tensor([[1.0, 2.0], [-3.0, 0.5]])
+    work = Workload("theirs", lambda: nn.Sequential(nn.Linear(2, 2), part), nn.functional.mse_loss, rows, rows)
+    found = estimate_holder(work, paper_run(work, steps=1), (1.0,), replace(SMALL, inits=1, points=2))
+    assert found.remark.startswith(told)
+    assert bool(found.remark) == bool(told)
 
 
 def test_json_round_trip() -> None:
