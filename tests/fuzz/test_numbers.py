@@ -139,7 +139,11 @@ def test_another_unit_of_length(times: int) -> None:
             run, step_size=scaled(run.step_size), noise_std=scaled(run.noise_std), diameter=unit * run.diameter
         )
         before = li.bound(run, li.Smooth(L), order=order).epsilon
-        assert li.bound(same, li.Smooth(L / unit), order=order).epsilon == pytest.approx(before, rel=1e-3)
+        found = li.bound(same, li.Smooth(L / unit), order=order).epsilon
+        if extreme(same, li.Smooth(L / unit)):  # fewer routes are tried
+            assert found >= before * (1 - 1e-3)
+        else:
+            assert found == pytest.approx(before, rel=1e-3)
 
     campaign(60 * times, st.tuples(_runs(_ORDINARY), _ORDINARY, st.integers(-100, 100), st.floats(1.1, 32)), check)
 
