@@ -147,6 +147,28 @@ def test_checkpoints(times: int, tmp_path: Path) -> None:
     campaign(100 * times, damaged(whole), check)
 
 
+@both
+@pytest.mark.parametrize("name", ["net.pt", "net.safetensors"])
+def test_trained_weights(name: str, times: int, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    safetensors = pytest.importorskip("safetensors.torch")
+    from lastiterate.runtime.workloads.weights import read_weights
+
+    weights, path = {"0.weight": torch.arange(6.0).reshape(2, 3), "0.bias": torch.ones(2)}, tmp_path / name
+    (torch.save if name == "net.pt" else safetensors.save_file)(weights, path)
+
+    def check(data: bytes) -> None:
+        path.write_bytes(data)
+        try:
+            found = read_weights(path)
+        except InputError as error:
+            assert "checkpoint" in str(error)  # noqa: PT017
+        else:
+            assert name == "net.safetensors" or all(torch.equal(found[key], weights[key]) for key in weights)
+
+    campaign(60 * times, damaged(path.read_bytes()), check)
+
+
 def test_two_writers_of_one_cache_and_one_lock_file(tmp_path: Path) -> None:
     """Threads that write and read at once see whole files only."""
     from concurrent.futures import ThreadPoolExecutor
