@@ -1,7 +1,8 @@
-"""What holds of all tests: how hypothesis draws, and that JSON is printed as its schema says."""
+"""What holds of all tests: how hypothesis draws, that Ctrl-C interrupts, that JSON is as its schema says."""
 
 import json
 import os
+import signal
 from functools import wraps
 from typing import Any
 
@@ -12,6 +13,9 @@ from hypothesis import settings
 
 from lastiterate.commands import output
 from lastiterate.commands.schema import schemas
+
+# A shell has what it starts in the background ignore Ctrl-C, and so would every command that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Hypothesis draws afresh on a developer's machine and in `make nightly`; CI repeats the same examples every time.
 settings.register_profile("fresh")

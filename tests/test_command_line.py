@@ -275,9 +275,12 @@ def test_interrupted(arguments: list[str], tmp_path: Path) -> None:
     with subprocess.Popen(  # noqa: S603
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
     ) as process:
-        time.sleep(8)
-        assert process.poll() is None
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
-        _, told = process.communicate(timeout=60)
+        try:
+            time.sleep(8)
+            assert process.poll() is None
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
+            _, told = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130, told
     assert "interrupted: what was finished is kept" in told
