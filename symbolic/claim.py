@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from sympy import Expr, S, Symbol
+from sympy import Basic, Expr, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 __all__ = [
@@ -118,7 +118,7 @@ class Inequality:
     right: Expr
     given: tuple[Boolean, ...] = ()
     name: str = "inequality"
-    attained: tuple[Boolean, ...] = ()
+    attained: tuple[Basic, ...] = ()  # what pyright infers of Eq is no Boolean
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from lastiterate.commands.schema import schemas
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Hypothesis draws afresh on a developer's machine and in `make nightly`; CI repeats the same examples every time.
-settings.register_profile("fresh")
+settings.register_profile("fresh", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "fresh")
 
