@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch")
-sys.path.insert(0, str(Path(__file__).parent))  # for `known` and `pictures`
+sys.path.insert(0, str(Path(__file__).parent))  # for `known`, `opacus_training` and `pictures`
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,80 @@
+"""What the accountant for Opacus refuses to be told."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("opacus")
+
+from opacus_training import DELTA, Training  # noqa: E402
+
+from lastiterate.numeric.assumptions import Clipped, Convex  # noqa: E402
+from lastiterate.numeric.errors import InputError  # noqa: E402
+from lastiterate.opacus import project  # noqa: E402
+
+
+def test_an_engine_accounts_for_one_model() -> None:
+    first, second = Training(), Training()
+    first.described(Clipped()).train(2)
+    with pytest.raises(InputError, match="a PrivacyEngine for each model"):
+        first.accountant.describe(second.optimizer, Clipped(), second.loader)
+    second.optimizer.attach_step_hook(first.accountant.get_optimizer_hook_fn(0.1))
+    with pytest.raises(InputError, match="a PrivacyEngine for each model"):
+        second.train(1)
+    assert len(first.accountant) == 2
+
+
+def test_a_domain_needs_a_projection_in_every_step() -> None:
+    training = Training()
+    with pytest.raises(InputError, match=r"got none; call project"):
+        training.described(Convex(1.0), 1.0)
+    project(training.optimizer, 2.0)
+    with pytest.raises(InputError, match="diameter=2"):
+        training.described(Convex(1.0), 1.0)
+    with pytest.raises(InputError, match="does not project yet"):
+        project(training.optimizer, 1.0)
+    training.described(Convex(1.0), 2.0).train(2)
+    training.accountant.step(noise_multiplier=1.5, sample_rate=0.1)  # a step that this optimiser did not take
+    with pytest.raises(InputError, match="2 of 3 steps"):
+        training.accountant.get_epsilon(DELTA)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "message"),
+    [
+        (lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), "momentum=0.9"),
+        (lambda p: torch.optim.SGD(p, lr=0.1, weight_decay=0.01), "weight_decay=0.01"),
+        (lambda p: torch.optim.Adam(p), "optimizer=Adam"),
+    ],
+)
+def test_other_optimisers_are_refused_by_name(optimizer: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Training(optimizer).described(Clipped())
+
+
+def test_other_bad_descriptions() -> None:
+    with pytest.raises(InputError, match="loss_reduction='sum'"):
+        Training(loss_reduction="sum").described(Clipped())
+    with pytest.raises(InputError, match="assumption=1"):
+        Training().described(1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="Poisson batches, got data_loader=DataLoader"):
+        Training(poisson_sampling=False).described(Clipped())
+    with pytest.raises(InputError, match="rand_on_empty=True"):
+        Training(rand_on_empty=True).described(Clipped())
+    with pytest.raises(InputError, match="optimizer=DPPerLayerOptimizer; use make_private with clipping='flat'"):
+        Training(clipping="per_layer", max_grad_norm=[1.0]).described(Clipped())
+    bare = Training()
+    with pytest.raises(InputError, match="that make_private returned, got optimizer=SGD"):
+        bare.accountant.describe(bare.optimizer.original_optimizer, Clipped(), bare.loader)
+    with pytest.raises(InputError, match="before the first step"):
+        Training().train(1).described(Clipped())
+    with pytest.raises(InputError, match="delta=2"):
+        Training().accountant.get_epsilon(2.0)
+    with pytest.raises(InputError, match="same shape"):
+        project(Training().optimizer, 1.0, centre=[torch.zeros(3)])
+    changing = Training().described(Clipped())
+    changing.optimizer.max_grad_norm = 2.0
+    with pytest.raises(InputError, match="max_grad_norm=2"):
+        changing.train(1)
