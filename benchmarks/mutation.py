@@ -175,7 +175,7 @@ def _report(mutants: Sequence[Mutant], covered: Covered, seed: int) -> str:
         ),
         (
             f"Killed: {_share(len(mutants) - len(alive), len(mutants))}. "
-            f"Of the {len(alive)} survivors, {len(harmless)} are equivalent or harmless."
+            f"Of the {len(alive)} survivors, {len(harmless)} are equivalent, harmless, or met by a test since."
         ),
         f"The same tests take {covered.share:.1%} of the branches.",
     ]
@@ -183,7 +183,7 @@ def _report(mutants: Sequence[Mutant], covered: Covered, seed: int) -> str:
         parts += ["## Survivors", "\n".join(_table(rest))]
     if harmless:
         rows = [f"- {m.path}:{m.line}: {reasons[m.path, m.diff]}" for m in harmless]
-        parts += ["## Equivalent or harmless", "\n".join(rows)]
+        parts += ["## Equivalent, harmless, or met by a test since", "\n".join(rows)]
     return "\n\n".join(parts) + "\n"
 
 

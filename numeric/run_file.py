@@ -19,7 +19,7 @@ from lastiterate.numeric.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.numeric.run import NoisySGD, real
+from lastiterate.numeric.run import NoisySGD
 
 __all__ = ["described", "load_run", "parse_run", "read_toml"]
 
@@ -131,8 +131,6 @@ def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
         if not all(isinstance(part, dict) for part in parts):
             raise InputError(f"parts in {place} needs tables with a kind each, got parts={parts!r}; see the README.")
         return make(*(_assumption(part, f"parts[{i}] in {place}") for i, part in enumerate(parts)))
-    if kind == "tabulated":
-        return make(**{n: tuple(real(f"{n}[{i}]", v, "a number") for i, v in enumerate(values[n])) for n in names})
     return make(**values)
 
 

@@ -46,7 +46,7 @@ def gdp_delta(mu: float, epsilon: float) -> float:
         with precision(bits):
             value = _delta(exact(mu), exact(epsilon))
             if value.rel_accuracy_bits() > 50 or bits > 1 << 16:
-                return min(max(upper(value), 0.0), 1.0)
+                return min(upper(value), 1.0)
         bits *= 2  # the two terms nearly cancel
 
 
