@@ -116,6 +116,15 @@ def test_what_stands_for_another_run_is_wider() -> None:
     assert np.all(np.exp(other.high) >= np.exp(alone.high) + 0.9e-3)
 
 
+def test_states_that_no_mass_reaches() -> None:
+    masses = last_masses(Walk(3, 0.01, 0.6, Update(1.0, 0.0), Update(1.0, 0.02)))
+    assert masses is not None
+    low, high = np.exp(masses.low), np.exp(masses.high)
+    assert low.sum() <= 1 <= high.sum() <= 1 + 1e-7
+    middles = np.linspace(-0.3, 0.3, 2 * len(low) - 3)[1::2]
+    assert low[1:-1] @ middles == pytest.approx(3 * 0.02, abs=1e-6)
+
+
 def test_a_sample_that_is_never_met_changes_nothing() -> None:
     plain = Update(0.5, 0.3)
     never, alone = last_masses(replace(_PUSHED, plain=plain, chance=0.0)), last_masses(replace(_PUSHED, met=plain))

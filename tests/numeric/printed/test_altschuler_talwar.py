@@ -144,13 +144,15 @@ def test_theorem_5_6_at_its_worst_position() -> None:
     assert printed.theorem_5_6(run, 2.0) == pytest.approx(max(costs), rel=1e-12)
 
 
-def test_5_7_with_one_step_size_is_3_7_and_with_several_the_printed_minimum() -> None:
+@pytest.mark.parametrize("diameter", [0.01, 0.1, 1.0])
+def test_5_7_with_one_step_size_is_3_7_and_with_several_the_printed_minimum(diameter: float) -> None:
     assert printed.equation_5_7(RUN, 3.0) == pytest.approx(printed.equation_3_7(RUN, 3.0), rel=1e-12)
     eta = np.array([0.2 / (1 + t) for t in range(12)])
-    run = replace(RUN, steps=12, step_size=tuple(eta), noise_std=tuple(2.5 * eta))
+    run = replace(RUN, steps=12, step_size=tuple(eta), noise_std=tuple(2.5 * eta), diameter=diameter)
     with mpmath.workdps(30):
         Q = smaller(replace(RUN, step_size=eta[0], noise_std=2.5 * eta[0]), 3.0, 0.5)
-    best = min((12 - tau) * Q + (11 - tau) * 3.0 / (2 * 0.5 * 2.5**2 * eta[tau + 1 :].sum() ** 2) for tau in range(11))
+    scale = 3.0 * diameter**2 / (2 * 0.5 * 2.5**2)
+    best = min((12 - tau) * Q + (11 - tau) * scale / eta[tau + 1 :].sum() ** 2 for tau in range(11))
     assert printed.equation_5_7(run, 3.0) == pytest.approx(float(best), rel=1e-9)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 
 from lastiterate.numeric.balls import precision
-from lastiterate.numeric.shift_program.affine import best_window, untested, window
+from lastiterate.numeric.shift_program.affine import best_window, geometric_sum, untested, window
 
 _QUICK = options(max_examples=200)
 _C = st.one_of(st.floats(0.5, 1.5), st.just(1.0), st.floats(1 - 1e-9, 1 + 1e-9))
@@ -25,6 +25,14 @@ def _forward(c: float, s: float, delta: float, length: int) -> tuple[list[mpf], 
         for a in shifts:
             line.append(c_ * line[-1] + s_ - a)
         return line, mp.fsum(a**2 for a in shifts)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 13])
+def test_a_ratio_about_one_has_the_sums_of_all_that_it_may_be(length: int) -> None:
+    with precision():
+        found = geometric_sum(arb(1, 0.01), length)
+        for ratio in (arb("0.99"), arb(1), arb("1.01")):
+            assert found.contains(sum((ratio**k for k in range(1, length + 1)), arb(0)))
 
 
 @_QUICK

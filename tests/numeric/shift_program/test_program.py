@@ -10,7 +10,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.balls import lower, upper
+from lastiterate.numeric.balls import exact, lower, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import Affine
 from lastiterate.numeric.run import NoisySGD
@@ -53,7 +53,9 @@ def test_what_is_not_a_number_costs_infinity() -> None:
 def test_no_path_costs_less_than_the_least(assumption: Assumption) -> None:
     for steps, diameter in ((1, 0.5), (20, 0.01), (20, 1.0), (20, 30.0), (60, inf)):
         for scheme in ({}, {"sampling": "without_replacement", "batch_size": 1}):
-            program = ShiftProgram(replace(_run(steps, diameter=diameter), **scheme), assumption)
+            run = replace(_run(steps, diameter=diameter), noise_std=0.3, **scheme)
+            program = ShiftProgram(run, assumption)
+            assert program.least() >= float((program.expansion(steps - 1).sensitivity / exact(0.3)) ** 2) * (1 - 1e-12)
             assert 0 < program.least() <= upper(optimum(program).cost) * (1 + 1e-12)
     assert ShiftProgram(_run(200), Convex(1)).least() == pytest.approx((1 + 13 * 0.08) ** 2 / 13, rel=1e-3)
 
