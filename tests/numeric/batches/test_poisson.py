@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.batches.binomial_tails import least_range, tail_from
-from lastiterate.numeric.batches.poisson import mixed_rdp
+from lastiterate.numeric.batches.poisson import _BLOCKS, _DEPTHS, mixed_rdp
 from lastiterate.numeric.batches.poisson_blocks import block
 from lastiterate.numeric.batches.sampled import sampled_routes
 from lastiterate.numeric.batches.witness_laws import BinomialLaw, renyi_below
@@ -200,6 +200,20 @@ def test_a_window_is_the_last_steps_and_is_paid_for(assumption: Assumption) -> N
     worst = found["worst batches"]
     assert worst.composed.steps == ()
     assert worst.window[0] > 0 or isinstance(assumption, Clipped), "a narrow domain is soon forgotten"
+
+
+def test_what_is_tracked_from_the_start_may_fail_in_every_block() -> None:
+    run = replace(_RUN, steps=2**14, dataset_size=1000, batch_size=20, diameter=inf)
+    assumption, delta = StronglyConvex(1.0, 0.5), 1e-5
+    windows = [one for one in sampled_routes(run, assumption, 4.0, delta) if one.route == "window of shifts"]
+    (failure,) = {one.composed.failure for one in windows} - {0.0}
+    chances = []
+    for width in _BLOCKS:
+        blocks = run.steps // width
+        known = block(run, assumption, width, log(delta) - _DEPTHS[1] - log(blocks) - 1)
+        chances += [] if known is None else [blocks * known.chance]
+    assert chances
+    assert any(failure == pytest.approx(chance, rel=1e-12, abs=0) for chance in chances)
 
 
 def test_a_block_in_numbers() -> None:

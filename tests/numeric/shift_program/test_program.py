@@ -10,7 +10,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.balls import exact, lower, upper
+from lastiterate.numeric.balls import exact, lower, precision, upper
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.expansion import Affine
 from lastiterate.numeric.run import NoisySGD
@@ -87,6 +87,18 @@ def test_no_bound_rests_on_the_value_in_floats() -> None:
     careless, careful = (ShiftProgram(run, assumption) for assumption in (_Careless(1.0), Smooth(1.0)))
     assert (careless.tracked >= careful.tracked * (1 - 1e-12)).all()
     assert lower(careless.cost(Path(0, 0.0, np.full(30, 0.1)))) >= lower(careful.cost(Path(0, 0.0, np.full(30, 0.1))))
+
+
+@pytest.mark.parametrize("steps", [60, 61, 1000, 1001])
+@pytest.mark.parametrize("assumption", [*(StronglyConvex(1, 0.1 * k) for k in range(1, 10)), Convex(1), Smooth(1)])
+def test_the_tracked_distance_is_each_step_after_the_other(assumption: Assumption, steps: int) -> None:
+    program = ShiftProgram(_run(steps, diameter=2.0), assumption)
+    distances = [0.0]
+    for t in range(steps):
+        with precision():
+            step = upper(program.expansion(t).ball(exact(distances[t])))
+        distances.append(min(step, 2.0))
+    assert program.tracked.tolist() == distances
 
 
 def test_the_last_steps_of_a_run_are_a_program() -> None:
