@@ -19,7 +19,7 @@ def why_composition(run: NoisySGD) -> str:
     'no window of shifts is cheaper: diameter=4 against noise of standard deviation 0.1 over all 100 steps'
     """
     if not isfinite(run.diameter):
-        return "only a domain of finite diameter lets the last steps hide what came before"
+        return "only a domain of finite diameter or many contracting steps let the last ones hide what came before"
     with precision():
         squares = [exact(run.noise_std_at(t)) ** 2 for t in range(run.steps if not run.constant else 1)]
         total = lower((sum(squares[1:], squares[0]) * (run.steps if run.constant else 1)).sqrt())
