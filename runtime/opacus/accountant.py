@@ -24,7 +24,7 @@ from torch import Tensor
 
 from lastiterate.numeric.accounting.composed import Composed, SampledStep
 from lastiterate.numeric.accounting.pld import composed_epsilon
-from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.hints import why_composition
@@ -78,10 +78,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             InputError: the optimiser does more than plain SGD, batches are no Poisson batches, no theorem holds for
                 such a step, what is said does not fit the steps so far, or steps were taken before.
         """
-        if not isinstance(assumption, Assumption):
-            raise InputError(
-                f"describe needs an assumption on the losses, got assumption={assumption!r}; for example Smooth(1.0)."
-            )
+        described_assumption(assumption)
         found = read(optimizer, data_loader, diameter)
         if self._description is None and len(self):
             raise InputError(
