@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.optimistic import epsilon_from_below
 from benchmarks.peers import EPSILON, RENYI, Peer, absent, quiet
-from lastiterate.numeric.accounting.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep
 from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.divergences import s_up, s_up_orders
 

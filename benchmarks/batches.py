@@ -6,15 +6,15 @@ from time import perf_counter
 
 from benchmarks.fresh import in_a_process
 from benchmarks.table import Limit
-from lastiterate.numeric.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
 __all__ = ["in_epochs", "without_replacement"]
 
 _IN_EPOCHS = """
 from time import perf_counter
-from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.run import NoisySGD
 run = NoisySGD(steps=10**6, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=500, batch_size=5, diameter=1,

@@ -9,9 +9,9 @@ from time import perf_counter
 from benchmarks.a13 import Setting, hoelder, smooth
 from benchmarks.fresh import in_a_process
 from benchmarks.table import Limit, Row, median_time
-from lastiterate.numeric.assumptions import Assumption, Clipped, Holder, Smooth
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Holder, Smooth
+from lastiterate.numeric.published.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -22,7 +22,7 @@ _PAPER = Setting(steps=200, samples=5, eta=0.1, K=2.0, D=1.0, L=1.0)
 
 _MEMORY = """
 import tracemalloc
-from lastiterate.numeric.assumptions import Holder, Smooth
+from lastiterate.numeric.losses.assumptions import Holder, Smooth
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.run import NoisySGD
 loaded = peak()

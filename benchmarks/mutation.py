@@ -3,7 +3,7 @@
 A sample of cosmic-ray's mutants, each met by the tests that run its line:
 
     make mutants                                   a sample of 300, about an hour on two cores
-    python -m benchmarks.mutation --sample 1000 --seed 1 --only numeric/balls.py
+    python -m benchmarks.mutation --sample 1000 --seed 1 --only numeric/rounding.py
 
 Every mutant is made in a copy of the tree of its own, so the checkout is never touched. What is finished is kept in the
 cache folder and found again after an interruption. `MUTANTS.md` beside this file gets the share that is killed, with a

@@ -6,19 +6,20 @@ from typing import Final
 
 from flint import arb
 
-from lastiterate.numeric.accounting.composed import Composed
-from lastiterate.numeric.accounting.dp import sampled_dp
+from lastiterate.numeric.accounting.dominating import Composed
 from lastiterate.numeric.accounting.pld import composed_epsilon
-from lastiterate.numeric.assumptions import Assumption, described_assumption
-from lastiterate.numeric.balls import precision, upper
-from lastiterate.numeric.batches.sampled import sampled_loss
-from lastiterate.numeric.batches.shuffled import mean_dp, mean_loss, worst_order
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.extreme import extreme
-from lastiterate.numeric.plain_optimum import plain_optimum
-from lastiterate.numeric.results import Bound, Estimate, Measured, RenyiBound, rdp_epsilon, renyi_order
+from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
+from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.results import Bound, Estimate, RenyiBound, rdp_epsilon, renyi_order
+from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import RANDOM, NoisySGD, chance, described_run
+from lastiterate.numeric.shift_program.fallback import plain_optimum
+from lastiterate.numeric.shift_program.float_range import extreme
 from lastiterate.numeric.shift_program.optimum import Optimum, worst_position
+from lastiterate.numeric.shuffling.shuffled import mean_dp, mean_loss, worst_order
+from lastiterate.numeric.subsampling.dp import sampled_dp
+from lastiterate.numeric.subsampling.without_replacement import sampled_loss
 
 __all__ = ["RANDOM_CLAIMS", "bound", "estimate", "gaussian_bound"]
 
@@ -68,7 +69,7 @@ def bound(
 
     Source: DESIGN section 2; claims chien_li/theorem_3_1/direct/* and chien_li/theorem_3_7/sharper.
 
-    >>> from lastiterate.numeric.assumptions import Smooth
+    >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
     >>> round(bound(run, Smooth(1), order=2).epsilon, 4)
     0.4992

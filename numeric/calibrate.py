@@ -13,9 +13,9 @@ from dataclasses import replace
 from math import isfinite, log, sqrt
 from typing import Final
 
-from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import IN_EPOCHS, NoisySGD, described_run, positive
 
@@ -54,7 +54,7 @@ def calibrate(
     Raises:
         InputError: as `bound`, or no value meets the target, or every value does.
 
-    >>> from lastiterate.numeric.assumptions import Convex
+    >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
     >>> found = calibrate(run, Convex(1.0), epsilon=1.0, delta=1e-5)
     >>> found.epsilon <= 1.0, round(found.run.noise_std, 3)

@@ -3,17 +3,17 @@
 from dataclasses import dataclass, replace
 from math import inf, isfinite, nextafter
 
-from lastiterate.numeric.accounting.composed_rdp import composed_rdp
-from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.balls import precision, upper
-from lastiterate.numeric.batches.sampled import sampled_routes
-from lastiterate.numeric.batches.shuffled import mean_routes, worst_routes
+from lastiterate.numeric.accounting.rdp import composed_rdp
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.printed.catalogue import THEOREMS
+from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.results import Bound, RenyiBound, rdp_epsilon
+from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shuffling.shuffled import mean_routes, worst_routes
+from lastiterate.numeric.subsampling.without_replacement import sampled_routes
 
 __all__ = ["Row", "compare"]
 
@@ -23,7 +23,7 @@ class Row:
     """One theorem's number for a run.
 
     Attributes:
-        name: the theorem in `lastiterate.numeric.printed.catalogue`, or "lower", "bound", "composition", "last_step".
+        name: the theorem in `lastiterate.numeric.published.registry`, or "lower", "bound", "composition", "last_step".
         title: the theorem, as a reader knows it.
         claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself,
             and for a conjecture, which has none.
@@ -62,7 +62,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
     Raises:
         InputError: as `lastiterate.numeric.bound.bound`.
 
-    >>> from lastiterate.numeric.assumptions import Smooth
+    >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
     >>> [(row.name, round(row.epsilon, 4)) for row in compare(run, Smooth(1), order=2)][1:3]
     [('bound', 0.4992), ('output_perturbation', 1.0)]

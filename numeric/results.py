@@ -10,15 +10,14 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.composed import Composed
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
-from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.balls import exact, precision, printed_up, upper
+from lastiterate.numeric.accounting.dominating import Composed
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD, real
 from lastiterate.numeric.shift_program.optimum import Optimum
 
-__all__ = ["Bound", "Estimate", "Measured", "RenyiBound", "rdp_epsilon", "renyi_order"]
+__all__ = ["Bound", "Estimate", "RenyiBound", "rdp_epsilon", "renyi_order"]
 
 
 def renyi_order(order: float) -> float:
@@ -27,19 +26,6 @@ def renyi_order(order: float) -> float:
     if not (number > 1 and isfinite(number)):
         raise InputError(f"order needs a finite number above 1, got order={number:g}; 2 is customary.")
     return number
-
-
-@dataclass(frozen=True)
-class Measured:
-    """An assumption whose constants were measured, not proved.
-
-    Attributes:
-        assumption: the assumption with the measured constants in it.
-        conditional_on: what a number made from it is conditional on, in one sentence.
-    """
-
-    assumption: Assumption
-    conditional_on: str
 
 
 @dataclass(frozen=True)

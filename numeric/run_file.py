@@ -6,7 +6,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from lastiterate.numeric.assumptions import (
+from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Blocks,
     Clipped,
@@ -18,7 +19,6 @@ from lastiterate.numeric.assumptions import (
     Sum,
     Tabulated,
 )
-from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.run import NoisySGD
 
 __all__ = ["described", "load_run", "parse_run", "read_toml"]

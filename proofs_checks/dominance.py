@@ -12,13 +12,13 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Final
 
-from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.bound import gaussian_bound
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.printed.catalogue import THEOREMS
-from lastiterate.numeric.printed.record import Theorem, by_setting
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.published.evaluators import run_of
+from lastiterate.numeric.published.record import Theorem, by_setting
+from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.theorems import run_of
 from lastiterate.proofs_checks.witnesses.record import Setting
 from lastiterate.proofs_checks.witnesses.settings import settings
 

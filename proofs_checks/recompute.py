@@ -16,8 +16,8 @@ from typing import Final
 import sympy as sp
 from flint import arb
 
-from lastiterate.numeric.balls import precision
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.rounding import precision
 from lastiterate.proofs_checks.admissible import Point, enclosures, free_symbols
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.witness import attack

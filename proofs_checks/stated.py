@@ -5,8 +5,8 @@ Nothing here is ever used for a bound.
 
 from dataclasses import dataclass
 
-from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.printed.catalogue import named
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.published.registry import named
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic.ledger import CLAIMS
@@ -54,7 +54,7 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
     """Ask for a printed theorem by name; refuted ones answer too, and say that they are.
 
     Args:
-        name: one of `lastiterate.numeric.printed.catalogue.THEOREMS`.
+        name: one of `lastiterate.numeric.published.registry.THEOREMS`.
         run: the run.
         assumption: what is assumed of the losses.
         order: alpha > 1.
@@ -62,7 +62,7 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
     Raises:
         InputError: there is no theorem of this name.
 
-    >>> from lastiterate.numeric.assumptions import Smooth
+    >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
     >>> found = theorem("chien_li_3_12", run, Smooth(1.0), order=20)
     >>> found.verdict, round(found.epsilon, 4)

@@ -163,7 +163,7 @@ class Sampled:
 class UpperBound:
     """A claimed bound of the Renyi divergence of the last iterate, of either law from the other. Engine: witness.
 
-    ``bound`` names an evaluator in `lastiterate.numeric.theorems.EVALUATORS`. ``witnesses`` names the
+    ``bound`` names an evaluator in `lastiterate.numeric.published.evaluators.EVALUATORS`. ``witnesses`` names the
     exactly solvable runs that meet the assumptions. ``altered`` replaces parameters before the evaluator
     sees them ({K: K / 2} drops a factor two): that is how mutants are written.
     """

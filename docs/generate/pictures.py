@@ -4,8 +4,8 @@ import io
 from importlib import import_module
 
 from lastiterate.commands.figure import FIGURES
-from lastiterate.numeric.canvas import draw
-from lastiterate.numeric.drawing import table
+from lastiterate.numeric.plotting.canvas import draw
+from lastiterate.numeric.plotting.drawing import table
 
 __all__ = ["pictures"]
 

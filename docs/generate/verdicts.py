@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
-from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.printed.catalogue import THEOREMS
+from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.pages.entries import paper_title

@@ -23,11 +23,11 @@ from sklearn.datasets import load_breast_cancer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lastiterate.numeric.assumptions import Convex
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.certified import logistic_regression
-from lastiterate.numeric.figures.style import COLORS, spaced
 from lastiterate.numeric.files import write_whole
+from lastiterate.numeric.losses.assumptions import Convex
+from lastiterate.numeric.losses.certified import logistic_regression
+from lastiterate.numeric.plotting.style import COLORS, spaced
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.training.descent import train

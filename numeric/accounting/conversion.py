@@ -16,7 +16,7 @@ from math import exp, inf, isfinite, log, log1p, nextafter
 
 from flint import arb
 
-from lastiterate.numeric.balls import exact, precision, upper
+from lastiterate.numeric.rounding import exact, precision, upper
 
 __all__ = ["quick_rdp_to_dp", "rdp_to_dp"]
 

@@ -10,11 +10,11 @@ Source: Zhu, Dong & Wang 2022, theorem 10 (pairs that dominate compose); claims 
 from collections.abc import Sequence
 from math import ceil, inf
 
-from lastiterate.numeric.accounting.composed import Composed, SampledStep
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
-from lastiterate.numeric.accounting.privacy_loss import Release
-from lastiterate.numeric.accounting.tilted import Composition
-from lastiterate.numeric.balls import exact, lower, precision, upper
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.accounting.pld_fft import Composition
+from lastiterate.numeric.accounting.pld_lattice import Release
+from lastiterate.numeric.rounding import exact, lower, precision, upper
 
 __all__ = ["composed_epsilon", "releases", "sides"]
 

@@ -6,7 +6,7 @@ from math import inf
 
 from flint import arb
 
-from lastiterate.numeric.balls import lower, precision, upper
+from lastiterate.numeric.rounding import lower, precision, upper
 
 __all__ = ["Enclosure", "refine"]
 

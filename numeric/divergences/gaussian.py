@@ -12,9 +12,9 @@ from typing import Any
 
 from flint import arb
 
-from lastiterate.numeric.balls import exact
 from lastiterate.numeric.divergences.arguments import finite, order, spread
 from lastiterate.numeric.divergences.enclosure import Enclosure, refine
+from lastiterate.numeric.rounding import exact
 
 __all__ = ["renyi_gaussian"]
 

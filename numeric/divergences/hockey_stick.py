@@ -15,11 +15,11 @@ from typing import Any
 
 from flint import arb
 
-from lastiterate.numeric.balls import exact, precision
 from lastiterate.numeric.divergences.arguments import ratio, spread
 from lastiterate.numeric.divergences.enclosure import Enclosure, refine
 from lastiterate.numeric.divergences.mixtures import Mixture
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import positive
 
 __all__ = ["gaussian_profile", "hockey_stick_gaussian", "hockey_stick_mixtures"]

@@ -20,10 +20,10 @@ from typing import Any
 
 from flint import acb, arb
 
-from lastiterate.numeric.balls import exact, precision
 from lastiterate.numeric.divergences.arguments import finite, order, probability, ratio, spread
 from lastiterate.numeric.divergences.enclosure import Enclosure, refine
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.rounding import exact, precision
 
 __all__ = ["Components", "Mixture", "moment", "renyi_mixtures"]
 

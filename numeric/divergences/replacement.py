@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 from flint import acb, arb
 
-from lastiterate.numeric.balls import exact
 from lastiterate.numeric.divergences.arguments import order, ratio, sampling, spread
 from lastiterate.numeric.divergences.enclosure import Enclosure, refine
+from lastiterate.numeric.rounding import exact
 
 __all__ = ["replacement_step"]
 

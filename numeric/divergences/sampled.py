@@ -15,11 +15,11 @@ from typing import Any
 
 from flint import arb
 
-from lastiterate.numeric.balls import exact
 from lastiterate.numeric.divergences.arguments import order, ratio, sampling, spread
 from lastiterate.numeric.divergences.enclosure import Enclosure, refine
 from lastiterate.numeric.divergences.gaussian import renyi_gaussian
 from lastiterate.numeric.divergences.mixtures import Mixture, renyi_mixtures
+from lastiterate.numeric.rounding import exact
 
 __all__ = ["s_down", "s_up"]
 

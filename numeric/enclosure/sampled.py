@@ -12,9 +12,9 @@ from functools import lru_cache, partial
 
 from flint import arb, ctx, fmpz
 
-from lastiterate.numeric.balls import precision
 from lastiterate.numeric.divergences.mixtures import Components, moment
 from lastiterate.numeric.enclosure.interval import WHOLE, Interval
+from lastiterate.numeric.rounding import precision
 
 __all__ = ["sampled_partials", "sampled_value"]
 

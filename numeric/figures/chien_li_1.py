@@ -7,11 +7,11 @@ its Rényi order; ours is 2, where epsilon is the cost of the shift program itse
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.figures.style import COLORS, paler, spaced
-from lastiterate.numeric.printed.altschuler_talwar import equation_b_3
-from lastiterate.numeric.printed.chourasia import chourasia_strongly_convex
-from lastiterate.numeric.theorems import EVALUATORS, run_of
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import COLORS, paler, spaced
+from lastiterate.numeric.published.altschuler_talwar import equation_b_3
+from lastiterate.numeric.published.chourasia import chourasia_strongly_convex
+from lastiterate.numeric.published.evaluators import EVALUATORS, run_of
 
 __all__ = ["SETTING", "figure_1a", "figure_1b"]
 

@@ -7,16 +7,16 @@ replacement, and D is read as a diameter.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from lastiterate.numeric.assumptions import Assumption, Convex, Smooth
-from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.compare import compare
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.figures.style import COLORS, spaced
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.printed.catalogue import named
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import COLORS, spaced
+from lastiterate.numeric.published.evaluators import EVALUATORS
+from lastiterate.numeric.published.registry import named
+from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.theorems import EVALUATORS
 
 __all__ = ["ORDER", "composed", "figure_1", "liang_run", "lower", "ours", "printed", "worst_batch"]
 

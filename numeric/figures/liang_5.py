@@ -5,12 +5,12 @@ Setting of E.1: as Figure 1, with n = 16.
 
 from typing import Final
 
-from lastiterate.numeric.assumptions import Smooth
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.figures.liang_1 import ORDER, composed, liang_run, lower, ours, printed, worst_batch
-from lastiterate.numeric.figures.style import COLORS, spaced
-from lastiterate.numeric.printed.liang import naive_bound
-from lastiterate.numeric.theorems import EVALUATORS
+from lastiterate.numeric.losses.assumptions import Smooth
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import COLORS, spaced
+from lastiterate.numeric.published.evaluators import EVALUATORS
+from lastiterate.numeric.published.liang import naive_bound
 
 __all__ = ["figure_5"]
 

@@ -6,13 +6,13 @@ truth for the worst run lies between the two curves of a colour.
 
 from typing import Final
 
-from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.bound import gaussian_bound
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.figures.chien_li_1 import SETTING
-from lastiterate.numeric.figures.style import CYCLE, spaced
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.theorems import EVALUATORS, run_of
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import CYCLE, spaced
+from lastiterate.numeric.published.evaluators import EVALUATORS, run_of
 
 __all__ = ["KINDS", "figure_assumptions"]
 

@@ -9,15 +9,15 @@ from typing import Final
 
 import numpy as np
 
-from lastiterate.numeric.assumptions import Assumption, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.balls import printed_up, upper
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.figures.chien_li_1 import SETTING
-from lastiterate.numeric.figures.style import COLORS
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import COLORS
+from lastiterate.numeric.published.evaluators import run_of
 from lastiterate.numeric.results import rdp_epsilon
+from lastiterate.numeric.rounding import printed_up, upper
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.theorems import run_of
 
 __all__ = ["figure_path"]
 

@@ -8,11 +8,9 @@ from math import inf, isfinite, sqrt
 from flint import arb
 from scipy.special import ndtr
 
-from lastiterate.numeric.assumptions import Assumption, described_assumption
-from lastiterate.numeric.balls import exact, lower, precision
-from lastiterate.numeric.batches.witness_laws import BinomialLaw
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.extreme import refuse_extreme
+from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
+from lastiterate.numeric.lower.binomial_law import BinomialLaw
 from lastiterate.numeric.lower.line import (
     affine_law,
     gaussian_epsilon_below,
@@ -20,10 +18,12 @@ from lastiterate.numeric.lower.line import (
     mixture_masses,
     one_step_below,
 )
+from lastiterate.numeric.lower.losses import admits_constant, admits_curvature, least_curvature, steepest_push
 from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
-from lastiterate.numeric.lower.witnesses import admits_constant, admits_curvature, least_curvature, steepest_push
+from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import RANDOM, NoisySGD, chance, described_run, real
+from lastiterate.numeric.shift_program.float_range import refuse_extreme
 
 __all__ = ["Lower", "lower_bound", "lower_bounds"]
 
@@ -93,7 +93,7 @@ def lower_bound(
         InputError: an argument is out of range, or the assumption does not fit the run, or its numbers are
             beyond floats.
 
-    >>> from lastiterate.numeric.assumptions import Smooth
+    >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
     >>> round(lower_bound(run, Smooth(1.0), order=20.0).value, 6)
     37.576226

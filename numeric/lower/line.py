@@ -8,11 +8,11 @@ one variance; with independent batches it is binomial.
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.balls import exact, precision
-from lastiterate.numeric.batches.witness_laws import BinomialLaw
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
 from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
+from lastiterate.numeric.lower.binomial_law import BinomialLaw
 from lastiterate.numeric.lower.masses import Masses
+from lastiterate.numeric.rounding import exact, precision
 
 __all__ = ["affine_law", "gaussian_epsilon_below", "geometric", "mixture_masses", "one_step_below"]
 

@@ -20,7 +20,7 @@ from math import ceil, inf, isfinite, log, log1p
 
 from flint import arb
 
-from lastiterate.numeric.balls import exact
+from lastiterate.numeric.rounding import exact
 
 __all__ = ["Window", "best_window", "geometric_sum", "untested", "window"]
 

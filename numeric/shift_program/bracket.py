@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.balls import exact, lower, upper
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.expansion import ULPS
-from lastiterate.numeric.extreme import refuse_extreme
+from lastiterate.numeric.losses.expansion import ULPS
+from lastiterate.numeric.rounding import exact, lower, upper
 from lastiterate.numeric.run import count, positive
+from lastiterate.numeric.shift_program.float_range import refuse_extreme
 from lastiterate.numeric.shift_program.paths import Path, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.value_iteration import least

@@ -16,12 +16,12 @@ from math import isfinite
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.balls import exact, precision, upper
-from lastiterate.numeric.batches.encounters import LONGEST, Encounters, cheapest
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.affine import best_window, window
 from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.participations import LONGEST, Encounters, cheapest
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.shooting import shoot

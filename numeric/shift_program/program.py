@@ -21,10 +21,10 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Assumption, described_assumption
-from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.expansion import Expansion
+from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
+from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, count, described_run, real
 from lastiterate.numeric.shift_program.paths import Shifts
 

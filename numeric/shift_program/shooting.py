@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.expansion import Expansion
+from lastiterate.numeric.losses.expansion import Expansion
 
 __all__ = ["Shot", "shoot"]
 

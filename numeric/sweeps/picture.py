@@ -7,11 +7,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Final
 
-from lastiterate.numeric.canvas import draw
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.figures.style import COLORS
 from lastiterate.numeric.files import write_whole
+from lastiterate.numeric.plotting.canvas import draw
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import COLORS
 from lastiterate.numeric.sweeps.plan import Plan
 from lastiterate.numeric.sweeps.table import SweepTable
 

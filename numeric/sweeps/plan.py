@@ -6,8 +6,8 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final
 
-from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.run_file import described, read_toml
 
@@ -39,7 +39,7 @@ class Plan:
         InputError: an axis has no such name, no value, values of two kinds or a value twice; neither or both of order
             and delta; or more than `MOST_ROWS` rows.
 
-    >>> from lastiterate.numeric.assumptions import Smooth
+    >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=10, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=5)
     >>> plan = Plan(run, Smooth(1.0), {"noise_std": [1.0, 2.0], "order": [2, 4, 8]})
     >>> plan.rows, plan.values(4)

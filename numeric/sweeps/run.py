@@ -9,9 +9,9 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sweeps.plan import Plan, Scalar
 from lastiterate.numeric.sweeps.store import Result, Store
@@ -56,7 +56,7 @@ def sweep(
         InputError: the grid is not one (see `Plan`), ``out`` cannot be written or holds rows of another sweep, or the
             backend is not there.
 
-    >>> from lastiterate.numeric.assumptions import Convex
+    >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=5, diameter=1.0)
     >>> table = sweep(run, Convex(1.0), {"step_size": [0.1, 30.0], "order": [2, 4]})
     >>> [(one.epsilon and round(one.epsilon, 4), one.error[:31]) for one in table.results[1:3]]

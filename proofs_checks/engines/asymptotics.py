@@ -18,10 +18,10 @@ import sympy as sp
 from flint import arb
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.numeric.balls import lower, precision
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.rounding import lower, precision
 from lastiterate.proofs_checks.admissible import NoPointError, free_symbols, truth
 from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status

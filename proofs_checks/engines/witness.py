@@ -78,7 +78,7 @@ def assumed_by(bound: str) -> Assumed:
 
 
 def _evaluators() -> Mapping[str, Evaluator]:
-    from lastiterate.numeric.theorems import EVALUATORS
+    from lastiterate.numeric.published.evaluators import EVALUATORS
 
     return EVALUATORS
 

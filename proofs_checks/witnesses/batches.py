@@ -9,11 +9,11 @@ from fractions import Fraction
 from functools import lru_cache
 from math import inf
 
-from lastiterate.numeric.balls import exact, lower, precision
-from lastiterate.numeric.batches.batch_theorems import batch_run
-from lastiterate.numeric.batches.witness_laws import BinomialLaw, renyi_below
+from lastiterate.numeric.lower.binomial_law import BinomialLaw, renyi_below
 from lastiterate.numeric.lower.masses import renyi_below as masses_below
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
+from lastiterate.numeric.published.batch_evaluators import batch_run
+from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
 

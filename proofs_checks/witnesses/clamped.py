@@ -6,11 +6,11 @@ Their last iterates are known by certified propagation of the density (`lastiter
 from functools import lru_cache
 from math import inf
 
-from lastiterate.numeric.assumptions import Clipped, Holder
+from lastiterate.numeric.losses.assumptions import Clipped, Holder
+from lastiterate.numeric.lower.losses import steepest_push
 from lastiterate.numeric.lower.masses import Masses, renyi_below
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
-from lastiterate.numeric.lower.witnesses import steepest_push
-from lastiterate.numeric.theorems import run_of
+from lastiterate.numeric.published.evaluators import run_of
 from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
 
 __all__ = ["CLAMPED_LINEAR", "CLAMPED_QUADRATIC", "SIGN_DRIFT"]

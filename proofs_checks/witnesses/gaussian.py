@@ -8,8 +8,8 @@ from math import inf
 
 from flint import arb
 
-from lastiterate.numeric.balls import exact, lower, precision
 from lastiterate.numeric.lower.line import affine_law
+from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
 
 __all__ = ["EXPANDING", "LINEAR", "QUADRATIC"]

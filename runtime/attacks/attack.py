@@ -25,9 +25,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lastiterate.numeric.assumptions import Assumption, described_assumption
-from lastiterate.numeric.audit import Audit, audit, epsilon_limits
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
+from lastiterate.numeric.lower.audit import Audit, audit, epsilon_limits
 from lastiterate.numeric.run import NoisySGD, chance, count, described_run
 from lastiterate.runtime.attacks.worst_case import crafted_tilt
 from lastiterate.runtime.gradients import Gradients

@@ -15,10 +15,10 @@ from math import inf, isfinite
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.lower.witnesses import admits_constant, least_curvature, steepest_push
+from lastiterate.numeric.lower.losses import admits_constant, least_curvature, steepest_push
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -72,7 +72,7 @@ def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, f
 def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
     """What the others do in the witness with the greatest certified lower bound of epsilon at ``delta``.
 
-    >>> from lastiterate.numeric.assumptions import Smooth
+    >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(5, 1.0, 1.0, 1.0, dataset_size=4, batch_size=1, sampling="without_replacement")
     >>> str(hardest(run, Smooth(1.0), delta=1e-2))
     'pull'

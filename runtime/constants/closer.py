@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.certified import LossConstants
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.curvature import curvature_along

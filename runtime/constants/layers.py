@@ -18,8 +18,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from lastiterate.numeric.assumptions import Blocks, Holder, Minimum, Modulus
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Blocks, Holder, Minimum, Modulus
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.reading import Constants, Envelope, envelope_of, read_off, tuples
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Tabulated
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Tabulated
 from lastiterate.numeric.run import real
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 

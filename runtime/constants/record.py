@@ -9,9 +9,9 @@ import json
 from dataclasses import asdict, dataclass
 from math import inf
 
-from lastiterate.numeric.assumptions import Holder
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.results import Measured
+from lastiterate.numeric.losses.assumptions import Holder
+from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.kinds import Kind, Subset
 from lastiterate.runtime.constants.layers import Layer, combined

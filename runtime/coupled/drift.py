@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.kinds import Kind

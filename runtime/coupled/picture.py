@@ -3,8 +3,8 @@
 from itertools import cycle
 from typing import Final
 
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.figures.style import COLORS
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import COLORS
 from lastiterate.runtime.coupled.drift import Drift, Rests
 
 __all__ = ["picture"]

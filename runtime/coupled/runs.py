@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.balls import precision
-from lastiterate.numeric.expansion import ULPS, Expansion
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.expansion import ULPS, Expansion
+from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.runtime.gradients import Gradients

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from lastiterate.numeric.bound import estimate
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.figures.chien_li_1 import SETTING
-from lastiterate.numeric.figures.style import COLORS, paler, spaced
-from lastiterate.numeric.results import Measured
-from lastiterate.numeric.theorems import EVALUATORS, run_of
+from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import COLORS, paler, spaced
+from lastiterate.numeric.published.evaluators import EVALUATORS, run_of
 from lastiterate.runtime.constants.kinds import Kind
 from lastiterate.runtime.constants.record import HolderEstimate
 

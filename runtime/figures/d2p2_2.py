@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.figures.style import COLORS
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import COLORS
 from lastiterate.runtime.figures.d2p2_methods import DELTA, METHODS, Method, Training, certified, claimed, trained
 from lastiterate.runtime.figures.kept import Kept, kept_parts
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.figures.style import CYCLE
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import CYCLE
 from lastiterate.runtime.figures.d2p2_2 import DIGITS
 from lastiterate.runtime.figures.d2p2_4 import accuracies, epsilons
 from lastiterate.runtime.figures.d2p2_methods import DELTA, METHODS, Training, claimed

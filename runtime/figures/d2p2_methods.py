@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
-from lastiterate.numeric.figures.style import COLORS
-from lastiterate.numeric.printed.d2p2 import theorem_1
-from lastiterate.numeric.projected_bound import projection_bound
-from lastiterate.numeric.projected_run import RandomProjectionRun
+from lastiterate.numeric.plotting.style import COLORS
+from lastiterate.numeric.published.d2p2 import theorem_1
+from lastiterate.numeric.random_projection.bound import projection_bound
+from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.runtime.figures.kept import Kept
 from lastiterate.runtime.store import Arrays
 

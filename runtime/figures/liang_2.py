@@ -5,10 +5,10 @@ from math import ceil
 from pathlib import Path
 from typing import Final
 
-from lastiterate.numeric.assumptions import Smooth
-from lastiterate.numeric.drawing import Curve, Figure, Panel
 from lastiterate.numeric.figures.liang_1 import ORDER
-from lastiterate.numeric.figures.style import CYCLE
+from lastiterate.numeric.losses.assumptions import Smooth
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel
+from lastiterate.numeric.plotting.style import CYCLE
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures.kept import kept_parts
 from lastiterate.runtime.figures.liang_attacked import (

@@ -12,11 +12,11 @@ from typing import Final
 
 import numpy as np
 
-from lastiterate.numeric.assumptions import Clipped
-from lastiterate.numeric.balls import printed_up
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.figures.style import CYCLE
+from lastiterate.numeric.losses.assumptions import Clipped
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting.style import CYCLE
+from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures.kept import kept_parts
 from lastiterate.runtime.store import Arrays

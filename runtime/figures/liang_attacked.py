@@ -10,12 +10,12 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Final
 
-from lastiterate.numeric.assumptions import Assumption
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.drawing import Curve, Status
 from lastiterate.numeric.figures.liang_1 import ORDER
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.printed.catalogue import named
+from lastiterate.numeric.plotting.drawing import Curve, Status
+from lastiterate.numeric.published.registry import named
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures.kept import Kept
 

@@ -22,12 +22,12 @@ from opacus.accountants import IAccountant, register_accountant
 from opacus.optimizers import DPOptimizer
 from torch import Tensor
 
-from lastiterate.numeric.accounting.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep
 from lastiterate.numeric.accounting.pld import composed_epsilon
-from lastiterate.numeric.assumptions import Assumption, described_assumption
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.hints import why_composition
+from lastiterate.numeric.explain import why_composition
+from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.run import NoisySGD, chance
 from lastiterate.runtime.opacus.description import Description, read
 from lastiterate.runtime.opacus.plain import check_plain

@@ -14,9 +14,9 @@ from typing import Any, cast
 from opacus.data_loader import DPDataLoader
 from opacus.optimizers import DPOptimizer
 
-from lastiterate.numeric.assumptions import Assumption, StronglyConvex
-from lastiterate.numeric.balls import exact, lower, precision, upper
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
+from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD, count, positive
 from lastiterate.runtime.opacus.plain import check_plain
 from lastiterate.runtime.opacus.projection import attached

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.projected_run import RandomProjectionRun
+from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out

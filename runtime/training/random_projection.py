@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.projected_run import RandomProjectionRun
+from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import real
 from lastiterate.runtime.gradients import Gradients, clip_factor, flat
 from lastiterate.runtime.training.descent import stream
@@ -58,8 +58,8 @@ def layer_ranks(module: nn.Module, kept: float) -> tuple[int, ...]:
 class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
     """SGD with automatic clipping, a random projection of every layer, and noise behind it.
 
-    W <- W - step_size A (A^T g / sqrt(p) + noise), see `lastiterate.numeric.projected_run`. The norm that clips is that
-    of the whole gradient, of all projected layers together where clipping comes after the projection.
+    W <- W - step_size A (A^T g / sqrt(p) + noise), see `lastiterate.numeric.random_projection.run`. The norm that clips
+    is that of the whole gradient, of all projected layers together where clipping comes after the projection.
 
     Args:
         module: its trained parameters are moved in place; every tensor is a layer with a matrix of its own.

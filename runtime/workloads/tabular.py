@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lastiterate.numeric.certified import LossConstants, logistic_regression, softmax_regression, two_layer
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.certified import LossConstants, logistic_regression, softmax_regression, two_layer
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["breast_cancer", "iris_mlp", "iris_softmax", "shipped"]

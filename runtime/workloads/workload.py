@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.certified import LossConstants
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.run import count
 from lastiterate.runtime.constants.kinds import Subset
 from lastiterate.runtime.workloads.probe import raised, refuse_mixing

@@ -9,8 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.accounting.dp_events import from_dp_event, to_dp_event, to_pld
-    from lastiterate.numeric.assumptions import (
+    from lastiterate.numeric.bound import bound, estimate
+    from lastiterate.numeric.calibrate import calibrate
+    from lastiterate.numeric.compare import compare
+    from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
+    from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.losses.assumptions import (
         Assumption,
         Blocks,
         Clipped,
@@ -22,15 +26,12 @@ if TYPE_CHECKING:
         Sum,
         Tabulated,
     )
-    from lastiterate.numeric.automatic_clipping import automatic_clipping
-    from lastiterate.numeric.bound import bound, estimate
-    from lastiterate.numeric.calibrate import calibrate
-    from lastiterate.numeric.compare import compare
-    from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
+    from lastiterate.numeric.losses.measured import Measured
     from lastiterate.numeric.lower import Lower, lower_bound
-    from lastiterate.numeric.projected_bound import ProjectionBound, projection_bound
-    from lastiterate.numeric.projected_run import RandomProjectionRun
-    from lastiterate.numeric.results import Bound, Estimate, Measured
+    from lastiterate.numeric.random_projection.bound import ProjectionBound, projection_bound
+    from lastiterate.numeric.random_projection.run import RandomProjectionRun
+    from lastiterate.numeric.results import Bound, Estimate
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.numeric.shift_program.bracket import Bracket, bracket
     from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -93,19 +94,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "numeric.assumptions": "Assumption Blocks Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated",
-    "numeric.automatic_clipping": "automatic_clipping",
+    "numeric.losses.assumptions": "Assumption Blocks Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated",
+    "numeric.losses.automatic_clipping": "automatic_clipping",
     "numeric.bound": "bound estimate",
     "numeric.shift_program.bracket": "Bracket bracket",
     "numeric.calibrate": "calibrate",
     "numeric.compare": "compare",
-    "numeric.accounting.dp_events": "from_dp_event to_dp_event to_pld",
+    "numeric.dp_events": "from_dp_event to_dp_event to_pld",
     "numeric.errors": "InputError",
     "numeric.lower": "Lower lower_bound",
     "numeric.shift_program.program": "ShiftProgram",
-    "numeric.projected_bound": "ProjectionBound projection_bound",
-    "numeric.projected_run": "RandomProjectionRun",
-    "numeric.results": "Bound Estimate Measured",
+    "numeric.random_projection.bound": "ProjectionBound projection_bound",
+    "numeric.random_projection.run": "RandomProjectionRun",
+    "numeric.losses.measured": "Measured",
+    "numeric.results": "Bound Estimate",
     "numeric.run": "NoisySGD",
     "numeric.sweeps.run": "sweep",
     "proofs_checks.stated": "theorem",

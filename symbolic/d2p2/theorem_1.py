@@ -7,7 +7,7 @@ Derivation   At K = B = n = p = d = epsilon = 1 and |A| = x the step is a Gaussi
              delta grows with x: the true delta with A known is at least P(|A| >= x) times that at x.
 Source       D2P2-SGD, Theorem 1 and A.3.
 Remark       The norm of A is unbounded, so no fixed noise multiple covers it. The exact account of the projected
-             step is in `lastiterate.numeric.random_projection`.
+             step is in `lastiterate.numeric.random_projection.cost`.
 """
 
 from sympy import Expr, Integer, Rational, diff, exp, log, sqrt

@@ -6,7 +6,7 @@ Statement    The points (X, H) of encounters l steps apart have slopes that rise
 Assumptions  c > 0; in units of the noise; p = c^l, q = c^d with d the steps from the encounter to the end.
 Derivation   H rises by s q / c over X that rises by q^2 / p^2 (p^2 - 1) / (c^2 - 1); d + l for d multiplies q by p. The
              shifts of a piece are proportional to what is left of them, Cauchy-Schwarz.
-Source       ours; used by `lastiterate.numeric.batches.encounters`.
+Source       ours; used by `lastiterate.numeric.shift_program.participations`.
 """
 
 from sympy import Expr, Integer

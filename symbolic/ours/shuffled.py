@@ -10,7 +10,7 @@ Derivation   The same shifts serve the earlier encounter: cs + c(cz - a) - x is 
              mean exp of midpoints is at most the midpoint by Cauchy-Schwarz, and a minimum over y of what is convex in
              (z, y) is convex in z. Two free steps hide c a + x at the least cost (c a + x)^2 / (1 + c^2).
 Source       ours; Corollary A.3 of Chien & Li 2025 asks for the mean. Used by
-             `numeric.batches.shuffled`.
+             `numeric.shuffling.shuffled`.
 """
 
 from sympy import Expr, Max, Min, Rational, diff

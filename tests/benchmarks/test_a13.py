@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from flint import arb
 
-from lastiterate.numeric.assumptions import Assumption, Holder, Smooth
-from lastiterate.numeric.balls import exact
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.expansion import Affine, Expansion
-from lastiterate.numeric.printed.chien_li import Printed, theorem_3_1, theorem_3_7
+from lastiterate.numeric.losses.assumptions import Assumption, Holder, Smooth
+from lastiterate.numeric.losses.expansion import Affine, Expansion
+from lastiterate.numeric.published.chien_li import Printed, theorem_3_1, theorem_3_7
+from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lastiterate.numeric.accounting.composed import Composed, SampledStep
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.divergences import Mixture, hockey_stick_mixtures
 

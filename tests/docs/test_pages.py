@@ -25,7 +25,7 @@ import pytest
 import yaml
 
 import lastiterate
-from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic.items import PAPERS
 from lastiterate.symbolic.ledger import CLAIMS

@@ -19,7 +19,7 @@ import pytest
 
 import lastiterate
 from lastiterate.__main__ import cli
-from lastiterate.numeric.printed.catalogue import THEOREMS
+from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic.ledger import CLAIMS
 

@@ -12,8 +12,8 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from lastiterate.numeric.assumptions import Convex
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.runtime.gradients import Gradients
 
 _FOLDER = Path(__file__).parents[2] / "examples/breast_cancer"

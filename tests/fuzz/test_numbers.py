@@ -13,10 +13,10 @@ from fuzzing import both, campaign, refuse_or_answer
 from hypothesis import strategies as st
 
 import lastiterate as li
-from lastiterate.numeric.balls import exact, precision, upper
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.extreme import extreme
+from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.float_range import extreme
 
 _SIZES = st.one_of(
     st.floats(1e-3, 1e3),

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from flint import ctx
 
 import lastiterate as li
-from lastiterate.numeric.accounting.composed import Composed, SampledStep
-from lastiterate.numeric.accounting.composed_rdp import composed_rdp
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep
 from lastiterate.numeric.accounting.pld import composed_epsilon
+from lastiterate.numeric.accounting.rdp import composed_rdp
 from lastiterate.numeric.divergences import s_down, s_up
 
 PLAIN = li.NoisySGD(7, 0.1, 0.3, 1.7, 3)

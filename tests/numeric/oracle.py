@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import mpmath as mp
 from mpmath import mpf
 
-from lastiterate.numeric.assumptions import (
+from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Blocks,
     Clipped,

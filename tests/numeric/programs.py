@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from lastiterate.numeric.assumptions import (
+from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Clipped,
     Convex,

@@ -9,8 +9,8 @@ from math import inf
 
 import numpy as np
 
-from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
 CASES = 10_000

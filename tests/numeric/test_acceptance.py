@@ -5,13 +5,13 @@ from math import inf
 import pytest
 from flint import arb
 
-from lastiterate.numeric.assumptions import Clipped, Smooth
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.losses.assumptions import Clipped, Smooth
+from lastiterate.numeric.published.evaluators import EVALUATORS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.affine import best_window, untested, window
 from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.theorems import EVALUATORS
 
 S = arb("0.08")  # 2 eta K / n at K=2, eta=0.1, n=5
 

@@ -14,11 +14,12 @@ from mpmath import mpf
 from oracle import SLACK, cost, exact_shifts, expand, gdp_delta, states, tracked
 from programs import ASSUMPTIONS, run_of, settings
 
-from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound, estimate
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.printed.chien_li import theorem_3_1, theorem_3_7
-from lastiterate.numeric.results import Bound, Estimate, Measured
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
+from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.published.chien_li import theorem_3_1, theorem_3_7
+from lastiterate.numeric.results import Bound, Estimate
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -102,7 +103,7 @@ def test_expansions_agree_with_the_table(kind: str, setting: dict[str, float], w
 
 
 def _ball(z: float) -> object:
-    from lastiterate.numeric.balls import exact
+    from lastiterate.numeric.rounding import exact
 
     return exact(z)
 

@@ -6,10 +6,10 @@ from math import inf
 
 import pytest
 
-from lastiterate.numeric.assumptions import Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex, Tabulated
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.compare import _ratio, compare
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex, Tabulated
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.run import NoisySGD
 

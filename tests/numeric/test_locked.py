@@ -21,10 +21,10 @@ import pytest
 
 import lastiterate as li
 from lastiterate.numeric import divergences
-from lastiterate.numeric.batches.sampled import sampled_routes
-from lastiterate.numeric.batches.shuffled import mean_routes, worst_routes
 from lastiterate.numeric.calibrate import VARIED
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
+from lastiterate.numeric.shuffling.shuffled import mean_routes, worst_routes
+from lastiterate.numeric.subsampling.without_replacement import sampled_routes
 
 LOCKED = Path(__file__).with_name("locked.json")
 CLOSE = 1e-7

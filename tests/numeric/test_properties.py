@@ -11,9 +11,9 @@ import pytest
 from random_runs import CASES, Case, drawn
 from scipy.special import ndtr
 
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
-from lastiterate.numeric.assumptions import Convex
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.results import rdp_epsilon
 from lastiterate.numeric.run import NoisySGD

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.numeric.assumptions import Clipped, Holder, Minimum, Smooth, Sum, Tabulated
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Clipped, Holder, Minimum, Smooth, Sum, Tabulated
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.run_file import load_run, parse_run
 

@@ -4,8 +4,8 @@ from math import inf, log
 
 import pytest
 
-from lastiterate.numeric.batches.batch_theorems import BATCH_EVALUATORS, batch_run
 from lastiterate.numeric.divergences import s_down, s_up
+from lastiterate.numeric.published.batch_evaluators import BATCH_EVALUATORS, batch_run
 from lastiterate.proofs_checks.witnesses import WITNESSES, Assumed
 
 _ONE = {"T": 1.0, "n": 7.0, "eta": 1.0, "sigma": 1.0, "K": 1.0, "D": inf, "L": 1.0, "lam": 1.0, "m": 0.0, "alpha": 4.0}

@@ -3,8 +3,8 @@
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.numeric.assumptions import Assumption
-from lastiterate.numeric.printed.record import Theorem
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.published.record import Theorem
 from lastiterate.proofs_checks.dominance import PROVED, compared, dominance, pairs
 from lastiterate.proofs_checks.lock import read_lock
 

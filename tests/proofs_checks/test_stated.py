@@ -5,9 +5,9 @@ import json
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.numeric.assumptions import Smooth
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.printed.catalogue import THEOREMS
+from lastiterate.numeric.losses.assumptions import Smooth
+from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.stated import theorem

@@ -8,9 +8,9 @@ import pytest
 from flint import arb
 from scipy import integrate, stats
 
-from lastiterate.numeric import theorems
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower.line import affine_law
+from lastiterate.numeric.published import evaluators
 from lastiterate.proofs_checks.engines import decide_check, witness
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.proofs_checks.witnesses import WITNESSES, Assumed
@@ -223,6 +223,6 @@ def test_settings_repeat_and_reach_the_corners():
 
 
 def test_every_bound_says_what_it_assumes():
-    for name in theorems.EVALUATORS:
+    for name in evaluators.EVALUATORS:
         assert witness.assumed_by(name) in Assumed
     assert lam in witness._SYMBOLS

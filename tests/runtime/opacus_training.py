@@ -9,9 +9,9 @@ import torch
 from opacus import PrivacyEngine
 from torch.utils.data import DataLoader, TensorDataset
 
-from lastiterate.numeric.accounting.composed import Composed, SampledStep
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep
 from lastiterate.numeric.accounting.pld import composed_epsilon
-from lastiterate.numeric.assumptions import Assumption
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.opacus import LastIterateAccountant
 
 N, B, DELTA = 60, 6, 1e-3

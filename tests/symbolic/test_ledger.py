@@ -101,7 +101,7 @@ def test_assumptions_can_be_met(claim):
 
 @each_claim
 def test_bounds_and_witnesses_exist(claim):
-    from lastiterate.numeric.theorems import EVALUATORS
+    from lastiterate.numeric.published.evaluators import EVALUATORS
 
     for check in checks_of(claim):
         if isinstance(check, UpperBound):

@@ -10,8 +10,8 @@ from lastiterate.commands.measuring import computing, from_checkpoint, progress,
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.assumptions import Assumption
-    from lastiterate.numeric.audit import Audit
+    from lastiterate.numeric.losses.assumptions import Assumption
+    from lastiterate.numeric.lower.audit import Audit
     from lastiterate.numeric.results import Bound, RenyiBound
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.runtime.workloads.workload import Workload
@@ -126,8 +126,8 @@ def _bounds(
     run: "NoisySGD", assumption: "Assumption", network: "Workload", kind: str, delta: float, seed: int
 ) -> "Bounds":
     """The bound under the assumption of the file, under constants in closed form where known, and clipping alone."""
-    from lastiterate.numeric.assumptions import Clipped, StronglyConvex
     from lastiterate.numeric.bound import bound
+    from lastiterate.numeric.losses.assumptions import Clipped, StronglyConvex
 
     found: Bounds = []
     if assumption != Clipped():
@@ -140,7 +140,7 @@ def _bounds(
 
 
 def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", exceeded: list[str]) -> None:
-    from lastiterate.numeric.balls import printed_down, printed_up
+    from lastiterate.numeric.rounding import printed_down, printed_up
 
     click.echo(
         f"{kind} attack on {network.name}, delta = {found.delta:g}: of {found.positives} runs with the sample "

@@ -51,7 +51,7 @@ def command(run_file: Path, order: float, name: str | None, as_json: bool) -> No
     from rich.console import Console
     from rich.table import Table
 
-    from lastiterate.numeric.balls import printed_down, printed_up
+    from lastiterate.numeric.rounding import printed_down, printed_up
 
     table = Table("theorem", "epsilon", "kind", "verdict", "ratio", title=f"Renyi epsilon at order {order:g}")
     for row in rows:

@@ -37,7 +37,7 @@ def workloads(_context: click.Context, _parameter: click.Parameter, incomplete: 
 
 def theorems(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of printed theorems."""
-    return _among(_found("numeric.printed.catalogue", "THEOREMS"), incomplete)
+    return _among(_found("numeric.published.registry", "THEOREMS"), incomplete)
 
 
 def commands(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

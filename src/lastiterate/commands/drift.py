@@ -82,7 +82,7 @@ def command(
         )
     say_json(_as_dict(network.name, found), indent=2) if as_json else _print(network.name, found)
     if plot is not None:
-        from lastiterate.numeric.canvas import write_figure
+        from lastiterate.numeric.plotting.canvas import write_figure
         from lastiterate.runtime.coupled.picture import picture
 
         for path in write_figure(picture(found, network.name), plot.parent, plot.stem):
@@ -113,7 +113,7 @@ def _print(name: str, found: "Drift") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from lastiterate.numeric.balls import printed_up
+    from lastiterate.numeric.rounding import printed_up
 
     pairs, steps = found.coupled.distances.shape[1], found.coupled.run.steps
     table = Table(

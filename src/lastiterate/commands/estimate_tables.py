@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lastiterate.numeric.figures.chien_li_1 import SETTING
-from lastiterate.numeric.theorems import EVALUATORS
+from lastiterate.numeric.published.evaluators import EVALUATORS
 from lastiterate.runtime.constants.kinds import Kind
 
 if TYPE_CHECKING:

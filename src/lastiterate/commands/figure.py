@@ -15,7 +15,7 @@ from lastiterate.commands.output import say_json
 from lastiterate.numeric.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.drawing import Figure
+    from lastiterate.numeric.plotting.drawing import Figure
 
 __all__ = ["FIGURES", "command"]
 
@@ -102,7 +102,7 @@ def command(name: str | None, out: Path | None, quick: bool, resume: Path | None
         budget["folder"] = resume
     figure = getattr(import_module(f"lastiterate.{module}"), function)(**budget)
 
-    from lastiterate.numeric.canvas import write_figure
+    from lastiterate.numeric.plotting.canvas import write_figure
 
     written = write_figure(figure, out, name.replace("/", "-"))
     if as_json:

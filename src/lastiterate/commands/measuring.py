@@ -11,7 +11,7 @@ import click
 from lastiterate.numeric.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.assumptions import Assumption
+    from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
 
 __all__ = ["computing", "from_checkpoint", "progress", "require_torch", "run_of"]

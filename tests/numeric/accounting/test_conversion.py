@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
 
 _ORDER = st.floats(0.02, 4).map(lambda x: 1 + 10 ** (x - 2))
 _EPSILON = st.floats(-4, 1).map(lambda x: 10**x)

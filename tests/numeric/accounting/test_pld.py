@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from lastiterate.numeric.accounting.composed import Composed, SampledStep
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.accounting.pld import composed_epsilon, releases
-from lastiterate.numeric.accounting.privacy_loss import Release
-from lastiterate.numeric.accounting.tilted import Composition, _convolved
+from lastiterate.numeric.accounting.pld_fft import Composition, _convolved
+from lastiterate.numeric.accounting.pld_lattice import Release
 from lastiterate.numeric.divergences import Mixture, hockey_stick_gaussian, hockey_stick_mixtures, s_up
 
 _ADJACENCIES = ("add_remove", "replace")

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from lastiterate.numeric.assumptions import Smooth
-from lastiterate.numeric.drawing import Curve, Figure, Status
 from lastiterate.numeric.figures.liang_1 import figure_1, liang_run, worst_batch
 from lastiterate.numeric.figures.liang_5 import figure_5
+from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.printed.catalogue import THEOREMS
-from lastiterate.numeric.printed.liang import naive_bound
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
+from lastiterate.numeric.published.liang import naive_bound
+from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 
 

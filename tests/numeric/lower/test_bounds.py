@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lastiterate.numeric.assumptions import (
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Clipped,
     Convex,
@@ -19,10 +21,8 @@ from lastiterate.numeric.assumptions import (
     Sum,
     Tabulated,
 )
-from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower import lower_bound, lower_bounds
-from lastiterate.numeric.lower.witnesses import admits_curvature, steepest_push
+from lastiterate.numeric.lower.losses import admits_curvature, steepest_push
 from lastiterate.numeric.run import NoisySGD
 
 RUN = NoisySGD(20, 0.1, 0.2, 1.0, dataset_size=10, batch_size=2, sampling="cyclic", diameter=1.0)

@@ -8,7 +8,7 @@ from hypothesis import settings as options
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from lastiterate.numeric.balls import precision
+from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.shift_program.affine import best_window, geometric_sum, untested, window
 
 _QUICK = options(max_examples=200)

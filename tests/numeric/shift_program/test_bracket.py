@@ -8,9 +8,9 @@ from oracle import SLACK, cost
 from programs import Case, random_cases
 from scipy.optimize import minimize
 
-from lastiterate.numeric.assumptions import Smooth
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.bracket import Bracket, bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram

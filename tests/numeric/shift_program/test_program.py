@@ -9,10 +9,10 @@ import pytest
 from flint import arb
 from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.balls import exact, lower, precision, upper
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.expansion import Affine
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.losses.expansion import Affine
+from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.optimum import optimum

@@ -8,8 +8,8 @@ convex one (a table) can hold them.
 import numpy as np
 import pytest
 
-from lastiterate.numeric.assumptions import Holder, Smooth, Tabulated
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.losses.assumptions import Holder, Smooth, Tabulated
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.program import ShiftProgram

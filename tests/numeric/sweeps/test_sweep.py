@@ -10,9 +10,9 @@ from zlib import crc32
 
 import pytest
 
-from lastiterate.numeric.assumptions import Clipped, Convex, Smooth, Sum
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, Sum
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sweeps import plan
 from lastiterate.numeric.sweeps import run as runner

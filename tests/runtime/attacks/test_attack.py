@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lastiterate.numeric.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.audit import Audit, audit
 from lastiterate.numeric.bound import bound, gaussian_bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bounds
-from lastiterate.numeric.printed.chien_li_sampled import theorem_3_12
+from lastiterate.numeric.lower.audit import Audit, audit
+from lastiterate.numeric.published.chien_li_sampled import theorem_3_12
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks.attack import Attack, _best_threshold, _likelihood_ratios, attack
 from lastiterate.runtime.attacks.worst_case import Others, hardest, worst_case

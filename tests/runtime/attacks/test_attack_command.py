@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.numeric.audit import Audit
 from lastiterate.numeric.bound import bound
+from lastiterate.numeric.lower.audit import Audit
 from lastiterate.numeric.run_file import load_run
 from lastiterate.runtime.attacks import attack as attacks
 from lastiterate.runtime.training import adjacent

@@ -9,10 +9,10 @@ import torch
 from click.testing import CliRunner
 
 from lastiterate.commands.estimate import command
-from lastiterate.numeric.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.certified import logistic_regression
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
+from lastiterate.numeric.losses.certified import logistic_regression
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import closer
 from lastiterate.runtime.constants.closer import closer_look

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from lastiterate.numeric.assumptions import Blocks, Minimum
 from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Blocks, Minimum
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.kinds import Kind, PairTable

@@ -7,8 +7,8 @@ import known
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.numeric.assumptions import Clipped, Smooth, StronglyConvex
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Clipped, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.coupled.drift import Drift, Rests, measure_drift
 from lastiterate.runtime.coupled.picture import picture

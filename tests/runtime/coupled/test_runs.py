@@ -6,8 +6,8 @@ import known
 import numpy as np
 import pytest
 
-from lastiterate.numeric.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.coupled.runs import coupled_runs, tracked_distance
 from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_2_interval, wasserstein_infinity

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lastiterate.numeric.assumptions import Holder
 from lastiterate.numeric.bound import bound, estimate
-from lastiterate.numeric.canvas import draw
-from lastiterate.numeric.drawing import Curve, Status
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.figures.chien_li_1 import SETTING
+from lastiterate.numeric.losses.assumptions import Holder
+from lastiterate.numeric.plotting.canvas import draw
+from lastiterate.numeric.plotting.drawing import Curve, Status
+from lastiterate.numeric.published.evaluators import run_of
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.theorems import run_of
 from lastiterate.runtime.constants.kinds import Kind
 from lastiterate.runtime.constants.reading import Constants, Envelope
 from lastiterate.runtime.constants.record import HolderEstimate

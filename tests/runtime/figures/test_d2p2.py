@@ -11,8 +11,8 @@ from pictures import assert_inside
 from torch import nn
 from torch.nn import functional
 
-from lastiterate.numeric.accounting.gaussian import gdp_epsilon
-from lastiterate.numeric.drawing import Curve, Figure, Status
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
 from lastiterate.runtime.figures import d2p2_6, kept
 from lastiterate.runtime.figures.d2p2_2 import DIGITS, figure_3
 from lastiterate.runtime.figures.d2p2_4 import epsilons, figure_4, figure_5

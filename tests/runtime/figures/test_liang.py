@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from pictures import assert_inside
 
-from lastiterate.numeric.audit import Audit, audit
-from lastiterate.numeric.drawing import Curve, Figure, Status
+from lastiterate.numeric.lower.audit import Audit, audit
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures import liang_2, liang_3, liang_4
 from lastiterate.runtime.figures.kept import kept_parts

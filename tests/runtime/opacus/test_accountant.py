@@ -13,11 +13,11 @@ from opacus_training import DELTA, B, N, Training, composition  # noqa: E402
 from scipy.stats import chi2  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
-from lastiterate.numeric.accounting.composed import Composed, SampledStep  # noqa: E402
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep  # noqa: E402
 from lastiterate.numeric.accounting.pld import composed_epsilon  # noqa: E402
-from lastiterate.numeric.assumptions import Clipped, Convex, Minimum, StronglyConvex  # noqa: E402
 from lastiterate.numeric.bound import bound  # noqa: E402
 from lastiterate.numeric.errors import InputError  # noqa: E402
+from lastiterate.numeric.losses.assumptions import Clipped, Convex, Minimum, StronglyConvex  # noqa: E402
 from lastiterate.numeric.run import NoisySGD  # noqa: E402
 from lastiterate.opacus import LastIterateAccountant, project  # noqa: E402
 

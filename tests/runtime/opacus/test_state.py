@@ -10,8 +10,8 @@ pytest.importorskip("opacus")
 
 from opacus_training import DELTA, Training, composition  # noqa: E402
 
-from lastiterate.numeric.assumptions import Convex  # noqa: E402
 from lastiterate.numeric.errors import InputError  # noqa: E402
+from lastiterate.numeric.losses.assumptions import Convex  # noqa: E402
 from lastiterate.opacus import LastIterateAccountant, project  # noqa: E402
 
 

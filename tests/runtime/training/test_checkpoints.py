@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.functional import mse_loss
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.projected_run import RandomProjectionRun
+from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.training.checkpoints import read_checkpoint, write_checkpoint
 from lastiterate.runtime.training.optimiser import ProjectedNoisySGD

@@ -13,10 +13,10 @@ import torch
 from scipy.stats import chi2
 from torch import Tensor, nn
 
-from lastiterate.numeric.assumptions import Clipped
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.projected_bound import projection_bound
-from lastiterate.numeric.projected_run import RandomProjectionRun
+from lastiterate.numeric.losses.assumptions import Clipped
+from lastiterate.numeric.random_projection.bound import projection_bound
+from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import stream, train

@@ -6,9 +6,9 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from lastiterate.numeric.assumptions import Clipped
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import train

@@ -1,0 +1,97 @@
+"""Where to tilt a composition and how fine to cut its lattice; any choice is valid, a good one is tight.
+
+The chords of the lattice add about lam (lam + 1) w^2 / 12 to the log-moment of a release at lam, w the width of a
+cell where the tilted mass lies, and lam times epsilon grows by as much. Moments come from a coarse sketch in floats.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, frexp, inf, ldexp, log, log2, sqrt
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.accounting.pld_lattice import Release
+
+__all__ = ["TILTS", "Plan", "choose", "moments_of"]
+
+_Floats = NDArray[np.float64]
+_FINE = 6e-5
+"""What lattice and nodes may each add to epsilon, relatively."""
+_COARSE = 0.15
+"""Most that the tilted density may grow from one node to the next, as a power of e."""
+_MOST_NODES = 1500
+_LONGEST = 1 << 21
+_LEAST_DELTA = 1e-250
+_LEAST_GAP, _MOST_GAP = 1e-25, 1e8
+"""Beyond them floats have no room for the masses and losses of a sketch."""
+TILTS: Final[_Floats] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
+"""Tilts to choose from."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where to tilt and how fine to cut; any values are valid, good ones are tight."""
+
+    tilt: float
+    spacing: float
+    length: int
+    widths: tuple[float, ...]
+    ends: tuple[tuple[float, float], ...]
+
+
+def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan | None:
+    """Choose by the moments of a coarse sketch: log E e^(lam loss), its slope and its curvature."""
+    if delta < _LEAST_DELTA or not all(_LEAST_GAP < float(one.gap) < _MOST_GAP for one in found):
+        return None
+    total = sum(one.count for one in found)
+    ends = tuple(one.ends(1e-5 * delta / total) for one in found)
+    sketches = [one.sketch(*end) for one, end in zip(found, ends, strict=True)]
+    moments = np.zeros_like(TILTS)
+    for one, (loss, mass, _) in zip(found, sketches, strict=True):
+        moments += one.count * moments_of(loss, mass)
+    if not np.isfinite(moments).all():  # no mass of the sketch is a float
+        return None
+    epsilons = (moments - log(delta) - np.log1p(TILTS)) / TILTS - np.log1p(1 / TILTS)
+    best = int(np.argmin(epsilons))
+    if tilt is None:
+        tilt = float(TILTS[best])
+    top = float(np.min((moments - log(1e-4 * delta)) / TILTS))
+    mean = variance = 0.0
+    slopes = []
+    for one, (loss, mass, slope) in zip(found, sketches, strict=True):
+        exponents = tilt * loss + np.log(np.maximum(mass, 1e-300))
+        weighed = np.exp(exponents - np.max(exponents))
+        weighed /= np.sum(weighed)
+        middle = float(weighed @ loss)
+        mean += one.count * middle
+        variance += one.count * float(weighed @ (loss - middle) ** 2)
+        slopes.append(max(float(weighed @ slope**2), 1e-300))
+    spread = sqrt(variance)
+    scale = max(float(epsilons[best]), 0.05 * spread, 1e-9)
+    fine = sqrt(12 * _FINE * scale / (tilt + 1))
+    reach = top - mean + 9 * spread + 4 * scale / (1 + tilt)
+    if not (0 < reach < inf and spread > 0):
+        return None
+    spacing = ldexp(1.0, frexp(min(fine / sqrt(total), spread / 4, _COARSE / max(tilt, 1.0)))[1] - 1)
+    while reach / spacing > _LONGEST:
+        spacing *= 2
+    length = 1 << max(6, ceil(log2(reach / spacing)))
+    widths = tuple(
+        max(
+            min(fine / sqrt(one.count * len(found) * slope), _COARSE / (max(tilt, 1.0) * float(one.gap)), 0.1),
+            (end[1] - end[0]) / _MOST_NODES,
+        )
+        for one, slope, end in zip(found, slopes, ends, strict=True)
+    )
+    return Plan(tilt, spacing, length, widths, ends)
+
+
+def moments_of(loss: _Floats, mass: _Floats) -> _Floats:
+    """Log of the sum of mass e^(lam loss) for every lam in ``TILTS``; not rounded."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weighed = np.log(mass) + TILTS[:, None] * loss
+        highest = np.max(weighed, axis=1)
+        found: _Floats = highest + np.log(np.sum(np.exp(weighed - highest[:, None]), axis=1))
+    return found

@@ -1,1 +1,0 @@
-"""Batches that are not the whole data: shuffled, drawn without replacement, Poisson."""

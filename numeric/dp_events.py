@@ -1,0 +1,253 @@
+"""Runs and bounds in the words of dp_accounting, and back.
+
+An event says what is released in every step, so it is the view of composition: that only the last iterate is released
+has no event. A bound as a privacy-loss distribution has that in it, and composes with other releases.
+
+dp_accounting defines noise_multiplier as the noise over the norm of one sample's part, and its accountants take that
+for the sensitivity also when one sample is replaced. So the multiplier here is always the noise over the sensitivity:
+2 eta K / b when a sample is replaced, eta K / b when one is added or removed.
+
+Needs dp_accounting (pip install 'lastiterate[dp-accounting]').
+"""
+
+from collections import Counter
+from itertools import groupby
+from math import inf, isfinite
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lastiterate.numeric.accounting.dominating import Composed
+from lastiterate.numeric.accounting.pld import releases, sides
+from lastiterate.numeric.accounting.pld_fft import Composition
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.results import Bound, RenyiBound
+from lastiterate.numeric.rounding import exact, lower, precision
+from lastiterate.numeric.run import RANDOM, NoisySGD, count, described_run, positive
+from lastiterate.numeric.subsampling.common import rate
+
+if TYPE_CHECKING:
+    from dp_accounting import DpEvent
+    from dp_accounting.pld.pld_pmf import DensePLDPmf
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+__all__ = ["from_dp_event", "to_dp_event", "to_pld"]
+
+_SPLIT = 1 + 1e-9
+"""Covers the rounding of a loss that is split between two points of the caller's grid."""
+_MOST_POINTS = 10**7
+_QUOTIENT = 1e-15
+"""Covers the rounding of batch size over data size and of its product with data size, relatively."""
+
+
+def to_dp_event(run: NoisySGD) -> "DpEvent":
+    """The composition of every step of the run, as dp_accounting describes it.
+
+    Batches in a fixed order, and shuffled ones, meet a sample once an epoch: one Gaussian an epoch, for a schedule that
+    of its dearest step.
+
+    Args:
+        run: the run; its projection, and that only the last iterate is released, have no event.
+
+    Returns:
+        A `DpEvent`, whose noise multipliers are rounded down and whose sampling probability is rounded up.
+
+    Raises:
+        InputError: dp_accounting is not installed.
+
+    >>> to_dp_event(NoisySGD(10, step_size=0.1, noise_std=0.4, clip_norm=2, dataset_size=5)).count
+    10
+    """
+    events = _dp_accounting()
+    described_run("to_dp_event", run)
+    every = 1 if run.sampling in RANDOM else run.batches
+    if run.constant:
+        kinds = Counter({_multiplier(run, 0): -(-run.steps // every)})
+    else:
+        noises = [_multiplier(run, t) for t in range(run.steps)]
+        kinds = Counter(min(noises[t : t + every]) for t in range(0, run.steps, every))
+    parts = [events.SelfComposedDpEvent(_step(run, noise), times) for noise, times in sorted(kinds.items())]
+    return parts[0] if len(parts) == 1 else events.ComposedDpEvent(parts)
+
+
+def from_dp_event(
+    event: "DpEvent", *, step_size: float, clip_norm: float, dataset_size: int, diameter: float = inf
+) -> NoisySGD:
+    """The run that an event describes; what events do not hold is given beside it.
+
+    Args:
+        event: a Gaussian, sampled or not, composed with itself or with others of its kind.
+        step_size: eta.
+        clip_norm: K.
+        dataset_size: n.
+        diameter: of the domain of the projection; inf for none.
+
+    Returns:
+        The run; its noise is rounded down. A plain Gaussian is a step on the full batch.
+
+    Raises:
+        InputError: the event is of another kind, mixes kinds, or does not fit ``dataset_size``.
+
+    >>> run = NoisySGD(10, step_size=0.1, noise_std=0.4, clip_norm=2, dataset_size=5)
+    >>> back = from_dp_event(to_dp_event(run), step_size=0.1, clip_norm=2, dataset_size=5)
+    >>> back.steps, round(back.noise_std, 12)
+    (10, 0.4)
+    """
+    events = _dp_accounting()
+    n = count("dataset_size", dataset_size)
+    found = list(_flat(events, event, 1))
+    if not found:
+        raise InputError("event needs at least one Gaussian step, got an event without any; describe the training.")
+    kinds = {one[:2] for one in found}
+    if len(kinds) > 1:
+        raise InputError(
+            f"event needs one kind of sampling, got {len(kinds)} kinds, such as {sorted(map(str, kinds))[0]}; "
+            "account for the parts by themselves and compose their PLDs (to_pld)."
+        )
+    sampling, drawn = kinds.pop()
+    batch = _batch(sampling, drawn, n)
+    eta, clip = positive("step_size", step_size), positive("clip_norm", clip_norm)
+    with precision():
+        unit = exact(eta) * exact(clip) / batch * (1 if sampling == "poisson" else 2)
+        noises = [
+            (lower(exact(positive("noise_multiplier", noise)) * unit), sum(one[3] for one in group))
+            for noise, group in groupby(found, key=lambda one: one[2])
+        ]
+    alike = len({noise for noise, _ in noises}) == 1
+    return NoisySGD(
+        steps=sum(times for _, times in noises),
+        step_size=eta,
+        noise_std=noises[0][0] if alike else tuple(noise for noise, times in noises for _ in range(times)),
+        clip_norm=clip,
+        dataset_size=n,
+        batch_size=batch,
+        sampling=sampling,
+        diameter=diameter,
+    )
+
+
+def to_pld(
+    bound: Bound | RenyiBound, *, discretization: float = 1e-4, tail_mass: float = 1e-12
+) -> "PrivacyLossDistribution":
+    """What a bound says of the last iterate, as a privacy-loss distribution that composes with other releases.
+
+    Args:
+        bound: a rigorous bound.
+        discretization: grid of the losses; those that are composed need the same.
+        tail_mass: about the mass that may move to an infinite loss; far below any delta of interest.
+
+    Returns:
+        A pessimistic `PrivacyLossDistribution`. It is an upper bound; what dp_accounting does with it afterwards is
+        not rounded outwards.
+
+    Raises:
+        InputError: not a rigorous bound, or the losses are out of reach of the grid.
+    """
+    _dp_accounting()
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
+    step, tail_mass = positive("discretization", discretization), positive("tail_mass", tail_mass)
+    if tail_mass >= 1:
+        raise InputError(f"tail_mass needs a number in (0, 1), got tail_mass={tail_mass:g}; 1e-12 is customary.")
+    if not isinstance(bound, Bound | RenyiBound):
+        raise InputError(
+            f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is no upper bound of anything."
+        )
+    composed = Composed(bound.cost) if isinstance(bound, Bound) else bound.composed
+    return PrivacyLossDistribution(*(_pmf(composed, side, step, tail_mass) for side in sides(composed)))
+
+
+def _pmf(composed: Composed, side: str, step: float, tail_mass: float) -> "DensePLDPmf":
+    from dp_accounting.pld.pld_pmf import DensePLDPmf
+
+    found = releases(composed, side)
+    law = Composition.of(found, tail_mass, tilt=0.0) if found else None
+    if found and law is None:
+        raise InputError(f"to_pld needs a finite bound, got cost={composed.cost:g}; add noise.")
+    losses, masses = (np.zeros(1), np.ones(1)) if law is None else (law.losses, law.masses())
+    left = np.floor(losses / step)
+    first, last = int(left[0]), int(left[-1]) + 1
+    if last - first > _MOST_POINTS:
+        raise InputError(
+            f"discretization needs to fit losses of up to {losses[-1]:.3g}, got discretization={step:g}; take more."
+        )
+    # A loss moves to its two neighbours on the grid as in `privacy_loss`; at the very least all of it moves up.
+    up = np.clip(-np.expm1(left * step - losses) / -np.expm1(-step), 0.0, 1.0)
+    place = left.astype(np.int64) - first
+    probabilities = np.bincount(place, masses * (1 - up), minlength=last - first + 1)
+    probabilities += np.bincount(place + 1, masses * up, minlength=last - first + 1)
+    infinite = composed.failure + (0.0 if law is None else law.lost + law.error)
+    return DensePLDPmf(step, first, probabilities * _SPLIT, min(infinite * _SPLIT, 1.0), True)
+
+
+def _dp_accounting() -> ModuleType:
+    try:
+        import dp_accounting
+    except ImportError:
+        raise InputError(
+            "Events and PLDs need dp_accounting, got none installed; pip install 'lastiterate[dp-accounting]'."
+        ) from None
+    found: ModuleType = dp_accounting
+    return found
+
+
+def _multiplier(run: NoisySGD, t: int) -> float:
+    """Noise over the greatest distance of two outcomes of step t, rounded down."""
+    with precision():
+        moved = exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
+        return lower(exact(run.noise_std_at(t)) / (moved if run.adjacency == "add_remove" else 2 * moved))
+
+
+def _step(run: NoisySGD, noise: float) -> "DpEvent":
+    events = _dp_accounting()
+    gaussian = events.GaussianDpEvent(noise)
+    if run.sampling == "poisson":
+        return events.PoissonSampledDpEvent(rate(run), gaussian)
+    if run.sampling == "without_replacement":
+        return events.SampledWithoutReplacementDpEvent(run.dataset_size, run.batch, gaussian)
+    return gaussian
+
+
+_Flat = tuple[str, Any, float, int]
+"""Sampling, its rate or sizes, noise multiplier, number of steps."""
+
+
+def _flat(events: ModuleType, event: Any, times: int) -> list[_Flat]:
+    """The Gaussian steps of an event, in order."""
+    if isinstance(event, events.NoOpDpEvent):
+        return []
+    if isinstance(event, events.SelfComposedDpEvent):
+        return _flat(events, event.event, times * count("count", event.count))
+    if isinstance(event, events.ComposedDpEvent):
+        return times * [one for part in event.events for one in _flat(events, part, 1)]
+    if isinstance(event, events.GaussianDpEvent):
+        return [("full", None, event.noise_multiplier, times)]
+    sampled = isinstance(event, events.PoissonSampledDpEvent | events.SampledWithoutReplacementDpEvent)
+    if sampled and isinstance(event.event, events.GaussianDpEvent):
+        if isinstance(event, events.PoissonSampledDpEvent):
+            return [("poisson", event.sampling_probability, event.event.noise_multiplier, times)]
+        sizes = (event.source_dataset_size, event.sample_size)
+        return [("without_replacement", sizes, event.event.noise_multiplier, times)]
+    name = f"{type(event).__name__}({type(event.event).__name__})" if sampled else type(event).__name__
+    raise InputError(
+        f"event needs Gaussian steps, plain, Poisson sampled or sampled without replacement, got event={name}; "
+        "account for it with dp_accounting and compose PLDs (to_pld)."
+    )
+
+
+def _batch(sampling: str, drawn: Any, n: int) -> int:
+    """The size of a batch, from the rate or the sizes of the event."""
+    if sampling == "full":
+        return n
+    if sampling == "without_replacement":
+        if drawn[0] != n:
+            raise InputError(f"dataset_size needs to be that of the event, got dataset_size={n} and {drawn[0]} there.")
+        return count("sample_size", drawn[1])
+    batch = round(drawn * n) if isfinite(drawn) else 0
+    if not 1 <= batch <= n or abs(batch - drawn * n) > _QUOTIENT * batch:
+        raise InputError(
+            f"Poisson batches need an expected size that is a whole number, got sampling_probability={drawn:g} of "
+            f"dataset_size={n}; change one of them."
+        )
+    return batch

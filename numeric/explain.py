@@ -1,0 +1,29 @@
+"""What to say where the number for the last iterate is no smaller than that for all of them."""
+
+from math import isfinite
+
+from lastiterate.numeric.rounding import exact, lower, precision
+from lastiterate.numeric.run import NoisySGD
+
+__all__ = ["why_composition"]
+
+
+def why_composition(run: NoisySGD) -> str:
+    """Why no window of shifts is cheaper than composition, as far as the run shows it.
+
+    A window must hide the whole domain in the noise of its steps, beside the change of the data, and no window has more
+    noise than all steps together.
+
+    >>> run = NoisySGD(100, step_size=0.1, noise_std=0.01, clip_norm=1, dataset_size=50, diameter=4)
+    >>> why_composition(run)
+    'no window of shifts is cheaper: diameter=4 against noise of standard deviation 0.1 over all 100 steps'
+    """
+    if not isfinite(run.diameter):
+        return "only a domain of finite diameter or many contracting steps let the last ones hide what came before"
+    with precision():
+        squares = [exact(run.noise_std_at(t)) ** 2 for t in range(run.steps if not run.constant else 1)]
+        total = lower((sum(squares[1:], squares[0]) * (run.steps if run.constant else 1)).sqrt())
+    return (
+        f"no window of shifts is cheaper: diameter={run.diameter:g} against noise of standard deviation {total:.3g} "
+        f"over all {run.steps} steps"
+    )

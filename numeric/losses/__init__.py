@@ -1,0 +1,1 @@
+"""Assumptions on the per-sample losses, and the expansion of one update that each implies."""

@@ -1,0 +1,181 @@
+"""What may be assumed of the losses, all in one place.
+
+A `Modulus` bounds the change of every per-sample gradient (see `lastiterate.numeric.losses.moduli`). `Convex` and
+`StronglyConvex` bound the update map directly; they need losses that are K-Lipschitz, so that clipping never
+acts (a clipped convex gradient step need not contract).
+
+Source: DESIGN section 2, first table; Chien & Li 2025, Lemma 3.4.
+"""
+
+from dataclasses import dataclass
+
+from flint import arb
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.blocks import Blocks
+from lastiterate.numeric.losses.expansion import Affine, Expansion, LeastOf
+from lastiterate.numeric.losses.moduli import (
+    Assumption,
+    Clipped,
+    Holder,
+    Modulus,
+    Smooth,
+    Sum,
+    constant,
+    parts_of,
+)
+from lastiterate.numeric.losses.tabulated import Tabulated
+from lastiterate.numeric.rounding import exact
+from lastiterate.numeric.run import NoisySGD, positive
+
+__all__ = [
+    "Assumption",
+    "Blocks",
+    "Clipped",
+    "Convex",
+    "Holder",
+    "Minimum",
+    "Modulus",
+    "Smooth",
+    "StronglyConvex",
+    "Sum",
+    "Tabulated",
+    "described_assumption",
+]
+
+
+def _sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
+    if not differs:
+        return arb(0)
+    return 2 * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
+
+
+def _weight(run: NoisySGD, t: int, size: int) -> arb:
+    """Eta size / b: the step that a batch of this size takes along its mean gradient."""
+    return exact(run.step_size_at(t)) * size / run.batch
+
+
+def _lipschitz(constant: arb, clipped: Expansion) -> Expansion:
+    """Constant times z, and no more than clipping allows."""
+    map_ = Affine(constant, arb(0))
+    return map_ if constant <= 1 else LeastOf((map_, clipped))
+
+
+def _step_limit(run: NoisySGD, t: int, L: float, kind: str) -> None:
+    eta = run.step_size_at(t)
+    if not exact(eta) * exact(L) <= 2:
+        raise InputError(
+            f"A {kind} loss needs step_size <= 2/L = {2 / L:g}, got step_size={eta:g} with L={L:g}; "
+            "lower the step size, or assume Smooth(L) only."
+        )
+
+
+@dataclass(frozen=True)
+class Convex(Assumption):
+    """Losses are convex, L-smooth and K-Lipschitz, and eta <= 2/L: e(z) = z + 2 eta K / b.
+
+    Source: Chien & Li 2025, Lemma 3.4.
+    """
+
+    L: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "L", constant("L", self.L))
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        _step_limit(run, t, self.L, "convex")
+        return Affine(arb(1), _sensitivity(run, t, differs=differs))
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        """Not above max(1, h L - 1) z, h = eta high / b: a large batch takes a step beyond 2 / L."""
+        reach = _weight(run, t, high) * exact(self.L) - 1
+        return _lipschitz(reach.max(arb(1)), super().over_sizes(run, t, low, high))
+
+    @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_1/direct/convex"
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"every per-sample loss is convex, {self.L:g}-smooth, and Lipschitz with the clip norm as its "
+            "constant (clipping never acts)"
+        )
+
+
+@dataclass(frozen=True)
+class StronglyConvex(Assumption):
+    """Losses are m-strongly convex, L-smooth and K-Lipschitz, and eta <= 2/L.
+
+    e(z) = c z + 2 eta K / b with c = max(1 - eta m, eta L - 1): all of |1 - eta h| for a curvature h in
+    [m, L]. Sharper than Lemma 3.4 of Chien & Li 2025, which stops at eta <= 1/L.
+    """
+
+    L: float
+    m: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "L", constant("L", self.L))
+        object.__setattr__(self, "m", positive("m", self.m))
+        if self.m > self.L:
+            raise InputError(f"m needs to be at most L={self.L:g}, got m={self.m:g}; strong convexity is below L.")
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        _step_limit(run, t, self.L, "strongly convex")
+        eta = exact(run.step_size_at(t))
+        return Affine((1 - eta * exact(self.m)).max(eta * exact(self.L) - 1), _sensitivity(run, t, differs=differs))
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size."""
+        reach = (_weight(run, t, high) * exact(self.L) - 1).max(1 - _weight(run, t, low) * exact(self.m))
+        return _lipschitz(reach, super().over_sizes(run, t, low, high))
+
+    @property
+    def expansive(self) -> bool:
+        return False
+
+    @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_1/direct/strongly_convex"
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"every per-sample loss is {self.m:g}-strongly convex, {self.L:g}-smooth, and Lipschitz with the "
+            "clip norm as its constant (clipping never acts)"
+        )
+
+
+@dataclass(frozen=True, init=False)
+class Minimum(Assumption):
+    """All parts hold at once, and each update expands by the least of them."""
+
+    parts: tuple[Assumption, ...]
+
+    def __init__(self, *parts: Assumption) -> None:
+        parts_of("Minimum", parts, Assumption)
+        object.__setattr__(self, "parts", parts)
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        return LeastOf(tuple(part.expansion(run, t, differs=differs) for part in self.parts))
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        return LeastOf(tuple(part.over_sizes(run, t, low, high) for part in self.parts))
+
+    @property
+    def expansive(self) -> bool:
+        return all(part.expansive for part in self.parts)
+
+    @property
+    def statement(self) -> str:
+        return "all of: " + "; ".join(part.statement for part in self.parts)
+
+
+def described_assumption(assumption: object) -> Assumption:
+    """The assumption itself, or an `InputError` where it is none."""
+    if not isinstance(assumption, Assumption):
+        raise InputError(
+            f"assumption needs one of lastiterate.numeric.losses.assumptions, got assumption={assumption!r}; "
+            "for example Smooth(1.0)."
+        )
+    return assumption

@@ -1,0 +1,92 @@
+"""What automatic clipping, K g / (|g| + gamma), does to an assumption on the losses.
+
+The map is K / gamma-Lipschitz: along a ray its slope is K gamma / (|g| + gamma)^2, across it K / (|g| + gamma), and
+near zero both reach K / gamma. So a modulus omega of the gradients becomes K / gamma omega, which for a small gamma is
+far more. Ordinary clipping is a projection and changes no modulus. Convexity is lost: the clipped field need not be the
+gradient of a convex function, so `Convex` and `StronglyConvex` have no counterpart.
+
+Of `Blocks` that holds for the whole gradient alone: its modulus (sum_j omega_j^2)^(1/2) is K / gamma times as much. A
+block of the clipped gradient is not bounded by itself, since the norm that it is divided by changes with every block.
+
+Source: ours; claim ours/projection/automatic_clipping. D2P2-SGD does not discuss it.
+"""
+
+from dataclasses import dataclass, replace
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Clipped, Holder, Minimum, Modulus, Sum, Tabulated
+from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.run import positive
+
+__all__ = ["automatic_clipping"]
+
+
+def automatic_clipping(
+    assumption: Assumption | Measured, *, stability: float, clip_norm: float = 1.0
+) -> Assumption | Measured:
+    """What holds of automatically clipped gradients, given what holds of the gradients; constants rounded up.
+
+    Args:
+        assumption: on the losses, or on their measured constants.
+        stability: gamma, a gradient.
+        clip_norm: K, a gradient.
+
+    Raises:
+        InputError: an argument is out of range, or the assumption is convexity, which does not survive.
+
+    >>> from lastiterate.numeric.losses.assumptions import Smooth
+    >>> automatic_clipping(Smooth(2.0), stability=0.5)
+    Smooth(L=4.0, lam=1.0)
+    """
+    clip_norm, stability = positive("clip_norm", clip_norm), positive("stability", stability)
+    if isinstance(assumption, Measured):
+        return replace(assumption, assumption=_clipped(assumption.assumption, clip_norm, stability))
+    return _clipped(assumption, clip_norm, stability)
+
+
+def _clipped(assumption: Assumption, clip_norm: float, stability: float) -> Assumption:
+    if isinstance(assumption, Minimum):
+        return Minimum(*(_clipped(part, clip_norm, stability) for part in assumption.parts))
+    if isinstance(assumption, Modulus):
+        return _steepened(assumption, clip_norm, stability)
+    raise InputError(
+        f"Automatic clipping keeps moduli of continuity alone, got assumption={type(assumption).__name__}; "
+        "assume Smooth, Holder or Clipped."
+    )
+
+
+@dataclass(frozen=True, init=False)
+class _ClippedBlocks(Blocks):
+    """The modulus of an automatically clipped gradient, as if each block were steepened by itself."""
+
+    @property
+    def statement(self) -> str:
+        parts = "; ".join(part.statement for part in self.parts)
+        return f"automatically clipped gradients have the root of the sum of squares of moduli for one: {parts}"
+
+
+def _steepened(modulus: Modulus, clip_norm: float, stability: float) -> Modulus:
+    if isinstance(modulus, Clipped):
+        return modulus
+    if isinstance(modulus, Holder | Tabulated):
+        return _scaled(modulus, clip_norm, stability)
+    if isinstance(modulus, Blocks):
+        return _ClippedBlocks(*(_scaled(part, clip_norm, stability) for part in modulus.parts))
+    if isinstance(modulus, Sum):
+        return Sum(*(_steepened(part, clip_norm, stability) for part in modulus.parts))
+    raise InputError(
+        f"Automatic clipping needs a modulus that is known here, got assumption={type(modulus).__name__}; tabulate it."
+    )
+
+
+def _scaled(modulus: Holder | Tabulated, clip_norm: float, stability: float) -> Holder | Tabulated:
+    """K / gamma times the modulus, rounded up."""
+
+    def up(value: float) -> float:
+        with precision():
+            return upper(exact(value) * exact(clip_norm) / exact(stability))
+
+    if isinstance(modulus, Holder):
+        return replace(modulus, L=up(modulus.L))
+    return replace(modulus, values=tuple(up(value) for value in modulus.values))

@@ -1,0 +1,193 @@
+"""Constants of losses that are known in closed form, so that a bound for them rests on no measurement.
+
+Statement    With features of norm at most r (a constant feature for the bias included), k classes and logits f = W x:
+             softmax cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; the
+             logistic loss of one logit has r and r^2 / 4. For logits f = W2 phi(W1 x + b1) + b2 on a ball of the
+             parameters, with |phi'| <= p and |phi''| <= c,
+             |J|^2 <= |phi|^2 + 1 + (p |W2| r)^2,  H <= (c |W2| r^2 + sqrt((c |W2| r^2)^2 + 4 (p r)^2)) / 2,
+             and the loss has gradients of norm at most sqrt(2) |J| and smoothness |J|^2 / 2 + sqrt(2) H.
+Derivation   The Hessian of cross-entropy in the logits is a covariance, v' (diag p - p p') v = Var_p(v) <= (max v -
+             min v)^2 / 4 <= |v|^2 / 2 (Popoviciu), and |p - e_y|^2 <= 2 (1 - p_y)^2 <= 2. By the chain rule the Hessian
+             in the parameters is J' (diag p - p p') J plus the second derivatives of f weighted by p - e_y, and along
+             (V1, V2) those are at most 2 p r |V1| |V2| + c |W2| r^2 |V1|^2.
+Source       ours (claims ours/certified/*); Popoviciu 1935.
+"""
+
+from dataclasses import dataclass
+from math import inf
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from flint import arb
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.run import NoisySGD, count, positive, real
+
+__all__ = ["ACTIVATIONS", "Activation", "LossConstants", "logistic_regression", "softmax_regression", "two_layer"]
+
+
+@dataclass(frozen=True)
+class LossConstants:
+    """What holds of every per-sample loss whose features are as short as stated.
+
+    Attributes:
+        lipschitz: upper bound of the norm of a per-sample gradient; a clip norm at least this never acts.
+        smoothness: upper bound of the Lipschitz constant of a per-sample gradient, L.
+        strong_convexity: lower bound m of the curvature; 0 for a convex loss, -inf for one that is not.
+        statement: what the constants rest on, in words.
+        linear_score: whether the loss depends on one linear score of the sample, so that clipping its gradients gives
+            those of another convex loss (claim ours/clipped_scores/convex).
+    """
+
+    lipschitz: float
+    smoothness: float
+    strong_convexity: float
+    statement: str
+    linear_score: bool = False
+
+    def assumption(self, run: NoisySGD) -> Assumption:
+        """The strongest assumption that these constants prove for a run."""
+        unclipped = run.clip_norm >= self.lipschitz
+        short = all(exact(run.step_size_at(t)) * exact(self.smoothness) <= 2 for t in range(run.steps))
+        if self.strong_convexity > 0 and unclipped and short:
+            return StronglyConvex(self.smoothness, self.strong_convexity)
+        if self.strong_convexity >= 0 and short and (unclipped or self.linear_score):
+            return Convex(self.smoothness)
+        return Smooth(self.smoothness)
+
+
+_LOGISTIC: Final = "logistic loss"
+
+
+class Activation(NamedTuple):
+    """Upper bounds of |phi|, |phi'| and |phi''|, and whether phi(0) = 0."""
+
+    bound: float
+    slope: float
+    curvature: float
+    through_zero: bool
+
+
+ACTIVATIONS: Final = MappingProxyType(
+    {
+        "tanh": Activation(1.0, 1.0, 0.7698003589195011, through_zero=True),  # 4 / (3 sqrt 3)
+        "sigmoid": Activation(1.0, 0.25, 0.09622504486493764, through_zero=False),  # an eighth of it
+        "gelu": Activation(inf, 1.1289041452, 0.7978845608028655, through_zero=True),  # at sqrt 2; sqrt(2 / pi)
+    }
+)
+"""The activations whose constants are known; every figure is rounded up."""
+
+
+def logistic_regression(
+    feature_norm: float, *, scale: float = 1.0, l2: float = 0.0, parameter_norm: float = inf
+) -> LossConstants:
+    """Constants of scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1.
+
+    Args:
+        feature_norm: greatest norm of the features of any possible sample, the constant one included.
+        scale: factor of the loss.
+        l2: weight of the regulariser, at least 0.
+        parameter_norm: greatest |w| on the domain; needed for the Lipschitz constant where l2 > 0.
+
+    Returns:
+        Upper bounds, rounded up; the strong convexity is l2.
+
+    Raises:
+        InputError: a number out of its range.
+
+    >>> logistic_regression(2.0).smoothness
+    1.0
+    """
+    return _linear(feature_norm, scale, l2, parameter_norm, arb(1), arb(1) / 4, _LOGISTIC)
+
+
+def softmax_regression(
+    feature_norm: float, *, scale: float = 1.0, l2: float = 0.0, parameter_norm: float = inf
+) -> LossConstants:
+    """Constants of scale * cross-entropy of the logits W x, plus l2/2 |W|^2. Arguments as `logistic_regression`.
+
+    >>> softmax_regression(2.0).smoothness
+    2.0
+    """
+    return _linear(feature_norm, scale, l2, parameter_norm, arb(2).sqrt(), arb(1) / 2, "softmax cross-entropy")
+
+
+def two_layer(
+    feature_norm: float,
+    *,
+    first_norm: float,
+    second_norm: float,
+    hidden: int,
+    activation: str,
+    scale: float = 1.0,
+) -> LossConstants:
+    """Constants of scale * cross-entropy of W2 phi(W1 x + b1) + b2 with respect to all parameters.
+
+    Args:
+        feature_norm: greatest norm of (x, 1) over all possible samples.
+        first_norm: greatest spectral norm of (W1, b1) on the domain: at its centre plus the radius.
+        second_norm: greatest spectral norm of W2 on the domain.
+        hidden: number of hidden units.
+        activation: one of `ACTIVATIONS`.
+        scale: factor of the loss.
+
+    Returns:
+        Upper bounds, rounded up.
+
+    Raises:
+        InputError: a number out of its range, or an activation whose constants are not known.
+    """
+    if activation not in ACTIVATIONS:
+        raise InputError(
+            f"activation needs one of {', '.join(ACTIVATIONS)}, got activation={activation!r}; "
+            "ReLU has no smoothness constant, since its gradients jump."
+        )
+    phi = ACTIVATIONS[activation]
+    with precision():
+        r, first, second, factor = (
+            exact(positive(name, value))
+            for name, value in (
+                ("feature_norm", feature_norm),
+                ("first_norm", first_norm),
+                ("second_norm", second_norm),
+                ("scale", scale),
+            )
+        )
+        outputs = count("hidden", hidden) * exact(phi.bound) ** 2
+        if phi.through_zero:  # |phi(u)| <= slope |u|
+            outputs = min(outputs, (exact(phi.slope) * first * r) ** 2, key=upper)
+        jacobian = outputs + 1 + (exact(phi.slope) * second * r) ** 2
+        bent, mixed = exact(phi.curvature) * second * r**2, exact(phi.slope) * r
+        hessian = (bent + (bent**2 + 4 * mixed**2).sqrt()) / 2
+        root = arb(2).sqrt()
+        return LossConstants(
+            lipschitz=upper(factor * root * jacobian.sqrt()),
+            smoothness=upper(factor * (jacobian / 2 + root * hessian)),
+            strong_convexity=-inf,
+            statement=f"{activation} network of two layers with softmax cross-entropy, features with the constant one "
+            f"of norm at most {feature_norm:g}, on a domain with |(W1, b1)| <= {first_norm:g}, |W2| <= {second_norm:g}",
+        )
+
+
+def _linear(
+    feature_norm: float, scale: float, l2: float, parameter_norm: float, slope: arb, curvature: arb, name: str
+) -> LossConstants:
+    r, factor = positive("feature_norm", feature_norm), positive("scale", scale)
+    weight = real("l2", l2, "a number of at least 0")
+    if not 0 <= weight < inf:
+        raise InputError(f"l2 needs a finite number of at least 0, got l2={weight:g}; 0 is no regulariser.")
+    reach = positive("parameter_norm", parameter_norm, finite=False)
+    with precision():
+        lipschitz = exact(factor) * slope * exact(r)
+        if weight:
+            lipschitz = lipschitz + exact(weight) * exact(reach) if reach < inf else arb("inf")
+        smoothness = exact(factor) * curvature * exact(r) ** 2 + exact(weight)
+        return LossConstants(
+            lipschitz=upper(lipschitz),
+            smoothness=upper(smoothness),
+            strong_convexity=weight,
+            statement=f"{name} of features of norm at most {r:g}" + (f", l2 = {weight:g}" if weight else ""),
+            linear_score=name == _LOGISTIC and not weight,
+        )

@@ -1,0 +1,270 @@
+"""How far apart one update can bring two coupled runs: z -> e(z).
+
+If ``|x - y| <= z`` then ``|psi(x) - psi'(y)| <= e(z)`` for the updates psi, psi' on two adjacent data sets.
+Every expansion is nondecreasing, e(0) is the sensitivity of one step, and it answers the same questions: its
+float value (relative error below `ULPS` units in the last place), its right slope, an enclosure, and the
+points between which it is concave.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from lastiterate.numeric.rounding import exact
+
+__all__ = ["Affine", "Expansion", "LeastOf", "ModulusExpansion", "Plus"]
+
+Array = NDArray[np.float64]
+
+ULPS = 64
+"""Error of `Expansion.value` in units in the last place; numpy's vectorised pow is within 4."""
+
+
+class Omega(Protocol):
+    """What an expansion asks of a modulus of continuity; see `lastiterate.numeric.losses.assumptions.Modulus`."""
+
+    def value(self, z: Array) -> Array:
+        """omega(z), elementwise."""
+        ...
+
+    def slope(self, z: Array) -> Array:
+        """The right derivative of omega, elementwise."""
+        ...
+
+    def ball(self, z: arb) -> arb:
+        """An enclosure of omega over the ball z."""
+        ...
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Points between which omega is concave."""
+        ...
+
+    @property
+    def concave(self) -> bool:
+        """Whether omega is concave on z >= 0."""
+        ...
+
+    @property
+    def linear(self) -> arb | None:
+        """L where omega(z) = L z for every z, else None."""
+        ...
+
+
+class Expansion(ABC):
+    """One update's worst expansion of a distance."""
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> arb:
+        """e(0), enclosed: how far one update on adjacent data moves equal iterates, a length."""
+
+    def affine_on(self, diameter: float) -> tuple[arb, arb] | None:  # noqa: ARG002
+        """(c, s) where e(z) = c z + s for every z in [0, diameter], else None."""
+        return None
+
+    @property
+    def expansive(self) -> bool:
+        """Whether e(z) >= z + e(0) for every z; what is not affine here is a modulus, which is."""
+        return True
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Points between which e is concave (it may jump up just after a knot)."""
+        return ()
+
+    @property
+    def smooth(self) -> bool:
+        """Whether stationary paths suffice: e is concave on z >= 0."""
+        return True
+
+    @abstractmethod
+    def value(self, z: Array) -> Array:
+        """e(z), elementwise, in floats."""
+
+    @abstractmethod
+    def slope(self, z: Array) -> Array:
+        """The right derivative of e, elementwise; infinite where e is vertical."""
+
+    @abstractmethod
+    def ball(self, z: arb) -> arb:
+        """An enclosure of e over the ball z."""
+
+
+@dataclass(frozen=True)
+class Affine(Expansion):
+    """e(z) = c z + s: an update map that is c-Lipschitz. ``contraction`` and ``step`` enclose c and s."""
+
+    contraction: arb
+    step: arb
+
+    @property
+    def sensitivity(self) -> arb:
+        return self.step
+
+    def affine_on(self, diameter: float) -> tuple[arb, arb]:  # noqa: ARG002
+        return self.contraction, self.step
+
+    @property
+    def expansive(self) -> bool:
+        return bool(self.contraction >= 1)
+
+    def value(self, z: Array) -> Array:
+        return float(self.contraction) * z + float(self.step)
+
+    def slope(self, z: Array) -> Array:
+        return np.full_like(z, float(self.contraction))
+
+    def ball(self, z: arb) -> arb:
+        return self.contraction * z + self.step
+
+
+@dataclass(frozen=True)
+class ModulusExpansion(Expansion):
+    """e(z) = z + eta (b - 1)/b min(omega(z), 2 K) + 2 eta K / b, or z + eta min(omega(z), 2 K).
+
+    The samples that both runs share drift apart by their modulus, capped by the clip norm; the one that
+    differs, where it is in the batch, adds at most 2 eta K / b.
+    """
+
+    modulus: Omega
+    step_size: float
+    clip_norm: float
+    batch: int
+    differs: bool = True
+
+    @cached_property
+    def sensitivity(self) -> arb:
+        if not self.differs:
+            return arb(0)
+        return 2 * exact(self.step_size) * exact(self.clip_norm) / self.batch
+
+    @cached_property
+    def weight(self) -> arb:
+        """Step size times the share of the samples that both runs have in the batch."""
+        if not self.differs:
+            return exact(self.step_size)
+        return exact(self.step_size) * (self.batch - 1) / self.batch
+
+    def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
+        slope = self.modulus.linear
+        if slope is None or not slope * exact(diameter) <= 2 * exact(self.clip_norm):
+            return None
+        return 1 + self.weight * slope, self.sensitivity
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        return self.modulus.knots
+
+    @property
+    def smooth(self) -> bool:
+        return self.modulus.concave
+
+    def value(self, z: Array) -> Array:
+        drift = np.minimum(self.modulus.value(z), 2 * self.clip_norm)
+        return z + float(self.weight) * drift + float(self.sensitivity)
+
+    def slope(self, z: Array) -> Array:
+        free = self.modulus.value(z) < 2 * self.clip_norm
+        return 1 + float(self.weight) * np.where(free, self.modulus.slope(z), 0.0)
+
+    def ball(self, z: arb) -> arb:
+        cap = 2 * exact(self.clip_norm)
+        drift = self.modulus.ball(z)
+        if drift.is_finite():
+            capped = drift.min(cap)
+        else:
+            capped = cap if z > 0 else cap.union(arb(0))
+        return z + self.weight * capped + self.sensitivity
+
+
+@dataclass(frozen=True)
+class LeastOf(Expansion):
+    """The least of several expansions that all hold for the same run."""
+
+    parts: tuple[Expansion, ...]
+
+    @property
+    def sensitivity(self) -> arb:
+        least = self.parts[0].sensitivity
+        for part in self.parts[1:]:
+            least = least.min(part.sensitivity)
+        return least
+
+    def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
+        """That of the least part, where one part is certainly the least: all parts agree at 0."""
+        affine = [(part.affine_on(diameter), part) for part in self.parts]
+        known = [(line, part) for line, part in affine if line is not None]
+        if not known:
+            return None
+        (c, s), least = min(known, key=lambda pair: float(pair[0][0]))
+        below = (line[0] >= c if line is not None else c <= 1 and part.expansive for line, part in affine)
+        return (c, s) if all(part is least or ok for ok, (_, part) in zip(below, affine, strict=True)) else None
+
+    @property
+    def expansive(self) -> bool:
+        return all(part.expansive for part in self.parts)
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
+
+    @property
+    def smooth(self) -> bool:
+        return all(part.smooth for part in self.parts)
+
+    def value(self, z: Array) -> Array:
+        return np.asarray(np.minimum.reduce([part.value(z) for part in self.parts]))
+
+    def slope(self, z: Array) -> Array:
+        values = np.array([part.value(z) for part in self.parts])
+        slopes = np.array([part.slope(z) for part in self.parts])
+        return np.asarray(np.where(values <= values.min(axis=0), slopes, np.inf).min(axis=0))
+
+    def ball(self, z: arb) -> arb:
+        least = self.parts[0].ball(z)
+        for part in self.parts[1:]:
+            least = least.min(part.ball(z))
+        return least
+
+
+@dataclass(frozen=True)
+class Plus(Expansion):
+    """e(z) + step: what copies of one run do, and a move of at most ``step`` of one of them."""
+
+    shared: Expansion
+    step: arb
+
+    @property
+    def sensitivity(self) -> arb:
+        return self.shared.sensitivity + self.step
+
+    def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
+        line = self.shared.affine_on(diameter)
+        return None if line is None else (line[0], line[1] + self.step)
+
+    @property
+    def expansive(self) -> bool:
+        return self.shared.expansive
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        return self.shared.knots
+
+    @property
+    def smooth(self) -> bool:
+        return self.shared.smooth
+
+    def value(self, z: Array) -> Array:
+        return self.shared.value(z) + float(self.step)
+
+    def slope(self, z: Array) -> Array:
+        return self.shared.slope(z)
+
+    def ball(self, z: arb) -> arb:
+        return self.shared.ball(z) + self.step

@@ -1,0 +1,244 @@
+"""Moduli of continuity: how much a per-sample gradient changes over a distance.
+
+|g(x) - g(y)| <= omega(|x - y|) for every per-sample gradient g and all x, y in the domain. A sum and a minimum of
+moduli are moduli, and so is a measured table (`tabulated`).
+
+Source: DESIGN section 2, first table; Chien & Li 2025, Definition 2.5.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.expansion import Expansion, ModulusExpansion
+from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.run import NoisySGD, real
+
+__all__ = ["Assumption", "Clipped", "Holder", "Modulus", "Smooth", "Sum", "constant", "parts_of"]
+
+Array = NDArray[np.float64]
+
+
+def constant(name: str, value: object) -> float:
+    """The value as a finite float of at least zero, or an `InputError`."""
+    number = real(name, value, "a number of at least 0")
+    if number < 0 or not isfinite(number):
+        raise InputError(f"{name} needs a finite number of at least 0, got {name}={number:g}; give the constant.")
+    return number
+
+
+class Assumption(ABC):
+    """Something the losses are assumed to satisfy on the domain."""
+
+    @abstractmethod
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        """The expansion of the update from iterate t to t + 1.
+
+        Args:
+            run: the run.
+            t: the step.
+            differs: whether the sample that the data sets differ in is in the batch.
+
+        Raises:
+            InputError: the run's step size is outside what the assumption allows.
+        """
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        """The expansion of an update of two copies of one run, over batches of ``low`` to ``high`` samples.
+
+        The sum of the gradients is divided by ``run.batch`` whatever the size. Where nothing better is known: z + 2 eta
+        K high / b, by clipping.
+        """
+        return Clipped().over_sizes(run, t, low, high)
+
+    @property
+    def expansive(self) -> bool:
+        """Whether every e(z) >= z + e(0): then distances never shrink by themselves."""
+        return True
+
+    @property
+    def claim(self) -> str:
+        """Key of the ledger's claim that bounds the divergence under this assumption."""
+        return "chien_li/theorem_3_1/gdp/one_step"
+
+    @property
+    @abstractmethod
+    def statement(self) -> str:
+        """The assumption in words, for the reader of a bound."""
+
+
+class Modulus(Assumption):
+    """A modulus of continuity of every per-sample gradient, over distances inside the domain."""
+
+    @abstractmethod
+    def value(self, z: Array) -> Array:
+        """omega(z), elementwise: nondecreasing, omega(0) = 0; infinite where nothing is known."""
+
+    @abstractmethod
+    def slope(self, z: Array) -> Array:
+        """The right derivative of omega, elementwise."""
+
+    @abstractmethod
+    def ball(self, z: arb) -> arb:
+        """An enclosure of omega over the ball z; not finite where omega is infinite."""
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Points between which omega is concave."""
+        return ()
+
+    @property
+    def concave(self) -> bool:
+        """Whether omega is concave on z >= 0."""
+        return True
+
+    @property
+    def linear(self) -> arb | None:
+        """L where omega(z) = L z for every z, else None."""
+        return None
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        return ModulusExpansion(self, run.step_size_at(t), run.clip_norm, run.batch, differs)
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:  # noqa: ARG002
+        weight = upper(exact(run.step_size_at(t)) * high / run.batch)
+        return ModulusExpansion(self, weight, run.clip_norm, run.batch, differs=False)
+
+
+@dataclass(frozen=True)
+class Holder(Modulus):
+    """Gradients are (L, lambda)-Hoelder: omega(z) = L z^lambda, 0 < lambda <= 1.
+
+    L is in gradient / length^lambda. Source: Chien & Li 2025, Definition 2.5.
+
+    >>> float(Holder(2.0, 0.5).value(np.array(4.0)))
+    4.0
+    """
+
+    L: float
+    lam: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "L", constant("L", self.L))
+        lam = real("lam", self.lam, "a number in (0, 1]")
+        if not 0 < lam <= 1:
+            raise InputError(f"lam needs a Hoelder order in (0, 1], got lam={lam:g}; use 1 for smooth losses.")
+        object.__setattr__(self, "lam", lam)
+
+    def value(self, z: Array) -> Array:
+        return self.L * np.power(z, self.lam) if self.L else np.zeros_like(z)  # at infinity, too
+
+    def slope(self, z: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steep = self.L * self.lam * np.power(z, self.lam - 1)
+        return np.where(np.isnan(steep), 0.0, steep)
+
+    def ball(self, z: arb) -> arb:
+        if self.lam == 1:
+            return exact(self.L) * z
+        if z > 0:
+            return exact(self.L) * z ** exact(self.lam)
+        top = z.upper()
+        return exact(self.L) * arb(0).union(top ** exact(self.lam)) if top > 0 else arb(0)
+
+    @property
+    def linear(self) -> arb | None:
+        return exact(self.L) if self.lam == 1 or self.L == 0 else None
+
+    @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_7/sharper"
+
+    @property
+    def statement(self) -> str:
+        return f"every per-sample gradient is ({self.L:g}, {self.lam:g})-Hoelder continuous on the domain"
+
+
+@dataclass(frozen=True)
+class Smooth(Holder):
+    """Gradients are L-Lipschitz: omega(z) = L z."""
+
+    lam: float = 1.0
+
+    @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_1/direct/smooth"
+
+    @property
+    def statement(self) -> str:
+        return f"every per-sample loss is {self.L:g}-smooth on the domain"
+
+
+@dataclass(frozen=True)
+class Clipped(Modulus):
+    """Nothing but clipping: two clipped gradients differ by at most 2 K."""
+
+    def value(self, z: Array) -> Array:
+        return np.where(z > 0, inf, 0.0)
+
+    def slope(self, z: Array) -> Array:
+        return np.where(z > 0, 0.0, inf)
+
+    def ball(self, z: arb) -> arb:
+        return arb(0) if z == 0 else arb(inf)
+
+    @property
+    def claim(self) -> str:
+        return "chien_li/theorem_3_1/direct/clipped"
+
+    @property
+    def statement(self) -> str:
+        return "per-sample gradients are clipped; nothing else is assumed of the losses"
+
+
+def parts_of(name: str, parts: Sequence[object], kind: type) -> None:
+    """Refuse an empty list of parts, or a part that is not of the kind."""
+    if not parts:
+        raise InputError(f"{name} needs at least one part, got parts=(); name the assumptions that hold.")
+    for part in parts:
+        if not isinstance(part, kind):
+            raise InputError(
+                f"{name} needs parts of type {kind.__name__}, got part={part!r}; "
+                "see lastiterate.numeric.losses.assumptions."
+            )
+
+
+@dataclass(frozen=True, init=False)
+class Sum(Modulus):
+    """The loss is a sum, and omega the sum of the parts' moduli."""
+
+    parts: tuple[Modulus, ...]
+
+    def __init__(self, *parts: Modulus) -> None:
+        parts_of("Sum", parts, Modulus)
+        object.__setattr__(self, "parts", parts)
+
+    def value(self, z: Array) -> Array:
+        return np.asarray(np.add.reduce([part.value(z) for part in self.parts]))
+
+    def slope(self, z: Array) -> Array:
+        return np.asarray(np.add.reduce([part.slope(z) for part in self.parts]))
+
+    def ball(self, z: arb) -> arb:
+        total = arb(0)
+        for part in self.parts:
+            total += part.ball(z)
+        return total
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
+
+    @property
+    def concave(self) -> bool:
+        return all(part.concave for part in self.parts)
+
+    @property
+    def statement(self) -> str:
+        return "the loss is a sum of parts, of which " + "; ".join(part.statement for part in self.parts)

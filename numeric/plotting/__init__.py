@@ -1,0 +1,1 @@
+"""Figures as data, and their drawing."""

@@ -1,0 +1,254 @@
+"""Constant affine programs whose sample is met at known, nearly periodic steps: the exact optimum, no loop over T.
+
+The steps from one encounter up to the next are one affine step: free steps merge, and hiding A in them costs A^2 / S.
+The n encounters lie d_1 < d_2 < ... < d_n steps before the end, d_k - d_{k-1} = l from k = 3 on. In the coordinates
+of `taut_string`, with w steps to go,
+
+    X(w) = sigma^2 (1 + c^2 + ... + c^(2w - 2)),   H_k = s (c^(d_1 - 1) + ... + c^(d_k - 1)),
+
+the string to a start w, at height H_j + c^w Delta, must pass above (X(d_k), H_k) for k <= j.
+
+c <= 1: the slopes of the points from k = 2 on rise, so that all but the first two and the j-th are idle: the string
+has at most four straight pieces, each known in closed form, and starts that are worth it lie right after an encounter
+(at the diameter), or at the first one (at 0).
+c > 1: from 0 every encounter hides itself before the next; from the diameter the string is that of the merged steps.
+
+Source: ours (claims ours/encounters/*); c < 1, d_1 = 1 is Bok, Su & Altschuler 2024.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from lastiterate.numeric.losses.expansion import Affine
+from lastiterate.numeric.rounding import exact, lower, upper
+from lastiterate.numeric.shift_program.affine import geometric_sum
+from lastiterate.numeric.shift_program.program import run_forward
+from lastiterate.numeric.shift_program.taut_string import taut_string
+
+__all__ = ["LONGEST", "Encounters", "MergedPath", "cheapest"]
+
+Array = NDArray[np.float64]
+
+LONGEST = 1 << 21
+"""Most encounters that are taken, each by itself."""
+_LONGEST = 4096
+_GROWTH = 100.0
+_UP = 1 + 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Encounters:
+    """A program of ``steps`` steps z' = c z, and z' = d z + s at ``count`` encounters, at constant noise.
+
+    Attributes:
+        c, d, s: enclosed; d <= c, and d = c where c <= 1.
+        noise: standard deviation, a length.
+        steps: T.
+        count: number of encounters, at least 1.
+        last: steps from the last encounter to the end, itself included: d_1.
+        gap: steps from the one before to the last: d_2 - d_1.
+        period: steps between all others.
+    """
+
+    c: arb
+    d: arb
+    s: arb
+    noise: float
+    steps: int
+    count: int
+    last: int
+    gap: int
+    period: int
+
+    def before_end(self, k: int) -> int:
+        """d_k, from k = 1 for the last encounter."""
+        return self.last if k == 1 else self.last + self.gap + (k - 2) * self.period
+
+
+@dataclass(frozen=True, eq=False)
+class MergedPath:
+    """A path by its pieces: from ``start`` on, piece i hides ``amounts[i]`` over ``lengths[i]`` steps at growth c.
+
+    Within a piece shifts are proportional to what is left of them at its end, as is optimal.
+    """
+
+    start: int
+    distance: float
+    c: float
+    lengths: tuple[int, ...]
+    amounts: tuple[float, ...]
+
+    @property
+    def shifts(self) -> Array:
+        """Shape (T - start,), lengths, to float precision."""
+        parts = []
+        for length, amount in zip(self.lengths, self.amounts, strict=True):
+            left = self.c ** np.arange(length - 1, -1, -1.0)
+            parts.append(amount * left / np.sum(left**2))
+        return np.concatenate(parts)
+
+
+def cheapest(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
+    """The cost of the cheapest path, enclosed, in units of the noise squared, and the path.
+
+    Args:
+        met: the program.
+        diameter: D, may be inf: the distance that is there for free at any time.
+    """
+    if met.c <= 1:
+        return _contracting(met, diameter)
+    found = _each_by_itself(met)
+    if isfinite(diameter):
+        other = _merged(met, diameter)
+        if other[0].upper() < found[0].upper():
+            return other
+    return found
+
+
+def _width(met: Encounters, w: int) -> arb:
+    """X(w) in units of the noise."""
+    return geometric_sum(met.c**2, w) / met.c**2 if met.c > 0 else arb(1)
+
+
+def _contracting(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
+    c, s, D = float(met.c), float(met.s), diameter
+    rest = np.arange(met.count - 2.0)
+    d = np.concatenate([[met.last, met.last + met.gap], met.last + met.gap + (rest + 1) * met.period])[: met.count]
+    height = np.concatenate([[0.0], np.cumsum(s * c ** (d - 1))])
+    # Starts: at the first encounter from 0, and right after the (j+1)-th from the end, j encounters to come.
+    tops = [(met.count, int(d[-1]), 0.0)]
+    if isfinite(D):
+        w = np.append(d - 1, met.steps)[: met.count + 1]
+        j = np.arange(met.count)
+        ok = w[: met.count] > 0
+        if ok.any():
+            w, j = w[: met.count][ok], j[ok]
+            with np.errstate(all="ignore"):  # what overflows is not the least
+                energy = np.nan_to_num(_floats(c, d, height, w, j, D), nan=np.inf)
+            best = int(energy.argmin())
+            tops += [(int(j[i]), int(w[i]), D) for i in {max(best - 1, 0), best, min(best + 1, len(w) - 1)}]
+    found = [_string(met, *top) for top in tops]
+    return min(found, key=lambda one: float(one[0].upper()))
+
+
+def _floats(c: float, d: Array, height: Array, w: Array, j: NDArray[np.int64], D: float) -> Array:
+    """The energy to each start from the diameter, through every choice of the points that may be touched."""
+
+    def width(steps: Array) -> Array:
+        if c == 0:
+            return np.ones_like(steps)
+        return steps.copy() if c == 1 else np.expm1(2 * steps * np.log(c)) / np.expm1(2 * np.log(c))
+
+    top_x, top_h = width(w), height[j] + c**w * D
+    zero = np.zeros_like(w)
+    points = [(zero, zero)]
+    for k in (np.ones_like(j), np.full_like(j, 2), j):
+        at = np.clip(k, 1, None)
+        points.append(
+            (
+                np.where(j >= k, width(d[np.minimum(at, len(d)) - 1]), 0.0),
+                np.where(j >= k, height[np.minimum(at, len(d))], 0.0),
+            )
+        )
+    best = np.full(len(w), np.inf)
+    for size in range(4):
+        for chosen in combinations((1, 2, 3), size):
+            energy, feasible = np.zeros_like(w), np.ones(len(w), dtype=bool)
+            way = [points[0], *(points[i] for i in chosen), (top_x, top_h)]
+            for (x0, h0), (x1, h1) in pairwise(way):
+                wide = np.maximum(x1 - x0, 1e-300)
+                energy += np.where(x1 > x0, (h1 - h0) ** 2 / wide, 0.0)
+                for x, h in points[1:]:
+                    inside = (x > x0) & (x < x1)
+                    feasible &= ~inside | (h0 + (h1 - h0) * (x - x0) / wide >= h * (1 - 1e-12))
+            best = np.where(feasible, np.minimum(best, energy), best)
+    return best
+
+
+def _string(met: Encounters, j: int, w: int, distance: float) -> tuple[arb, MergedPath]:
+    """The string to one start, its energy enclosed: the least over the choices of points that certainly are above."""
+    origin, top = _Point(0, 0), _Point(j, w, distance)
+    corners = [_Point(k, met.before_end(k)) for k in sorted({1, 2, j}) if 1 <= k <= j and met.before_end(k) < w]
+    found = []
+    for size in range(len(corners) + 1):
+        for chosen in combinations(corners, size):
+            way = [origin, *chosen, top]
+            # The choice of all corners has nothing to be tested, so that one at least is found.
+            if all(_above(met, way, corner) for corner in corners if corner not in chosen):
+                pieces = [(q.w - p.w, _amount(met, p, q)) for p, q in pairwise(way)]
+                found.append((sum((a**2 / _width(met, length) for length, a in pieces), arb(0)), pieces[::-1]))
+    energy, pieces = min(found, key=lambda one: float(one[0].upper()))
+    lengths, amounts = zip(*pieces, strict=True)
+    return energy, MergedPath(met.steps - w, distance, float(met.c), lengths, tuple(float(a) for a in amounts))
+
+
+class _Point(NamedTuple):
+    """A point of the string: w steps to go, k encounters among them, and a distance there on top of H_k."""
+
+    k: int
+    w: int
+    distance: float = 0.0
+
+
+def _above(met: Encounters, way: list[_Point], corner: _Point) -> bool:
+    """Whether the piece of the string over a corner is certainly not below it."""
+    p, q = next((p, q) for p, q in pairwise(way) if p.w < corner.w < q.w)
+    share = _width(met, corner.w - p.w) / _width(met, q.w - p.w)
+    return bool(_amount(met, p, q) * share >= _amount(met, p, corner))
+
+
+def _amount(met: Encounters, p: _Point, q: _Point) -> arb:
+    """The rise of the string from p to q in units of c^w at p, enclosed; there it is the sum of shifts to be made."""
+    total = met.c ** (q.w - p.w) * exact(q.distance)
+    for k in range(p.k + 1, min(q.k, 2) + 1):
+        total += met.s * met.c ** (met.before_end(k) - 1 - p.w)
+    first = max(p.k + 1, 3)
+    if first <= q.k:
+        others = 1 + geometric_sum(met.c**met.period, q.k - first)
+        total += met.s * met.c ** (met.before_end(first) - 1 - p.w) * others
+    return total
+
+
+def _each_by_itself(met: Encounters) -> tuple[arb, MergedPath]:
+    """From 0 each encounter is hidden before the next."""
+    total, lengths = arb(0), [met.last]
+    for times, length in ((1, met.last), (met.count > 1, met.gap), (max(met.count - 2, 0), met.period)):
+        if times:
+            total += times * (met.s * met.c ** (length - 1)) ** 2 / _width(met, length)
+    lengths = [met.last, met.gap, *[met.period] * (met.count - 2)][: met.count][::-1]
+    amounts = tuple(float(met.s * met.c ** (length - 1)) for length in lengths)
+    return total, MergedPath(met.steps - met.before_end(met.count), 0.0, float(met.c), tuple(lengths), amounts)
+
+
+def _merged(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
+    """The string over the last merged steps: free steps and encounter steps by turns, from the diameter."""
+    room = int(_GROWTH / max(np.log(float(met.c.upper())), 1e-12))  # steps whose growth floats can hold
+    kept = min(met.count, _LONGEST, (room - met.last - met.gap) // met.period + 2)
+    if met.last > room or kept < 1:
+        return _each_by_itself(met)
+    lengths, expansions = [], []
+    for k in range(kept, 0, -1):
+        free = (met.last if k == 1 else met.gap if k == 2 else met.period) - 1
+        lengths += [1, free] if free else [1]
+        expansions += [Affine(met.d, met.s), Affine(met.c**free, arb(0))] if free else [Affine(met.d, met.s)]
+    before = min(met.period - 1, met.steps - met.before_end(kept), room)
+    if before > 0:
+        lengths, expansions = [before, *lengths], [Affine(met.c**before, arb(0)), *expansions]
+    noise = [lower(_width(met, length).sqrt()) for length in lengths]
+    c = np.array([float(e.contraction) for e in expansions])
+    s = np.array([float(e.step) for e in expansions])
+    found = taut_string(c, s, np.array(noise), np.full(len(c), diameter))
+    first = found.start
+    # Rounded up, so that a corner at 0 is at 0: what is left of 1e-17 would grow again.
+    shifts = found.shifts * _UP
+    cost = run_forward(lambda t: expansions[first + t], lambda t: noise[first + t], upper(exact(diameter)), shifts)
+    path = MergedPath(
+        met.steps - sum(lengths[first:]), diameter, float(met.c), tuple(lengths[first:]), tuple(shifts.tolist())
+    )
+    return cost, path

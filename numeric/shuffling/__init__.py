@@ -1,0 +1,1 @@
+"""Shuffled batches: a fresh uniform permutation in every epoch."""

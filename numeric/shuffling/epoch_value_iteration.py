@@ -1,0 +1,257 @@
+"""Risk-sensitive value iteration over the epochs of shuffled batches, for affine expansions.
+
+Without the sample that differs an update is z' = c_t z - a_t, with it z' = d_t z + s_t - a_t. At the beginning of
+an epoch its order is revealed, later epochs are not. U_k(z) is the least cost of hiding z from epoch k on, W_k that of
+a run that has not started: it may start at 0 from 0, and from the diameter at the beginning of an epoch or right
+after an encounter. Orders are pooled, by log mean exp (kappa x) / kappa or by the greatest of them.
+
+Free steps merge: k steps without the sample shrink or grow z by C = the product of their c, and hide A at the cost
+A^2 / S, S their noise carried to the end of them. So one order of an epoch costs two minimisations,
+
+    G_p(x) = min_y (C' (d x + s) - y)_+^2 / S' + U_{k+1}(y),   V_p(z) = min_x (C z - x)_+^2 / S + G_p(x).
+
+A partial minimum of a jointly convex function is convex, and so is log mean exp or the greatest of convex functions:
+U_k is convex and nondecreasing. Hence *chords lie above it*: values at nodes, joined by lines, are an upper bound,
+and so are chords between the points (y + S m / 2, v + S m^2 / 4) of the envelope, m a slope of the lines. Every value
+is the cost of a feasible shift, rounded up, so that no error of grid or float can move the answer down.
+
+With constant steps, U_{k-1} <= U_k + rho everywhere implies the same for all earlier epochs (the iteration is
+monotone and commutes with constants): that stands in for the rest as soon as U_k has the form of its limit.
+
+Source: ours (claims ours/shuffled/*). Lengths are in units of the noise where that is constant.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.shuffling.oblivious_shifts import pool
+
+__all__ = ["Epoch", "Shuffled", "iterate", "merged"]
+
+Array = NDArray[np.float64]
+
+_EPS = float(np.finfo(float).eps)
+_UP = 1 + 32 * _EPS
+_ROWS = 512
+_SETTLED = 1e-5
+_SHORT, _LONGEST = 64, 1000
+_CERTAIN = np.ones(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Epoch:
+    """The orders of one epoch, each with its free steps merged; growth rounded up, noise rounded down.
+
+    Attributes:
+        weight: (P,), chances of the orders; they sum to 1 with ``never``.
+        head, head_noise: (P,), C and S of the steps before the encounter; S = 0 where there is none.
+        into, step: (P,), d and s of the encounter.
+        tail, tail_noise: (P,), C and S of the steps from the encounter on (C without the encounter's own d).
+        free_noise: (P,), S of the steps after the encounter.
+        never: chance that the epoch is cut before the encounter.
+        whole, whole_noise: C and S of all its steps.
+    """
+
+    weight: Array
+    head: Array
+    head_noise: Array
+    into: Array
+    step: Array
+    tail: Array
+    tail_noise: Array
+    free_noise: Array
+    never: float
+    whole: float
+    whole_noise: float
+
+    @property
+    def chances(self) -> Array:
+        """Of each order, and last of none where the epoch is cut."""
+        return np.append(self.weight, self.never) if self.never > 0 else self.weight
+
+
+def merged(c: Array, d: Array, s: Array, noise: Array, batches: int, places: Sequence[int] | None = None) -> Epoch:
+    """The orders of an epoch of len(c) <= ``batches`` steps.
+
+    Args:
+        c: (n,) growth of each step without the sample, rounded up.
+        d: (n,) growth of each step with it, rounded up.
+        s: (n,) sensitivity of each step, rounded up.
+        noise: (n,) standard deviation of each step, rounded down.
+        batches: l, the orders that are equally likely.
+        places: which encounters are told apart, increasing, the last step among them; an encounter between two of
+            them is taken for the later one, its sensitivity grown on the way there where c > 1, which is never
+            cheaper with constant steps and d <= c (claim ours/shuffled/late). None for all.
+    """
+    n = len(c)
+    grow, shrink = 1 + 4 * (n + 4) * _EPS, 1 - 8 * (n + 4) * _EPS
+    head, head_noise = np.ones(n + 1), np.zeros(n + 1)
+    tail, tail_noise = np.ones(n + 1), np.zeros(n + 1)
+    for t in range(n):
+        head[t + 1] = head[t] * c[t]
+        head_noise[t + 1] = head_noise[t] * c[t] ** 2 + noise[t] ** 2
+    for t in reversed(range(n)):
+        tail[t] = tail[t + 1] * c[t]
+        tail_noise[t] = tail_noise[t + 1] + (noise[t] * tail[t + 1]) ** 2
+    at = np.arange(n) if places is None else np.asarray(places)
+    group = np.diff(np.concatenate([[-1], at]))
+    grown = np.maximum(c[at], 1.0) ** (group - 1) * grow
+    return Epoch(
+        group / batches,
+        head[at] * grow,
+        head_noise[at] * shrink,
+        d[at],
+        s[at] * grown,
+        tail[at + 1] * grow,
+        tail_noise[at] * shrink,
+        tail_noise[at + 1] * shrink,
+        (batches - n) / batches,
+        float(head[n]) * grow,
+        float(tail_noise[0]) * shrink,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled:
+    """A shuffled run with affine expansions.
+
+    Attributes:
+        epoch: the k-th epoch, from 0.
+        count: number of epochs, the last one possibly cut.
+        same: whether all epochs but the last are the same.
+        diameter: D, may be inf.
+        reach: greatest distance of the grid; paths are kept below it.
+        scale: distance over which costs change most, of the order of s.
+        ahead: in so many epochs at the end, the order of the next epoch is revealed with that of the epoch.
+    """
+
+    epoch: Callable[[int], Epoch]
+    count: int
+    same: bool
+    diameter: float
+    reach: float
+    scale: float
+    ahead: int
+
+
+def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[float, int]:
+    """The pooled cost, rounded up, and the first epoch in which the run may start.
+
+    Args:
+        run: the run.
+        kappa: alpha (alpha - 1) / 2 for the mean over orders, None for the worst order.
+        cells: half the number of nodes.
+    """
+    nodes = _nodes(run, cells)
+    # The best window from the diameter spans about D / s epochs; after that the rest is the same epoch by epoch.
+    longest = _SHORT + int(min(4 * run.diameter / run.scale, _LONGEST)) if isfinite(run.diameter) else _SHORT
+    value: Array | None = None  # (Q, N), for each order of the next epoch that is known in advance
+    waiting, start, best = np.array([inf]), run.count, inf
+    after = _CERTAIN
+    for k in range(run.count - 1, -1, -1):
+        epoch = run.epoch(k)
+        costs, options = [], []
+        for one, wait in zip([None] if value is None else list(value), waiting.tolist(), strict=True):
+            costs.append(_costs(epoch, nodes, one))
+            options.append(np.minimum(_starts(epoch, costs[-1], one, nodes, run.diameter, first=k == 0), wait))
+        before, value, waiting = value, _each(kappa, after, costs), _each(kappa, after, options)
+        after = epoch.chances
+        if k <= run.count - run.ahead or k == 0:
+            value, waiting = _pooled(value, kappa, after)[None], _pooled(waiting, kappa, after)[None]
+            after = _CERTAIN
+        found = float(_pooled(waiting, kappa, after))
+        if found < best:
+            best, start = found, k
+        least = float(value[:, 0].min())
+        if best <= least:
+            break  # even from 0 an earlier start costs more
+        if run.same and k < run.count - run.ahead - 2 and before is not None and k > 0:
+            rises = value[0] - before[0]
+            rho = max(float(rises.max()), 0.0) + 4 * _EPS * float(value.max())
+            whole = (float(value[0, 0]) + k * rho) * _UP
+            if (rho - float(rises.min())) * k <= _SETTLED * whole or run.count - k > longest:
+                return (whole, 0) if whole < best else (best, start)
+    return best, start
+
+
+def _nodes(run: Shuffled, cells: int) -> Array:
+    top = min(run.reach, run.diameter)
+    nodes = np.unique(np.concatenate([np.linspace(0, min(4 * run.scale, top), cells), np.linspace(0, top, cells)]))
+    return np.asarray(nodes[np.concatenate([[True], np.diff(nodes) > 1e-9 * top])])
+
+
+def _each(kappa: float | None, chances: Array, parts: list[Array]) -> Array:
+    """Pool over the orders of the next epoch, each part one of them."""
+    return parts[0] if len(parts) == 1 else _pooled(np.stack(parts), kappa, chances)
+
+
+def _pooled(costs: Array, kappa: float | None, chances: Array) -> Array:
+    return np.asarray(pool(costs, kappa, chances) * _UP)
+
+
+def _costs(epoch: Epoch, nodes: Array, after: Array | None) -> Array:
+    """V_p at the nodes, shape (P, N); a last row for an epoch that is cut before its encounter."""
+    count = len(epoch.weight)
+    found = np.empty((count + (epoch.never > 0), len(nodes)))
+    for begin in range(0, count, _ROWS):
+        rows = slice(begin, begin + _ROWS)
+        grown = epoch.tail[rows, None] * (epoch.into[rows, None] * nodes + epoch.step[rows, None]) * _UP
+        inner = _hide(grown, epoch.tail_noise[rows], nodes, after)
+        moved = epoch.head_noise[rows] > 0
+        outer = inner.copy()
+        if moved.any():
+            u, S = epoch.head[rows, None][moved] * nodes * _UP, epoch.head_noise[rows][moved]
+            outer[moved] = _hide(u, S, nodes, inner[moved])
+        found[begin : begin + len(outer)] = outer
+    if epoch.never > 0:
+        found[-1] = _hide((epoch.whole * nodes * _UP)[None], np.array([epoch.whole_noise]), nodes, after)[0]
+    return found
+
+
+def _hide(u: Array, S: Array, nodes: Array, after: Array | None) -> Array:
+    """min over y of (u - y)_+^2 / S + after(y), row by row, rounded up; without ``after``, y = 0.
+
+    Args:
+        u: (P, M) distances, increasing along a row.
+        S: (P,) merged noise, variances.
+        nodes: (N,).
+        after: (N,) or (P, N), values at the nodes.
+    """
+    if after is None:
+        return np.asarray(u**2 / S[:, None] * _UP)
+    values = np.broadcast_to(after, (len(u), len(nodes)))
+    slope = np.maximum(np.diff(values, axis=1) / np.diff(nodes), 0.0)
+    # The best y for u, a broken line: y stands at a node from y + S m_- / 2 to y + S m_+ / 2, and moves between.
+    point = np.empty((len(u), 2 * len(nodes)))
+    point[:, 1:-1:2] = slope
+    point[:, 2:-1:2] = slope
+    point[:, 0] = point[:, -1] = 0.0
+    stay = np.repeat(nodes, 2)
+    point = np.maximum.accumulate(stay + S[:, None] / 2 * point, axis=1)
+    found = np.empty_like(u)
+    for row in range(len(u)):
+        y = np.interp(u[row], point[row], stay)
+        found[row] = np.maximum(u[row] - y, 0.0) ** 2 / S[row] * _UP + np.interp(y, nodes, values[row])
+    return np.asarray(found * _UP)
+
+
+def _starts(epoch: Epoch, costs: Array, after: Array | None, nodes: Array, diameter: float, *, first: bool) -> Array:
+    """For each order the least cost of starting in this epoch, inf where it cannot; shape (P,) or (P + 1,)."""
+    if first:
+        found = costs[:, 0].copy()
+    elif isfinite(diameter) and diameter <= nodes[-1]:
+        found = costs[:, -1].copy()
+    else:
+        found = np.full(len(costs), inf)
+    count = len(epoch.weight)
+    rest = epoch.free_noise > 0
+    if isfinite(diameter) and rest.any():
+        u = (epoch.tail[rest] * diameter * _UP)[:, None]
+        late = np.full(count, inf)
+        late[rest] = _hide(u, epoch.free_noise[rest], nodes, after)[:, 0]
+        found[:count] = np.minimum(found[:count], late)
+    return found

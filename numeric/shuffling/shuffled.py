@@ -1,0 +1,205 @@
+"""Batches from a fresh permutation in every epoch: the worst order, and the mean over orders.
+
+The n samples are permuted uniformly at the beginning of every epoch and cut into l = n / b batches. The permutations
+are the same for both runs and known in the analysis; in epoch k the sample that differs is in batch p_k, uniform on
+0..l-1 and independent. Given (p_1..p_E) the run is a shift program with known encounters, of cost(order).
+
+Worst order    mu-GDP with mu^2 = max over orders of cost(order).
+Mean           exp((alpha - 1) D_alpha) is jointly convex, whichever law is the numerator, so at order alpha
+               epsilon = 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)), Chien & Li 2025, (62).
+
+Both are over all orders at once by value iteration (`epoch_iteration`, affine expansions) or by shifts that do not look
+at the order (`blind_shifts`, any modulus); where a later encounter is never cheaper (z' = c z with c <= 1, constant
+steps) the worst order has its encounters at the ends of the epochs, and its program is solved exactly (`encounters`).
+Elsewhere there is also what it would cost if the sample were in every batch, which is best where growth without it is
+as fast as with it (clipping alone).
+
+Source: ours (claims ours/shuffled/*).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import inf, isfinite, sqrt
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from lastiterate.numeric.accounting.conversion import rdp_to_dp
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.participations import cheapest
+from lastiterate.numeric.shift_program.paths import AnyOrder, Shifts
+from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate
+from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, blind_cost, each_by_itself, pool
+from lastiterate.numeric.shuffling.schedule import View
+
+__all__ = ["Mean", "Worst", "mean_dp", "mean_loss", "mean_routes", "worst_order", "worst_routes"]
+
+Array = NDArray[np.float64]
+
+_MOST_PLACES = 2048
+_AHEAD = 6
+_KNOWN_AHEAD = 12
+_FINE = 96
+_COARSE = 48
+
+
+@dataclass(frozen=True)
+class Worst:
+    """A bound for every order: cost (enclosed, in units of the noise squared), path and route."""
+
+    cost: arb
+    path: Shifts
+    route: str
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A rigorous bound at one Renyi order.
+
+    Attributes:
+        epsilon: of (order, epsilon)-RDP, rounded up; of either law from the other.
+        route: how it was found.
+        window: (tau, T), the steps that are paid for in the order that starts first.
+    """
+
+    epsilon: float
+    route: str
+    window: tuple[int, int]
+
+
+def worst_order(run: NoisySGD, assumption: Assumption) -> Worst:
+    """The least bound that holds for every order of the batches; see `worst_routes`."""
+    return min(worst_routes(run, assumption), key=lambda one: float(one.cost.upper()))
+
+
+def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Worst]:
+    """Every bound for the worst order, each valid.
+
+    Args:
+        run: a run with shuffled batches.
+        assumption: what is assumed of the losses.
+    """
+    with precision():
+        view = View(run, assumption)
+        found = [Worst(view.composition(), AnyOrder(0), "composition")]
+        if isfinite(run.diameter):
+            last = (view.into(run.steps - 1).ball(exact(run.diameter)) / exact(run.noise_std_at(run.steps - 1))) ** 2
+            found.append(Worst(last, AnyOrder(run.steps - 1, run.diameter), "one last step"))
+        if view.late is not None:
+            cost, path = cheapest(view.late, run.diameter)
+            return [*found, Worst(cost / exact(run.noise_std_at(0)) ** 2, path, "taut string, every encounter late")]
+        found += [Worst(exact(one), AnyOrder(start), route) for one, start, route in _pooled(view, None, _FINE)]
+        always = optimum(ShiftProgram(replace(run, sampling="without_replacement"), assumption))
+        return [*found, Worst(always.cost, AnyOrder(always.path.start, always.path.distance), "in every batch")]
+
+
+def mean_loss(run: NoisySGD, assumption: Assumption, order: float) -> Mean:
+    """The least bound on the mean over orders, at one Renyi order; see `mean_routes`."""
+    return min(mean_routes(run, assumption, order), key=lambda one: one.epsilon)
+
+
+def mean_routes(run: NoisySGD, assumption: Assumption, order: float, *, cells: int = _FINE) -> list[Mean]:
+    """Every bound on the mean over orders, each valid.
+
+    Args:
+        run: a run with shuffled batches.
+        assumption: what is assumed of the losses.
+        order: alpha > 1.
+        cells: how finely values are tabulated; a coarser table is faster and never below.
+    """
+    return _means(View(run, assumption), order, cells)
+
+
+def _means(view: View, order: float, cells: int) -> list[Mean]:
+    with precision():
+        kappa = upper(exact(order) * (exact(order) - 1) / 2)
+        return [
+            Mean(upper(exact(order) * exact(cost) / 2), route, (start, view.run.steps))
+            for cost, start, route in _pooled(view, kappa, cells)
+        ]
+
+
+def mean_dp(run: NoisySGD, assumption: Assumption, delta: float) -> tuple[float, float, Mean]:
+    """Epsilon of (epsilon, delta)-DP through the mean over orders, rounded up, with the Renyi order and its bound.
+
+    Args:
+        run: as `mean_loss`.
+        assumption: as there.
+        delta: in (0, 1).
+    """
+    from scipy.optimize import minimize_scalar  # a slow import that fixed batches do not need
+
+    view, tried = View(run, assumption), list[tuple[float, float, Mean]]()
+
+    def at(position: float, cells: int = _COARSE) -> float:
+        order = 1 + 10.0**position
+        found = min(_means(view, order, cells), key=lambda one: one.epsilon)
+        tried.append((rdp_to_dp(order, found.epsilon, delta), order, found))
+        return tried[-1][0]
+
+    best = minimize_scalar(at, bounds=(-1.5, 2.3), method="bounded", options={"maxiter": 10, "xatol": 0.01})
+    at(float(best.x), _FINE)
+    return min(tried, key=lambda one: one[0])
+
+
+def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float, int, str]]:
+    """(cost, first start, route) of each way to pool all orders."""
+    run = view.run
+    blind = view.drift()
+    if blind is not None:
+        drift, epochs = blind
+        yield epochs.composition(kappa), 0, "composition"
+        if isfinite(epochs.diameter):
+            yield *blind_cost(drift, epochs, kappa), "shifts blind to the order"
+        if kappa is not None:
+            yield each_by_itself(drift, epochs, kappa), 0, "each encounter by itself"
+    elif kappa is not None:
+        yield _composed(view, kappa), 0, "composition"
+    epochs_known = (view.epoch(k) for k in ((0, view.count - 1) if run.constant else range(view.count)))
+    if any(epoch is None or len(epoch.weight) > _MOST_PLACES for epoch in epochs_known):
+        return
+    cost, first = iterate(_affine(view), kappa, cells=cells)
+    yield cost, first * view.batches, "value iteration over orders"
+
+
+def _composed(view: View, kappa: float) -> float:
+    """Each epoch pays for its encounter, in the mean over orders."""
+    run = view.run
+    if run.constant:
+        s = upper(view.into(0).sensitivity / exact(run.noise_std_at(0)))
+        return Epochs(run.steps, view.batches, s, inf).composition(kappa)
+    total = 0.0
+    for k in range(view.count):
+        steps = range(k * view.batches, min((k + 1) * view.batches, run.steps))
+        each = [upper((view.into(t).sensitivity / exact(run.noise_std_at(t))) ** 2) for t in steps]
+        costs = np.array([*each, 0.0])  # the last epoch may end before the sample is met
+        chances = np.append(np.full(len(each), 1.0), view.batches - len(each)) / view.batches
+        total += float(pool(costs[:, None], kappa, chances)[0])
+    return total * (1 + 1e-11)
+
+
+def _affine(view: View) -> Shuffled:
+    """The run for `iterate`, its grid as wide as paths that pay."""
+    run = view.run
+
+    def epoch(k: int) -> Epoch:
+        found = view.epoch(k)
+        if found is None:
+            raise AssertionError("every epoch is affine")
+        return found
+
+    some = epoch(0)
+    eta = max(run.step_size) if isinstance(run.step_size, tuple) else run.step_size
+    s = 2 * eta * run.clip_norm / run.batch
+    growth = float(some.whole)
+    reach = s * (min(view.count, 1 / (1 - growth)) + 4 if growth < 1 else 8 * min(growth, 4.0))
+    # A domain so wide that its distance is never reached, or dearer to hide than every encounter, is no start.
+    useful = s / (1 - growth) + s if growth < 1 and run.constant else 2 * s * sqrt(float(view.count) * run.steps)
+    diameter = run.diameter if run.diameter <= useful else inf
+    ahead = _AHEAD if len(some.weight) <= _KNOWN_AHEAD else 0
+    return Shuffled(epoch, view.count, run.constant, diameter, diameter if isfinite(diameter) else reach, s, ahead)

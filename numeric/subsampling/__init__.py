@@ -1,0 +1,1 @@
+"""Privacy amplification by subsampling: batches drawn without replacement, and Poisson batches."""

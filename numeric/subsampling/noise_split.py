@@ -1,0 +1,172 @@
+"""How to split the noise of every step between the change of the data and a shift, and where a window begins.
+
+With variance v_t = (1 - beta_t) sigma_t^2 left for shifts, a window from tau costs, at order alpha,
+
+    sum of S(multiplier_t) + alpha / 2 sum of a_t^2 / v_t,    z' = e_t(z) - a_t,  z_tau = reach -> 0,
+
+beta_t = (multiplier_t move_t / sigma_t)^2. Every feasible choice is a valid bound; the search is in floats, what it
+finds is evaluated with every rounding on the safe side.
+
+This module holds what both searches share: `straight_shares` where every step is affine, `curved_shares` otherwise.
+
+Source: ours (claims ours/sampled/shares).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep
+from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.rounding import upper
+from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.subsampling.step_rdp_table import PriceTable, approximate_prices
+
+__all__ = ["EPS", "KINDS", "Shares", "SplitWindow", "quantiles"]
+
+Array = NDArray[np.float64]
+
+_LONGEST = 200_000
+"""Windows are searched up to this length; a longer one could only lower the bound further."""
+EPS = float(np.finfo(float).eps)
+_TRACKED = 4096
+"""Longer runs of equal steps take the distance at their end for all times: it only grows."""
+_NODES = 96
+KINDS = 8
+"""Multipliers in a window: each has to be priced with certainty in the end."""
+_LEAST_SHARE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class SplitWindow:
+    """A feasible window.
+
+    Attributes:
+        length: number of steps, the last of the run.
+        composed: what dominates it.
+        share: mean share of the noise variance that hides the change of the data.
+        estimate: about the divergence of ``composed`` at the order of the search; no bound.
+    """
+
+    length: int
+    composed: Composed
+    share: float
+    estimate: float
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """The windows of one run at one order.
+
+    Attributes:
+        program: the shift program that bounds how far apart the runs are at each time.
+        same_data: expansion of step t for two copies of one run with the same batch: e_t(0) = 0.
+        move: greatest distance of two outcomes of step t, rounded up, over its step size; a gradient.
+        rate: chance that a batch holds the sample that differs, rounded up.
+        adjacency: as `SampledStep`.
+        order: alpha > 1, of the divergence that is to be small.
+    """
+
+    program: ShiftProgram
+    same_data: Callable[[int], Expansion]
+    move: float
+    rate: float
+    adjacency: str
+    order: float
+
+    @property
+    def period(self) -> int:
+        """Windows have a length that is a multiple of this."""
+        return 1
+
+    @cached_property
+    def horizon(self) -> int:
+        """Number of steps that are looked at, from the end."""
+        return min(self.program.steps, _LONGEST)
+
+    @cached_property
+    def noise(self) -> Array:
+        """sigma of the last steps, the last one first; lengths."""
+        return self._backwards(self.program.run.noise_std)
+
+    @cached_property
+    def most(self) -> Array:
+        """The whole noise of each step over its move, rounded down."""
+        return self.noise / (self._backwards(self.program.run.step_size) * self.move) * (1 - 4 * EPS)
+
+    @cached_property
+    def reach(self) -> Array:
+        """Distance that bounds the runs before each step, the last one first; lengths."""
+        steps = self.program.steps
+        if self.program.assumption.expansive or (self.program.constant and steps > _TRACKED):
+            return np.full(self.horizon, self.program.reach(steps - 1))
+        return np.asarray(self.program.tracked[steps - self.horizon : steps][::-1])
+
+    @cached_property
+    def contractions(self) -> Array | None:
+        """c of each step, rounded up, the last one first; None where some step is not affine."""
+        last = self.program.steps - 1
+        known: dict[float, float] = {}
+        sizes = self._backwards(self.program.run.step_size)
+        reach = float(self.reach.max())
+        for j in range(1 if self.program.run.constant else self.horizon):
+            if sizes[j] not in known:
+                line = self.same_data(last - j).affine_on(reach)
+                if line is None:
+                    return None
+                known[float(sizes[j])] = upper(line[0])
+        return np.array([known[size] for size in sizes.tolist()])
+
+    def least(self) -> float:
+        """What no window costs less than, about: a distance that never shrinks by itself has to be hidden."""
+        if not self.program.assumption.expansive:
+            return 0.0
+        steps = self.program.steps / self.horizon
+        return self.order / 2 * float(self.reach[0]) ** 2 / (steps * float((self.noise**2).sum()))
+
+    def _backwards(self, schedule: float | tuple[float, ...]) -> Array:
+        if isinstance(schedule, tuple):
+            return np.array(schedule[len(schedule) - self.horizon :])[::-1]
+        return np.full(self.horizon, schedule)
+
+    def table(self, multipliers: Array) -> PriceTable:
+        """Prices at these multipliers, which rise."""
+        return PriceTable.over(multipliers, approximate_prices(self.rate, multipliers, self.adjacency, self.order))
+
+    @cached_property
+    def wide(self) -> PriceTable:
+        """Nodes over all multipliers that may be of use."""
+        low = float(self.most.min()) * _LEAST_SHARE**0.5
+        return self.table(np.geomspace(low, float(self.most.max()) * (1 - 1e-9), _NODES))
+
+    def left(self, multipliers: Array) -> Array:
+        """What is left for shifts, as shares of the variance, rounded down; steps as the multipliers, last first."""
+        return np.asarray(np.maximum(1 - (multipliers / self.most[: len(multipliers)]) ** 2 * (1 + 8 * EPS), 0.0))
+
+    def window(self, multipliers: Array, cost: float, tolls: float) -> SplitWindow | None:
+        """The window over as many last steps as there are multipliers; None where its cost is infinite.
+
+        Args:
+            multipliers: of each step, the last step first.
+            cost: mu^2 of the shifts, rounded up.
+            tolls: about the sum of the prices.
+        """
+        if not isfinite(cost):
+            return None
+        kinds, counts = np.unique(multipliers, return_counts=True)
+        parts = (
+            SampledStep(self.rate, kind, self.adjacency, count)
+            for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)
+        )
+        share = float(np.mean((multipliers / self.most[: len(multipliers)]) ** 2))
+        return SplitWindow(len(multipliers), Composed(cost, tuple(parts)), share, tolls + self.order / 2 * cost)
+
+
+def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
+    """At most `KINDS` of the nodes, spread over the steps that use them; the least and the greatest are kept."""
+    places = np.linspace(0, len(chosen) - 1, KINDS).round().astype(int)
+    return np.unique(nodes[np.sort(chosen)[places]])

@@ -1,0 +1,204 @@
+"""Windows of affine steps, e_t(z) = c_t z without the sample that differs: one number decides every share.
+
+For given shares the best shifts of a window from tau cost reach^2 / sum v_t / (c_tau .. c_t)^2. With P_t = c_t ..
+c_(T-1) this is B^2 / X, B = P_tau reach, X = sum v_t P_(t+1)^2, so that all windows at once are sums from the end. The
+whole, sum of S + alpha B^2 / (2 X), is stationary where every step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with
+nu = alpha B^2 / (2 X^2); the right side falls as nu rises, which leaves a bisection. Where S is convex in the share so
+is the whole, and this is the optimum.
+
+Source: ours (claims ours/sampled/shares).
+"""
+
+from functools import cached_property
+from math import exp, inf, isfinite, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.subsampling.noise_split import EPS, KINDS, Shares, SplitWindow, quantiles
+from lastiterate.numeric.subsampling.step_rdp_table import PriceTable, approximate_prices
+
+__all__ = ["straight_windows"]
+
+Array = NDArray[np.float64]
+
+_HUGE = 1e100
+_CANDIDATES = 10
+_POLISHED = 64
+"""Windows up to this length are improved step by step: where S is not convex, few steps leave a gap to their hull."""
+_SHORT = 8
+_SWEEPS = 6
+_FINE_NODES = 192
+_ROUNDS = 4
+_BISECTIONS = 18
+
+
+def straight_windows(shares: Shares) -> list[SplitWindow]:
+    """The best window of one share for all steps, where steps are alike, and the best of a share for each step."""
+    search = _Search(shares)
+    found = [search.one_share()]
+    table = shares.wide
+    for _ in range(3):
+        chosen = search.balance(table)
+        if chosen is None:
+            break
+        multipliers = table.multiplier[chosen]
+        if len(np.unique(chosen)) <= KINDS:
+            found.append(shares.window(multipliers, _cost(shares, multipliers), float(table.price[chosen].sum())))
+        table = shares.table(_fewer(table.multiplier, chosen))
+    known = [window for window in found if window is not None]
+    if not known:
+        return []
+    best = min(known, key=lambda one: one.estimate)
+    if best.length > _POLISHED or shares.period > 1:
+        return known
+    lengths = {*range(1, _SHORT + 1), *range(best.length - 2, best.length + 3)}
+    polished = [search.polish(length) for length in sorted(lengths) if 0 < length <= len(search.growth)]
+    return known + [window for window in polished if window is not None]
+
+
+def _fewer(nodes: Array, chosen: NDArray[np.int64]) -> Array:
+    """As many nodes as `KINDS`, or about as many again around the few that are used."""
+    used = np.unique(chosen)
+    if len(used) <= 3:
+        low, high = max(int(used[0]) - 1, 0), min(int(used[-1]) + 1, len(nodes) - 1)
+        return np.geomspace(nodes[low], nodes[high], 2 * KINDS + 1)
+    return quantiles(nodes, chosen)
+
+
+def _cost(shares: Shares, multipliers: Array) -> float:
+    """mu^2 of the shifts, rounded up: reach^2 / sum of v_t / (c_tau .. c_t)^2."""
+    assert shares.contractions is not None  # noqa: S101
+    count = len(multipliers)
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        growth = np.maximum(np.cumprod(shares.contractions[:count][::-1]), 1 / _HUGE)  # a larger growth costs more
+        left = shares.left(multipliers)[::-1]
+        terms = left * (shares.noise[:count][::-1] / growth) ** 2
+        width = float(np.minimum(terms, _HUGE).sum()) * (1 - (4 * count + 32) * EPS)
+    if not width > 0:
+        return inf
+    return float(shares.reach[count - 1]) ** 2 / width * (1 + 8 * EPS)
+
+
+class _Search:
+    """The windows from the end, in floats."""
+
+    def __init__(self, shares: Shares) -> None:
+        assert shares.contractions is not None  # noqa: S101
+        self.shares = shares
+        c = shares.contractions
+        with np.errstate(over="ignore", under="ignore"):
+            growth = np.concatenate([[1.0], np.cumprod(c[:-1])])
+        ends = np.flatnonzero((growth > _HUGE) | (growth < 1 / _HUGE))
+        count = int(ends[0]) if len(ends) else len(growth)
+        self.growth = growth[:count]
+        self.drop = self.growth * c[:count] * shares.reach[:count]
+        self.weight = (shares.noise[:count] * self.growth) ** 2
+        self.best, self.nu = inf, 1.0
+
+    def _shorten(self, length: int) -> None:
+        """Keep the windows whose tolls alone do not cost more than the best one."""
+        length = -(-length // self.shares.period) * self.shares.period
+        self.growth, self.drop, self.weight = self.growth[:length], self.drop[:length], self.weight[:length]
+
+    def _totals(self, prices: Array, left: Array) -> tuple[int, float, float]:
+        """Length, value and nu of the best window at the given shares."""
+        x = np.cumsum(left * self.weight)
+        squares = np.where(self.drop > 0, self.drop**2 / np.maximum(x, 1e-300), 0.0)
+        totals = np.cumsum(prices) + self.shares.order / 2 * squares
+        period = self.shares.period
+        at = int(totals[period - 1 :: period].argmin()) * period + period - 1
+        nu = self.shares.order / 2 * min(float(self.drop[at]) / max(float(x[at]), 1e-300), 1e150) ** 2
+        return at + 1, float(totals[at]), nu
+
+    def one_share(self) -> SplitWindow | None:
+        """The best share that is the same for all steps, None where steps differ; sets where to look on."""
+        shares, low, high, best = self.shares, 0.0, 1.0, (inf, 0.5, 1)
+        for _ in range(_ROUNDS):
+            for beta in np.linspace(low, high, _CANDIDATES + 2)[1:-1].tolist():
+                multipliers = shares.most[: len(self.growth)] * beta**0.5
+                prices = np.interp(np.log(multipliers), np.log(shares.wide.multiplier), np.log(shares.wide.price))
+                length, total, nu = self._totals(np.exp(prices), np.full(len(self.growth), 1 - beta))
+                if total < best[0]:
+                    best, self.nu = (total, beta, length), nu
+            width = (high - low) / (_CANDIDATES + 1)
+            low, high = max(0.0, best[1] - width), min(1.0, best[1] + width)
+            self._shorten(max(int(min(best[0] / shares.wide.price[-1], 1e9)) + 2, best[2]))
+        if not shares.program.run.constant:
+            return None
+        multipliers = np.full(best[2], float(shares.most[0]) * best[1] ** 0.5)
+        toll = float(approximate_prices(shares.rate, multipliers[:1], shares.adjacency, shares.order)[0])
+        return shares.window(multipliers, _cost(shares, multipliers), toll * best[2])
+
+    def balance(self, table: PriceTable) -> NDArray[np.int64] | None:
+        """Vertices of the table for the steps of the best window, the last step first."""
+        count = len(self.growth)
+        most = self.shares.most[:count]
+        pull = self.weight / most**2
+        best: tuple[float, NDArray[np.int64] | None] = (inf, None)
+
+        def at(log_nu: float) -> float:
+            """Logarithm of the nu that follows, less that which was put in."""
+            nonlocal best
+            chosen = table.best(exp(log_nu) * pull, most)
+            left = self.shares.left(table.multiplier[chosen])
+            length, total, nu = self._totals(np.where(left > 0, table.price[chosen], inf), left)
+            if total < best[0]:
+                best, self.nu = (total, chosen[:length]), nu
+            return log(max(nu, 1e-300)) - log_nu
+
+        low = high = log(max(self.nu, 1e-300))
+        step = 0.1
+        while at(low) < 0 and low > -600:
+            low, step = low - step, 2 * step
+        step = 0.1
+        while at(high) > 0 and high < 600:
+            high, step = high + step, 2 * step
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if at(middle) > 0 else (low, middle)
+        return best[1] if isfinite(best[0]) else None
+
+    @cached_property
+    def _fine(self) -> tuple[Array, Array]:
+        """Many multipliers, and the prices there."""
+        shares = self.shares
+        spread = np.geomspace(shares.wide.multiplier[0], shares.wide.multiplier[-1], _FINE_NODES)
+        whole = shares.most[:_POLISHED] * (1 - 1e-9)  # of steps that pay for hardly any shift
+        nodes = np.unique(np.concatenate([spread, whole]))
+        return nodes, approximate_prices(shares.rate, nodes, shares.adjacency, shares.order)
+
+    def polish(self, length: int) -> SplitWindow | None:
+        """The window of this length with each step's share the best beside all others', from equal shares."""
+        shares = self.shares
+        nodes, prices = self._fine
+        most = shares.most[:length]
+        chosen = np.maximum(np.searchsorted(nodes, most * 0.9**0.5) - 1, 0)
+        for _ in range(2):  # with all nodes, then with as many as may be priced with certainty
+            toll = np.where(nodes < most[:, None], prices, inf)
+            kept = np.maximum(1 - (nodes / most[:, None]) ** 2, 0.0) * self.weight[:length, None]
+            chosen = _descend(toll, kept, chosen, shares.order / 2 * float(self.drop[length - 1]) ** 2)
+            if not np.isfinite(toll[np.arange(length), chosen]).all():
+                return None
+            if len(np.unique(chosen)) <= KINDS:
+                break
+            fewer = quantiles(nodes, chosen)
+            chosen, prices = np.searchsorted(fewer, nodes[chosen], side="right") - 1, prices[np.isin(nodes, fewer)]
+            nodes = fewer
+        multipliers = nodes[chosen]
+        return shares.window(multipliers, _cost(shares, multipliers), float(prices[chosen].sum()))
+
+
+def _descend(toll: Array, kept: Array, chosen: NDArray[np.int64], energy: float) -> NDArray[np.int64]:
+    """Choices of a column a row that cannot be improved one at a time: sum of tolls + energy / sum of what is kept."""
+    rows, chosen = np.arange(len(chosen)), chosen.copy()
+    for _ in range(_SWEEPS):
+        before, width = chosen.copy(), kept[rows, chosen].sum()
+        for t in range(len(chosen)):
+            rest = width - kept[t, chosen[t]]
+            with np.errstate(over="ignore"):  # what overflows is not the least
+                chosen[t] = int((toll[t] + energy / np.maximum(rest + kept[t], 1e-300)).argmin())
+            width = rest + kept[t, chosen[t]]
+        if np.array_equal(before, chosen):
+            break
+    return chosen

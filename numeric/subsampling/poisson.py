@@ -1,0 +1,220 @@
+"""Poisson batches: every sample in every batch with chance q = b / n, the sum of gradients divided by b.
+
+Setting      W <- Proj[W - eta/b sum_{i in B} clip(g_i) + N(0, sigma^2)]; two data sets, one of which has a sample i*
+             more, and n counts it (add or remove). Reveal R, the batch without i*: it is drawn alike in both runs and
+             depends on nothing else. The coin of i* stays hidden.
+One step     Given R, one run takes psi or psi - eta/b g_i* with chances 1 - q and q, the other takes psi. The two
+             outcomes are at most eta K / b apart: S_up at that shift in one order, S_down <= S_up in the other.
+Distance     The third law moves along the run *without* i*, as the denominator or as the numerator. Two copies of it
+             have the batch R, never i*, so a distance grows to at most e_k(z), k = |R|: z + h min(omega(z), 2 K) with h
+             = eta k / b, and not eta. For smooth convex losses max(1, h L - 1) z, strongly convex max(1 - h m, h L - 1)
+             z: a batch may be empty, or larger than b.
+Sizes        k is Binomial(n - 1, q). Either the expansion is taken over every size, 0 to n - 1; or over [low, high]
+             outside an event of chance p (`binomial_tails`). Sizes are revealed first, they are alike in both runs, so
+             that with G the bound inside the event's complement and F one for every size,
+             epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1).
+             Nothing is assumed of the sizes: the chance of the rest is in the number.
+
+Source: ours (claims ours/poisson/*). The papers take the Lipschitz constant of a batch of size b for every size.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import log
+
+from lastiterate.numeric.accounting.dominating import Composed
+from lastiterate.numeric.accounting.rdp import composed_rdp
+from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
+from lastiterate.numeric.losses.expansion import Expansion, Plus
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.subsampling.binomial_tails import least_range
+from lastiterate.numeric.subsampling.common import CLOSE, Sampled, composition, moved, rate, same_data
+from lastiterate.numeric.subsampling.noise_split import Shares
+from lastiterate.numeric.subsampling.poisson_blocks import BlockShares, block
+from lastiterate.numeric.subsampling.windows import split_windows
+
+__all__ = ["mixed_rdp", "poisson_routes"]
+
+_BLOCKS = (16, 64, 256)
+"""Steps in a block, for strongly convex losses."""
+_DEPTHS = (4.0, 12.0, 24.0)
+"""Natural logarithms: how much less likely an event is than what would make it count."""
+
+
+@dataclass(frozen=True)
+class _Sized(Assumption):
+    """An assumption, for runs whose batches without i* have between ``low`` and ``high`` samples."""
+
+    inner: Assumption
+    low: int
+    high: int
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        shared = self.inner.over_sizes(run, t, self.low, self.high)
+        if not differs:
+            return shared
+        return Plus(shared, exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
+
+    @property
+    def expansive(self) -> bool:
+        return self.inner.expansive
+
+    @property
+    def statement(self) -> str:
+        return self.inner.statement
+
+
+def poisson_routes(
+    run: NoisySGD, assumption: Assumption, order: float, delta: float | None = None, *, needed: bool = True
+) -> list[Sampled]:
+    """Composition, windows of shifts, and the worst case over coins, each valid for every size of the batches.
+
+    Args:
+        run: a run with Poisson batches.
+        assumption: what is assumed of the losses.
+        order: alpha > 1.
+        delta: the delta for which compositions that may fail are wanted; by default they serve the order.
+        needed: whether routes that a glance shows to be worse are wanted too.
+    """
+    with precision():
+        for t in (0,) if run.constant else range(run.steps):
+            assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
+        found = [composition(run, order)]
+        surely = found[0].epsilon
+        others = run.dataset_size - 1
+        every = (0, others) if rate(run) < 1 else (others, others)
+        found += _for_sizes(run, assumption, order, every, 0.0, surely, needed=needed)
+        surely = min(one.epsilon for one in found)  # for every sequence of sizes
+        for low, high, tail in _ranges(run, assumption, order, surely, delta):
+            found += _for_sizes(run, assumption, order, (low, high), tail, surely, needed=needed)
+        if isinstance(assumption, StronglyConvex) and not isinstance(run.step_size, tuple) and rate(run) < 1:
+            log_chance = _log_chances(order, surely, delta)[1]
+            found += _in_blocks(run, assumption, order, log_chance, surely, needed=needed)
+    return _least_of_each(found, order, delta)
+
+
+def _least_of_each(found: list[Sampled], order: float, delta: float | None) -> list[Sampled]:
+    """The best bound of every route; where a delta is meant, one that may fail is kept beside one that never does."""
+
+    def spent(one: Sampled) -> float:
+        return one.epsilon if delta is None else one.within(order)
+
+    best: dict[tuple[str, bool], Sampled] = {}
+    for one in found:
+        key = (one.route, delta is not None and one.composed.failure > 0)
+        if key not in best or spent(one) < spent(best[key]):
+            best[key] = one
+    return list(best.values())
+
+
+def _ranges(
+    run: NoisySGD, assumption: Assumption, order: float, fallback: float, delta: float | None
+) -> Iterator[tuple[int, int, float]]:
+    """Sizes outside of which a step falls with a small chance, and that chance, rounded up."""
+    others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
+    if not others or q == 1:
+        return
+    seen = {(0, others)}
+    for depth in _DEPTHS:
+        log_chance = -(order - 1) * fallback - depth if delta is None else log(delta) - depth
+        low, high, tail = least_range(others, q, log_chance - log(run.steps), both=not assumption.expansive)
+        if (low, high) not in seen:
+            seen.add((low, high))
+            yield low, high, tail
+
+
+def _log_chances(order: float, surely: float, delta: float | None) -> list[float]:
+    """Natural logarithms of chances to try: far below where an event would count."""
+    level = -(order - 1) * surely if delta is None else log(delta)
+    return [level - depth for depth in _DEPTHS]
+
+
+def _for_sizes(
+    run: NoisySGD,
+    assumption: Assumption,
+    order: float,
+    sizes: tuple[int, int],
+    tail: float,
+    surely: float,
+    *,
+    needed: bool,
+) -> list[Sampled]:
+    """Windows and worst batches over a range of sizes; ``surely`` is a bound for every sequence of sizes."""
+    sized, fixed = _Sized(assumption, *sizes), _fixed(run)
+    program = ShiftProgram(fixed, sized)
+
+    def bounded(composed: Composed, route: str, length: int, share: float) -> Sampled:
+        # A distance that is tracked from the beginning needs the sizes of all steps.
+        covered = length if assumption.expansive else run.steps
+        failure = min(1.0, upper(covered * exact(tail)))
+        epsilon = mixed_rdp(composed_rdp(composed, order), failure, surely, order)
+        window = (run.steps - length, run.steps)
+        return Sampled(epsilon, route, window, share, replace(composed, failure=failure))
+
+    shares = Shares(program, same_data(fixed, sized), moved(run), rate(run), run.adjacency, order)
+    routes = [
+        bounded(one.composed, "window of shifts", one.length, one.share)
+        for one in (split_windows(shares) if needed or shares.least() < surely else [])
+        if needed or one.estimate < surely * CLOSE
+    ]
+    if needed or not min([surely, *(one.epsilon for one in routes)]) <= order / 2 * program.least():
+        worst = optimum(program)
+        routes.append(bounded(Composed(upper(worst.cost)), "worst batches", run.steps - worst.path.start, 0.0))
+    return routes
+
+
+def _fixed(run: NoisySGD) -> NoisySGD:
+    """A run of full batches of size b, with the same steps."""
+    return NoisySGD(
+        run.steps, run.step_size, run.noise_std, run.clip_norm, dataset_size=run.batch, diameter=run.diameter
+    )
+
+
+def _in_blocks(
+    run: NoisySGD, assumption: StronglyConvex, order: float, log_chance: float, surely: float, *, needed: bool
+) -> list[Sampled]:
+    """Windows of blocks that contract, see `poisson_blocks`; ``surely`` is a bound for every sequence of sizes."""
+    others = run.dataset_size - 1
+    fixed, sized = _fixed(run), _Sized(assumption, 0, others)
+    program, shared, found = ShiftProgram(fixed, sized), same_data(fixed, sized), []
+    for width in _BLOCKS:
+        blocks = run.steps // width
+        known = block(run, assumption, width, log_chance - log(max(blocks, 1)) - 1) if blocks else None
+        if known is None:
+            continue
+        shares = BlockShares(program, shared, moved(run), rate(run), run.adjacency, order, known)
+        for one in split_windows(shares):
+            covered = -(-run.steps // width) if known.tracked else one.length // width
+            failure = min(1.0, upper(covered * exact(known.chance)))
+            if needed or one.estimate < surely * CLOSE:
+                epsilon = mixed_rdp(composed_rdp(one.composed, order), failure, surely, order)
+                window = (run.steps - one.length, run.steps)
+                composed = replace(one.composed, failure=failure)
+                found.append(Sampled(epsilon, "window of shifts", window, one.share, composed))
+    return found
+
+
+def mixed_rdp(inside: float, failure: float, outside: float, order: float) -> float:
+    """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up; F is a bound in any case.
+
+    Args:
+        inside: G, what holds outside the event.
+        failure: p, the chance of the event, rounded up.
+        outside: F, what holds throughout.
+        order: alpha > 1.
+
+    >>> mixed_rdp(1.0, 0.0, 5.0, 2.0), mixed_rdp(5.0, 0.5, 1.0, 2.0)
+    (1.0, 1.0)
+    >>> round(mixed_rdp(0.0, 0.5, 1.0, 2.0), 4)  # log((1 + e) / 2)
+    0.6201
+    """
+    if failure == 0.0 or inside >= outside:
+        return inside if failure == 0.0 else outside
+    with precision():
+        p, power = exact(failure), exact(order) - 1
+        rest = (1 - p + p * (power * (exact(outside) - exact(inside))).exp()).log() / power
+        return min(upper(exact(inside) + rest), outside)

@@ -1,0 +1,91 @@
+"""Poisson batches and strong convexity: blocks of steps contract, although a single batch may be empty.
+
+A batch of k samples contracts by 1 - h m, h = eta k / b, as long as h <= 2 / (L + m); an empty one does not contract.
+Over a block of w steps the product is at most (1 - eta m S / (b w))^w, S the sum of the sizes, since the geometric mean
+is at most the arithmetic one; and S, which is Binomial(w (n - 1), q), is hardly ever much below its mean. So outside an
+event of small chance each block contracts by a known factor C. Which of its steps do so is not known: within a block
+nothing contracts, and all of it at the last step, which only raises the distances. Windows begin where a block does.
+
+At the beginning of a block the runs are within min(D, w s / (1 - C)): a block takes z to at most C z + w s.
+
+Source: ours (claims ours/poisson/blocks, ours/poisson/mixture).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.losses.assumptions import StronglyConvex
+from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.subsampling.binomial_tails import least_range
+from lastiterate.numeric.subsampling.noise_split import Shares
+
+__all__ = ["Block", "BlockShares", "block"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Steps that together contract.
+
+    Attributes:
+        steps: w.
+        contraction: C, rounded up.
+        reach: distance that bounds the runs where a block begins, rounded up; a length.
+        tracked: whether that rests on all blocks before, and not on the domain alone.
+        chance: of a block that is not like this, rounded up.
+    """
+
+    steps: int
+    contraction: float
+    reach: float
+    tracked: bool
+    chance: float
+
+
+def block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> Block | None:
+    """The block of so many steps outside an event of about the chance given; None where a batch may be too large.
+
+    Args:
+        run: with Poisson batches and one step size.
+        assumption: what is assumed of the losses.
+        steps: w.
+        log_chance: natural logarithm of the chance that a block is not like this.
+    """
+    others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
+    _, largest, beyond = least_range(others, q, log_chance - log(2 * steps), both=False)
+    low, _, below = least_range(steps * others, q, log_chance - log(2), both=True)
+    eta, b = exact(run.step_size_at(0)), run.batch
+    if not eta * largest / b * (exact(assumption.L) + exact(assumption.m)) <= 2 or low == 0:
+        return None
+    contraction = (1 - eta * exact(assumption.m) * low / (b * steps)) ** steps
+    if not 0 <= contraction < 1:
+        return None
+    tracked = upper(steps * eta * exact(run.clip_norm) / b / (1 - contraction))
+    chance = min(1.0, upper(steps * exact(beyond) + exact(below)))
+    return Block(steps, upper(contraction), min(run.diameter, tracked), tracked < run.diameter, chance)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockShares(Shares):
+    """Windows of whole blocks. ``block`` says what a block does; the fields before it are those of `Shares`."""
+
+    block: Block
+
+    @property
+    def period(self) -> int:
+        return self.block.steps
+
+    @cached_property
+    def reach(self) -> Array:
+        return np.full(self.horizon, self.block.reach)
+
+    @cached_property
+    def contractions(self) -> Array:
+        return np.where(np.arange(self.horizon) % self.block.steps == 0, self.block.contraction, 1.0)

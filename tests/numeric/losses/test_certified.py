@@ -1,0 +1,166 @@
+from dataclasses import replace
+from math import inf, isinf, sqrt
+
+import numpy as np
+import pytest
+import torch
+from flint import arb
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.losses.certified import (
+    ACTIVATIONS,
+    LossConstants,
+    logistic_regression,
+    softmax_regression,
+    two_layer,
+)
+from lastiterate.numeric.rounding import exact, precision
+from lastiterate.numeric.run import NoisySGD
+
+
+def test_constants_of_the_activations_are_rounded_up() -> None:
+    with precision():
+        tanh = 4 / (3 * arb(3).sqrt())
+        assert tanh <= exact(ACTIVATIONS["tanh"].curvature) <= tanh * (1 + exact(1e-14))
+        assert tanh / 8 <= exact(ACTIVATIONS["sigmoid"].curvature) <= tanh / 8 * (1 + exact(1e-14))
+        gelu = (2 / arb.pi()).sqrt()
+        assert gelu <= exact(ACTIVATIONS["gelu"].curvature) <= gelu * (1 + exact(1e-14))
+        slope = (1 + arb(1).erf()) / 2 + arb(2).sqrt() * (-arb(1)).exp() / (2 * arb.pi()).sqrt()
+        assert slope <= exact(ACTIVATIONS["gelu"].slope) <= slope * (1 + exact(1e-9))
+
+
+def test_the_linear_constants_are_attained() -> None:
+    """At w = 0 and two classes the Hessian of cross-entropy has the eigenvalue |x|^2 / 2, logistic loss |x|^2 / 4."""
+    covariance = np.diag([0.5, 0.5]) - 0.25
+    assert softmax_regression(3.0).smoothness == pytest.approx(9 * np.linalg.eigvalsh(covariance)[-1], rel=1e-12)
+    assert logistic_regression(3.0).smoothness == 9 / 4
+    assert softmax_regression(3.0).lipschitz == pytest.approx(3 * sqrt(2), rel=1e-12)
+    assert softmax_regression(3.0).lipschitz > 3 * sqrt(2) * (1 - 1e-16)
+
+
+def test_a_regulariser_adds_its_weight_and_needs_the_domain() -> None:
+    here = logistic_regression(2.0, scale=0.5, l2=0.25, parameter_norm=4.0)
+    assert (here.lipschitz, here.smoothness, here.strong_convexity) == (2.0, 0.75, 0.25)
+    assert isinf(logistic_regression(2.0, l2=0.25).lipschitz)
+
+
+def hessian_and_gradient(net: "torch.nn.Module", row: "torch.Tensor", label: int) -> tuple[float, float]:
+    """Spectral norm of the Hessian of cross-entropy in all parameters, and norm of the gradient."""
+
+    def loss(*parameters: "torch.Tensor") -> "torch.Tensor":
+        named = dict(zip([name for name, _ in net.named_parameters()], parameters, strict=True))
+        out = torch.func.functional_call(net, named, (row,))
+        return torch.nn.functional.cross_entropy(out, torch.tensor([label]))
+
+    values = tuple(p.detach() for p in net.parameters())
+    blocks = torch.autograd.functional.hessian(loss, values)
+    sizes = [v.numel() for v in values]
+    hessian = torch.cat([torch.cat([blocks[i][k].reshape(sizes[i], sizes[k]) for k in range(4)], 1) for i in range(4)])
+    gradient = torch.cat([g.reshape(-1) for g in torch.func.grad(loss, argnums=tuple(range(4)))(*values)])
+    return torch.linalg.matrix_norm(hessian, 2).item(), gradient.norm().item()
+
+
+def constants_of(net: "torch.nn.Module", row: "torch.Tensor", activation: str) -> LossConstants:
+    """What is certified at the parameters of this network, for this row."""
+    first = torch.cat([net[0].weight, net[0].bias[:, None]], 1)
+    return two_layer(
+        float(torch.cat([row, torch.ones(1, 1)], 1).norm()),
+        first_norm=max(torch.linalg.matrix_norm(first, 2).item(), 1e-9),
+        second_norm=torch.linalg.matrix_norm(net[2].weight, 2).item(),
+        hidden=len(first),
+        activation=activation,
+    )
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_two_layers_bound_random_networks(activation: str) -> None:
+    torch.manual_seed(0)
+    make = {"tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid, "gelu": torch.nn.GELU}[activation]
+    worst = 0.0
+    for _ in range(20):
+        net = torch.nn.Sequential(torch.nn.Linear(3, 5), make(), torch.nn.Linear(5, 3)).double()
+        row = torch.randn(1, 3, dtype=torch.float64) * 2
+        hessian, gradient = hessian_and_gradient(net, row, 1)
+        found = constants_of(net, row, activation)
+        assert gradient <= found.lipschitz
+        worst = max(worst, hessian / found.smoothness)
+    assert 0.02 < worst <= 1.0, "a bound, and not an absurd one"
+
+
+@pytest.mark.parametrize(("size", "bias"), [(0.01, 30.0), (30.0, 0.0)])
+def test_each_part_of_two_layers_is_needed(size: float, bias: float) -> None:
+    """Sure of the wrong label, the bending of the network is all there is; undecided, its slope is."""
+    net = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 2)).double()
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net[2].weight[0, 0], net[2].weight[1, 0] = size, -size
+        net[2].bias[1] = bias
+    row = torch.full((1, 3), 10.0, dtype=torch.float64)
+    hessian, gradient = hessian_and_gradient(net, row, 0)
+    found = constants_of(net, row, "tanh")
+    assert gradient <= found.lipschitz
+    assert 0.85 * found.smoothness < hessian <= found.smoothness
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: logistic_regression(-1.0), "feature_norm=-1"),
+        (lambda: logistic_regression(float("nan")), "feature_norm=nan"),
+        (lambda: softmax_regression(1.0, l2=-0.1), "l2=-0.1"),
+        (lambda: softmax_regression(1.0, l2=inf), "l2=inf"),
+        (
+            lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, hidden=3, activation="relu"),
+            "activation='relu'",
+        ),
+        (lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, hidden=0, activation="tanh"), "hidden=0"),
+    ],
+)
+def test_bad_input(call: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        call()  # type: ignore[operator]
+
+
+_RUN = NoisySGD(steps=3, step_size=0.5, noise_std=1.0, clip_norm=3.0, dataset_size=5)
+
+
+@pytest.mark.parametrize(
+    ("constants", "run", "proved"),
+    [
+        (LossConstants(3.0, 4.0, 0.5, ""), _RUN, StronglyConvex(4.0, 0.5)),
+        (LossConstants(3.0, 4.0, 0.0, ""), _RUN, Convex(4.0)),
+        (LossConstants(3.0, 4.0, -inf, ""), _RUN, Smooth(4.0)),
+        (LossConstants(3.0, 4.0, -inf, "", linear_score=True), _RUN, Smooth(4.0)),
+        # Clipping is at work:
+        (LossConstants(3.1, 4.0, 0.5, ""), _RUN, Smooth(4.0)),
+        (LossConstants(3.1, 4.0, 0.0, ""), _RUN, Smooth(4.0)),
+        (LossConstants(3.1, 4.0, 0.0, "", linear_score=True), _RUN, Convex(4.0)),
+        # One step is longer than 2 / L:
+        (LossConstants(3.0, 4.1, 0.5, ""), _RUN, Smooth(4.1)),
+        (LossConstants(3.0, 4.1, 0.0, "", linear_score=True), _RUN, Smooth(4.1)),
+        (LossConstants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.5, 0.6)), Smooth(4.0)),
+        (LossConstants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.1, 0.5)), StronglyConvex(4.0, 0.5)),
+    ],
+)
+def test_constants_prove_as_much_as_clipping_and_the_step_allow(
+    constants: LossConstants, run: NoisySGD, proved: Assumption
+) -> None:
+    assert constants.assumption(run) == proved
+
+
+def test_only_the_logistic_loss_without_a_regulariser_has_one_linear_score() -> None:
+    assert logistic_regression(1.0).linear_score
+    assert not logistic_regression(1.0, l2=0.1, parameter_norm=1.0).linear_score
+    assert not softmax_regression(1.0).linear_score
+    assert not two_layer(1.0, first_norm=1.0, second_norm=1.0, hidden=3, activation="tanh").linear_score
+
+
+def test_the_statement_names_the_loss_and_its_numbers() -> None:
+    assert logistic_regression(2.0).statement == "logistic loss of features of norm at most 2"
+    assert softmax_regression(2.0, l2=0.5).statement == "softmax cross-entropy of features of norm at most 2, l2 = 0.5"
+    assert two_layer(2.0, first_norm=3.0, second_norm=4.0, hidden=5, activation="gelu").statement == (
+        "gelu network of two layers with softmax cross-entropy, features with the constant one of norm at most 2, on a "
+        "domain with |(W1, b1)| <= 3, |W2| <= 4"
+    )

@@ -1,0 +1,52 @@
+"""Laws of linear losses under random batches."""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from lastiterate.numeric.divergences import Mixture, renyi_mixtures
+from lastiterate.numeric.lower.binomial_law import BinomialLaw, renyi_below
+
+
+@pytest.mark.parametrize(("steps", "rate"), [(1, Fraction(1, 3)), (7, Fraction(1, 10)), (40, Fraction(9, 10))])
+def test_masses_enclose_those_of_scipy(steps: int, rate: Fraction) -> None:
+    law = BinomialLaw(steps, rate, -0.7, 1.3)
+    edges = np.linspace(-30, 5, 40)
+    low, high = law.masses(edges)
+    q = float(rate)
+    cdf = sum(
+        comb(steps, k) * q**k * (1 - q) ** (steps - k) * norm.cdf(edges, -0.7 * k, law.std) for k in range(steps + 1)
+    )
+    exact = np.diff(np.concatenate([[0.0], cdf, [1.0]]))
+    assert np.all(low <= exact + 1e-14)
+    assert np.all(high >= exact - 1e-14)
+    assert high.sum() - low.sum() < 1e-9
+    assert low.sum() <= 1 <= high.sum()
+
+
+@pytest.mark.parametrize("order", [1.2, 2.0, 20.0])
+@pytest.mark.parametrize("other", [0.0, -1.0])
+def test_one_step_is_just_below_the_enclosure(order: float, other: float) -> None:
+    laws = [BinomialLaw(1, Fraction(1, 4), move, 1.0) for move in (1.0, other)]
+    mixtures = [Mixture(0.25, 0.0, law.move) for law in laws]
+    for i, j in ((0, 1), (1, 0)):
+        exact = renyi_mixtures(mixtures[i], mixtures[j], alpha=order)
+        assert 0.99 * exact.lower <= renyi_below(laws[i], laws[j], order) <= exact.upper
+
+
+def test_certain_batches_are_gaussian() -> None:
+    first, second = (BinomialLaw(5, Fraction(1), move, 2.0) for move in (1.0, -1.0))
+    exact = 3.0 * 10.0**2 / (2 * 5 * 4)
+    assert 0.99 * exact <= renyi_below(first, second, 3.0) <= exact
+
+
+def test_many_steps_keep_few_components() -> None:
+    law = BinomialLaw(10**6, Fraction(1, 100), 1e-3, 1.0)
+    counts, low, high, missing = law.components
+    assert len(counts) < 5000
+    assert low.sum() <= 1 <= high.sum() + missing
+    assert missing < 1e-12
+    assert 0 < renyi_below(law, BinomialLaw(10**6, Fraction(1, 100), 0.0, 1.0), 2.0) < 2.0 * 1e-2**2 * 1e6 * 1e-6

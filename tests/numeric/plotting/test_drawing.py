@@ -1,0 +1,223 @@
+import csv
+import io
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.figures.chien_li_1 import figure_1a, figure_1b
+from lastiterate.numeric.plotting import canvas
+from lastiterate.numeric.plotting.canvas import draw, write_figure
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status, table
+from lastiterate.numeric.plotting.style import spaced
+
+
+@pytest.fixture(scope="module")
+def curves_1a() -> dict[str, Curve]:
+    return {curve.name: curve for curve in figure_1a(count=20).curves}
+
+
+@pytest.fixture(scope="module")
+def curves_1b() -> dict[str, Curve]:
+    return {curve.name: curve for curve in figure_1b(count=20).curves}
+
+
+def test_the_plateaus_of_figure_1a(curves_1a: dict[str, Curve]) -> None:
+    last = {name: curve.y[-1] for name, curve in curves_1a.items()}
+    assert last["chien_li_3_1_smooth"] == pytest.approx(0.546343, abs=1e-6)
+    assert last["chien_li_3_1_convex"] == pytest.approx(0.320123, abs=1e-6)
+    assert last["shift_smooth"] == pytest.approx(0.4992, abs=1e-4)
+    assert last["shift_strongly_convex"] == pytest.approx(0.1216, abs=1e-6)
+    assert last["last_step_smooth"] == pytest.approx(1.16**2)
+    assert last["composition"] == pytest.approx(6.4)
+
+
+def test_ours_is_never_above_the_papers(curves_1a: dict[str, Curve]) -> None:
+    for kind in ("smooth", "convex", "strongly_convex"):
+        ours = np.array(curves_1a[f"shift_{kind}"].y)
+        assert (ours <= np.array(curves_1a[f"chien_li_3_1_{kind}"].y) * (1 + 1e-11)).all()
+        assert (np.diff(ours) >= -1e-12).all()
+
+
+def test_figure_1b_orders_the_bounds(curves_1b: dict[str, Curve]) -> None:
+    names = ("shift_strongly_convex", "chien_li_3_1_strongly_convex", "altschuler_talwar_b3", "chourasia_ye_shokri")
+    rows = np.array([curves_1b[name].y for name in names])
+    assert (rows[0] <= rows[1] * (1 + 1e-11)).all()
+    assert (rows[1] <= rows[2] * (1 + 1e-11)).all()
+    assert (np.diff(rows[:, -1]) > 0.01).all()
+
+
+def test_what_is_no_bound_says_so(curves_1a: dict[str, Curve], curves_1b: dict[str, Curve]) -> None:
+    assert curves_1a["output_perturbation"].status is Status.REFUTED
+    assert "refuted" in curves_1a["output_perturbation"].caption
+    assert curves_1b["chourasia_ye_shokri"].status is Status.SECOND_HAND
+
+
+def small() -> Figure:
+    curves = (
+        Curve("low", "low", (1, 10, 100), (0.1, 0.2, 1 / 3)),
+        Curve("high", "high", (1, 10, 100), (0.1, 0.9, 5.0), Status.ESTIMATE),
+    )
+    return Figure("title", "note", (Panel(curves, order=2.0, top=1.0),))
+
+
+@pytest.mark.parametrize(("length", "between"), [(3, " "), (200, "\n")])
+def test_a_long_label_has_its_status_on_a_line_of_its_own(length: int, between: str) -> None:
+    curve = Curve("name", "x" * length, (1.0,), (1.0,), Status.REFUTED)
+    assert curve.caption == f"{'x' * length}{between}({Status.REFUTED})"
+    assert replace(curve, status=Status.BOUND).caption == "x" * length
+
+
+def test_the_csv_holds_every_digit_and_the_status() -> None:
+    rows = list(csv.DictReader(io.StringIO(table(small()))))
+    assert len(rows) == 6
+    assert float(rows[2]["y"]) == 1 / 3
+    assert rows[2] | {"y": ""} == {
+        "panel": "1", "curve": "low", "of": "", "status": "upper bound", "order": "2", "x": "100", "y": "",
+        "low": "", "high": "",
+    }  # fmt: skip
+    assert {row["status"] for row in rows if row["curve"] == "high"} == {"estimate"}
+
+
+def test_every_curve_is_named_in_the_picture_and_no_text_leaves_it() -> None:
+    for figure in (small(), figure_1a(count=8), figure_1b(count=8)):
+        picture = draw(figure)
+        axes = picture.axes[0]
+        texts = {text.get_text(): text for text in axes.texts}
+        assert {curve.caption for curve in figure.curves} == set(texts)
+        renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]
+        boxes = [text.get_window_extent(renderer) for text in [*axes.texts, *picture.texts]]
+        for box in boxes:
+            assert box.x0 >= 0
+            assert box.x1 <= picture.bbox.x1
+            assert box.y0 >= 0
+            assert box.y1 <= picture.bbox.y1
+
+
+def test_on_a_logarithmic_axis_a_label_points_at_the_end_of_its_curve_and_no_text_leaves_the_picture() -> None:
+    ends = {"low": 2e-3, "middle": 0.07, "high": 2.0}
+    curves = tuple(Curve(name, name, (1.0, 2.0), (1e-4, end)) for name, end in ends.items())
+    canvas = draw(Figure("t", "n", (Panel(curves, top=2.6, upward="distance $|W_t - W'_t|$", bottom=4e-5),)))
+    canvas.draw_without_rendering()
+    axes = canvas.axes[0]
+    pointed = {text.get_text(): text for text in axes.texts}
+    for name, end in ends.items():
+        height = axes.transAxes.transform(pointed[name].xy)[1]
+        assert height == pytest.approx(axes.transData.transform((2.0, end))[1])
+    left = axes.yaxis.label.get_window_extent().x0
+    assert left >= 0
+
+
+def test_a_figure_is_written_as_png_and_csv(tmp_path: Path) -> None:
+    png, data = write_figure(small(), tmp_path / "new", "small")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert data.read_text() == table(small())
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["small.csv", "small.png"]
+
+
+def test_an_interrupted_figure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(canvas, "draw", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write_figure(small(), tmp_path / "new", "small")
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_figure(small(), tmp_path, "small")
+    before = (tmp_path / "small.csv").read_bytes()
+
+    def stopped(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write_figure(figure_1b(count=4), tmp_path, "small")
+    assert (tmp_path / "small.csv").read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="out="):
+        write_figure(small(), tmp_path / "file" / "below", "small")
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from([0.05, 0.08])), min_size=1, max_size=12))
+def test_labels_keep_their_order_and_do_not_touch(labels: list[tuple[float, float]]) -> None:
+    ends, sizes = zip(*labels, strict=True)
+    places = canvas._spread(ends, sizes)
+    order = sorted(range(len(ends)), key=lambda i: (ends[i], places[i]))
+    for a, b in itertools.pairwise(order):
+        assert places[b] - places[a] >= (sizes[a] + sizes[b]) / 2 * (1 - 1e-9)
+    assert places[order[0]] >= -1e-9
+    assert places[order[-1]] <= 1 + 1e-9
+
+
+def test_spaced_is_increasing_and_reaches_both_ends() -> None:
+    steps = spaced(1000, 90)
+    assert (steps[0], steps[-1]) == (1, 1000)
+    assert all(a < b for a, b in itertools.pairwise(steps))
+
+
+def family() -> Figure:
+    bounds = tuple(
+        Curve(f"bound {b}", "certified", (1, 10), (0.1 * b, 0.2 * b), color=color, of=f"b = {b}")
+        for b, color in ((1, "#0072B2"), (2, "#D55E00"))
+    )
+    seen = Curve(
+        "seen", "attack", (1, 10), (0.01, 0.02), Status.ATTACK, low=(0.005, 0.01), high=(0.02, 0.04), marker="o"
+    )
+    return Figure(
+        "title", "note " * 60, (Panel((*bounds, seen), 1.0, 2.0), Panel((seen,), 0.1, title="alone")), "batch"
+    )
+
+
+def test_a_legend_names_every_style_status_and_member_once_beside_the_axes() -> None:
+    picture = draw(family())
+    texts = [text.get_text() for text in picture.texts]
+    wanted = [Status.BOUND, "certified", Status.ATTACK, "attack", "batch", "b = 1", "b = 2"]
+    assert [text for text in texts if text in wanted] == wanted
+    picture.canvas.draw()
+    renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]
+    right = picture.axes[-1].get_window_extent(renderer).x1
+    for text in picture.texts:
+        box = text.get_window_extent(renderer)
+        assert box.x1 <= picture.bbox.x1
+        assert box.x0 > right or text.get_text() not in wanted
+
+
+def test_a_band_is_in_the_csv_and_the_panels_are_counted() -> None:
+    rows = list(csv.DictReader(io.StringIO(table(family()))))
+    assert [row["panel"] for row in rows] == ["1"] * 6 + ["2"] * 2
+    assert (rows[-1]["low"], rows[-1]["y"], rows[-1]["high"], rows[-1]["order"]) == ("0.01", "0.02", "0.04", "")
+    assert rows[0]["of"] == "b = 1"
+
+
+@pytest.mark.parametrize("logarithmic", [True, False])
+def test_markers_at_the_ends_are_whole_and_have_bars_where_no_line_is_drawn(logarithmic: bool) -> None:
+    ends = {"low": (0.5, 1.0), "high": (1.5, 2.0)}
+    dots = Curve("dots", "dots", (1, 100), (1.0, 1.5), Status.ATTACK, marker="o", line="", **ends)
+    band = replace(dots, name="band", label="band", marker="", line="-")
+    pictures = [draw(Figure("title", "note", (Panel((one,), 2.5, logarithmic=logarithmic),))) for one in (dots, band)]
+    (left, right), whole = pictures[0].axes[0].get_xlim(), pictures[1].axes[0].get_xlim()
+    assert whole == (1, 100)
+    if logarithmic:
+        assert (left, right) == pytest.approx((1 / 100**0.025, 100 * 100**0.025))
+    else:
+        assert (left, right) == pytest.approx((1 - 0.025 * 99, 100 + 0.025 * 99))
+    kinds = [[type(one).__name__ for one in picture.axes[0].collections] for picture in pictures]
+    assert kinds[0] == ["LineCollection"]
+    assert "LineCollection" not in kinds[1]
+    assert len(kinds[1]) == 1
+    assert [[point[1] for point in bar] for bar in pictures[0].axes[0].collections[0].get_segments()] == [
+        [0.5, 1.5],
+        [1.0, 2.0],
+    ]

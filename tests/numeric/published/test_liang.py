@@ -1,0 +1,85 @@
+"""Liang et al., both versions, against the printed formulas in 30 digits."""
+
+from dataclasses import replace
+from math import inf
+
+import mpmath
+import numpy as np
+import pytest
+
+from lastiterate.numeric.published.altschuler_talwar import order_is_small
+from lastiterate.numeric.published.liang import (
+    naive_bound,
+    theorem_3_3,
+    theorem_3_3_earlier,
+    theorem_3_4,
+    theorem_3_4_earlier,
+)
+from lastiterate.numeric.run import NoisySGD
+
+RUN = NoisySGD(40, 0.2, 0.5, 1.5, dataset_size=20, batch_size=5, sampling="without_replacement", diameter=1.0)
+
+
+def parts(run: NoisySGD, order: float, L: float) -> tuple[mpmath.mpf, mpmath.mpf]:
+    """A of (46) and B of (51), from the noise on the gradient."""
+    eta, n, b, C, D = (
+        mpmath.mpf(value) for value in (run.step_size_at(0), run.dataset_size, run.batch, run.clip_norm, run.diameter)
+    )
+    sigma = mpmath.mpf(run.noise_std_at(0)) / eta
+    return 2 * order * C**2 / (n * b * sigma**2), order * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma**2)
+
+
+def close(found: float, true: mpmath.mpf) -> bool:
+    return true <= found <= true * (1 + mpmath.mpf(10) ** -13)
+
+
+def test_without_the_extra_conditions() -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(100):
+        order, L = float(generator.uniform(1.1, 40)), float(generator.uniform(0, 5))
+        run = replace(RUN, noise_std=float(generator.uniform(0.01, 0.3)), steps=int(generator.integers(1, 200)))
+        run = replace(run, diameter=float(generator.uniform(0.01, 10)))
+        with mpmath.workdps(30):
+            A, B = parts(run, order, L)
+            assert close(theorem_3_3(run, order), A * run.steps)
+            assert theorem_3_3_earlier(run, order) == theorem_3_3(run, order)
+            assert close(theorem_3_4(run, order, L), min(A * run.steps, B))
+            best = min(A / beta + B / (1 - beta) for beta in np.linspace(0.002, 0.998, 500).tolist())
+            found = theorem_3_4_earlier(run, order, L)
+            assert best * (1 - 1e-2) <= found <= best * (1 + 1e-9)
+            assert close(found, (mpmath.sqrt(A) + mpmath.sqrt(B)) ** 2)
+
+
+def test_with_the_extra_conditions() -> None:
+    run, order = replace(RUN, noise_std=0.2 * 2 * 1.5 * 8 / 2, batch_size=2), 1.5
+    assert order_is_small(0.1, 8.0, order)
+    with mpmath.workdps(30):
+        A, B = parts(run, order, 1.0)
+        strong = A * 4 * run.batch / run.dataset_size
+        assert close(theorem_3_3(run, order), strong * run.steps)
+        assert close(theorem_3_4(replace(run, diameter=100.0), order, 1.0), strong * run.steps)
+        small = replace(run, diameter=0.01)
+        _, B = parts(small, order, 1.0)
+        assert close(theorem_3_4_earlier(small, order, 1.0), (mpmath.sqrt(strong) + mpmath.sqrt(B)) ** 2)
+    assert theorem_3_3(replace(run, batch_size=5), order) == pytest.approx(
+        float(parts(replace(run, batch_size=5), order, 1.0)[0]) * run.steps
+    )
+
+
+def test_the_later_version_vanishes_with_the_domain_and_the_earlier_does_not() -> None:
+    small = replace(RUN, diameter=1e-6)
+    assert theorem_3_4(small, 2.0, 1.0) < 1e-10 < 0.01 < theorem_3_4_earlier(small, 2.0, 1.0)
+
+
+def test_no_domain() -> None:
+    endless = replace(RUN, diameter=inf)
+    assert theorem_3_4_earlier(endless, 2.0, 1.0) == inf
+    assert theorem_3_4(endless, 2.0, 1.0) == theorem_3_3(endless, 2.0)
+
+
+def test_the_trivial_bound_of_e_1() -> None:
+    with mpmath.workdps(30):
+        eta, sigma = mpmath.mpf(RUN.step_size_at(0)), mpmath.mpf(RUN.noise_std_at(0)) / mpmath.mpf(RUN.step_size_at(0))
+        true = 2 * 3 * (1 + eta * mpmath.mpf(1.5) / 5) ** 2 / sigma**2
+        assert close(naive_bound(RUN, 3.0), true)
+    assert naive_bound(replace(RUN, diameter=inf), 3.0) == inf

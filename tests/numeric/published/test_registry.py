@@ -1,0 +1,77 @@
+"""The catalogue of printed theorems: claims that exist, kinds that are their verdicts, refusals that teach."""
+
+from math import isfinite
+
+import pytest
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.published.chien_li_batches import theorem_a_1
+from lastiterate.numeric.published.record import Theorem
+from lastiterate.numeric.published.registry import THEOREMS, named
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.proofs_checks.verdict import Verdict
+from lastiterate.symbolic.ledger import CLAIMS
+
+_KINDS = {Verdict.HOLDS: "bound", Verdict.REFUTED: "refuted", Verdict.GAP: "gap"}
+_RUN = NoisySGD(20, 0.1, 1.0, 1.0, dataset_size=10, diameter=1.0)
+
+each = pytest.mark.parametrize("theorem", THEOREMS.values(), ids=lambda theorem: theorem.name)
+
+
+@each
+def test_the_kind_is_the_verdict_of_the_lock_file(theorem: Theorem) -> None:
+    verdict = read_lock()[theorem.claim].verdict
+    assert theorem.kind == _KINDS[verdict]
+    assert theorem.usable == (verdict is Verdict.HOLDS)
+
+
+@each
+def test_what_is_refuted_has_a_reason_in_the_ledger(theorem: Theorem) -> None:
+    claim = next(claim for claim in CLAIMS if claim.key == theorem.claim)
+    assert bool(claim.remark) == (not theorem.usable)
+    assert theorem.reading
+
+
+@each
+def test_some_run_is_spoken_of(theorem: Theorem) -> None:
+    if not theorem.schemes:
+        assert theorem.refusal(_RUN, Smooth(1.0))
+        return
+    spoken = []
+    for scheme in theorem.schemes:
+        batch = None if scheme == "full" else 2
+        for steps in (20, tuple(0.1 / (1 + t) for t in range(20))):
+            eta = 0.1 if isinstance(steps, int) else steps
+            noise = 1.0 if isinstance(steps, int) else tuple(2 * step for step in steps)
+            for diameter in (1.0, float("inf")):
+                run = NoisySGD(
+                    20, eta, noise, 1.0, dataset_size=10, batch_size=batch, sampling=scheme, diameter=diameter
+                )
+                known = (Smooth(1.0), Convex(1.0), StronglyConvex(1.0, 0.5), Clipped())
+                spoken += [theorem.epsilon(run, one, 2.0) for one in known if not theorem.refusal(run, one)]
+    assert spoken
+    assert all(value > 0 for value in spoken)
+    assert any(isfinite(value) for value in spoken)
+
+
+def test_a_theorem_that_does_not_speak_of_the_run_says_what_it_needs() -> None:
+    with pytest.raises(InputError, match="needs batches that are without_replacement, got sampling='full'"):
+        THEOREMS["chien_li_3_12"].epsilon(_RUN, Smooth(1.0), 2.0)
+    with pytest.raises(InputError, match="losses that are StronglyConvex"):
+        THEOREMS["bok_su_altschuler"].epsilon(_RUN, Convex(1.0), 2.0)
+
+
+@pytest.mark.parametrize("steps", [6, 7, 8])
+def test_fixed_batches_are_read_at_the_sample_of_the_last_step(steps: int) -> None:
+    run = NoisySGD(steps, 0.1, 1.0, 5.0, dataset_size=6, batch_size=2, sampling="cyclic", diameter=1.0)
+    modulus = Holder(1.0, 0.5)
+    each = [theorem_a_1(run, modulus, 2.0, position) for position in range(3)]
+    assert named("chien_li_a_1").evaluate(run, modulus, 2.0) == each[(steps - 1) % 3]
+    assert len(set(each)) > 1
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(InputError, match="theorem='chien_li_9'"):
+        named("chien_li_9")

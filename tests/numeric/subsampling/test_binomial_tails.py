@@ -1,0 +1,44 @@
+"""Binomial tails, against exact sums."""
+
+from fractions import Fraction
+from math import comb, log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lastiterate.numeric.subsampling.binomial_tails import least_range, tail_from
+
+RATES = st.fractions(0, 1, max_denominator=50)
+
+
+def exact_tail(count: int, rate: Fraction, least: int) -> Fraction:
+    return sum(
+        (comb(count, k) * rate**k * (1 - rate) ** (count - k) for k in range(max(least, 0), count + 1)), Fraction(0)
+    )
+
+
+@given(st.integers(1, 40), RATES, st.integers(-2, 45))
+def test_a_tail_is_never_below_the_sum(count: int, rate: Fraction, least: int) -> None:
+    found, truth = tail_from(count, rate, least), exact_tail(count, rate, least)
+    assert truth <= found <= 1
+    if count * rate < least / 2:
+        assert found <= 3 * truth
+
+
+@pytest.mark.parametrize(("rate", "least", "found"), [(0, 1, 0.0), (0, 0, 1.0), (1, 5, 1.0), (1, 6, 0.0)])
+def test_rates_0_and_1_are_exact(rate: int, least: int, found: float) -> None:
+    assert tail_from(5, Fraction(rate), least) == found
+
+
+@given(st.integers(1, 60), RATES, st.floats(1e-12, 0.5), st.booleans())
+def test_a_range_is_left_with_at_most_the_chance_that_is_said(
+    count: int, rate: Fraction, chance: float, both: bool
+) -> None:
+    low, high, said = least_range(count, rate, log(chance), both=both)
+    assert 0 <= low <= high <= count
+    assert both or low == 0
+    inside = exact_tail(count, rate, low) - exact_tail(count, rate, high + 1)
+    assert 1 - inside <= said
+    if high < count:
+        assert tail_from(count, rate, high + 1) <= chance * (1 + 1e-9)

@@ -1,0 +1,118 @@
+"""Shares of the noise: against a general minimiser, and every window evaluated again from its own parts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from lastiterate.numeric.accounting.rdp import composed_rdp
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.subsampling import noise_split_affine, noise_split_general
+from lastiterate.numeric.subsampling.common import moved, rate, same_data
+from lastiterate.numeric.subsampling.noise_split import Shares
+from lastiterate.numeric.subsampling.step_rdp_table import approximate_prices
+from lastiterate.numeric.subsampling.windows import split_windows
+
+_RUN = NoisySGD(
+    6, 0.5, 0.2, 1.0, dataset_size=50, batch_size=5, sampling="without_replacement", diameter=0.5
+)  # a step moves 0.2, as much as its noise
+
+
+def _shares(run: NoisySGD, assumption: Assumption, order: float) -> Shares:
+    program = ShiftProgram(run, assumption)
+    return Shares(program, same_data(run, assumption), moved(run), rate(run), run.adjacency, order)
+
+
+def _least(run: NoisySGD, c: float, order: float) -> float:
+    """The optimum over the shares of each step of every window, by scipy; z' = c z from the tracked distance."""
+    best = np.inf
+    noise = np.array([run.noise_std_at(t) for t in range(run.steps)])
+    full = noise / (0.5 * 2 / 5)
+    for start in range(1, run.steps):  # from the beginning nothing is to be hidden: composition
+        length = run.steps - start
+        growth = c ** np.arange(1, length + 1)
+        reach = min(run.diameter, 0.2 * (1 - c**start) / (1 - c))
+
+        def cost(x: np.ndarray, start: int = start, growth: np.ndarray = growth, reach: float = reach) -> float:
+            beta = 1 / (1 + np.exp(-x))
+            prices = approximate_prices(0.1, full[start:] * np.sqrt(beta), "replace", order)
+            width = float(np.sum((1 - beta) * (noise[start:] / growth) ** 2))
+            return float(prices.sum() + order / 2 * reach**2 / width)
+
+        best = min(best, minimize(cost, np.zeros(length), method="L-BFGS-B").fun)
+    return best
+
+
+@pytest.mark.parametrize(("m", "order"), [(1.0, 2.0), (1.6, 2.0), (0.4, 8.0)])
+def test_straight_windows_are_the_optimum(m: float, order: float) -> None:
+    for run in (_RUN, replace(_RUN, noise_std=[0.2, 0.3, 0.15, 0.25, 0.2, 0.4])):
+        shares = _shares(run, StronglyConvex(2.0, m), order)
+        [window] = split_windows(shares)
+        least = _least(run, 1 - 0.5 * m, order)
+        found = composed_rdp(window.composed, order)
+        whole = window.length == run.steps  # composition, all but for the search's grid
+        assert whole or least * (1 - 3e-3) <= found <= least * (1 + 3e-3)
+
+
+@given(
+    st.integers(1, 60),
+    st.floats(0.05, 1.0),
+    st.floats(0.05, 2.0),
+    st.floats(1.1, 30.0),
+    st.sampled_from([Convex(1.0), StronglyConvex(1.0, 0.3), Smooth(0.3), Holder(0.3, 0.5), Clipped(), Smooth(20.0)]),
+)
+@settings(max_examples=30)
+def test_windows_are_feasible(steps: int, noise: float, diameter: float, order: float, assumption: Assumption) -> None:
+    """No step has more noise than it has, and the shifts cannot cost less than with all of the noise for them."""
+    run = replace(_RUN, steps=steps, noise_std=noise, diameter=diameter)
+    free = 2 * 0.5 * 1.0 / 5
+    shares = _shares(run, assumption, order)
+    for window in split_windows(shares):
+        parts = window.composed.steps
+        assert sum(step.count for step in parts) == window.length
+        assert all(0 < step.multiplier < noise / free for step in parts)
+        spent = sum(step.count * (step.multiplier * free / noise) ** 2 for step in parts)
+        left = window.length - spent
+        assert window.share == pytest.approx(spent / window.length)
+        reach, factor = float(shares.reach[window.length - 1]), 1 - 0.5 * 0.3
+        growth = factor if isinstance(assumption, StronglyConvex) else 1.0
+        # With c <= 1 shifts are cheapest all at the end, where c^w reach is left; otherwise all of it is to be hidden.
+        assert window.composed.cost >= (growth**window.length * reach) ** 2 / (left * noise**2) * (1 - 1e-9)
+        assert window.estimate == pytest.approx(composed_rdp(window.composed, order), rel=1e-3)
+
+
+def test_steps_are_counted_from_the_last_one() -> None:
+    etas = [0.5, 0.4, 0.3, 0.2, 0.1, 0.6]
+    shares = _shares(replace(_RUN, step_size=etas), Holder(0.5, 0.5), 2.0)
+    search, z = noise_split_general._Search(shares), np.array([0.3])
+    for back in range(6):
+        assert search.expansion(back).value(z) == pytest.approx(0.3 + etas[-1 - back] * 0.5 * 0.3**0.5)
+
+
+@pytest.mark.parametrize("assumption", [StronglyConvex(2.0, 1.0), Holder(0.5, 0.5)])
+def test_noise_that_is_spent_on_prices_hides_nothing(assumption: Assumption) -> None:
+    """A multiplier of the whole noise leaves no shift, and a window without shifts no cost that is finite."""
+    shares = _shares(_RUN, assumption, 2.0)
+    whole = shares.most[:3]
+    assert (shares.left(whole) == 0).all()
+    assert shares.left(whole * 0.6) == pytest.approx(0.64, rel=1e-12)
+    assert (shares.left(whole * 0.6) <= 1 - 0.6**2).all()
+    assert shares.window(whole, np.inf, 0.0) is None
+    if shares.contractions is not None:
+        assert noise_split_affine._cost(shares, whole) == np.inf
+        c, noise = 0.5, 0.2
+        width = sum(0.64 * (noise / c**k) ** 2 for k in (1, 2, 3))
+        cost = noise_split_affine._cost(shares, whole * 0.6)
+        assert cost == pytest.approx(float(shares.reach[2]) ** 2 / width, rel=1e-12)
+        found = shares.window(whole * 0.6, cost, 1.5)
+        assert found is not None
+        assert (found.length, found.composed.cost) == (3, cost)
+        assert [(step.count, step.rate) for step in found.composed.steps] == [(3, shares.rate)]
+        assert found.share == pytest.approx(0.36)
+    else:
+        assert noise_split_general._Search(shares).window(whole, np.zeros(3), 0.0) is None
