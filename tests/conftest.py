@@ -3,7 +3,9 @@
 import json
 import os
 import signal
+import sys
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +15,8 @@ from hypothesis import settings
 
 from lastiterate.commands import output
 from lastiterate.commands.schema import schemas
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `stopping`
 
 # A shell has what it starts in the background ignore Ctrl-C, and so would every command that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -5,16 +5,15 @@ import os
 import pty
 import re
 import runpy
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import click
 import jsonschema
 import pytest
+from stopping import stopped
 
 from lastiterate.__main__ import COMMANDS, broken_claims, cli, main
 from lastiterate.commands.output import plain, say_json
@@ -264,28 +263,14 @@ def test_no_color_is_respected_on_a_terminal() -> None:
     ("arguments", "said"),
     [
         (["check", "--no-cache", "--jobs", "2"], "interrupted: nothing is kept under --no-cache"),
-        (["sweep", "@", "--out", "@.csv"], "interrupted: what was finished is kept"),
+        (["sweep", _SWEEP, "--out", "@"], "interrupted: what was finished is kept"),
     ],
     ids=["check", "sweep"],
 )
 def test_interrupted(arguments: list[str], said: str, tmp_path: Path) -> None:
     """Ctrl-C: status 130, one line, and no process left behind."""
-    path = tmp_path / "sweep.toml"
-    noises = [0.5 + k / 1000 for k in range(3000)]
-    run = re.sub(r"steps = \d+", "steps = 400", Path(_RUN).read_text(encoding="utf-8")).partition("[assumption]")[0]
-    assumption = '[assumption]\nkind = "tabulated"\ndistances = [0.1, 0.5]\nvalues = [0.01, 0.5]\n'
-    path.write_text(f"{run}{assumption}[grid]\nnoise_std = {noises}\norder = [2]\n", encoding="utf-8")
-    command = [sys.executable, "-m", "lastiterate", *(one.replace("@", str(path)) for one in arguments)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(tmp_path)}
-    with subprocess.Popen(  # noqa: S603
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
-    ) as process:
-        try:
-            time.sleep(8)
-            assert process.poll() is None
-            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
-            _, told = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert process.returncode == 130, told
-    assert said in told
+    out = tmp_path / "out.csv"
+    told = stopped("SIGINT", 5, tmp_path, [one.replace("@", str(out)) for one in arguments])
+    assert told.returncode == 130, told.stderr
+    assert said in told.stderr
+    assert told.stdout == ""

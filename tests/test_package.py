@@ -123,7 +123,7 @@ def _loaded_by(*arguments: str) -> set[str]:
     else:
         code += "import lastiterate\n"
     done = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", code + report], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", code + report], capture_output=True, text=True, check=True
     )
     return set(json.loads(done.stdout.splitlines()[-1]))
 
@@ -217,6 +217,6 @@ def test_the_tools_have_nothing_to_say(command: tuple[str, ...]) -> None:
     if not tool.exists():
         pytest.skip(f"{command[0]} is not installed; it is in the dev extra")
     done = subprocess.run(  # noqa: S603
-        [str(tool), *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False, timeout=500
+        [str(tool), *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

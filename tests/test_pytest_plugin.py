@@ -29,7 +29,7 @@ def collect(tmp_path):
         environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "LASTITERATE_CACHE_DIR": str(tmp_path / ".cache")}
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "pytest", "-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", *arguments],
-            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False,
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         return done.returncode, done.stdout + done.stderr
 

@@ -10,14 +10,19 @@ statistics are constants: its per-sample gradient is well defined. Where those s
 if it is the private data, no theorem covers their release.
 """
 
+import importlib
+import inspect
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from textwrap import shorten
 from typing import Final
 
 import torch
 from torch import Tensor, nn
 
+import lastiterate
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.memory import ran_out
 
@@ -27,7 +32,7 @@ _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
 _DROPOUT = nn.modules.dropout._DropoutNd
 
-_OF_OTHERS: Final = frozenset({"torch", "lastiterate", "importlib"})
+_OF_OTHERS: Final = tuple(f"{Path(inspect.getfile(one)).parent}{os.sep}" for one in (torch, lastiterate, importlib))
 """Folders whose code is not the user's."""
 
 _WORDS: Final = 300
@@ -66,7 +71,7 @@ def raised(error: BaseException) -> str:
     trace, place = error.__traceback__, ""
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if not file.startswith("<frozen") and not _OF_OTHERS & set(file.replace("\\", "/").split("/")):
+        if not file.startswith(("<frozen", *_OF_OTHERS)):
             place = f" at {file}:{trace.tb_lineno}"
         trace = trace.tb_next
     return f"{type(error).__name__}{said}{place}"

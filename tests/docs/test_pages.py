@@ -89,7 +89,7 @@ class Reader:
         }
         done = subprocess.run(  # noqa: S603
             [*command, *arguments],
-            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
+            cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == status, f"{line}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr

@@ -1,17 +1,14 @@
 """kill -9 in the middle of `check`, of a sweep and of an estimate; the same command again gives the same result."""
 
 import json
-import os
 import random
 import re
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from stopping import stopped
 
 _ROOT = Path(__file__).parents[2]
 _kills = pytest.mark.parametrize(
@@ -19,38 +16,21 @@ _kills = pytest.mark.parametrize(
 )
 
 
-def _start(arguments: Sequence[str], home: Path) -> "subprocess.Popen[str]":
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "XDG_CACHE_HOME": str(home), "HOME": str(home)}
-    command = [sys.executable, "-m", "lastiterate", *arguments]
-    return subprocess.Popen(  # noqa: S603
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
-    )
-
-
 def _whole(arguments: Sequence[str], home: Path) -> str:
-    with _start(arguments, home) as process:
-        told, complained = process.communicate(timeout=300)
-    assert process.returncode == 0, complained
-    return told
+    done = stopped("SIGKILL", 0, home, arguments, XDG_CACHE_HOME=str(home), HOME=str(home))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-def _killed(arguments: Sequence[str], home: Path, after: float) -> bool:
-    """Kill the command and all its workers so many seconds after the start; whether it was still at work."""
-    with _start(arguments, home) as process:
-        time.sleep(after)
-        early = process.poll() is None
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            early = False
-        process.communicate()
-    return early
-
-
-def _kill_often(arguments: Sequence[str], home: Path, kills: int) -> int:
-    """How often the command was killed at work, at times over all of its length; it gets as far as it gets."""
+def _kill_often(arguments: Sequence[str], home: Path, kills: int) -> None:
+    """Kill the command and its workers at one of their next steps, again and again; it gets as far as it gets."""
     rng = random.Random(kills)  # noqa: S311
-    return sum(_killed(arguments, home, rng.uniform(0.3, 6.0)) for _ in range(kills))
+    ended = [
+        stopped("SIGKILL", rng.randint(1, 12), home, arguments, XDG_CACHE_HOME=str(home), HOME=str(home)).returncode
+        for _ in range(kills)
+    ]
+    assert ended[0] == -signal.SIGKILL
+    assert set(ended) <= {0, -signal.SIGKILL}
 
 
 @_kills
@@ -61,7 +41,7 @@ def test_check(kills: int, tmp_path: Path) -> None:
         return {one["key"]: (one["verdict"], one["grade"], one["rejected"]) for one in json.loads(text)["claims"]}
 
     undisturbed = verdicts(_whole(arguments, tmp_path / "undisturbed"))
-    assert _kill_often(arguments, tmp_path / "killed", kills) >= 1
+    _kill_often(arguments, tmp_path / "killed", kills)
     assert verdicts(_whole(arguments, tmp_path / "killed")) == undisturbed
 
 
@@ -93,5 +73,5 @@ def test_an_estimate(kills: int, tmp_path: Path) -> None:
 
     undisturbed = numbers(_whole([*arguments, "--resume", str(tmp_path / "undisturbed")], tmp_path))
     again = [*arguments, "--resume", str(tmp_path / "killed")]
-    assert _kill_often(again, tmp_path, kills) >= 1
+    _kill_often(again, tmp_path, kills)
     assert numbers(_whole(again, tmp_path)) == undisturbed

@@ -86,7 +86,7 @@ def test_a_mark_of_the_encoding_is_no_text(tmp_path: Path) -> None:
 
 def _command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "lastiterate", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)  # noqa: S603
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
 
 
 def test_the_command_prints_the_bound(tmp_path: Path) -> None:

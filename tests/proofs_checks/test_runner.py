@@ -93,7 +93,7 @@ def test_addresses_are_the_same_in_every_process(store):
     for seed in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": seed}
         done = subprocess.run(  # noqa: S603
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment, timeout=120
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
         )
         assert done.stdout.split() == [store.address(claim).name for claim in CLAIMS]
 
