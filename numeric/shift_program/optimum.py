@@ -10,14 +10,15 @@ Every candidate is feasible, so the least of them is a valid bound, whichever ro
     value iteration           the rest: other schedules, moduli with convex kinks, last steps (`bracket`)
 """
 
-from dataclasses import dataclass
-from math import isfinite
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf, isfinite
 
 import numpy as np
 from flint import arb
 
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.affine import best_window, window
 from lastiterate.numeric.shift_program.bracket import bracket
@@ -38,13 +39,52 @@ _TOLERANCE = 5e-7
 _CELLS = 120
 
 
+_CLOSE = 0.01
+"""The lower end of an optimum is sought up to this share of its cost."""
+_COARSE = 64
+
+
 @dataclass(frozen=True)
 class Optimum:
-    """A feasible path, an enclosure of its cost (in units of the noise), and the route that found it."""
+    """A feasible path, an enclosure of its cost (in units of the noise), and the route that found it.
+
+    Attributes:
+        cost: enclosed.
+        path: the shifts.
+        route: how they were found.
+        program: what they solve; None where no one program stands behind the number.
+        proved: whether a closed form shows that no path of the program costs less.
+    """
 
     cost: arb
     path: Shifts
     route: str
+    program: ShiftProgram | None = field(default=None, repr=False, compare=False)
+    proved: bool = False
+
+    @cached_property
+    def lower(self) -> float | None:
+        """What no path of the program costs less than, rounded down; None where no program is known.
+
+        Where no closed form is known it is value iteration, rounded down, run when it is asked for.
+        """
+        with precision():
+            if self.proved:
+                return lower(self.cost)
+            if self.program is None:
+                return None
+            return bracket(self.program, self.path, tolerance=_CLOSE, cells=_COARSE).lower
+
+    @property
+    def gap(self) -> float | None:
+        """(cost - lower) / cost, rounded up: the share of the cost that a better path could save at most."""
+        if self.proved:
+            return 0.0
+        if self.lower is None:
+            return None
+        with precision():
+            cost = upper(self.cost)
+            return max(upper(1 - exact(self.lower) / exact(cost)), 0.0) if 0 < cost < inf else 0.0
 
 
 def optimum(program: ShiftProgram) -> Optimum:
@@ -54,10 +94,11 @@ def optimum(program: ShiftProgram) -> Optimum:
     """
     with precision():
         found = _composition(program)
-        for better in _constant(program) if program.constant else _varying(program):
+        others, proved = _constant(program) if program.constant else _varying(program)
+        for better in others:
             if better.cost.upper() < found.cost.upper():
                 found = better
-    return found
+        return replace(found, program=program, proved=proved and not program.initial)
 
 
 def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
@@ -83,7 +124,8 @@ def _composition(program: ShiftProgram) -> Optimum:
     return Optimum(cost, program.composition_path(), "composition")
 
 
-def _constant(program: ShiftProgram) -> list[Optimum]:
+def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
+    """The candidates besides composition, and whether the cheapest of them all is the optimum."""
     expansion, steps, diameter = program.expansion(0), program.steps, program.diameter
     noise = exact(program.noise_at(0))
     affine = expansion.affine_on(diameter)
@@ -101,15 +143,17 @@ def _constant(program: ShiftProgram) -> list[Optimum]:
                 c = affine[0]
                 shifts = GeometricPath(steps - best.length, distance, float(best.lam / c), float(1 / c), best.length)
                 found.append(Optimum(best.cost / noise**2, shifts, "closed form"))
-    elif program.assumption.expansive and steps * float(expansion.sensitivity) <= 4 * diameter:
-        pass  # where e(z) >= z + s, w steps from D cost (D + w s)^2 / w >= 4 D s or more: composition is no worse
+    elif program.assumption.expansive and steps * upper(expansion.sensitivity) <= 4 * diameter:
+        # Where e(z) >= z + s, w steps from distance Delta cost (Delta + w s)^2 / w or more: that is 4 D s from D, and
+        # T s^2 where Delta is what earlier steps add up to. Composition is no worse.
+        return found, True
     elif isfinite(diameter) and expansion.smooth and program.assumption.expansive:
         shot = shoot(expansion, diameter, steps)
         stationary = Path(steps - len(shot.shifts), diameter, shot.shifts)
         found.append(Optimum(program.cost(stationary), stationary, "stationary shooting"))
     elif isfinite(diameter) or not program.assumption.expansive:
         found += _tails(program)
-    return found
+    return found, affine is not None
 
 
 def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
@@ -126,14 +170,16 @@ def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
     return [Optimum(cost / exact(program.noise_at(0)) ** 2, path, "taut string")]
 
 
-def _varying(program: ShiftProgram) -> list[Optimum]:
+def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
+    """As `_constant`, for steps that are not all alike."""
     met = program.encounters
     if program.run.constant and isinstance(met, range) and met and not program.skipped:
         periodic = _periodic(program, met)
         if periodic is None:
-            return _tails(program)
+            return _tails(program), False
         exactly = (program.expansion(met[0] + k).affine_on(program.diameter) for k in (0, 1))
-        return periodic if all(line is not None for line in exactly) else periodic + _tails(program)
+        exact_lines = all(line is not None for line in exactly)
+        return periodic if exact_lines else periodic + _tails(program), exact_lines
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
     lines = [program.expansion(t).affine_on(0.0) for t in range(program.steps)]
     found: list[Optimum] = []
@@ -144,8 +190,8 @@ def _varying(program: ShiftProgram) -> list[Optimum]:
         path = taut_string(c, s, noise, program.tracked[:-1])
         found.append(Optimum(program.cost(path), path, "taut string"))
     if all(program.expansion(t).affine_on(program.diameter) is not None for t in range(program.steps)):
-        return found
-    return found + _tails(program)
+        return found, True
+    return found + _tails(program), False
 
 
 def _tails(program: ShiftProgram) -> list[Optimum]:
