@@ -7,6 +7,7 @@ from mathematics import Formulas
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from papers import papers_table
 from pictures import pictures
 from reference import claim_page, command_help, python_page
 from verdicts import printed_table, used_table, verdict_page
@@ -14,7 +15,7 @@ from verdicts import printed_table, used_table, verdict_page
 from lastiterate.symbolic.ledger import CLAIMS
 
 _KEYS = {claim.key for claim in CLAIMS}
-_TABLES = {"commands": command_help, "printed": printed_table, "used": used_table}
+_TABLES = {"commands": command_help, "papers": papers_table, "printed": printed_table, "used": used_table}
 ROOT = Path(__file__).parents[2]
 
 

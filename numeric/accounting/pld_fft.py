@@ -12,7 +12,7 @@ Rounding     (a) Each output of a fast transform is a sum of inputs times log2(n
              A_k = prod A_ki^T_i. (d) By Parseval the l1 norm of the error of c is at most |e|_2, and that of the
              inverse transform adds eta |spectrum|_2. (e) The weight of an error is at most
              max_x e^(-lam x) (1 - e^-x) <= 1 / (1 + lam). Masses, exponentials and sums are rounded up on top.
-Source       Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022 (lattice); Koskela, Jaelkoe & Honkela 2020 (transform);
+Source       Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022 (lattice); Koskela, Jälkö & Honkela 2020 (transform);
              Higham 2002, section 24.1 (its error). The tilt and the account of all errors are ours (claims ours/pld/*).
 """
 

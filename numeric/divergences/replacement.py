@@ -19,7 +19,7 @@ Ratio        q h(1 + (t-1)/q) is the profile, at t >= 1, of M = (1-q) N(0) + q N
 Here         Between g/2 and X by `acb.integral`, whose flag goes to log. Beyond X the integrand is at most phi r^alpha
              <= phi (1 - q + q e^(alpha (g x - g^2/2))), as z^alpha is convex, whose integral is (1-q) Phi(-X) + q
              e^(alpha (alpha-1) g^2/2) Phi(alpha g - X).
-Source       Balle, Barthe & Gaboardi 2018, theorem 2 (advanced joint convexity); Sason & Verdu 2016, section VII
+Source       Balle, Barthe & Gaboardi 2018, theorem 2 (advanced joint convexity); Sason & Verdú 2016, section VII
              (order from profile). Both are derived above.
 Remark       D_alpha((1-q) N(0) + q N(d) || N(0)) = S_up(q, s; alpha) at shift d is one of the laws allowed (x = y'),
              so this bound is never below it. Whether S_up itself is an upper bound is a conjecture.

@@ -63,7 +63,7 @@ def figure_1b(last: int = 1000, count: int = 90) -> Figure:
     steps = spaced(last, count)
     curves = (
         _curve("composition", "composition", steps, color="black", line=":"),
-        _computed("chourasia_ye_shokri", "Ye & Shokri 2022 / Chourasia et al. 2021", steps,
+        _computed("chourasia_ye_shokri", "Ye & Shokri 2022 / Chourasia, Ye & Shokri 2021", steps,
                   chourasia_strongly_convex, color="purple", line="-.", status=Status.SECOND_HAND),
         _computed("altschuler_talwar_b3", "Altschuler & Talwar 2022, (B.3)", steps,
                   _altschuler_talwar_b3, color="orange", line="-"),

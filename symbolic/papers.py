@@ -1,0 +1,115 @@
+"""The papers that the ledger judges, the works that it cites (``papers.toml``), and the pages of our own proofs."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from types import MappingProxyType
+from typing import Final
+
+__all__ = ["CITED", "PAPERS", "PROOFS", "Paper", "ProofPage", "Source"]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper.
+
+    Attributes:
+        short: authors and year, as text cites it.
+        authors: all of them.
+        year: of the version meant.
+        title: in full.
+        arxiv: identifier, "" where there is none.
+        venue: where it appeared.
+    """
+
+    short: str
+    authors: str
+    year: int
+    title: str
+    arxiv: str = ""
+    venue: str = ""
+
+    @property
+    def url(self) -> str:
+        """Address of the abstract, "" where there is no identifier."""
+        return f"https://arxiv.org/abs/{self.arxiv}" if self.arxiv else ""
+
+    def __str__(self) -> str:
+        """Authors, year, title, identifier and venue in one line.
+
+        >>> print(next(paper for paper in CITED if paper.short == "Mironov 2017"))
+        Mironov 2017, Rényi Differential Privacy, arXiv:1702.07476, CSF 2017
+        """
+        parts = (self.short, self.title, f"arXiv:{self.arxiv}" if self.arxiv else "", self.venue)
+        return ", ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class ProofPage:
+    """A page of docs/proofs that holds a proof of ours."""
+
+    name: str
+    title: str
+
+    @property
+    def short(self) -> str:
+        """The page, as text cites it."""
+        return f"docs/proofs/{self.name}.md"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a second reader finds what a claim says.
+
+    Attributes:
+        work: the paper, or the page of our own proof.
+        number: of the statement there as printed, or the section.
+        detail: number of an equation, or a phrase of the line meant.
+    """
+
+    work: Paper | ProofPage
+    number: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        """The work, the number and the detail.
+
+        >>> print(Source(PAPERS["chien_li"], "Lemma 3.5", "(7)"))
+        Chien & Li 2025 (arXiv:2410.01068), Lemma 3.5, (7)
+        >>> print(Source(PROOFS["shuffled"], "The worst order is late"))
+        docs/proofs/shuffled.md, The worst order is late
+        """
+        named = self.work.short
+        if isinstance(self.work, Paper) and self.work.arxiv:
+            named += f" (arXiv:{self.work.arxiv})"
+        return ", ".join(part for part in (named, self.number, self.detail) if part)
+
+
+_DATA: Final = tomllib.loads((resources.files("lastiterate.symbolic") / "papers.toml").read_text(encoding="utf-8"))
+
+PAPERS: Final[Mapping[str, Paper]] = MappingProxyType({key: Paper(**entry) for key, entry in _DATA["ledger"].items()})
+"""The papers of the ledger, by the folder of their claims; two versions of one are two entries."""
+
+CITED: Final = tuple(Paper(**entry) for entry in _DATA["cited"])
+"""What docstrings and proofs cite, in alphabetical order."""
+
+PROOFS: Final[Mapping[str, ProofPage]] = MappingProxyType(
+    {
+        name: ProofPage(name, title)
+        for name, title in {
+            "enlarged_sets": "Hockey sticks of enlarged sets",
+            "shift_program": "The shift program",
+            "expansions": "Expansion of one update",
+            "affine_windows": "Affine windows",
+            "cyclic": "Cyclic batches",
+            "shuffled": "Shuffled batches",
+            "without_replacement": "Batches without replacement",
+            "poisson": "Poisson batches",
+            "privacy_loss": "Privacy-loss distributions and conversions",
+            "random_projection": "Random projections",
+            "constants": "Constants in closed form",
+        }.items()
+    }
+)
+"""Our own proofs: name -> page of docs/proofs."""
