@@ -7,7 +7,7 @@ from pathlib import Path
 from lastiterate.symbolic.papers import CITED, PAPERS, PROOFS
 
 ROOT = Path(__file__).parents[2]
-_NAME = r"[A-Z](?![A-Z])[\w\-]*"
+_NAME = r"\b[A-Z](?![A-Z])[\w\-]*"
 _CITATION = re.compile(rf"((?:{_NAME}(?:, {_NAME})* & )?{_NAME}(?: et al\.)?) \(?((?:19|20)\d\d)\)?(?!\d|-\d)")
 
 
