@@ -5,7 +5,7 @@ DEVICE ?= cuda
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: check test nightly bench bench-gpu coverage mutants docs dist figures clean
+.PHONY: check test nightly bench bench-gpu coverage mutants drawing docs dist figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +38,9 @@ coverage: $(VENV)/.installed-all   ## the share of branches of numeric/ and the 
 mutants: $(VENV)/.installed-all    ## a sample of mutants of numeric/ and the engines, written to benchmarks/MUTANTS.md
 	$(PIP) install --constraint constraints.txt --editable '.[mutation]'
 	$(BIN)/python -m benchmarks.mutation
+
+drawing: $(VENV)/.installed-all    ## who imports whom, and what a run passes on its way through `bound`, into figures/
+	$(BIN)/python -m benchmarks.drawing
 
 docs: $(VENV)/.installed-all       ## the documentation, into site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
