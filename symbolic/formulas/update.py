@@ -1,0 +1,96 @@
+"""The expansion of one update: two iterates z apart are at most e(z) apart after it, on adjacent data sets.
+
+Letters   eta step size, K clip norm, b samples in a batch, L smoothness, m strong convexity, omega the modulus of the
+          gradients at z. All lengths are in the norm of the parameters.
+Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.10; the cap at 2 K, the factor (b - 1)/b beside any modulus, and the
+          contraction up to eta = 2/L are ours.
+"""
+
+from sympy import Expr, Max, Min, sqrt
+
+__all__ = [
+    "automatically_clipped",
+    "block_contraction",
+    "block_reach",
+    "blocks",
+    "contraction",
+    "convex_over_sizes",
+    "modulus",
+    "modulus_over_sizes",
+    "moved",
+    "same_batch",
+    "sensitivity",
+    "strongly_convex",
+    "strongly_convex_over_sizes",
+    "tracked",
+]
+
+
+def sensitivity(eta: Expr, K: Expr, b: Expr) -> Expr:
+    """e(0) = 2 eta K / b, where one sample of the batch is replaced."""
+    return 2 * eta * K / b
+
+
+def moved(eta: Expr, K: Expr, b: Expr) -> Expr:
+    """eta K / b, where one sample is added to a sum that is divided by b whatever the size of the batch."""
+    return eta * K / b
+
+
+def modulus(z: Expr, omega: Expr, eta: Expr, K: Expr, b: Expr) -> Expr:
+    """z + eta (b - 1)/b min(omega, 2 K) + 2 eta K / b, where the sample that differs is in the batch."""
+    return z + eta * (b - 1) / b * Min(omega, 2 * K) + sensitivity(eta, K, b)
+
+
+def same_batch(z: Expr, omega: Expr, eta: Expr, K: Expr) -> Expr:
+    """z + eta min(omega, 2 K), where it is not."""
+    return z + eta * Min(omega, 2 * K)
+
+
+def modulus_over_sizes(z: Expr, omega: Expr, eta: Expr, K: Expr, b: Expr, high: Expr) -> Expr:
+    """As `same_batch` for at most ``high`` samples whose sum of gradients is divided by b."""
+    return z + eta * high / b * Min(omega, 2 * K)
+
+
+def contraction(eta: Expr, L: Expr, m: Expr) -> Expr:
+    """max(1 - eta m, eta L - 1), the greatest |1 - eta h| over curvatures h in [m, L], for eta <= 2/L."""
+    return Max(1 - eta * m, eta * L - 1)
+
+
+def strongly_convex(z: Expr, eta: Expr, K: Expr, b: Expr, L: Expr, m: Expr) -> Expr:
+    """c z + 2 eta K / b with the contraction c; m = 0 is a convex loss."""
+    return contraction(eta, L, m) * z + sensitivity(eta, K, b)
+
+
+def convex_over_sizes(eta: Expr, L: Expr, b: Expr, high: Expr) -> Expr:
+    """max(1, h L - 1), h = eta high / b: a large batch takes a step beyond 2/L."""
+    return Max(1, eta * high / b * L - 1)
+
+
+def strongly_convex_over_sizes(eta: Expr, L: Expr, m: Expr, b: Expr, low: Expr, high: Expr) -> Expr:
+    """max(1 - eta low m / b, eta high L / b - 1), convex in the size of the batch."""
+    return Max(1 - eta * low / b * m, eta * high / b * L - 1)
+
+
+def block_contraction(eta: Expr, m: Expr, b: Expr, low: Expr, steps: Expr) -> Expr:
+    """(1 - eta m S / (b w))^w for w steps whose batches have at least S = ``low`` samples between them."""
+    return (1 - eta * m * low / (b * steps)) ** steps
+
+
+def block_reach(eta: Expr, K: Expr, b: Expr, contraction: Expr, steps: Expr) -> Expr:
+    """w eta K / b / (1 - C), a distance that holds whenever a block that contracts by C begins."""
+    return steps * moved(eta, K, b) / (1 - contraction)
+
+
+def tracked(c: Expr, s: Expr, t: Expr) -> Expr:
+    """s (1 - c^t) / (1 - c), the distance after t updates z -> c z + s from 0; c is not 1."""
+    return s * (1 - c**t) / (1 - c)
+
+
+def blocks(*moduli: Expr) -> Expr:
+    """The modulus of a gradient from those of its blocks: the root of the sum of squares."""
+    return sqrt(sum((omega**2 for omega in moduli), start=moduli[0] * 0))
+
+
+def automatically_clipped(omega: Expr, K: Expr, stability: Expr) -> Expr:
+    """K / gamma omega: the map g -> K g / (|g| + gamma) is K / gamma-Lipschitz."""
+    return K / stability * omega

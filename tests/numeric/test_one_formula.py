@@ -1,0 +1,336 @@
+"""One formula, two texts: what `symbolic.formulas` states is what `numeric` computes, at random exact rationals.
+
+Each row of the table names a function of `lastiterate.numeric`, the Sympy statement, and how to ask both at a point.
+The letters are dyadic rationals, so that floats hold them exactly. A ball must hold the exact value and be tiny; a
+float must be above it (or below, for a lower bound), by no more than rounding.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from random import Random
+
+import numpy as np
+import pytest
+from exact_points import Point, value
+from flint import arb
+from sympy import Expr, Integer, Rational, S, Symbol, ceiling, diff, log
+
+from lastiterate.numeric import results
+from lastiterate.numeric.accounting import conversion, gdp, rdp
+from lastiterate.numeric.accounting.dominating import Composed, SampledStep
+from lastiterate.numeric.divergences import hockey_stick, renyi_gaussian, replacement_step, s_down, s_up
+from lastiterate.numeric.losses import certified
+from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, Holder, Smooth, StronglyConvex, Sum
+from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
+from lastiterate.numeric.random_projection import cost as projection
+from lastiterate.numeric.rounding import exact, precision
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program import affine, fallback
+from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shuffling.oblivious_shifts import pool
+from lastiterate.numeric.shuffling.shuffled import worst_routes
+from lastiterate.numeric.subsampling import binomial_tails, common, poisson, poisson_blocks
+from lastiterate.symbolic import gaussian, shift_program
+from lastiterate.symbolic.formulas import accounting, divergences, losses, update
+
+POINTS = 6
+BALL = 1e-25
+FLOAT = 1e-12
+QUADRATURE = 1e-9
+X = Symbol("X", positive=True)
+"""The variable in which a moment is differentiated."""
+
+Value = arb | float
+Ask = Callable[[Point], Expr]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One formula in its two texts.
+
+    Attributes:
+        function: what evaluates it in `lastiterate.numeric`.
+        stated: the Sympy statement at a point.
+        computed: what numeric says there: a ball, or a float on the safe side.
+        within: relative width that is rounding.
+        wants: which points it speaks of.
+        side: 1 where a float is above the value, -1 where it is below, 0 for plain floats.
+    """
+
+    function: str
+    stated: Ask
+    computed: Callable[[Point], Value]
+    within: float = FLOAT
+    wants: Callable[[Point], bool] = lambda p: True  # noqa: ARG005
+    side: int = 1
+
+
+def run(p: Point, sampling: str = "full", diameter: str = "") -> NoisySGD:
+    n = p.b if sampling == "full" else p.n
+    far = p(diameter) if diameter else inf
+    return NoisySGD(
+        int(p.T), p("eta"), p("sigma"), p("K"), int(n), batch_size=int(p.b), sampling=sampling, diameter=far
+    )
+
+
+def grows(assumption: Callable[[Point], Assumption], *, differs: bool) -> Callable[[Point], Value]:
+    return lambda p: assumption(p).expansion(run(p), 0, differs=differs).ball(exact(p("z")))
+
+
+def over(assumption: Callable[[Point], Assumption]) -> Callable[[Point], Value]:
+    """The expansion over batches of 1 to 2 b samples, between the distances z and 0: the slope without its clip."""
+    return lambda p: assumption(p).over_sizes(run(p), 0, 1, int(2 * p.b)).ball(exact(p("z")))
+
+
+def hoelder(p: Point) -> Holder:
+    return Holder(p("L"), p("lam"))
+
+
+def two(p: Point) -> Sum:
+    return Sum(Holder(p("L"), p("lam")), Holder(p("m"), 0.5))
+
+
+def root(p: Point) -> Blocks:
+    return Blocks(Smooth(p("L")), Smooth(p("m")))
+
+
+def clipped(p: Point, line: Expr) -> Expr:
+    """A line through 0 and what clipping allows, the lesser, for 2 b samples."""
+    other = update.modulus_over_sizes(p.z, 2 * p.K, p.eta, p.K, p.b, 2 * p.b)
+    return min(line * p.z, other) if line > 1 else line * p.z
+
+
+def omega(p: Point) -> Expr:
+    return p.L * p.z**p.lam
+
+
+def composed(p: Point) -> Composed:
+    step = SampledStep(p("q"), p("sigma"), "add_remove", int(p.w))
+    return Composed(p("D"), (step,))
+
+
+def block(p: Point) -> poisson_blocks.Block | None:
+    a_run = NoisySGD(4, p("eta"), 1.0, p("K"), 40, batch_size=20, sampling="poisson")
+    return poisson_blocks.block(a_run, StronglyConvex(p("L"), p("m")), 3, -3.0)
+
+
+def block_low() -> int:
+    return binomial_tails.least_range(3 * 39, Fraction(1, 2), -3.0 - log(2).evalf(), both=True)[0]
+
+
+def short(p: Point) -> bool:
+    """Short enough steps, at which a block contracts."""
+    return p.eta * p.L <= 1 and block(p) is not None
+
+
+def sums(p: Point) -> tuple[Expr, Expr]:
+    return shift_program.sums(p.c, int(p.w))
+
+
+def ratio(p: Point) -> Expr:
+    return p.x**2 * p.y**2 / (p.sigma**2 * p.b)
+
+
+def least(p: Point) -> Expr:
+    """A number of samples above the mean of 2 w draws at rate q."""
+    return ceiling(2 * p.w * p.q) + 1
+
+
+def projected(p: Point, kind: str) -> float:
+    return projection.projection_rdp(
+        p("alpha"),
+        sensitivity=p("x"),
+        noise_std=p("sigma"),
+        dimension=int(p.b),
+        entry_std=p("y"),
+        rate=p("q"),
+        adjacency=kind,
+    )
+
+
+def finite_step(p: Point) -> bool:
+    return bool(p.alpha * (p.alpha - 1) * ratio(p) < Rational(9, 10))
+
+
+PAIRS = (
+    # One update.
+    Pair("losses.expansion.ModulusExpansion.ball", lambda p: update.modulus(p.z, omega(p), p.eta, p.K, p.b),
+         grows(hoelder, differs=True), BALL),
+    Pair("losses.expansion.ModulusExpansion.ball (same batch)",
+         lambda p: update.same_batch(p.z, omega(p), p.eta, p.K),
+         grows(hoelder, differs=False), BALL),
+    Pair("losses.moduli.Sum.ball",
+         lambda p: update.modulus(p.z, omega(p) + p.m * p.z ** Rational(1, 2), p.eta, p.K, p.b),
+         grows(two, differs=True), BALL),
+    Pair("losses.blocks.Blocks.ball",
+         lambda p: update.modulus(p.z, update.blocks(p.L * p.z, p.m * p.z), p.eta, p.K, p.b),
+         grows(root, differs=True), BALL),
+    Pair("losses.assumptions.Convex.expansion", lambda p: update.strongly_convex(p.z, p.eta, p.K, p.b, p.L, S.Zero),
+         grows(lambda p: Convex(p("L")), differs=True), BALL),
+    Pair("losses.assumptions.StronglyConvex.expansion",
+         lambda p: update.strongly_convex(p.z, p.eta, p.K, p.b, p.L, p.m),
+         grows(lambda p: StronglyConvex(p("L"), p("m")), differs=True), BALL),
+    Pair("losses.assumptions.StronglyConvex.expansion (same batch)",
+         lambda p: update.strongly_convex(p.z, p.eta, S.Zero, p.b, p.L, p.m),
+         grows(lambda p: StronglyConvex(p("L"), p("m")), differs=False), BALL),
+    Pair("losses.moduli.Modulus.over_sizes",
+         lambda p: update.modulus_over_sizes(p.z, omega(p), p.eta, p.K, p.b, 2 * p.b), over(hoelder), FLOAT),
+    Pair("losses.assumptions.Convex.over_sizes",
+         lambda p: clipped(p, update.convex_over_sizes(p.eta, p.L, p.b, 2 * p.b)),
+         over(lambda p: Convex(p("L"))), FLOAT),
+    Pair("losses.assumptions.StronglyConvex.over_sizes",
+         lambda p: clipped(p, update.strongly_convex_over_sizes(p.eta, p.L, p.m, p.b, S.One, 2 * p.b)),
+         over(lambda p: StronglyConvex(p("L"), p("m"))), FLOAT),
+    Pair("subsampling.poisson._Sized.expansion", lambda p: p.z + update.moved(p.eta, p.K, p.b),
+         lambda p: poisson._Sized(Convex(p("L")), 0, int(p.b)).expansion(run(p), 0, differs=True).ball(exact(p("z"))),
+         BALL, wants=lambda p: p.eta * p.L <= 2),
+    Pair("subsampling.common.moved", lambda p: update.moved(S.One, p.K, p.b),
+         lambda p: common.moved(run(p, "poisson"))),
+    Pair("subsampling.common.moved (replace)", lambda p: update.sensitivity(S.One, p.K, p.b),
+         lambda p: common.moved(run(p, "without_replacement"))),
+    Pair("subsampling.common.rate", lambda p: p.b / p.n, lambda p: common.rate(run(p, "poisson"))),
+    Pair("subsampling.poisson_blocks.block",
+         lambda p: update.block_contraction(p.eta, p.m, Integer(20), Integer(block_low()), Integer(3)),
+         lambda p: block(p).contraction, wants=short),
+    Pair("subsampling.poisson_blocks.block (reach)",
+         lambda p: update.block_reach(p.eta, p.K, Integer(20), Rational(block(p).contraction), Integer(3)),
+         lambda p: block(p).reach, wants=short),
+    Pair("losses.automatic_clipping.automatic_clipping", lambda p: update.automatically_clipped(p.L, p.K, p.x),
+         lambda p: automatic_clipping(Smooth(p("L")), stability=p("x"), clip_norm=p("K")).L),
+    Pair("shift_program.program.ShiftProgram.reach",
+         lambda p: update.tracked(1 - p.eta * p.m, update.sensitivity(p.eta, p.K, p.b), p.T - 1),
+         lambda p: ShiftProgram(run(p), StronglyConvex(p("L"), p("m"))).reach(int(p.T) - 1),
+         wants=lambda p: p.T > 1 and p.eta * (p.L + p.m) <= 2),
+    # Constants of losses.
+    *(
+        Pair(f"losses.certified.{name} ({what})", lambda p, i=i, stated=stated: stated(p.x, p.y, p.m, p.D)[i],
+             lambda p, what=what, ask=ask: getattr(ask(p("x"), scale=p("y"), l2=p("m"), parameter_norm=p("D")), what))
+        for name, stated, ask in (("logistic_regression", losses.logistic, certified.logistic_regression),
+                                  ("softmax_regression", losses.softmax, certified.softmax_regression))
+        for i, what in enumerate(("lipschitz", "smoothness"))
+    ),
+    *(
+        Pair(f"losses.certified.two_layer ({what})",
+             lambda p, i=i: losses.two_layer(p.x, p.z, p.D, min(p.w, (p.y * p.x) ** 2), S.One,
+                                             Rational(certified.ACTIVATIONS["tanh"].curvature))[i],
+             lambda p, what=what: getattr(
+                 certified.two_layer(p("x"), first_norm=p("y"), second_norm=p("z"), hidden=int(p.w), activation="tanh",
+                                     scale=p("D")), what))
+        for i, what in enumerate(("lipschitz", "smoothness"))
+    ),
+    # The shift program.
+    Pair("shift_program.affine.geometric_sum", lambda p: sums(p)[0],
+         lambda p: affine.geometric_sum(1 / exact(p("c")), int(p.w)), BALL),
+    Pair("shift_program.affine.untested", lambda p: shift_program.cost(p.s, p.D, *sums(p)),
+         lambda p: affine.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL),
+    Pair("shift_program.affine.untested (geometric sums)",
+         lambda p: shift_program.cost(p.s, p.D, shift_program.v_sum(p.c, p.w), shift_program.w_sum(p.c, p.w)),
+         lambda p: affine.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL,
+         wants=lambda p: p.c != 1),
+    Pair("shift_program.affine.untested (lam)", lambda p: (p.s * sums(p)[0] + p.D) / sums(p)[1],
+         lambda p: affine.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).lam, BALL),
+    Pair("shift_program.affine.window (feasible)",
+         lambda p: S.One if shift_program.feasibility(p.c, p.s, p.D, p.w) >= 0 else S.Zero,
+         lambda p: float(affine.window(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)) is not None),
+         wants=lambda p: p.c > 1),
+    Pair("shift_program.affine.best_window",
+         lambda p: min(shift_program.direct_cost(p.c, p.s, p.D, w) for w in range(1, 31)
+                       if p.c <= 1 or shift_program.feasibility(p.c, p.s, p.D, Integer(w)) >= 0),
+         lambda p: affine.best_window(exact(p("c")), exact(p("s")), p("D"), 30).cost, BALL),
+    Pair("shift_program.program.ShiftProgram.composition",
+         lambda p: p.T * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
+         lambda p: ShiftProgram(run(p), hoelder(p)).composition(), BALL),
+    Pair("shift_program.program.ShiftProgram.last_step",
+         lambda p: accounting.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma),
+         lambda p: ShiftProgram(run(p, diameter="D"), hoelder(p)).last_step(), BALL),
+    Pair("shift_program.fallback.plain_optimum",
+         lambda p: min(p.T * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
+                       accounting.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma)),
+         lambda p: fallback.plain_optimum(run(p, diameter="D"), hoelder(p))[1].cost, BALL),
+    Pair("shift_program.fallback.plain_optimum (poisson)",
+         lambda p: p.T * accounting.release(update.moved(p.eta, p.K, p.b), p.sigma),
+         lambda p: fallback.plain_optimum(run(p, "poisson"), hoelder(p))[1].cost, BALL),
+    # Divergences; the name says which law is the numerator.
+    Pair("divergences.gaussian.renyi_gaussian", lambda p: gaussian.renyi((p.x, p.sigma**2), (S.Zero, p.y**2), p.alpha),
+         lambda p: renyi_gaussian(p("x"), p("sigma"), p("y"), alpha=p("alpha")).upper,
+         wants=lambda p: p.alpha * p.y**2 + (1 - p.alpha) * p.sigma**2 > 0),
+    Pair("divergences.sampled.s_up", lambda p: divergences.up_sum(p.q, p.x / p.sigma, int(p.whole)),
+         lambda p: s_up(p("q"), p("sigma"), alpha=int(p.whole), shift=p("x")).upper, QUADRATURE),
+    Pair("divergences.sampled.s_down", lambda p: divergences.down_integral(p.q, p.x / 2, p.alpha),
+         lambda p: s_down(p("q"), 2.0, alpha=p("alpha"), shift=p("x")).upper, QUADRATURE),
+    Pair("divergences.replacement.replacement_step", lambda p: divergences.replacement_bound(p.q, p.x / 2, p.alpha),
+         lambda p: replacement_step(p("q"), 2.0, alpha=p("alpha"), shift=p("x")).upper, QUADRATURE),
+    Pair("divergences.hockey_stick.gaussian_profile", lambda p: gaussian.delta_of_gdp(p.y, p.x),
+         lambda p: hockey_stick.gaussian_profile(exact(p("x")), exact(p("y"))), BALL),
+    Pair("random_projection.cost.projection_rdp",
+         lambda p: divergences.projected_step(p.alpha, ratio(p), p.b, p.q), lambda p: projected(p, "replace"),
+         wants=finite_step),
+    Pair("random_projection.cost.order_limit", lambda p: divergences.projected_order_limit(ratio(p)),
+         lambda p: projection.order_limit(
+             sensitivity=p("x"), noise_std=p("sigma"), dimension=int(p.b), entry_std=p("y")), side=-1),
+    # Accounting.
+    Pair("results.rdp_epsilon", lambda p: accounting.gdp_rdp(p.D, p.alpha),
+         lambda p: results.rdp_epsilon(p("D"), p("alpha"))),
+    Pair("accounting.rdp.composed_rdp",
+         lambda p: accounting.amplified_rdp(p.D, p.whole, p.w, divergences.up_sum(p.q, 1 / p.sigma, int(p.whole))),
+         lambda p: rdp.composed_rdp(composed(p), float(p.whole)), QUADRATURE),
+    Pair("accounting.gdp.gdp_delta", lambda p: gaussian.delta_of_gdp(p.y, p.x),
+         lambda p: gdp.gdp_delta(p("x"), p("y"))),
+    Pair("accounting.gdp.gdp_epsilon", lambda p: p.d,
+         lambda p: -gdp.gdp_delta(p("x"), gdp.gdp_epsilon(p("x"), p("d"))) + 2 * p("d"),
+         wants=lambda p: gdp.gdp_epsilon(p("x"), p("d")) > 0),
+    Pair("accounting.conversion.quick_rdp_to_dp", lambda p: accounting.quick_dp(p.alpha, p.x, p.d),
+         lambda p: conversion.quick_rdp_to_dp(p("alpha"), p("x"), p("d")),
+         wants=lambda p: accounting.quick_dp(p.alpha, p.x, p.d) > 0),
+    Pair("accounting.conversion._value_and_slope", lambda p: accounting.two_point_moment(p.q, p.alpha, p.x, p.d / 8),
+         lambda p: conversion._value_and_slope(p("alpha"), p("d") / 8, p("x"), p("q"))[0], BALL),
+    Pair("accounting.conversion._value_and_slope (slope)",
+         lambda p: diff(accounting.two_point_moment(X, p.alpha, p.x, p.d / 8), X).subs(X, p.q),
+         lambda p: conversion._value_and_slope(p("alpha"), p("d") / 8, p("x"), p("q"))[1], BALL),
+    Pair("subsampling.poisson.mixed_rdp", lambda p: accounting.event_mixture(p.x, p.d, p.x + p.y, p.alpha),
+         lambda p: poisson.mixed_rdp(p("x"), p("d"), p("x") + p("y"), p("alpha"))),
+    Pair("subsampling.binomial_tails.tail_from", lambda p: accounting.binomial_tail(2 * p.w, p.q, least(p)),
+         lambda p: binomial_tails.tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
+         wants=lambda p: least(p) <= 2 * p.w and accounting.binomial_tail(2 * p.w, p.q, least(p)) < 1),
+    Pair("shuffling.oblivious_shifts.pool", lambda p: accounting.log_mean((p.x, p.y, p.D), p.alpha),
+         lambda p: float(pool(np.array([p("x"), p("y"), p("D")]), float(p.alpha * (p.alpha - 1) / 2))), FLOAT),
+    Pair("shuffling.schedule.View.composition",
+         lambda p: -(-p.T // (p.n // p.b)) * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
+         lambda p: worst_routes(run(p, "shuffled"), hoelder(p))[0].cost, BALL, wants=lambda p: p.T > 1),
+)  # fmt: skip
+
+
+def agrees(pair: Pair, stated: arb, computed: Value) -> bool:
+    """Whether the computed number is the stated one, up to rounding on the safe side."""
+    slack = abs(stated) * pair.within
+    if isinstance(computed, arb):
+        return bool(computed.overlaps(stated) and computed.rad() <= slack)
+    gap = pair.side * (exact(computed) - stated)
+    return bool(gap >= -abs(stated) * 1e-14 - 2 * stated.rad() and gap <= slack + 2 * stated.rad())
+
+
+def asked(pair: Pair) -> list[Point]:
+    """Points of which the pair speaks."""
+    generator, found = Random(pair.function), []  # noqa: S311
+    for _ in range(400):
+        point = Point(generator)
+        if point.eta * point.L <= 2 and pair.wants(point):
+            found.append(point)
+        if len(found) == (2 if pair.within == QUADRATURE else POINTS):
+            return found
+    raise AssertionError(f"{pair.function} speaks of no point")
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.function)
+def test_two_texts_of_a_formula_agree(pair: Pair) -> None:
+    """And a text that is off by 2%, by a factor of two or by its sign does not."""
+    wrong = {1.02: False, 2: False, -1: False}
+    with precision():
+        for point in asked(pair):
+            stated, computed = value(pair.stated(point)), pair.computed(point)
+            assert agrees(pair, stated, computed), (dict(point), stated, computed)
+            for factor in wrong:
+                wrong[factor] |= not agrees(pair, stated * exact(factor), computed)
+    assert all(wrong.values())
