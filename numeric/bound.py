@@ -67,7 +67,7 @@ def bound(
         InputError: the assumption does not fit the run, an argument is out of range (random batches need an order
             or a delta), the assumption rests on a measurement (see `estimate`), or it is no `NoisySGD`.
 
-    Source: DESIGN section 2; claims chien_li/theorem_3_1/direct/* and chien_li/theorem_3_7/sharper.
+    Source: docs/proofs/shift_program.md; claims chien_li/theorem_3_1/direct/* and chien_li/theorem_3_7/sharper.
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)

@@ -5,8 +5,8 @@ Every bound for random batches has this form. The shifts of a window cost one Ga
 the noise. The last iterates of two runs on adjacent data sets are then dominated by the composition, whichever of the
 two laws is the numerator. How that turns into a number at one order or at one delta is elsewhere.
 
-Source: ours (claims ours/sampled/*); composition of trade-off functions: Dong, Roth & Su 2022, theorem 4; dominating
-pairs: Zhu, Dong & Wang 2022, theorem 10.
+Source: docs/proofs/without_replacement.md (claims ours/sampled/*); composition of trade-off functions: Dong, Roth & Su
+2022, theorem 4; dominating pairs: Zhu, Dong & Wang 2022, theorem 10.
 """
 
 from dataclasses import dataclass

@@ -13,7 +13,8 @@ Rounding     (a) Each output of a fast transform is a sum of inputs times log2(n
              inverse transform adds eta |spectrum|_2. (e) The weight of an error is at most
              max_x e^(-lam x) (1 - e^-x) <= 1 / (1 + lam). Masses, exponentials and sums are rounded up on top.
 Source       Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022 (lattice); Koskela, Jälkö & Honkela 2020 (transform);
-             Higham 2002, section 24.1 (its error). The tilt and the account of all errors are ours (claims ours/pld/*).
+             Higham 2002, section 24.1 (its error). Tilt and account of all errors: docs/proofs/privacy_loss.md (claims
+             ours/pld/*).
 """
 
 from collections.abc import Sequence

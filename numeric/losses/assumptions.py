@@ -4,7 +4,7 @@ A `Modulus` bounds the change of every per-sample gradient (see `lastiterate.num
 `StronglyConvex` bound the update map directly; they need losses that are K-Lipschitz, so that clipping never
 acts (a clipped convex gradient step need not contract).
 
-Source: DESIGN section 2, first table; Chien & Li 2025, Lemma 3.4.
+Source: docs/proofs/expansions.md; Chien & Li 2025, Lemma 3.4.
 """
 
 from dataclasses import dataclass

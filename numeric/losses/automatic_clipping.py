@@ -8,7 +8,7 @@ gradient of a convex function, so `Convex` and `StronglyConvex` have no counterp
 Of `Blocks` that holds for the whole gradient alone: its modulus (sum_j omega_j^2)^(1/2) is K / gamma times as much. A
 block of the clipped gradient is not bounded by itself, since the norm that it is divided by changes with every block.
 
-Source: ours; claim ours/projection/automatic_clipping. D2P2-SGD does not discuss it.
+Source: docs/proofs/expansions.md; claim ours/projection/automatic_clipping. D2P2-SGD does not discuss it.
 """
 
 from dataclasses import dataclass, replace

@@ -7,9 +7,10 @@ Statement    Let g = (g_1, ..., g_m) and |g_j(x) - g_j(y)| <= omega_j(|x - y|), 
 Derivation   |g(x) - g(y)|^2 is the sum over the blocks. With the weights L_j^2 r^(2 lambda_j) / omega^2 let m be the
              mean order and s the mean squared order: r^2 omega'' / omega = 2 s - m^2 - m. As (q - lambda)(lambda - p)
              >= 0, s <= (p + q) m - p q, which leaves -(m^2 + (1 - 2 p - 2 q) m + 2 p q), at most 0 in those cases.
-Source       ours (claims ours/layers/*); Chien & Li 2025, section 5, asks for per-layer and non-uniform constants.
-Remark       With 1 and 1/4 the root of the sum is convex at places, and the shift program wants concave pieces: then
-             the roots of the two groups of orders, up to 1/2 and above, are added, which is never less.
+Source       docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, section 5, asks for per-layer and
+             non-uniform constants.
+Remark       With 1 and 1/4 the root of the sum is convex at places, and the shift program wants concave pieces: then the
+             roots of the two groups of orders, up to 1/2 and above, are added, which is never less.
 """
 
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ Derivation   The Hessian of cross-entropy in the logits is a covariance, v' (dia
              min v)^2 / 4 <= |v|^2 / 2 (Popoviciu), and |p - e_y|^2 <= 2 (1 - p_y)^2 <= 2. By the chain rule the Hessian
              in the parameters is J' (diag p - p p') J plus the second derivatives of f weighted by p - e_y, and along
              (V1, V2) those are at most 2 p r |V1| |V2| + c |W2| r^2 |V1|^2.
-Source       ours (claims ours/certified/*); Popoviciu 1935.
+Source       docs/proofs/constants.md (claims ours/certified/*); Popoviciu 1935.
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 |g(x) - g(y)| <= omega(|x - y|) for every per-sample gradient g and all x, y in the domain. A sum and a minimum of
 moduli are moduli, and so is a measured table (`tabulated`).
 
-Source: DESIGN section 2, first table; Chien & Li 2025, Definition 2.5.
+Source: docs/proofs/expansions.md; Chien & Li 2025, Definition 2.5.
 """
 
 from abc import ABC, abstractmethod

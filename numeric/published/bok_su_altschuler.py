@@ -1,4 +1,4 @@
-"""Bok, Su & Altschuler 2024, closed forms for strongly convex losses: the state of the art past the seeds.
+"""Bok, Su & Altschuler 2024, closed forms for strongly convex losses.
 
 Their gradients of two samples are at most L_sens apart, which is 2 K here, and their noise sigma is on the gradient,
 eta sigma = ``noise_std``; c is the contraction of the step that is taken, max(|1 - eta m|, |1 - eta L|). One

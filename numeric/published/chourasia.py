@@ -1,4 +1,4 @@
-"""Chourasia, Ye & Shokri 2021, Corollary 1, as it is quoted elsewhere: no seed of this package holds it."""
+"""Chourasia, Ye & Shokri 2021, Corollary 1, as it is quoted elsewhere."""
 
 from collections.abc import Mapping
 

@@ -276,7 +276,7 @@ _ALL: Final[tuple[Theorem, ...]] = (
 )
 
 THEOREMS: Final[Mapping[str, Theorem]] = MappingProxyType({theorem.name: theorem for theorem in _ALL})
-"""Name -> theorem, papers in the order of the ledger, what came after the seeds last."""
+"""Name -> theorem, papers in the order of the ledger, works beyond it last."""
 
 
 def named(name: str) -> Theorem:

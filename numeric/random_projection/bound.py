@@ -8,8 +8,8 @@ Statement    All matrices and all projected noisy gradients together, and so the
 Assumptions  Only automatic clipping; nothing of the losses. The matrices are drawn independently of the data.
 Not claimed  That privacy loss converges: the noise on the iterate lives in a subspace of random shape, so that the
              shifts which the theorems for the last iterate need may not fit into it.
-Source       ours; Renyi divergences of adaptive steps add, Mironov 2017, proposition 1; claims
-             d2p2/theorem_1/projected_step, ours/projection/*, d2p2/algorithm_1/sensitivity_repaired.
+Source       docs/proofs/random_projection.md; Renyi divergences of adaptive steps add, Mironov 2017, proposition 1;
+             claims d2p2/theorem_1/projected_step, ours/projection/*, d2p2/algorithm_1/sensitivity_repaired.
 """
 
 from collections import Counter

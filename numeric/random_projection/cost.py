@@ -19,8 +19,8 @@ and of the two directions of the last line this is the greater. Whoever does not
 the value is an upper bound for him, and for the model update A (A^T g / sqrt(p) + noise) as well. Layers with
 matrices of their own cost at most what the whole gradient costs in the layer of least p (`ours/projection/layers`).
 
-Source: ours; it takes the place of Theorem 1 of D2P2-SGD, which the ledger refutes (``d2p2/theorem_1``); claims
-d2p2/theorem_1/projected_step and ours/projection/*.
+Source: docs/proofs/random_projection.md; it takes the place of Theorem 1 of D2P2-SGD, which the ledger refutes
+(``d2p2/theorem_1``); claims d2p2/theorem_1/projected_step and ours/projection/*.
 """
 
 from math import ceil, inf

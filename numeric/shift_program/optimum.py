@@ -90,7 +90,7 @@ class Optimum:
 def optimum(program: ShiftProgram) -> Optimum:
     """The cheapest path found; its cost is an upper bound of the optimum, and valid whatever the optimum is.
 
-    Source: DESIGN section 2; the routes are derived in the claims under chien_li/theorem_3_1 and theorem_3_7.
+    Source: docs/proofs/affine_windows.md; the claims under chien_li/theorem_3_1 and theorem_3_7.
     """
     with precision():
         found = _composition(program)

@@ -13,7 +13,7 @@ has at most four straight pieces, each known in closed form, and starts that are
 (at the diameter), or at the first one (at 0).
 c > 1: from 0 every encounter hides itself before the next; from the diameter the string is that of the merged steps.
 
-Source: ours (claims ours/encounters/*); c < 1, d_1 = 1 is Bok, Su & Altschuler 2024.
+Source: docs/proofs/affine_windows.md (claims ours/encounters/*); c < 1, d_1 = 1 is Bok, Su & Altschuler 2024.
 """
 
 from dataclasses import dataclass

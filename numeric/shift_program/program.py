@@ -8,8 +8,8 @@ started either at t = 0 with z_0 = 0, or at any tau with z_tau = min(D, D_tau), 
 forward-tracked distance. *Every* feasible path proves that the last iterates are mu-GDP with mu^2 = cost, and
 hence (alpha, alpha / 2 cost)-RDP for every alpha > 1, of either law from the other.
 
-Source: Chien & Li 2025, Theorems 3.1 and 3.7, without their noise splitting; the GDP form is the shifted
-interpolation of Bok, Su & Altschuler 2024 for a general expansion (claims chien_li/theorem_3_1/direct/* and gdp/*).
+Source: docs/proofs/shift_program.md; Chien & Li 2025, Theorems 3.1 and 3.7, without their noise splitting; for affine
+expansions Bok, Su & Altschuler 2024 (claims chien_li/theorem_3_1/direct/* and gdp/*).
 """
 
 from collections.abc import Callable, Sequence

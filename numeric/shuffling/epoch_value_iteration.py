@@ -18,7 +18,7 @@ is the cost of a feasible shift, rounded up, so that no error of grid or float c
 With constant steps, U_{k-1} <= U_k + rho everywhere implies the same for all earlier epochs (the iteration is
 monotone and commutes with constants): that stands in for the rest as soon as U_k has the form of its limit.
 
-Source: ours (claims ours/shuffled/*). Lengths are in units of the noise where that is constant.
+Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise where that is constant.
 """
 
 from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ right after an encounter at t - 1, and W the cost of a run that has not started,
 
 `pool` being the greatest (every order) or log mean exp (kappa x) / kappa. All lengths are in units of the noise.
 
-Source: ours (claims ours/shuffled/*).
+Source: docs/proofs/shuffled.md (claims ours/shuffled/*).
 """
 
 from collections.abc import Iterator

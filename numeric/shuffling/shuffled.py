@@ -14,7 +14,7 @@ steps) the worst order has its encounters at the ends of the epochs, and its pro
 Elsewhere there is also what it would cost if the sample were in every batch, which is best where growth without it is
 as fast as with it (clipping alone).
 
-Source: ours (claims ours/shuffled/*).
+Source: docs/proofs/shuffled.md (claims ours/shuffled/*).
 """
 
 from collections.abc import Iterator

@@ -15,7 +15,8 @@ Sizes        k is Binomial(n - 1, q). Either the expansion is taken over every s
              epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1).
              Nothing is assumed of the sizes: the chance of the rest is in the number.
 
-Source: ours (claims ours/poisson/*). The papers take the Lipschitz constant of a batch of size b for every size.
+Source: docs/proofs/poisson.md (claims ours/poisson/*). The papers take the Lipschitz constant of a batch of size b for
+every size.
 """
 
 from collections.abc import Iterator

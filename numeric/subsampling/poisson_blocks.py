@@ -8,7 +8,7 @@ nothing contracts, and all of it at the last step, which only raises the distanc
 
 At the beginning of a block the runs are within min(D, w s / (1 - C)): a block takes z to at most C z + w s.
 
-Source: ours (claims ours/poisson/blocks, ours/poisson/mixture).
+Source: docs/proofs/poisson.md (claims ours/poisson/blocks, ours/poisson/mixture).
 """
 
 from dataclasses import dataclass

@@ -12,8 +12,8 @@ steps from a distance Delta that bounds the runs,
 Nothing is conditioned on: the third law moves from one run to the other, as for full batches. Beside it stand
 composition (z = 0 throughout, beta = 1), and the worst case over batches, which is Gaussian.
 
-Source: ours; it repairs Chien & Li 2025, Theorem 3.12, whose one-step price is the smaller direction (claims
-ours/sampled/*). Price of a step: Balle, Barthe & Gaboardi 2018.
+Source: docs/proofs/without_replacement.md; it repairs Chien & Li 2025, Theorem 3.12, whose one-step price is the
+smaller direction (claims ours/sampled/*). Price of a step: Balle, Barthe & Gaboardi 2018.
 """
 
 from lastiterate.numeric.accounting.dominating import Composed

@@ -1,7 +1,7 @@
 """An independent evaluation of the shift program in plain mpmath, under the fixture `sixty_digits`.
 
 Nothing here uses the arithmetic of the package: only the fields of a run and of an assumption are read, the
-expansions are written again from the table of DESIGN section 2, and paths are run forward step by step.
+expansions are written again from the table of docs/proofs/expansions.md, and paths are run forward step by step.
 """
 
 from collections.abc import Sequence

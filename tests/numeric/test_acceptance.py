@@ -33,7 +33,7 @@ def test_the_papers_program_when_updates_contract() -> None:
     costs = [float(found.cost) for w in lengths if (found := window(arb("0.9"), S, arb(1), w)) is not None]
     assert len(costs) == len(lengths)
     assert costs == sorted(costs, reverse=True)
-    assert costs[1] == pytest.approx(0.1310, abs=5e-5)  # FINDINGS, B
+    assert costs[1] == pytest.approx(0.1310, abs=5e-5)
     assert costs[-1] == pytest.approx(0.1216, abs=1e-8)
 
 

@@ -34,7 +34,7 @@ def _numbers() -> dict[str, dict[str, float]]:
 
 
 def _up(q: mpf, s: mpf, order: int) -> mpf:
-    """S_up for an integer order: 1/(a-1) log sum C(a,j) (1-q)^(a-j) q^j exp(j(j-1)/(2 s^2)); FINDINGS F."""
+    """S_up for an integer order: 1/(a-1) log sum C(a,j) (1-q)^(a-j) q^j exp(j(j-1)/(2 s^2))."""
     parts = (
         mp.binomial(order, j) * (1 - q) ** (order - j) * q**j * mp.exp(j * (j - 1) / (2 * s**2))
         for j in range(order + 1)

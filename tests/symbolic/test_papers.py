@@ -49,3 +49,13 @@ def test_every_proof_has_a_page_and_every_page_a_proof():
     assert pages == set(PROOFS)
     for proof in PROOFS.values():
         assert (ROOT / proof.short).read_text(encoding="utf-8").startswith(f"# {proof.title}\n"), proof.name
+
+
+def test_pages_of_proofs_that_are_cited_exist():
+    folders = ("symbolic", "numeric", "runtime", "proofs_checks", "docs", "src/lastiterate/commands")
+    files = [path for folder in folders for kind in ("py", "md") for path in (ROOT / folder).rglob(f"*.{kind}")]
+    cited = {
+        (path, page) for path in files for page in re.findall(r"docs/(proofs/\w+)", path.read_text(encoding="utf-8"))
+    }
+    assert cited
+    assert [f"{path}: {page}" for path, page in cited if not (ROOT / f"docs/{page}.md").is_file()] == []

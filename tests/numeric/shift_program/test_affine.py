@@ -75,5 +75,5 @@ def test_from_zero_an_expansion_has_no_feasible_window() -> None:
 
 
 def test_the_papers_split_is_worse_where_it_binds() -> None:
-    # FINDINGS, B: c = 0.9, s = 0.08, Delta = 1, window of 20 steps.
+    # c = 0.9, s = 0.08, Delta = 1, window of 20 steps.
     assert float(untested(arb("0.9"), arb("0.08"), arb(1), 20).cost) == pytest.approx(0.1310, abs=5e-5)
