@@ -9,8 +9,8 @@ Derivation   |g(x) - g(y)|^2 is the sum over the blocks. With the weights L_j^2 
              >= 0, s <= (p + q) m - p q, which leaves -(m^2 + (1 - 2 p - 2 q) m + 2 p q), at most 0 in those cases.
 Source       docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, section 5, asks for per-layer and
              non-uniform constants.
-Remark       With 1 and 1/4 the root of the sum is convex at places, and the shift program wants concave pieces: then the
-             roots of the two groups of orders, up to 1/2 and above, are added, which is never less.
+Remark       With 1 and 1/4 the root of the sum is convex at places, and the shift program wants concave pieces: then
+             the roots of the two groups of orders, up to 1/2 and above, are added, which is never less.
 """
 
 from dataclasses import dataclass
