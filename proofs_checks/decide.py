@@ -2,11 +2,10 @@
 
 from time import perf_counter
 
-from lastiterate.proofs_checks.admissible import NoPointError, free_symbols, points
-from lastiterate.proofs_checks.engines import ENGINE_OF, decide_check
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.proofs_checks.verdict import (
     ClaimReport,
-    MutantReport,
     Outcome,
     Status,
     verdict_of,
@@ -25,16 +24,11 @@ def decide(claim: Claim) -> ClaimReport:
     started = perf_counter()
     impossible = _impossible(claim)
     if impossible:
-        outcomes = tuple(
-            Outcome(check.name, ENGINE_OF[type(check)], Status.ERROR, detail=impossible) for check in claim.checks
-        )
+        outcomes = tuple(Outcome(check.name, check.engine, Status.ERROR, detail=impossible) for check in claim.checks)
     else:
         outcomes = tuple(decide_check(check, claim.assumptions) for check in claim.checks)
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
-    mutants = tuple(
-        MutantReport(mutant.name, mutant.caught_by, decide_check(mutant.check, claim.assumptions))
-        for mutant in claim.mutants
-    )
+    mutants = tuple(decide_check(mutant, claim.assumptions) for mutant in claim.mutants)
     return ClaimReport(
         key=claim.key,
         verdict=verdict_of(claim, outcomes, misprint),

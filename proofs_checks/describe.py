@@ -12,17 +12,17 @@ import sympy as sp
 from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
 
-from lastiterate.proofs_checks.admissible import free_symbols
+from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Check,
     Claim,
-    Holds,
     Identity,
     Inequality,
+    IntervalInequality,
+    RandomPoints,
     Recursion,
-    Sampled,
     Simulated,
     Unbounded,
     Units,
@@ -48,7 +48,7 @@ def _side_by_side(left: sp.Expr, relation: str, right: sp.Expr) -> str:
     return "\n".join(line.rstrip() for line in str(form).splitlines())
 
 
-def _box(check: Holds | Sampled) -> str:
+def _box(check: IntervalInequality | RandomPoints) -> str:
     ends = (f"{symbol} in [{low}, {high}]" for symbol, (low, high) in check.box.items())
     return "\non the box " + ", ".join(ends) if check.box else ""
 
@@ -75,7 +75,7 @@ def formula(check: Check) -> str:
         given = "".join(f"\ngiven {premise}" for premise in check.given)
         where = "".join(f"\nattained where {condition}" for condition in check.attained)
         return _side_by_side(check.left, check.relation.value, check.right) + given + where
-    if isinstance(check, Holds | Sampled):
+    if isinstance(check, IntervalInequality | RandomPoints):
         return _side_by_side(check.left, check.relation.value, check.right) + _box(check)
     if isinstance(check, Asymptotic | Unbounded):
         return _asymptotic(check)
@@ -90,7 +90,7 @@ def formula(check: Check) -> str:
         return f"{sp.pretty(check.expression, wrap_line=False)}\nis printed as {check.printed}"
     if isinstance(check, UpperBound):
         altered = "".join(f", {symbol} replaced by {value}" for symbol, value in check.altered.items())
-        attacked = ", ".join(check.witnesses)
+        attacked = ", ".join(check.attacks)
         return f"D_alpha of the last iterates, either first, <= {check.bound}{altered}\nattacked by {attacked}"
     raise TypeError(f"no formula for a check of type {type(check).__name__}")
 
@@ -147,8 +147,8 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         lines.append(f"  repairs: {claim.repairs}")
     if repaired_by:
         lines.append(f"  what holds instead: {', '.join(repaired_by)}")
-    if claim.assumptions:
-        lines += ["", "Assumptions", *(f"  {sp.pretty(a, wrap_line=False)}" for a in claim.assumptions)]
+    conditions = [sp.pretty(condition, wrap_line=False) for condition in claim.assumptions] or ["none"]
+    lines += ["", "Assumptions", *(f"  {condition}" for condition in conditions)]
     meanings = [f"  {symbol!s:8}{meaning}  [{unit}]" for symbol, meaning, unit in symbols(claim)]
     if meanings:
         lines += ["", "Symbols", *meanings]
@@ -159,8 +159,8 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         lines += [f"  {line}" for line in _outcome(report.misprint)]
     for mutant, tried in zip(claim.mutants, report.mutants, strict=True):
         state = "rejected" if tried.rejected else "NOT rejected"
-        lines += ["", f"Mutant {mutant.name}: {state}", indent(formula(mutant.check), "    ")]
-        lines += [f"  {line}" for line in _outcome(tried.outcome)]
+        lines += ["", f"Mutant {mutant.name}: {state}", indent(formula(mutant), "    ")]
+        lines += [f"  {line}" for line in _outcome(tried)]
     if claim.remark:
-        lines += ["", "Remark", indent(claim.remark.strip(), "  ")]
+        lines += ["", "Remark", indent(claim.remark, "  ")]
     return "\n".join(lines)

@@ -19,8 +19,8 @@ from lastiterate.numeric.published.evaluators import run_of
 from lastiterate.numeric.published.record import Theorem, by_setting
 from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.proofs_checks.witnesses.record import Setting
-from lastiterate.proofs_checks.witnesses.settings import settings
+from lastiterate.proofs_checks.attacks.record import Setting
+from lastiterate.proofs_checks.attacks.settings import settings
 
 __all__ = ["PROVED", "Pair", "compared", "dominance", "pairs"]
 

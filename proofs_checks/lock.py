@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
-from lastiterate.proofs_checks.verdict import ClaimReport, Grade, MutantReport, Verdict
+from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Verdict
 
 __all__ = ["Expected", "drifts", "location", "read_lock", "write_lock"]
 
@@ -110,7 +110,7 @@ def drifts(
         else:
             found += _changed(report, locked, here)
         found += [
-            f"{report.key} does not reject the mutant '{mutant.name}': {_why(mutant)}."
+            f"{report.key} does not reject the mutant '{mutant.check}': {_why(mutant)}."
             for mutant in report.mutants
             if not mutant.rejected
         ]
@@ -137,10 +137,7 @@ def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[
         )
 
 
-def _why(mutant: MutantReport) -> str:
-    outcome = mutant.outcome
-    if outcome.engine is not mutant.caught_by:
-        return f"it names the engine {mutant.caught_by}, and its check is decided by {outcome.engine}"
+def _why(outcome: Outcome) -> str:
     return f"{outcome.engine} says {outcome.status}{f' ({outcome.detail})' if outcome.detail else ''}"
 
 

@@ -18,19 +18,19 @@ from flint import arb
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import precision
-from lastiterate.proofs_checks.admissible import Point, enclosures, free_symbols
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.witness import attack
+from lastiterate.proofs_checks.engines.attack import attack
+from lastiterate.proofs_checks.feasible_points import Point, enclosures, free_symbols
 from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome
 from lastiterate.symbolic.claim import (
     Check,
     Claim,
-    Holds,
     Identity,
     Inequality,
+    IntervalInequality,
+    RandomPoints,
     Recursion,
     Relation,
-    Sampled,
     UpperBound,
     Value,
 )
@@ -102,7 +102,7 @@ def refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome,
 
 
 def _again(claim: Claim, check: Check, found: Counterexample, digits: int) -> Recomputed:
-    if isinstance(check, Identity | Inequality | Holds | Sampled):
+    if isinstance(check, Identity | Inequality | IntervalInequality | RandomPoints):
         relation = Relation.EQUAL if isinstance(check, Identity) else check.relation
         return _sides(check, (check.left, relation, check.right), found, digits)
     if isinstance(check, Recursion):
@@ -158,7 +158,7 @@ def _unrolled(check: Recursion, found: Counterexample) -> tuple[sp.Expr, Relatio
 
 
 def _attacked(check: UpperBound, found: Counterexample, bits: int) -> Recomputed:
-    """The bound against its witnesses at the stored setting; balls inside, floats rounded outwards at the end."""
+    """The bound against its attacks at the stored setting; balls inside, floats rounded outwards at the end."""
     setting = {name: float(value) for name, value in found.at.items()}
     with precision(bits):
         outcome = attack(check, setting)

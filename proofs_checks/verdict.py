@@ -1,7 +1,7 @@
 """What the engines answer, and how the answers of a claim's checks come together to a verdict.
 
 Unknown never counts as passed: a check that is undecided or in error makes the claim UNDECIDED, and a mutant
-is rejected only when the engine that it names refutes it.
+is rejected only when its engine refutes it.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,6 @@ __all__ = [
     "ClaimReport",
     "Counterexample",
     "Grade",
-    "MutantReport",
     "Outcome",
     "Status",
     "Verdict",
@@ -92,19 +91,10 @@ class Outcome:
     detail: str = ""
     counterexample: Counterexample | None = None
 
-
-@dataclass(frozen=True)
-class MutantReport:
-    """Whether the engine that a mutant names refutes it."""
-
-    name: str
-    caught_by: Engine
-    outcome: Outcome
-
     @property
     def rejected(self) -> bool:
-        """Only a refutation by the named engine counts; raising or not deciding does not."""
-        return self.outcome.status is Status.REFUTED and self.outcome.engine is self.caught_by
+        """Whether a mutant is caught: only a refutation counts; raising or not deciding does not."""
+        return self.status is Status.REFUTED
 
 
 @dataclass(frozen=True)
@@ -126,15 +116,14 @@ class ClaimReport:
     grade: Grade | None
     outcomes: tuple[Outcome, ...]
     misprint: Outcome | None
-    mutants: tuple[MutantReport, ...]
+    mutants: tuple[Outcome, ...]
     seconds: float
 
     @property
     def errs(self) -> bool:
         """Whether an engine raised instead of answering."""
         printed = () if self.misprint is None else (self.misprint,)
-        tried = (mutant.outcome for mutant in self.mutants)
-        return any(outcome.status is Status.ERROR for outcome in (*self.outcomes, *printed, *tried))
+        return any(outcome.status is Status.ERROR for outcome in (*self.outcomes, *printed, *self.mutants))
 
     @property
     def rejected(self) -> int:
@@ -158,10 +147,7 @@ class ClaimReport:
             grade=None if data["grade"] is None else Grade(data["grade"]),
             outcomes=tuple(_outcome(entry) for entry in data["outcomes"]),
             misprint=None if data["misprint"] is None else _outcome(data["misprint"]),
-            mutants=tuple(
-                MutantReport(str(entry["name"]), Engine(entry["caught_by"]), _outcome(entry["outcome"]))
-                for entry in data["mutants"]
-            ),
+            mutants=tuple(_outcome(entry) for entry in data["mutants"]),
             seconds=float(data["seconds"]),
         )
 

@@ -45,4 +45,7 @@ def _place(home: str) -> int:
 
 def claim_page() -> str:
     """The records that a claim is made of."""
-    return "# Claims\n\n::: lastiterate.symbolic.claim\n    options:\n      heading_level: 2\n"
+    modules = ("claim", "checks")
+    return "# Claims\n\n" + "\n".join(
+        f"::: lastiterate.symbolic.{module}\n    options:\n      heading_level: 2\n" for module in modules
+    )

@@ -1,6 +1,6 @@
 """One module an engine; all answer `decide(check, assumptions) -> Outcome`.
 
-The table says which engine decides which type of check. An engine that raises has decided nothing: the
+Each type of check names its engine. An engine that raises has decided nothing: the
 outcome is an error, and an error never passes.
 """
 
@@ -16,12 +16,9 @@ from sympy import Integer
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.verdict import Outcome, Status
-from lastiterate.symbolic.claim import (
-    Check,
-)
-from lastiterate.symbolic.mutants import ENGINE_OF
+from lastiterate.symbolic.claim import Check
 
-__all__ = ["ENGINE_OF", "Decider", "decide_check"]
+__all__ = ["Decider", "decide_check"]
 
 
 SECONDS: Final = 60
@@ -40,7 +37,7 @@ class Decider(Protocol):
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
-    engine, check = ENGINE_OF[type(check)], _as_expressions(check)
+    engine, check = check.engine, _as_expressions(check)
     module = cast("Decider", import_module(f"lastiterate.proofs_checks.engines.{engine.value}"))
     try:
         with _limited(SECONDS):

@@ -22,8 +22,8 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import lower, precision
-from lastiterate.proofs_checks.admissible import NoPointError, free_symbols, truth
 from lastiterate.proofs_checks.engines import inequality
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, truth
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Asymptotic, Check, Engine, Inequality, Relation, Unbounded
 from lastiterate.symbolic.notation import growth
@@ -156,7 +156,7 @@ def _rises(values: list[float]) -> bool:
 def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.constant is None or check.constant.free_symbols or check.constant.is_positive is not True:
         raise InputError(f"constant needs a positive number, got constant={check.constant}; name one, or give a path.")
-    bounded = Inequality(check.left, Relation.AT_MOST, check.constant * check.right, check.given, check.name)
+    bounded = Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
     outcome = inequality.decide(bounded, assumptions)
     if outcome.status is Status.HELD:
         detail = f"the constant {check.constant} serves everywhere; {outcome.detail}"

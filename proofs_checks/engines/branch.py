@@ -21,9 +21,9 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import Interval
 from lastiterate.numeric.enclosure.tape import Tape
-from lastiterate.proofs_checks.admissible import Point
 from lastiterate.proofs_checks.engines.boxes import Edges, Problem, interval_of, rational, split_point, status, tape_of
 from lastiterate.proofs_checks.engines.failing_point import breaks, failing_point
+from lastiterate.proofs_checks.feasible_points import Point
 from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
 
 __all__ = ["Answer", "prove"]

@@ -13,7 +13,9 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.admissible import (
+from lastiterate.proofs_checks.engines.boxes import Edges
+from lastiterate.proofs_checks.engines.branch import prove
+from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
     as_text,
@@ -23,10 +25,8 @@ from lastiterate.proofs_checks.admissible import (
     side,
     truth_at,
 )
-from lastiterate.proofs_checks.engines.boxes import Edges
-from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Engine, Holds, Relation, Sampled, Value
+from lastiterate.symbolic.claim import Check, Engine, IntervalInequality, RandomPoints, Relation, Value
 
 __all__ = ["box_of", "decide"]
 
@@ -34,7 +34,7 @@ MAX_GRID = 4000
 """Most combinations of the integer symbols."""
 
 
-def box_of(check: Holds | Sampled) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
+def box_of(check: IntervalInequality | RandomPoints) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
     """The box with rational ends.
 
     Raises:
@@ -59,7 +59,7 @@ def _edge(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:
     return fmpq(int(low.p), int(low.q)), fmpq(int(high.p), int(high.q))
 
 
-def _holds(check: Holds, assumptions: tuple[Boolean, ...]) -> Outcome:
+def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.relation not in (Relation.AT_MOST, Relation.BELOW):
         raise UnsupportedError(f"the enclosure engine cannot decide the relation {check.relation} on a box")
     box = box_of(check)
@@ -145,7 +145,7 @@ def _value(check: Value) -> Outcome:
 
 
 def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a `Holds` on its box, cut by the assumptions, or a `Value`.
+    """Decide an `IntervalInequality` on its box, cut by the assumptions, or a `Value`.
 
     Raises:
         NoPointError: no point of the box satisfies the assumptions.
@@ -155,6 +155,6 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """
     if isinstance(check, Value):
         return _value(check)
-    if isinstance(check, Holds):
+    if isinstance(check, IntervalInequality):
         return _holds(check, assumptions)
-    raise TypeError(f"the enclosure engine decides Holds and Value, got {type(check).__name__}")
+    raise TypeError(f"the enclosure engine decides IntervalInequality and Value, got {type(check).__name__}")

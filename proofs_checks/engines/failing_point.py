@@ -9,8 +9,8 @@ from math import inf, isnan
 
 from flint import fmpq
 
-from lastiterate.proofs_checks.admissible import Point, sign_at, truth_at
 from lastiterate.proofs_checks.engines.boxes import Problem, interval_of, rational, short_point, status, tape_of
+from lastiterate.proofs_checks.feasible_points import Point, sign_at, truth_at
 
 __all__ = ["breaks", "failing_point"]
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.admissible import Point, as_text, free_symbols, points, side, sign_at
 from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.feasible_points import Point, as_text, free_symbols, points, side, sign_at
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Engine, Identity, Recursion
 from lastiterate.symbolic.notation import PREVIOUS

@@ -13,7 +13,8 @@ import z3
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.admissible import (
+from lastiterate.proofs_checks.engines.z3_terms import Terms, algebraic, ask
+from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
     as_text,
@@ -23,7 +24,6 @@ from lastiterate.proofs_checks.admissible import (
     side,
     truth_at,
 )
-from lastiterate.proofs_checks.engines.z3_terms import Terms, algebraic, ask
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Engine, Inequality, Relation
 

@@ -16,7 +16,8 @@ import mpmath
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.admissible import (
+from lastiterate.proofs_checks.engines.enclosure import box_of
+from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
     as_text,
@@ -24,9 +25,8 @@ from lastiterate.proofs_checks.admissible import (
     side,
     truth_at,
 )
-from lastiterate.proofs_checks.engines.enclosure import box_of
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Engine, Relation, Sampled
+from lastiterate.symbolic.claim import Check, Engine, RandomPoints, Relation
 
 __all__ = ["decide"]
 
@@ -76,15 +76,15 @@ def _suspicious(relation: Relation, left: Any, right: Any) -> bool | None:
 
 
 def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Sample a `Sampled` check; the grade is SAMPLED at best.
+    """Sample a `RandomPoints` check; the grade is SAMPLED at best.
 
     Raises:
         NoPointError: no sample of the box satisfies the assumptions.
         InputError: the box is not usable.
         TypeError: the check is of another type.
     """
-    if not isinstance(check, Sampled):
-        raise TypeError(f"the sampling engine decides Sampled, got {type(check).__name__}")
+    if not isinstance(check, RandomPoints):
+        raise TypeError(f"the sampling engine decides RandomPoints, got {type(check).__name__}")
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST, Relation.BELOW):
         detail = f"sampling cannot decide the relation {check.relation}"
         return Outcome(check.name, Engine.SAMPLING, Status.ERROR, detail=detail)

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.admissible import NoPointError, as_text, truth_at
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
+from lastiterate.proofs_checks.feasible_points import NoPointError, as_text, truth_at
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Engine, Relation, Simulated
 

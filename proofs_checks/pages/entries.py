@@ -34,7 +34,7 @@ class Entry:
     @property
     def engines(self) -> tuple[str, ...]:
         """The engines that decided a check or a mutant, each once."""
-        outcomes = [*self.report.outcomes, *(mutant.outcome for mutant in self.report.mutants)]
+        outcomes = [*self.report.outcomes, *self.report.mutants]
         return tuple(dict.fromkeys(outcome.engine.value for outcome in outcomes))
 
 
@@ -89,7 +89,7 @@ def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
 def by_engine(shown: Sequence[Entry]) -> tuple[EngineCount, ...]:
     """Checks and mutants counted by engine, the busiest first."""
     checks = Counter(outcome.engine.value for entry in shown for outcome in entry.report.outcomes)
-    mutants = Counter(mutant.caught_by.value for entry in shown for mutant in entry.report.mutants)
-    rejected = Counter(m.caught_by.value for entry in shown for m in entry.report.mutants if m.rejected)
+    mutants = Counter(mutant.engine.value for entry in shown for mutant in entry.report.mutants)
+    rejected = Counter(m.engine.value for entry in shown for m in entry.report.mutants if m.rejected)
     names = sorted({*checks, *mutants}, key=lambda name: (-checks[name] - mutants[name], name))
     return tuple(EngineCount(name, checks[name], rejected[name], mutants[name]) for name in names)

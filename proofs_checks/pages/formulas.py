@@ -12,11 +12,11 @@ from lastiterate.proofs_checks.pages.mathml import display, inline, relation_sig
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Check,
-    Holds,
     Identity,
     Inequality,
+    IntervalInequality,
+    RandomPoints,
     Recursion,
-    Sampled,
     Simulated,
     Unbounded,
     Units,
@@ -36,7 +36,7 @@ def statement(check: Check) -> tuple[Markup, ...]:
         lines = [display(check.left, check.relation, check.right), *_given(check.given)]
         if check.attained:
             lines.append(_words("Attained where {}.", _list(inline(condition) for condition in check.attained)))
-    elif isinstance(check, Holds | Sampled):
+    elif isinstance(check, IntervalInequality | RandomPoints):
         lines = [display(check.left, check.relation, check.right), *_box(check)]
     elif isinstance(check, Recursion):
         lines = list(_recursion(check))
@@ -71,7 +71,7 @@ def _given(premises: tuple[sp.Basic, ...]) -> Iterator[Markup]:
         yield _words("Given {}.", _list(inline(premise) for premise in premises))
 
 
-def _box(check: Holds | Sampled) -> Iterator[Markup]:
+def _box(check: IntervalInequality | RandomPoints) -> Iterator[Markup]:
     ends = (
         Markup("{} in [{}, {}]").format(inline(s), inline(low), inline(high)) for s, (low, high) in check.box.items()
     )
@@ -113,4 +113,4 @@ def _bound(check: UpperBound) -> Iterator[Markup]:
     if check.altered:
         changes = _list(Markup("{} by {}").format(inline(s), inline(v)) for s, v in check.altered.items())
         yield _words("The bound sees other parameters than the run: it replaces {}.", changes)
-    yield _words("Attacked by the runs {}.", ", ".join(check.witnesses))
+    yield _words("Attacked by the runs {}.", ", ".join(check.attacks))

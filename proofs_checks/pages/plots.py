@@ -12,11 +12,11 @@ from math import inf, isfinite, nan
 import sympy as sp
 from markupsafe import Markup
 
-from lastiterate.proofs_checks.admissible import free_symbols
-from lastiterate.proofs_checks.engines.witness import course
+from lastiterate.proofs_checks.engines.attack import course
+from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.pages.charts import curves
 from lastiterate.proofs_checks.verdict import Counterexample
-from lastiterate.symbolic.claim import Check, Claim, Holds, Inequality, UpperBound
+from lastiterate.symbolic.claim import Check, Claim, Inequality, IntervalInequality, UpperBound
 
 __all__ = ["plot"]
 
@@ -29,13 +29,13 @@ def plot(claim: Claim, check: Check, found: Counterexample) -> Markup:
     """The plot of a counterexample; "" where there is nothing to vary."""
     if isinstance(check, UpperBound):
         return _bound(check, found)
-    if isinstance(check, Inequality | Holds):
+    if isinstance(check, Inequality | IntervalInequality):
         return next(_sweeps(claim, check, found), Markup(""))
     return Markup("")
 
 
 def _bound(check: UpperBound, found: Counterexample) -> Markup:
-    """The claimed bound and the certified divergence of the witness over the number of steps."""
+    """The claimed bound and the certified divergence of the attack over the number of steps."""
     setting = {name: float(value) for name, value in found.at.items()}
     top = 4 * setting["T"] if isfinite(setting["D"]) else 30 * setting["T"]
     steps = sorted({round(max(top, 10) ** (k / 15)) for k in range(16)})
@@ -47,7 +47,7 @@ def _bound(check: UpperBound, found: Counterexample) -> Markup:
     return curves(steps, lines, "T, number of steps", setting["T"])
 
 
-def _sweeps(claim: Claim, check: Inequality | Holds, found: Counterexample) -> Iterator[Markup]:
+def _sweeps(claim: Claim, check: Inequality | IntervalInequality, found: Counterexample) -> Iterator[Markup]:
     """A plot for each real parameter along which enough is defined and the sides move."""
     symbols = [s for s in free_symbols(check.left, check.right) if str(s) in found.at]
     conditions = [*claim.assumptions, *getattr(check, "given", ())]
@@ -61,7 +61,7 @@ def _sweeps(claim: Claim, check: Inequality | Holds, found: Counterexample) -> I
         if symbol.is_integer or at[symbol] <= 0:
             continue
         low, high = at[symbol] / 10, at[symbol] * 10
-        if isinstance(check, Holds):
+        if isinstance(check, IntervalInequality):
             low, high = max(low, float(check.box[symbol][0])), min(high, float(check.box[symbol][1]))
         if not low < high or low <= 0:
             continue

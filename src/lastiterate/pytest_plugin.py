@@ -83,11 +83,6 @@ class ClaimModule(pytest.File):
         if not isinstance(claims, tuple) or not all(isinstance(claim, Claim) for claim in claims):
             raise self.CollectError(f"{self.path} needs a tuple CLAIMS of Claim records, got CLAIMS={claims!r}.")
         for claim in claims:
-            for field in ("checks", "mutants", "assumptions"):
-                if not isinstance(value := getattr(claim, field), tuple):
-                    raise self.CollectError(
-                        f"{claim.key} needs a tuple {field}, got {field}={value!r}; a tuple of one is (a,)."
-                    )
             if claim.key in self.config.stash[_SEEN]:
                 raise self.CollectError(f"Each claim needs its own key, got key={claim.key} twice; rename one.")
             self.config.stash[_SEEN].add(claim.key)

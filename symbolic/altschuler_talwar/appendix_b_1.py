@@ -16,8 +16,7 @@ Remark       A sample removed changes the number by which the sum is divided. On
 from sympy import Abs, Expr, Integer
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, UpperBound
-from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound
 from lastiterate.symbolic.notation import D, K, gamma, kappa, n, s, w, x
 
 _cost = x * (D / x + s) ** 2
@@ -27,73 +26,56 @@ _RUNS = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
 def _removed(bound: Expr) -> Inequality:
     """How far one more sample moves the mean gradient, in one dimension."""
     return Inequality(
-        Abs((n * gamma + kappa) / (n + 1) - gamma), Relation.TIGHT, bound, (Abs(gamma) <= K, Abs(kappa) <= K), "means"
+        Abs((n * gamma + kappa) / (n + 1) - gamma),
+        "<= and attained",
+        bound,
+        (Abs(gamma) <= K, Abs(kappa) <= K),
+        "means",
     )
 
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/appendix_b_1/bound",
-        title="(B.1): T s^2 or w (D~/w + s)^2 over the windows, for convex losses and full batches",
-        source=at(760, "B.1", "(B.1)"),
-        checks=(
-            UpperBound("altschuler_talwar_b1", _RUNS, name="against solvable runs"),
-            Identity((D + w * s) - w * (D / w + s), Integer(0), "the shifts end at z_T = 0"),
+        "altschuler_talwar/appendix_b_1/bound",
+        "(B.1): T s^2 or w (D~/w + s)^2 over the windows, for convex losses and full batches",
+        at(760, "B.1", "(B.1)"),
+        UpperBound("altschuler_talwar_b1", _RUNS, name="against solvable runs")
+        .mutant("eta K/n", altered={K: K / 2})
+        .mutant("2 n samples", altered={n: 2 * n}),
+        Identity((D + w * s) - w * (D / w + s), Integer(0), "the shifts end at z_T = 0").mutant(
+            "shifts D~/w", left=(D + w * s) - w * (D / w)
         ),
-        mutants=(
-            Mutant("eta K/n", UpperBound("altschuler_talwar_b1", _RUNS, {K: K / 2}, "eta K/n"), Engine.WITNESS),
-            Mutant("2 n samples", UpperBound("altschuler_talwar_b1", _RUNS, {n: 2 * n}, "2 n samples"), Engine.WITNESS),
-            wrong("shifts D~/w", Identity((D + w * s) - w * (D / w), Integer(0))),
-        ),
-        relation=Relation.AT_MOST,
     ),
     Claim(
-        key="altschuler_talwar/appendix_b_1/best_window",
-        title="The second bound of (B.1) is least at w = D/s, where it is 4 D s",
-        source=at(766, "B.1", "Numerical computation"),
+        "altschuler_talwar/appendix_b_1/best_window",
+        "The second bound of (B.1) is least at w = D/s, where it is 4 D s",
+        at(766, "B.1", "Numerical computation"),
+        Inequality(4 * D * s, "<=", _cost, name="no window is better").mutant("five for four", left=5 * D * s),
+        Identity(_cost.subs(x, D / s), 4 * D * s, "attained").mutant("window 2 D/s", left=_cost.subs(x, 2 * D / s)),
+        Identity(D + x * s - x * (D / x + s), Integer(0), "the shifts end at z_T = 0").mutant(
+            "shifts without s", left=D + x * s - x * (D / x)
+        ),
         assumptions=(x > 0,),
-        checks=(
-            Inequality(4 * D * s, Relation.AT_MOST, _cost, name="no window is better"),
-            Identity(_cost.subs(x, D / s), 4 * D * s, "attained"),
-            Identity(D + x * s - x * (D / x + s), Integer(0), "the shifts end at z_T = 0"),
-        ),
-        mutants=(
-            Mutant("five for four", Inequality(5 * D * s, Relation.AT_MOST, _cost), Engine.INEQUALITY),
-            Mutant("window 2 D/s", Identity(_cost.subs(x, 2 * D / s), 4 * D * s), Engine.IDENTITY),
-            Mutant("shifts without s", Identity(D + x * s - x * (D / x), Integer(0)), Engine.IDENTITY),
-        ),
     ),
     Claim(
-        key="altschuler_talwar/appendix_b_1/remark_b_2",
-        title="Remark B.2: where a sample is removed and not replaced, K may stand for 2 K",
-        source=at(754, "Remark B.2"),
-        checks=(
-            _removed(K / n),
-            Holds(Integer(4) / 9, Relation.AT_MOST, Integer(1) / 4, {}, "n = 2, gradients K, K and -K, squared"),
-        ),
-        mutants=(wrong("half", _removed(K / (2 * n))),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "Under removal the bounds are said to hold with K for 2 K. The update divides by the number of samples, "
-            "or by b drawn from them, so that a sample removed changes the weight of the others: means of n and n + 1 "
-            "gradients differ by up to 2 K/(n + 1), not K/n. K for 2 K is right when the sum is divided by a fixed "
-            "number."
-        ),
+        "altschuler_talwar/appendix_b_1/remark_b_2",
+        "Remark B.2: where a sample is removed and not replaced, K may stand for 2 K",
+        at(754, "Remark B.2"),
+        _removed(K / n).mutant("half", _removed(K / (2 * n))),
+        IntervalInequality(Integer(4) / 9, "<=", Integer(1) / 4, {}, "n = 2, gradients K, K and -K, squared"),
+        remark="""Under removal the bounds are said to hold with K for 2 K. The update divides by the number of
+        samples, or by b drawn from them, so that a sample removed changes the weight of the others: means of n and n +
+        1 gradients differ by up to 2 K/(n + 1), not K/n. K for 2 K is right when the sum is divided by a fixed
+        number.""",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_1/remark_b_2_repaired",
-        title="Means of n and of n + 1 gradients differ by up to 2 K/(n + 1); sums over a fixed number by K over it",
-        source=at(754, "Remark B.2"),
-        checks=(
-            _removed(2 * K / (n + 1)),
-            Inequality(Abs(kappa) / n, Relation.TIGHT, K / n, (Abs(kappa) <= K,), "sum divided by a fixed n"),
+    Ours(
+        "altschuler_talwar/appendix_b_1/remark_b_2_repaired",
+        "Means of n and of n + 1 gradients differ by up to 2 K/(n + 1); sums over a fixed number by K over it",
+        at(754, "Remark B.2"),
+        _removed(2 * K / (n + 1)).mutant("K/(n + 1)", _removed(K / (n + 1))),
+        Inequality(Abs(kappa) / n, "<= and attained", K / n, (Abs(kappa) <= K,), "sum divided by a fixed n").mutant(
+            "K/(2 n)", sign="<=", right=K / (2 * n)
         ),
-        mutants=(
-            wrong("K/(n + 1)", _removed(K / (n + 1))),
-            wrong("K/(2 n)", Inequality(Abs(kappa) / n, Relation.AT_MOST, K / (2 * n), (Abs(kappa) <= K,))),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
         repairs="altschuler_talwar/appendix_b_1/remark_b_2",
     ),
 )

@@ -15,9 +15,8 @@ from sympy import Expr, Integer, Rational, log, sqrt
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import LEAST, claimed
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import SEEN as MANY_STEPS
-from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.gaussian import tail
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, T, alpha, eta, sigma, sigma_dp, u, v, w, x, y, z
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
@@ -30,216 +29,148 @@ SEEN = event(_order, tail(Integer(19)) / 10, tail(Integer(20)))
 """What a last iterate above 20 shows at order 20."""
 
 
-def _one_step(left: Expr, name: str) -> Holds:
-    return Holds(left, Relation.AT_MOST, _claimed, {}, name)
+def _one_step(left: Expr, name: str) -> IntervalInequality:
+    return IntervalInequality(left, "<=", _claimed, {}, name)
 
 
 def _window_range(last: Expr) -> Inequality:
-    return Inequality(last, Relation.AT_MOST, T - 1, name="the window is one of 0..T-1")
+    return Inequality(last, "<=", T - 1, name="the window is one of 0..T-1")
 
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/appendix_b_2/bound",
-        title="(B.2): T prices S, or a window of them and the distance that is left",
-        source=at(776, "B.2", "(B.2)"),
-        checks=(
-            _one_step(SEEN, "T = 1, order 20: 0.0807 claimed, an event of the last iterate"),
-            _one_step(sampled_up(_tenth, _one, _order), "the same without projection, the law itself"),
-            Holds(MANY_STEPS, Relation.AT_MOST, claimed(LEAST), {}, "the second bound, T >= 176"),
+        "altschuler_talwar/appendix_b_2/bound",
+        "(B.2): T prices S, or a window of them and the distance that is left",
+        at(776, "B.2", "(B.2)"),
+        _one_step(SEEN, "T = 1, order 20: 0.0807 claimed, an event of the last iterate").mutant(
+            "half", right=_claimed / 2
         ),
-        mutants=(wrong("half", Holds(SEEN, Relation.AT_MOST, _claimed / 2, {})),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "(B.2) claims T S for T steps and less for long runs. One step with q = 1/10 and a gradient -1 against 0 "
-            "has D_20 above 7 in the order with the mixture first, where 0.0807 is claimed, and its second bound "
-            "fails with (3.7). The first bound holds with the larger direction under removal, and with the price of a "
-            "step between two mixtures under replacement."
-        ),
+        _one_step(sampled_up(_tenth, _one, _order), "the same without projection, the law itself"),
+        IntervalInequality(MANY_STEPS, "<=", claimed(LEAST), {}, "the second bound, T >= 176"),
+        remark="""(B.2) claims T S for T steps and less for long runs. One step with q = 1/10 and a gradient -1 against
+        0 has D_20 above 7 in the order with the mixture first, where 0.0807 is claimed, and its second bound fails
+        with (3.7). The first bound holds with the larger direction under removal, and with the price of a step between
+        two mixtures under replacement.""",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_2/bound_repaired",
-        title="One step: the larger direction is what the law has, and what the event shows is below it",
-        source=at(776, "B.2", "(B.2)"),
-        checks=(
-            Holds(SEEN, Relation.AT_MOST, sampled_up(_tenth, _one, _order), {}, "the event"),
-            Holds(Integer(7), Relation.BELOW, SEEN, {}, "above 7"),
-        ),
-        mutants=(wrong("above 8", Holds(Integer(8), Relation.BELOW, SEEN, {})),),
-        role=Role.OURS,
+    Ours(
+        "altschuler_talwar/appendix_b_2/bound_repaired",
+        "One step: the larger direction is what the law has, and what the event shows is below it",
+        at(776, "B.2", "(B.2)"),
+        IntervalInequality(SEEN, "<=", sampled_up(_tenth, _one, _order), {}, "the event"),
+        IntervalInequality(Integer(7), "<", SEEN, {}, "above 7").mutant("above 8", left=Integer(8)),
         repairs="altschuler_talwar/appendix_b_2/bound",
     ),
     Claim(
-        key="altschuler_talwar/appendix_b_2/remark_b_1",
-        title="Remark B.1: the bounds of appendix B hold for all orders and all noise",
-        source=at(752, "Remark B.1"),
-        checks=(
-            _one_step(SEEN, "order 20, noise 1"),
-            Holds(
-                sampled_up(_tenth, Integer(4), Integer(200)),
-                Relation.AT_MOST,
-                log(Rational(10, 9)),
-                {},
-                "order 200, noise 4, S at most log(1/(1 - q))",
-            ),
+        "altschuler_talwar/appendix_b_2/remark_b_1",
+        "Remark B.1: the bounds of appendix B hold for all orders and all noise",
+        at(752, "Remark B.1"),
+        _one_step(SEEN, "order 20, noise 1").mutant("half", right=_claimed / 2),
+        IntervalInequality(
+            sampled_up(_tenth, Integer(4), Integer(200)),
+            "<=",
+            log(Rational(10, 9)),
+            {},
+            "order 200, noise 4, S at most log(1/(1 - q))",
         ),
-        mutants=(wrong("half", Holds(SEEN, Relation.AT_MOST, _claimed / 2, {})),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "Remark B.1 frees (B.2) and (B.3) of the conditions on the order and the noise, because they only serve "
-            "Lemma 2.12. At large orders S stays below log(1/(1 - q)) while the loss of one step grows like alpha/(2 "
-            "sigma^2). The larger direction may be computed at all orders and noise, and bounds with it hold there."
-        ),
+        remark="""Remark B.1 frees (B.2) and (B.3) of the conditions on the order and the noise, because they only
+        serve Lemma 2.12. At large orders S stays below log(1/(1 - q)) while the loss of one step grows like alpha/(2
+        sigma^2). The larger direction may be computed at all orders and noise, and bounds with it hold there.""",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_2/remark_b_1_repaired",
-        title="The larger direction grows with the order: above a third of alpha/(2 sigma^2) at order 200, noise 4",
-        source=at(752, "Remark B.1"),
-        checks=(
-            Holds(Rational(200, 96), Relation.BELOW, sampled_up(_tenth, Integer(4), Integer(200)), {}, "order 200"),
-        ),
-        mutants=(
-            wrong(
-                "all of it",
-                Holds(Rational(200, 32), Relation.BELOW, sampled_up(_tenth, Integer(4), Integer(200)), {}),
-            ),
-        ),
-        role=Role.OURS,
+    Ours(
+        "altschuler_talwar/appendix_b_2/remark_b_1_repaired",
+        "The larger direction grows with the order: above a third of alpha/(2 sigma^2) at order 200, noise 4",
+        at(752, "Remark B.1"),
+        IntervalInequality(
+            Rational(200, 96), "<", sampled_up(_tenth, Integer(4), Integer(200)), {}, "order 200"
+        ).mutant("all of it", left=Rational(200, 32)),
         repairs="altschuler_talwar/appendix_b_2/remark_b_1",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_2/first_part",
-        title="With tau = 0 the two auxiliary runs are the same, so that T S bounds T steps",
-        source=at(774, "B.2"),
-        checks=(_one_step(sampled_up(_tenth, _one, _order), "T = 1, q = 1/10, gradients -1 and 0, order 20"),),
-        mutants=(wrong("half", Holds(sampled_up(_tenth, _one, _order), Relation.AT_MOST, _claimed / 2, {})),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "With tau = 0 the runs are said to be identical given Z, so that the second term is 0. They differ in the "
-            "law of the batch given Z', also from a common start; one step already costs 7.5 against 0.08. The second "
-            "term is 0 where what is revealed does not depend on the data set, as in proof_3_1/swap."
+    Step(
+        "altschuler_talwar/appendix_b_2/first_part",
+        "With tau = 0 the two auxiliary runs are the same, so that T S bounds T steps",
+        at(774, "B.2"),
+        _one_step(sampled_up(_tenth, _one, _order), "T = 1, q = 1/10, gradients -1 and 0, order 20").mutant(
+            "half", right=_claimed / 2
         ),
+        remark="""With tau = 0 the runs are said to be identical given Z, so that the second term is 0. They differ in
+        the law of the batch given Z', also from a common start; one step already costs 7.5 against 0.08. The second
+        term is 0 where what is revealed does not depend on the data set, as in proof_3_1/swap.""",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_2/first_part_repaired",
-        title="Composition with the larger direction: T steps cost at most T times it where the gradient is removed",
-        source=at(774, "B.2"),
-        checks=(
-            Inequality(x + y, Relation.AT_MOST, 2 * z, (x <= z, y <= z), "two steps"),
-            Holds(_claimed, Relation.BELOW, sampled_up(_tenth, Rational(1, 2), _order), {}, "the larger of the two"),
-        ),
-        mutants=(
-            wrong("one step", Inequality(x + y, Relation.AT_MOST, z, (x <= z, y <= z))),
-            wrong("the smaller", Holds(sampled_up(_tenth, Rational(1, 2), _order), Relation.BELOW, _claimed, {})),
-        ),
-        role=Role.OURS,
+    Ours(
+        "altschuler_talwar/appendix_b_2/first_part_repaired",
+        "Composition with the larger direction: T steps cost at most T times it where the gradient is removed",
+        at(774, "B.2"),
+        Inequality(x + y, "<=", 2 * z, (x <= z, y <= z), "two steps").mutant("one step", right=z),
+        IntervalInequality(
+            _claimed, "<", sampled_up(_tenth, Rational(1, 2), _order), {}, "the larger of the two"
+        ).mutant("the smaller", left=sampled_up(_tenth, Rational(1, 2), _order), right=_claimed),
         repairs="altschuler_talwar/appendix_b_2/first_part",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_2/best_window",
-        title="The window D/(eta sigma_1) sqrt(alpha/(2 S)) is the best real one",
-        source=at(778, "B.2", "Numerical computation"),
-        checks=(
-            Inequality(2 * sqrt(u * v), Relation.TIGHT, u * y + v / y, (y > 0,), "no window is better"),
-            Identity(
-                sqrt(alpha * D**2 / (2 * eta**2 * sigma**2) / u),
-                D / (eta * sigma) * sqrt(alpha / (2 * u)),
-                "as printed",
-            ),
+    Step(
+        "altschuler_talwar/appendix_b_2/best_window",
+        "The window D/(eta sigma_1) sqrt(alpha/(2 S)) is the best real one",
+        at(778, "B.2", "Numerical computation"),
+        Inequality(2 * sqrt(u * v), "<= and attained", u * y + v / y, (y > 0,), "no window is better").mutant(
+            "3 for 2", left=3 * sqrt(u * v), sign="<="
         ),
-        mutants=(
-            wrong("3 for 2", Inequality(3 * sqrt(u * v), Relation.AT_MOST, u * y + v / y, (y > 0,))),
-            wrong(
-                "alpha/S",
-                Identity(sqrt(alpha * D**2 / (2 * eta**2 * sigma**2) / u), D / (eta * sigma) * sqrt(alpha / u)),
-            ),
-        ),
-        role=Role.STEP,
+        Identity(
+            sqrt(alpha * D**2 / (2 * eta**2 * sigma**2) / u),
+            D / (eta * sigma) * sqrt(alpha / (2 * u)),
+            "as printed",
+        ).mutant("alpha/S", right=D / (eta * sigma) * sqrt(alpha / u)),
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_2/window_range",
-        title="The window is cut at T - 1",
-        source=at(778, "B.2", "Numerical computation"),
-        checks=(_window_range(T - 1),),
+    Step(
+        "altschuler_talwar/appendix_b_2/window_range",
+        "The window is cut at T - 1",
+        at(778, "B.2", "Numerical computation"),
+        _window_range(T - 1).mutant("T + 1", _window_range(T + 1)),
         misprint=_window_range(T),
-        mutants=(wrong("T + 1", _window_range(T + 1)),),
-        role=Role.STEP,
-        remark=(
-            "The window is set to the minimum with T, outside its range 0..T-1, where tau would be -1. (B.3) takes "
-            "the minimum with T - 1. With T the value exceeds T S and does no harm."
-        ),
+        remark="""The window is set to the minimum with T, outside its range 0..T-1, where tau would be -1. (B.3) takes
+        the minimum with T - 1. With T the value exceeds T S and does no harm.""",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_2/monotone",
-        title="The bound decreases in sigma, which allows binary search",
-        source=at(778, "B.2", "Numerical computation"),
-        checks=(
-            Inequality(
-                alpha / (2 * sigma_dp**2),
-                Relation.AT_MOST,
-                alpha / (2 * sigma**2),
-                (sigma <= sigma_dp,),
-                "a larger noise",
-            ),
-            Holds(
-                sampled_down(_tenth, Integer(2), Integer(3)),
-                Relation.BELOW,
-                sampled_down(_tenth, _one, Integer(3)),
-                {},
-                "S at noise 2 and 1",
-            ),
+    Step(
+        "altschuler_talwar/appendix_b_2/monotone",
+        "The bound decreases in sigma, which allows binary search",
+        at(778, "B.2", "Numerical computation"),
+        Inequality(
+            alpha / (2 * sigma_dp**2),
+            "<=",
+            alpha / (2 * sigma**2),
+            (sigma <= sigma_dp,),
+            "a larger noise",
+        ),
+        IntervalInequality(
+            sampled_down(_tenth, Integer(2), Integer(3)),
+            "<",
+            sampled_down(_tenth, _one, Integer(3)),
+            {},
+            "S at noise 2 and 1",
+        ).mutant(
+            "S increases",
+            left=sampled_down(_tenth, _one, Integer(3)),
+            right=sampled_down(_tenth, Integer(2), Integer(3)),
         ),
         misprint=Inequality(
             alpha / (2 * sigma**2),
-            Relation.AT_MOST,
+            "<=",
             alpha / (2 * sigma_dp**2),
             (sigma <= sigma_dp,),
             "increasing in sigma, as printed",
         ),
-        mutants=(
-            wrong(
-                "S increases",
-                Holds(
-                    sampled_down(_tenth, _one, Integer(3)),
-                    Relation.BELOW,
-                    sampled_down(_tenth, Integer(2), Integer(3)),
-                    {},
-                ),
-            ),
-        ),
-        role=Role.STEP,
-        remark=(
-            "Appendices B.2 and B.3 say that the RDP is increasing in sigma. More noise loses less privacy, and both "
-            "terms decrease. Binary search works in either case; the word is decreasing."
-        ),
+        remark="""Appendices B.2 and B.3 say that the RDP is increasing in sigma. More noise loses less privacy, and
+        both terms decrease. Binary search works in either case; the word is decreasing.""",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_2/swapped_minima",
-        title="The minima may be swapped: T S is least with all the noise in Z",
-        source=at(774, "B.2", "(B.2)"),
-        checks=(
-            Holds(
-                sampled_down(_tenth, _one, Integer(3)),
-                Relation.AT_MOST,
-                sampled_down(_tenth, x, Integer(3)),
-                {x: (Rational(1, 2), Rational(9, 10))},
-                "a share of the noise",
-            ),
-            Inequality(w * u + u + v / w, Relation.TIGHT, u + (w * u + v / w), name="Q + window"),
-        ),
-        mutants=(
-            wrong(
-                "more noise",
-                Holds(
-                    sampled_down(_tenth, _one, Integer(3)),
-                    Relation.AT_MOST,
-                    sampled_down(_tenth, x, Integer(3)),
-                    {x: (Rational(11, 10), Integer(2))},
-                ),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
+    Step(
+        "altschuler_talwar/appendix_b_2/swapped_minima",
+        "The minima may be swapped: T S is least with all the noise in Z",
+        at(774, "B.2", "(B.2)"),
+        IntervalInequality(
+            sampled_down(_tenth, _one, Integer(3)),
+            "<=",
+            sampled_down(_tenth, x, Integer(3)),
+            {x: (Rational(1, 2), Rational(9, 10))},
+            "a share of the noise",
+        ).mutant("more noise", box={x: (Rational(11, 10), Integer(2))}),
+        Inequality(w * u + u + v / w, "<= and attained", u + (w * u + v / w), name="Q + window"),
     ),
 )

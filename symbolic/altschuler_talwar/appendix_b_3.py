@@ -13,8 +13,7 @@ from sympy import Expr, Integer, Min, Rational, diff, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
-from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.notation import SHIFTS, D, c, epsilon, r, tau, u
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 
@@ -32,7 +31,7 @@ def _cheapest(squares: Expr) -> Inequality:
     """No two shifts that meet the constraint cost less than its square over the sum of c^-2t."""
     first, second = SHIFTS[:2]
     met = (first / c + second / c**2) ** 2
-    return Inequality(met, Relation.TIGHT, squares * (first**2 + second**2), name="least, two steps")
+    return Inequality(met, "<= and attained", squares * (first**2 + second**2), name="least, two steps")
 
 
 _c = Rational(9, 10)
@@ -49,87 +48,67 @@ _equal_losses = sampled_down(Rational(1, 10), Rational(1, 60), Integer(2))
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/appendix_b_3/bound",
-        title="(B.3): T prices S, or a window of them and the distance that is left",
-        source=at(784, "B.3", "(B.3)"),
-        checks=(
-            Holds(SEEN, Relation.AT_MOST, _equal_losses, {}, "T = 1, ten quadratics of one curvature"),
-            Holds(SEEN, Relation.AT_MOST, log(Rational(10, 9)), {}, "S is at most log(1/(1 - q))"),
+        "altschuler_talwar/appendix_b_3/bound",
+        "(B.3): T prices S, or a window of them and the distance that is left",
+        at(784, "B.3", "(B.3)"),
+        IntervalInequality(SEEN, "<=", _equal_losses, {}, "T = 1, ten quadratics of one curvature").mutant(
+            "half", right=_equal_losses / 2
         ),
-        mutants=(wrong("half", Holds(SEEN, Relation.AT_MOST, _equal_losses / 2, {})),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "(B.3) claims at most T S. The ten quadratics that break (5.3) have D_2 above 190 after one step, where S "
-            "is below log(10/9). It holds with the price of a step between two mixtures, at most twice the larger "
-            "direction of the sampled Gaussian."
-        ),
+        IntervalInequality(SEEN, "<=", log(Rational(10, 9)), {}, "S is at most log(1/(1 - q))"),
+        remark="""(B.3) claims at most T S. The ten quadratics that break (5.3) have D_2 above 190 after one step,
+        where S is below log(10/9). It holds with the price of a step between two mixtures, at most twice the larger
+        direction of the sampled Gaussian.""",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_3/bound_repaired",
-        title="The distance costs no more than in (5.2), and nothing beats it in a window of one",
-        source=at(784, "B.3", "(B.3)"),
+    Ours(
+        "altschuler_talwar/appendix_b_3/bound_repaired",
+        "The distance costs no more than in (5.2), and nothing beats it in a window of one",
+        at(784, "B.3", "(B.3)"),
+        Inequality((1 - c**2) / (u - 1), "<= and attained", 1 / u, name="at most c^(2w), as footnote 11 says").mutant(
+            "half", sign="<=", right=1 / (2 * u)
+        ),
+        Identity((1 - c**2) / (c**-2 - 1), c**2, "window of one").mutant("1 - c", left=(1 - c) / (c**-2 - 1)),
         assumptions=(c < 1, u * c**2 >= 1),
-        checks=(
-            Inequality((1 - c**2) / (u - 1), Relation.TIGHT, 1 / u, name="at most c^(2w), as footnote 11 says"),
-            Identity((1 - c**2) / (c**-2 - 1), c**2, "window of one"),
-        ),
-        mutants=(
-            wrong("1 - c", Identity((1 - c) / (c**-2 - 1), c**2)),
-            wrong("half", Inequality((1 - c**2) / (u - 1), Relation.AT_MOST, 1 / (2 * u))),
-        ),
-        role=Role.OURS,
         repairs="altschuler_talwar/appendix_b_3/bound",
     ),
     Claim(
-        key="altschuler_talwar/appendix_b_3/footnote_11",
-        title="The shifts of footnote 11 meet the constraint and cost (1 - c^2) D^2 / (c^(-2w) - 1)",
-        source=at(792, "B.3", "footnote 11"),
+        "altschuler_talwar/appendix_b_3/footnote_11",
+        "The shifts of footnote 11 meet the constraint and cost (1 - c^2) D^2 / (c^(-2w) - 1)",
+        at(792, "B.3", "footnote 11"),
+        Identity(c**tau * _beta * D * c ** (-2 * tau) * _squares, D, "constraint").mutant(
+            "sum from 0", left=_beta * c**-tau * c**2 * _squares * D
+        ),
+        Identity(_beta**2 * D**2 * c ** (-2 * tau) * _squares, c**-tau * _beta * D**2, "value"),
+        _cheapest(1 / c**2 + 1 / c**4).mutant("equal shifts are best", _cheapest(Integer(2) / c**2)),
+        Identity(c**-tau * _beta * D**2, (1 - c**2) * D**2 / (u - 1), "as in (B.3)").mutant(
+            "1 - c for 1 - c^2", right=(1 - c) * D**2 / (u - 1)
+        ),
         assumptions=(c < 1, u > 1),
-        checks=(
-            Identity(c**tau * _beta * D * c ** (-2 * tau) * _squares, D, "constraint"),
-            Identity(_beta**2 * D**2 * c ** (-2 * tau) * _squares, c**-tau * _beta * D**2, "value"),
-            _cheapest(1 / c**2 + 1 / c**4),
-            Identity(c**-tau * _beta * D**2, (1 - c**2) * D**2 / (u - 1), "as in (B.3)"),
-        ),
-        mutants=(
-            wrong("equal shifts are best", _cheapest(Integer(2) / c**2)),
-            Mutant("1 - c for 1 - c^2", Identity(c**-tau * _beta * D**2, (1 - c) * D**2 / (u - 1)), Engine.IDENTITY),
-            Mutant("sum from 0", Identity(_beta * c**-tau * c**2 * _squares * D, D), Engine.IDENTITY),
-        ),
     ),
     Claim(
-        key="altschuler_talwar/appendix_b_3/window",
-        title="The printed window, with (1 - c)^2 in beta, meets first-order optimality",
-        source=at(790, "B.3", "Numerical computation"),
+        "altschuler_talwar/appendix_b_3/window",
+        "The printed window, with (1 - c)^2 in beta, meets first-order optimality",
+        at(790, "B.3", "Numerical computation"),
+        Identity(_slope((1 - c) ** 2), Integer(0), "slope at the printed window").mutant("1 - c", left=_slope(1 - c)),
+        IntervalInequality(
+            Min(_at_window(6), _at_window(7)),
+            "<=",
+            _at_window(18),
+            {},
+            "c = 9/10, S = 1, r = 1000: floor and ceiling of the printed window against 18",
+        ),
+        IntervalInequality(Integer(6), "<", log(_printed) / (-2 * log(_c)), {}, "it is above 6 there"),
+        IntervalInequality(log(_printed) / (-2 * log(_c)), "<", Integer(7), {}, "and below 7"),
         assumptions=(c < 1, u > 1, epsilon > 0),
-        checks=(
-            Identity(_slope((1 - c) ** 2), Integer(0), "slope at the printed window"),
-            Holds(
-                Min(_at_window(6), _at_window(7)),
-                Relation.AT_MOST,
-                _at_window(18),
-                {},
-                "c = 9/10, S = 1, r = 1000: floor and ceiling of the printed window against 18",
-            ),
-            Holds(Integer(6), Relation.BELOW, log(_printed) / (-2 * log(_c)), {}, "it is above 6 there"),
-            Holds(log(_printed) / (-2 * log(_c)), Relation.BELOW, Integer(7), {}, "and below 7"),
-        ),
-        mutants=(Mutant("1 - c", Identity(_slope(1 - c), Integer(0)), Engine.IDENTITY),),
-        remark=(
-            "The window is printed with (1 - c)^2 in beta and said to follow from first-order optimality of (B.3). "
-            "The slope of (B.3) does not vanish there. With 1 - c^2 in the place of (1 - c)^2 it does; (B.3) at the "
-            "printed window stays a value of the minimised function, only not the least: 63 against 23 in the "
-            "example."
-        ),
+        remark="""The window is printed with (1 - c)^2 in beta and said to follow from first-order optimality of (B.3).
+        The slope of (B.3) does not vanish there. With 1 - c^2 in the place of (1 - c)^2 it does; (B.3) at the printed
+        window stays a value of the minimised function, only not the least: 63 against 23 in the example.""",
     ),
-    Claim(
-        key="altschuler_talwar/appendix_b_3/window_repaired",
-        title="With 1 - c^2 in beta the window meets first-order optimality",
-        source=at(790, "B.3", "Numerical computation"),
+    Ours(
+        "altschuler_talwar/appendix_b_3/window_repaired",
+        "With 1 - c^2 in beta the window meets first-order optimality",
+        at(790, "B.3", "Numerical computation"),
+        Identity(_slope(1 - c**2), Integer(0), "slope at the repaired window").mutant("1 + c^2", left=_slope(1 + c**2)),
         assumptions=(c < 1, u > 1, epsilon > 0),
-        checks=(Identity(_slope(1 - c**2), Integer(0), "slope at the repaired window"),),
-        mutants=(Mutant("1 + c^2", Identity(_slope(1 + c**2), Integer(0)), Engine.IDENTITY),),
-        role=Role.OURS,
         repairs="altschuler_talwar/appendix_b_3/window",
     ),
 )

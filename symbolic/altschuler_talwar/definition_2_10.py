@@ -13,8 +13,7 @@ Remark       Under replacement the two laws of one update are both mixtures; wit
 from sympy import Expr, Integer, Rational, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role, Value
-from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.notation import alpha, gamma, kappa, p, q, r, sigma, u, x, xi, y
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
@@ -23,93 +22,59 @@ _up, _down = sampled_up(_tenth, _one, _order), sampled_down(_tenth, _one, _order
 _box = {sigma: (Rational(1, 2), Integer(1)), alpha: (Integer(8), Integer(20))}
 
 
-def _below(left: Expr, right: Expr, name: str) -> Holds:
-    return Holds(left, Relation.AT_MOST, right, _box, name)
+def _below(left: Expr, right: Expr, name: str) -> IntervalInequality:
+    return IntervalInequality(left, "<=", right, _box, name)
 
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/definition_2_10/both_orders",
-        title="S bounds the loss of one sampled update, whichever of the adjacent data sets comes first",
-        source=at(261, "Definition 2.10"),
-        checks=(
-            Holds(_up, Relation.AT_MOST, _down, {}, "q = 1/10, s = 1, alpha = 20"),
-            Holds(_up, Relation.AT_MOST, log(Rational(10, 9)), {}, "S never exceeds log(1/(1 - q))"),
-        ),
-        mutants=(wrong("twice S", Holds(_up, Relation.AT_MOST, 2 * _down, {})),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "S is introduced as capturing precisely how far a noisy update on adjacent data sets is told apart. RDP "
-            "asks for both orders, and with the mixture first the divergence at q = 1/10, s = 1 and alpha = 20 is "
-            "7.576, while S is below log(10/9). What captures it is the larger direction, which grows with the order."
-        ),
+        "altschuler_talwar/definition_2_10/both_orders",
+        "S bounds the loss of one sampled update, whichever of the adjacent data sets comes first",
+        at(261, "Definition 2.10"),
+        IntervalInequality(_up, "<=", _down, {}, "q = 1/10, s = 1, alpha = 20").mutant("twice S", right=2 * _down),
+        IntervalInequality(_up, "<=", log(Rational(10, 9)), {}, "S never exceeds log(1/(1 - q))"),
+        remark="""S is introduced as capturing precisely how far a noisy update on adjacent data sets is told apart.
+        RDP asks for both orders, and with the mixture first the divergence at q = 1/10, s = 1 and alpha = 20 is 7.576,
+        while S is below log(10/9). What captures it is the larger direction, which grows with the order.""",
     ),
-    Claim(
-        key="altschuler_talwar/definition_2_10/larger_direction",
-        title="The mixture first is the larger direction; S never exceeds log(1/(1 - q))",
-        source=at(261, "Definition 2.10"),
-        checks=(
-            _below(sampled_down(_tenth, sigma, alpha), sampled_up(_tenth, sigma, alpha), "on a box, q = 1/10"),
-            _below(sampled_down(_tenth, sigma, alpha), -log(1 - _tenth), "S is bounded"),
-            Inequality(p / ((1 - q) * p + q * x), Relation.AT_MOST, 1 / (1 - q), (q < 1,), "the ratio of densities"),
-            Value(_up, "7.5762263", "the larger direction"),
+    Ours(
+        "altschuler_talwar/definition_2_10/larger_direction",
+        "The mixture first is the larger direction; S never exceeds log(1/(1 - q))",
+        at(261, "Definition 2.10"),
+        _below(sampled_down(_tenth, sigma, alpha), sampled_up(_tenth, sigma, alpha), "on a box, q = 1/10").mutant(
+            "the base first", _below(sampled_up(_tenth, sigma, alpha), sampled_down(_tenth, sigma, alpha), "")
         ),
-        mutants=(
-            wrong("the base first", _below(sampled_up(_tenth, sigma, alpha), sampled_down(_tenth, sigma, alpha), "")),
-            wrong("half of it", _below(sampled_down(_tenth, sigma, alpha), -log(1 - _tenth) / 2, "")),
+        _below(sampled_down(_tenth, sigma, alpha), -log(1 - _tenth), "S is bounded").mutant(
+            "half of it", _below(sampled_down(_tenth, sigma, alpha), -log(1 - _tenth) / 2, "")
         ),
-        role=Role.OURS,
+        Inequality(p / ((1 - q) * p + q * x), "<=", 1 / (1 - q), (q < 1,), "the ratio of densities"),
+        Value(_up, "7.5762263", "the larger direction"),
         repairs="altschuler_talwar/definition_2_10/both_orders",
     ),
     Claim(
-        key="altschuler_talwar/definition_2_10/lemma_2_11",
-        title="Lemma 2.11: over laws on a ball of radius r the largest is S(q, s/r)",
-        source=at(267, "Lemma 2.11"),
-        checks=(
-            Identity((r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma / r) ** 2), "change of variables"),
-            Holds(
-                sampled_down(_tenth, 1 / x, Integer(3)),
-                Relation.BELOW,
-                sampled_down(_tenth, _one, Integer(3)),
-                {x: (Rational(1, 2), Rational(9, 10))},
-                "shorter shifts, order 3",
-            ),
-            Identity((u * sigma) ** 2 + (1 - u**2) * sigma**2, sigma**2, "scaled by u and noise added"),
-        ),
-        mutants=(
-            wrong("s r", Identity((r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma * r) ** 2))),
-            wrong(
-                "longer shifts",
-                Holds(
-                    sampled_down(_tenth, 1 / x, Integer(3)),
-                    Relation.BELOW,
-                    sampled_down(_tenth, _one, Integer(3)),
-                    {x: (Rational(11, 10), Rational(3, 2))},
-                ),
-            ),
-        ),
-        relation=Relation.TIGHT,
+        "altschuler_talwar/definition_2_10/lemma_2_11",
+        "Lemma 2.11: over laws on a ball of radius r the largest is S(q, s/r)",
+        at(267, "Lemma 2.11"),
+        Identity(
+            (r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma / r) ** 2), "change of variables"
+        ).mutant("s r", right=(y - 1) ** 2 / (2 * (sigma * r) ** 2)),
+        IntervalInequality(
+            sampled_down(_tenth, 1 / x, Integer(3)),
+            "<",
+            sampled_down(_tenth, _one, Integer(3)),
+            {x: (Rational(1, 2), Rational(9, 10))},
+            "shorter shifts, order 3",
+        ).mutant("longer shifts", box={x: (Rational(11, 10), Rational(3, 2))}),
+        Identity((u * sigma) ** 2 + (1 - u**2) * sigma**2, sigma**2, "scaled by u and noise added"),
     ),
-    Claim(
-        key="altschuler_talwar/definition_2_10/mixture_of_mixtures",
-        title="A.2: noise around a mixed centre is the mixture of the laws with fixed centres",
-        source=at(661, "A.2"),
-        checks=(
-            Identity(
-                (1 - q) * xi + q * (u * gamma + (1 - u) * kappa),
-                u * ((1 - q) * xi + q * gamma) + (1 - u) * ((1 - q) * xi + q * kappa),
-                "densities, two centres",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "base mixed once",
-                Identity(
-                    (1 - q) * xi + q * (u * gamma + (1 - u) * kappa),
-                    u * ((1 - q) * xi + q * gamma) + (1 - u) * q * kappa,
-                ),
-            ),
-        ),
-        role=Role.STEP,
+    Step(
+        "altschuler_talwar/definition_2_10/mixture_of_mixtures",
+        "A.2: noise around a mixed centre is the mixture of the laws with fixed centres",
+        at(661, "A.2"),
+        Identity(
+            (1 - q) * xi + q * (u * gamma + (1 - u) * kappa),
+            u * ((1 - q) * xi + q * gamma) + (1 - u) * ((1 - q) * xi + q * kappa),
+            "densities, two centres",
+        ).mutant("base mixed once", right=u * ((1 - q) * xi + q * gamma) + (1 - u) * q * kappa),
     ),
 )

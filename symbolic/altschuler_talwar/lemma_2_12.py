@@ -17,8 +17,7 @@ from collections.abc import Mapping
 from sympy import Expr, Integer, Rational, Symbol, exp, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Holds, Relation, Role
-from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.claim import Claim, IntervalInequality, Ours
 from lastiterate.symbolic.notation import alpha, q, sigma, v, x
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
@@ -37,72 +36,59 @@ _four: Mapping[Symbol, tuple[Expr | int, Expr | int]] = {
 }
 
 
-def _price(direction: Expr, box: Mapping[Symbol, tuple[Expr | int, Expr | int]], right: Expr, name: str) -> Holds:
-    return Holds(direction, Relation.AT_MOST, right, box, name)
+def _price(
+    direction: Expr, box: Mapping[Symbol, tuple[Expr | int, Expr | int]], right: Expr, name: str
+) -> IntervalInequality:
+    return IntervalInequality(direction, "<=", right, box, name)
 
 
 _up, _down = sampled_up(q, sigma, alpha), sampled_down(q, sigma, alpha)
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/lemma_2_12/smaller_direction",
-        title="Lemma 2.12 as Definition 2.10 reads: S <= 2 alpha q^2/sigma^2",
-        source=at(275, "Lemma 2.12"),
+        "altschuler_talwar/lemma_2_12/smaller_direction",
+        "Lemma 2.12 as Definition 2.10 reads: S <= 2 alpha q^2/sigma^2",
+        at(275, "Lemma 2.12"),
+        _price(_down, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5").mutant(
+            "a quarter", _price(_down, _two, _bound / 8, "")
+        ),
+        _price(_down, _four, _bound, "orders 3/2 to 3, q as before, sigma = 4"),
         assumptions=_orders,
-        checks=(
-            _price(_down, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5"),
-            _price(_down, _four, _bound, "orders 3/2 to 3, q as before, sigma = 4"),
-        ),
-        mutants=(wrong("a quarter", _price(_down, _two, _bound / 8, "")),),
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="altschuler_talwar/lemma_2_12/larger_direction",
-        title="The bound of Lemma 2.12 holds for the larger direction too, which the asymptotics need",
-        source=at(275, "Lemma 2.12"),
+    Ours(
+        "altschuler_talwar/lemma_2_12/larger_direction",
+        "The bound of Lemma 2.12 holds for the larger direction too, which the asymptotics need",
+        at(275, "Lemma 2.12"),
+        _price(_up, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5").mutant(
+            "a quarter", _price(_up, _two, _bound / 8, "")
+        ),
+        _price(_up, _four, _bound, "orders 3/2 to 3, q as before, sigma = 4"),
+        IntervalInequality(exp(v) - 1, "<=", 4 * v, {v: (0, Rational(1, 16))}, "order 2, everywhere"),
+        IntervalInequality(
+            3 * (1 - q) * (exp(v) - 1) + q * (exp(3 * v) - 1),
+            "<=",
+            12 * v,
+            {v: (0, Rational(1, 16)), q: (0, _fifth)},
+            "order 3, everywhere",
+        ),
+        IntervalInequality(log(1 + x), "<=", x, {x: (0, 1)}, "for orders 2 and 3"),
         assumptions=_orders,
-        checks=(
-            _price(_up, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5"),
-            _price(_up, _four, _bound, "orders 3/2 to 3, q as before, sigma = 4"),
-            Holds(exp(v) - 1, Relation.AT_MOST, 4 * v, {v: (0, Rational(1, 16))}, "order 2, everywhere"),
-            Holds(
-                3 * (1 - q) * (exp(v) - 1) + q * (exp(3 * v) - 1),
-                Relation.AT_MOST,
-                12 * v,
-                {v: (0, Rational(1, 16)), q: (0, _fifth)},
-                "order 3, everywhere",
-            ),
-            Holds(log(1 + x), Relation.AT_MOST, x, {x: (0, 1)}, "for orders 2 and 3"),
-        ),
-        mutants=(wrong("a quarter", _price(_up, _two, _bound / 8, "")),),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="altschuler_talwar/lemma_2_12/orders",
-        title="Beyond alpha* the larger direction breaks the bound, the smaller one does not",
-        source=at(273, "Section 2.3"),
-        checks=(
-            Holds(
-                _bound.subs({q: _tenth, sigma: 4, alpha: 200}),
-                Relation.BELOW,
-                sampled_up(_tenth, Integer(4), Integer(200)),
-                {},
-                "q = 1/10, sigma = 4, alpha = 200",
-            ),
-            Holds(-log(1 - _tenth), Relation.BELOW, _bound.subs({q: _tenth, sigma: 4, alpha: 200}), {}, "S is smaller"),
+    Ours(
+        "altschuler_talwar/lemma_2_12/orders",
+        "Beyond alpha* the larger direction breaks the bound, the smaller one does not",
+        at(273, "Section 2.3"),
+        IntervalInequality(
+            _bound.subs({q: _tenth, sigma: 4, alpha: 200}),
+            "<",
+            sampled_up(_tenth, Integer(4), Integer(200)),
+            {},
+            "q = 1/10, sigma = 4, alpha = 200",
+        ).mutant(
+            "at alpha = 4",
+            left=_bound.subs({q: _tenth, sigma: 4, alpha: 4}),
+            right=sampled_up(_tenth, Integer(4), Integer(4)),
         ),
-        mutants=(
-            wrong(
-                "at alpha = 4",
-                Holds(
-                    _bound.subs({q: _tenth, sigma: 4, alpha: 4}),
-                    Relation.BELOW,
-                    sampled_up(_tenth, Integer(4), Integer(4)),
-                    {},
-                ),
-            ),
-        ),
-        role=Role.OURS,
+        IntervalInequality(-log(1 - _tenth), "<", _bound.subs({q: _tenth, sigma: 4, alpha: 200}), {}, "S is smaller"),
     ),
 )

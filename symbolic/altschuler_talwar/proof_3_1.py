@@ -12,8 +12,7 @@ Source       Altschuler & Talwar 2022, section 3.2, steps 1 and 2.
 from sympy import Abs, Expr, binomial
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role
-from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.notation import D, a, b, c, gamma, j, kappa, n, v, w, x, xi, y, z, zeta
 
 _chance = binomial(n - 1, b - 1) / binomial(n, b)
@@ -29,103 +28,81 @@ _next = xi - y + a + z  # inside the projection that gives W_(t+1)
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/proof_3_1/probability",
-        title="(3.1): the bias is there with probability b/n",
-        source=at(371, "Step 1", "(3.1)"),
+        "altschuler_talwar/proof_3_1/probability",
+        "(3.1): the bias is there with probability b/n",
+        at(371, "Step 1", "(3.1)"),
+        Identity(_chance, b / n, "batches that hold i*").mutant("b/(n - 1)", right=b / (n - 1)),
         assumptions=(b <= n,),
-        checks=(Identity(_chance, b / n, "batches that hold i*"),),
         misprint=Identity(_chance, 1 - b / n, "as printed before (3.1)"),
-        mutants=(wrong("b/(n - 1)", Identity(binomial(n - 1, b - 1) / binomial(n, b), b / (n - 1))),),
-        remark=(
-            "The bias of Z' is said to be realised only with probability 1 - b/n. It is there when i* is in the "
-            "batch, which by (3.1) has probability b/n. The sentence gives (3.1) as its reason, and (3.5) uses b/n."
+        remark="""The bias of Z' is said to be realised only with probability 1 - b/n. It is there when i* is in the
+        batch, which by (3.1) has probability b/n. The sentence gives (3.1) as its reason, and (3.5) uses b/n.""",
+    ),
+    Step(
+        "altschuler_talwar/proof_3_1/coupling",
+        "Gradients on the other data set plus the bias of Z' are the gradients on this one",
+        at(364, "Step 1"),
+        Identity(-gamma / b + (gamma - kappa) / b, -kappa / b, "the sample i*, in units of eta").mutant(
+            "bias of the other sign", left=-gamma / b + (kappa - gamma) / b
+        ),
+        Identity(v * x + v * (1 - x), v, "variances of Y and Z add to that of the noise").mutant(
+            "standard deviations add", left=(v * x) ** 2 + (v * (1 - x)) ** 2, right=v**2
         ),
     ),
     Claim(
-        key="altschuler_talwar/proof_3_1/coupling",
-        title="Gradients on the other data set plus the bias of Z' are the gradients on this one",
-        source=at(364, "Step 1"),
-        checks=(
-            Identity(-gamma / b + (gamma - kappa) / b, -kappa / b, "the sample i*, in units of eta"),
-            Identity(v * x + v * (1 - x), v, "variances of Y and Z add to that of the noise"),
+        "altschuler_talwar/proof_3_1/observation_3_3",
+        "Observation 3.3: V_(t+1) = phi_t(V_t) + Y_(t+1)",
+        at(397, "Observation 3.3"),
+        Identity(_auxiliary + x - a, xi, "the point where phi_t takes gradients is W_t").mutant(
+            "gradient at V_t + x", left=_auxiliary + x
         ),
-        mutants=(
-            wrong("bias of the other sign", Identity(-gamma / b + (kappa - gamma) / b, -kappa / b)),
-            wrong("standard deviations add", Identity((v * x) ** 2 + (v * (1 - x)) ** 2, v**2)),
-        ),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="altschuler_talwar/proof_3_1/observation_3_3",
-        title="Observation 3.3: V_(t+1) = phi_t(V_t) + Y_(t+1)",
-        source=at(397, "Observation 3.3"),
-        checks=(
-            Identity(_auxiliary + x - a, xi, "the point where phi_t takes gradients is W_t"),
-            _projected(_auxiliary - y + (z + x), _next, "what is projected"),
-        ),
-        mutants=(
-            wrong("without Z_t", _projected(_auxiliary - y + x, _next, "")),
-            wrong("gradient at V_t + x", Identity(_auxiliary + x, xi)),
+        _projected(_auxiliary - y + (z + x), _next, "what is projected").mutant(
+            "without Z_t", _projected(_auxiliary - y + x, _next, "")
         ),
     ),
     Claim(
-        key="altschuler_talwar/proof_3_1/observation_3_4",
-        title="Observation 3.4: phi_t is a contraction, as the mean of contractions is",
-        source=at(405, "Observation 3.4"),
-        checks=(
-            Inequality(
-                Abs(xi + zeta) / 2, Relation.AT_MOST, z, (Abs(xi) <= z, Abs(zeta) <= z), "a batch of two, one dimension"
-            ),
-            Inequality(j * z / b, Relation.AT_MOST, z, (j <= b,), "b maps, each divided by b"),
+        "altschuler_talwar/proof_3_1/observation_3_4",
+        "Observation 3.4: phi_t is a contraction, as the mean of contractions is",
+        at(405, "Observation 3.4"),
+        Inequality(Abs(xi + zeta) / 2, "<=", z, (Abs(xi) <= z, Abs(zeta) <= z), "a batch of two, one dimension").mutant(
+            "the sum", left=Abs(xi + zeta)
         ),
-        mutants=(
-            wrong("the sum", Inequality(Abs(xi + zeta), Relation.AT_MOST, z, (Abs(xi) <= z, Abs(zeta) <= z))),
-            wrong("2 b maps", Inequality(j * z / b, Relation.AT_MOST, z, (j <= 2 * b, z > 0))),
+        Inequality(j * z / b, "<=", z, (j <= b,), "b maps, each divided by b").mutant(
+            "2 b maps", given=(j <= 2 * b, z > 0)
         ),
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="altschuler_talwar/proof_3_1/independence",
-        title="V is a contractive noisy iteration: its maps are drawn apart from the state they act on",
-        source=at(381, "Step 2"),
+    Step(
+        "altschuler_talwar/proof_3_1/independence",
+        "V is a contractive noisy iteration: its maps are drawn apart from the state they act on",
+        at(381, "Step 2"),
+        Identity(c**2 * (y + v) + (1 - c) ** 2 * v + v, c**2 * y + 2 * v, "variance of V_(t+1)").mutant(
+            "offset Y_t", left=c**2 * (y + v) + v + v
+        ),
         assumptions=(c < 1,),
-        checks=(Identity(c**2 * (y + v) + (1 - c) ** 2 * v + v, c**2 * y + 2 * v, "variance of V_(t+1)"),),
-        mutants=(wrong("offset Y_t", Identity(c**2 * (y + v) + v + v, c**2 * y + 2 * v)),),
-        role=Role.STEP,
-        remark=(
-            "Observations 3.3 and 3.4 are said to make V a contractive noisy iteration. Its map phi_t takes gradients "
-            "at V_t + sum Z - Y_t, and V_t itself contains Y_t: map and state are dependent, as the variance for "
-            "quadratics shows, and Lemmas 2.15 and 2.16 do not apply. The sequence U_t = W_t - gradients + Y_t, taken "
-            "before projection, has maps free of the noise, and one more step of it."
-        ),
+        remark="""Observations 3.3 and 3.4 are said to make V a contractive noisy iteration. Its map phi_t takes
+        gradients at V_t + sum Z - Y_t, and V_t itself contains Y_t: map and state are dependent, as the variance for
+        quadratics shows, and Lemmas 2.15 and 2.16 do not apply. The sequence U_t = W_t - gradients + Y_t, taken before
+        projection, has maps free of the noise, and one more step of it.""",
     ),
-    Claim(
-        key="altschuler_talwar/proof_3_1/independence_repaired",
-        title="U_t = W_t - gradients + Y_t is one: U_(t+1) = psi(projected U_t + Z_t) + Y_(t+1), Y_(t+1) new",
-        source=at(381, "Step 2"),
+    Ours(
+        "altschuler_talwar/proof_3_1/independence_repaired",
+        "U_t = W_t - gradients + Y_t is one: U_(t+1) = psi(projected U_t + Z_t) + Y_(t+1), Y_(t+1) new",
+        at(381, "Step 2"),
+        Identity(c**2 * (c**2 * y + v) + v, c**4 * y + c**2 * v + v, "variance of U_(t+1), either way").mutant(
+            "variance of V", right=c**2 * y + 2 * v
+        ),
+        Inequality(D**2 / (w + 1), "<", D**2 / w, name="steps tau..T-1, one more than in (3.6)").mutant(
+            "one step less", left=D**2 / (w - 1), given=(w > 1,)
+        ),
         assumptions=(c < 1,),
-        checks=(
-            Identity(c**2 * (c**2 * y + v) + v, c**4 * y + c**2 * v + v, "variance of U_(t+1), either way"),
-            Inequality(D**2 / (w + 1), Relation.BELOW, D**2 / w, name="steps tau..T-1, one more than in (3.6)"),
-        ),
-        mutants=(
-            wrong("variance of V", Identity(c**2 * (c**2 * y + v) + v, c**2 * y + 2 * v)),
-            wrong("one step less", Inequality(D**2 / (w - 1), Relation.BELOW, D**2 / w, (w > 1,))),
-        ),
-        role=Role.OURS,
         repairs="altschuler_talwar/proof_3_1/independence",
     ),
-    Claim(
-        key="altschuler_talwar/proof_3_1/last_map",
-        title="Below (3.4): W_T = h(V_(T-1)), gradients taken at v + (Z_tau + ... + Z_(T-2)) - Y_(T-1)",
-        source=at(427, "Step 3"),
-        checks=(Identity(_auxiliary + x - a, xi, "that point is W_(T-1)"),),
+    Step(
+        "altschuler_talwar/proof_3_1/last_map",
+        "Below (3.4): W_T = h(V_(T-1)), gradients taken at v + (Z_tau + ... + Z_(T-2)) - Y_(T-1)",
+        at(427, "Step 3"),
+        Identity(_auxiliary + x - a, xi, "that point is W_(T-1)").mutant("without Y", left=_auxiliary + x),
         misprint=Identity(_auxiliary + (x + z) - a, xi, "the sum up to Z_(T-1), as printed"),
-        mutants=(wrong("without Y", Identity(_auxiliary + x, xi)),),
-        role=Role.STEP,
-        remark=(
-            "In the map h the gradients are taken where the sum runs up to z_(T-1). They are taken at W_(T-1), which "
-            "does not contain Z_(T-1). The sum in the gradient ends at T - 2; the one outside is right."
-        ),
+        remark="""In the map h the gradients are taken where the sum runs up to z_(T-1). They are taken at W_(T-1),
+        which does not contain Z_(T-1). The sum in the gradient ends at T - 2; the one outside is right.""",
     ),
 )

@@ -14,8 +14,7 @@ Source       Altschuler & Talwar 2022, section 3.2, step 3.
 from sympy import Abs, Expr, Integer, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role
-from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.notation import (
     D,
     K,
@@ -45,9 +44,7 @@ _hidden = alpha * D**2 / (2 * eta**2 * r**2 * w)
 
 def _bias(change: Expr, name: str) -> Inequality:
     """The mean m_t of the bias, in one dimension."""
-    return Inequality(
-        eta / b * Abs(change), Relation.AT_MOST, 2 * eta * K / b, (Abs(gamma) <= K, Abs(kappa) <= K), name
-    )
+    return Inequality(eta / b * Abs(change), "<=", 2 * eta * K / b, (Abs(gamma) <= K, Abs(kappa) <= K), name)
 
 
 def _posterior(chance: Expr) -> Identity:
@@ -68,115 +65,81 @@ LEAST = sampled_down(Rational(1, 10), 1 / sqrt(Integer(800)), _order)
 """S for that run: q = 1/10, noise b sigma_2/(2 K) with sigma_2^2 = 1/200."""
 
 CLAIMS = (
-    Claim(
-        key="altschuler_talwar/proof_3_1/noise",
-        title="(3.5): Z against Z' costs T - tau times S(b/n, b sigma_2/(2 K)), Z first",
-        source=at(435, "Step 3a", "(3.5)"),
-        checks=(
-            Identity(eta * sigma / (2 * eta * K / b), b * sigma / (2 * K), "noise over the bias"),
-            _bias(gamma - kappa, "bias at most 2 eta K/b"),
+    Step(
+        "altschuler_talwar/proof_3_1/noise",
+        "(3.5): Z against Z' costs T - tau times S(b/n, b sigma_2/(2 K)), Z first",
+        at(435, "Step 3a", "(3.5)"),
+        Identity(eta * sigma / (2 * eta * K / b), b * sigma / (2 * K), "noise over the bias").mutant(
+            "eta K/b", left=eta * sigma / (eta * K / b)
         ),
+        _bias(gamma - kappa, "bias at most 2 eta K/b").mutant("three gradients", _bias(gamma - kappa + gamma / 2, "")),
         misprint=_bias(gamma - eta * kappa, "with eta inside the bracket, as printed"),
-        mutants=(
-            wrong("eta K/b", Identity(eta * sigma / (eta * K / b), b * sigma / (2 * K))),
-            wrong("three gradients", _bias(gamma - kappa + gamma / 2, "")),
-        ),
-        role=Role.STEP,
-        remark=(
-            "m_t is printed as eta/b times grad f(x_i*) - eta grad f(x'_i*). Its size then exceeds 2 eta K/b for "
-            "large eta. In step 1 the bias has no eta inside the bracket, and with that reading (3.5) holds in this "
-            "one order."
-        ),
+        remark="""m_t is printed as eta/b times grad f(x_i*) - eta grad f(x'_i*). Its size then exceeds 2 eta K/b for
+        large eta. In step 1 the bias has no eta inside the bracket, and with that reading (3.5) holds in this one
+        order.""",
     ),
-    Claim(
-        key="altschuler_talwar/proof_3_1/same_maps",
-        title="(3.6): given Z = Z' = z the two runs apply the same random maps",
-        source=at(440, "Step 3b", "(3.6)"),
+    Step(
+        "altschuler_talwar/proof_3_1/same_maps",
+        "(3.6): given Z = Z' = z the two runs apply the same random maps",
+        at(440, "Step 3b", "(3.6)"),
+        _posterior(q).mutant("half", _posterior(q / 2)),
         assumptions=(q < 1, d > 0),
-        checks=(_posterior(q),),
-        mutants=(wrong("half", _posterior(q / 2)),),
-        role=Role.STEP,
-        remark=(
-            "Given Z = Z' = z the maps phi_t and phi'_t are said to be identical. In the first run the batch does not "
-            "depend on Z; in the second the bias of Z' is there only when i* is in the batch, so that z tells of the "
-            "batch, and the maps have different laws. Revealing a common batch without i* and swapping one element "
-            "for i* needs no conditioning, and the price of a step is then one between two mixtures."
-        ),
+        remark="""Given Z = Z' = z the maps phi_t and phi'_t are said to be identical. In the first run the batch does
+        not depend on Z; in the second the bias of Z' is there only when i* is in the batch, so that z tells of the
+        batch, and the maps have different laws. Revealing a common batch without i* and swapping one element for i*
+        needs no conditioning, and the price of a step is then one between two mixtures.""",
     ),
-    Claim(
-        key="altschuler_talwar/proof_3_1/swap",
-        title="One step between two mixtures costs at most twice the larger direction of the sampled Gaussian",
-        source=at(440, "Step 3b", "(3.6)"),
-        checks=(
-            Inequality(1 + 2 * (y - 1), Relation.AT_MOST, y**2, (y >= 1,), "log(1 + 2 (y - 1)) <= 2 log y"),
-            Holds(
-                (1 + x) ** (-alpha - 1),
-                Relation.AT_MOST,
-                (1 + x) ** (alpha - 2),
-                {x: (0, 50), alpha: (1, 20)},
-                "weights of the hockey sticks, t = 1 + x",
-            ),
+    Ours(
+        "altschuler_talwar/proof_3_1/swap",
+        "One step between two mixtures costs at most twice the larger direction of the sampled Gaussian",
+        at(440, "Step 3b", "(3.6)"),
+        Inequality(1 + 2 * (y - 1), "<=", y**2, (y >= 1,), "log(1 + 2 (y - 1)) <= 2 log y").mutant(
+            "three times in twice", left=1 + 3 * (y - 1)
         ),
-        mutants=(
-            wrong("three times in twice", Inequality(1 + 3 * (y - 1), Relation.AT_MOST, y**2, (y >= 1,))),
-            wrong(
-                "orders below 1/2",
-                Holds(
-                    (1 + x) ** (-alpha - 1),
-                    Relation.AT_MOST,
-                    (1 + x) ** (alpha - 2),
-                    {x: (0, 50), alpha: (Rational(1, 5), Rational(2, 5))},
-                ),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+        IntervalInequality(
+            (1 + x) ** (-alpha - 1),
+            "<=",
+            (1 + x) ** (alpha - 2),
+            {x: (0, 50), alpha: (1, 20)},
+            "weights of the hockey sticks, t = 1 + x",
+        ).mutant("orders below 1/2", box={x: (0, 50), alpha: (Rational(1, 5), Rational(2, 5))}),
         repairs="altschuler_talwar/proof_3_1/same_maps",
     ),
-    Claim(
-        key="altschuler_talwar/proof_3_1/hidden_distance",
-        title="(3.6): shifts D/(T - tau - 1) cost alpha D^2/(2 eta^2 sigma_1^2 (T - tau - 1))",
-        source=at(442, "Step 3b", "(3.6)"),
-        checks=(Identity(w * alpha * (D / w) ** 2 / (2 * eta**2 * r**2), _hidden, "w equal shifts"),),
-        mutants=(wrong("w^2", Identity(w * alpha * (D / w) ** 2 / (2 * eta**2 * r**2), _hidden / w)),),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="altschuler_talwar/proof_3_1/bound",
-        title="(3.7): Noisy-SGD satisfies RDP with T - tau prices S and alpha D^2/(2 eta^2 sigma_1^2 (T - tau - 1))",
-        source=at(450, "Step 4", "(3.7)"),
-        checks=(
-            Holds(SEEN, Relation.AT_MOST, claimed(LEAST), {}, "ten linear losses, any T >= 176, order 2"),
-            Holds(SEEN, Relation.AT_MOST, claimed(log(Rational(10, 9))), {}, "with log(1/(1 - q)) for S"),
-        ),
-        mutants=(wrong("half", Holds(SEEN, Relation.AT_MOST, claimed(LEAST) / 2, {})),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "(3.7) is claimed for every order and noise, at T - tau = 176 it is below 37 here. Ten linear losses on "
-            "[-2, 2] give a last iterate whose two laws have D_2 above 144 for every T from 176 on, whether S is "
-            "enclosed or bounded by log(1/(1 - q)). With twice the larger direction in the place of S it holds."
+    Step(
+        "altschuler_talwar/proof_3_1/hidden_distance",
+        "(3.6): shifts D/(T - tau - 1) cost alpha D^2/(2 eta^2 sigma_1^2 (T - tau - 1))",
+        at(442, "Step 3b", "(3.6)"),
+        Identity(w * alpha * (D / w) ** 2 / (2 * eta**2 * r**2), _hidden, "w equal shifts").mutant(
+            "w^2", right=_hidden / w
         ),
     ),
     Claim(
-        key="altschuler_talwar/proof_3_1/bound_repaired",
-        title="(3.7) with the larger direction survives the run that breaks it; the run's probabilities",
-        source=at(450, "Step 4", "(3.7)"),
-        checks=(
-            Holds(
-                SEEN,
-                Relation.AT_MOST,
-                2 * log(1 + Rational(1, 100) * (exp(800) - 1)),
-                {},
-                "one step at twice the larger direction, order 2, noise 1/sqrt(800)",
-            ),
-            Inequality(j + 2, Relation.AT_MOST, (j + 1) ** 2 / j, name="the union bound is a geometric sum"),
-            Holds(Integer(144), Relation.BELOW, SEEN, {}, "what the run shows"),
+        "altschuler_talwar/proof_3_1/bound",
+        "(3.7): Noisy-SGD satisfies RDP with T - tau prices S and alpha D^2/(2 eta^2 sigma_1^2 (T - tau - 1))",
+        at(450, "Step 4", "(3.7)"),
+        IntervalInequality(SEEN, "<=", claimed(LEAST), {}, "ten linear losses, any T >= 176, order 2").mutant(
+            "half", right=claimed(LEAST) / 2
         ),
-        mutants=(
-            wrong("above 145", Holds(Integer(145), Relation.BELOW, SEEN, {})),
-            wrong("j + 4", Inequality(j + 4, Relation.AT_MOST, (j + 1) ** 2 / j)),
+        IntervalInequality(SEEN, "<=", claimed(log(Rational(10, 9))), {}, "with log(1/(1 - q)) for S"),
+        remark="""(3.7) is claimed for every order and noise, at T - tau = 176 it is below 37 here. Ten linear losses
+        on [-2, 2] give a last iterate whose two laws have D_2 above 144 for every T from 176 on, whether S is enclosed
+        or bounded by log(1/(1 - q)). With twice the larger direction in the place of S it holds.""",
+    ),
+    Ours(
+        "altschuler_talwar/proof_3_1/bound_repaired",
+        "(3.7) with the larger direction survives the run that breaks it; the run's probabilities",
+        at(450, "Step 4", "(3.7)"),
+        IntervalInequality(
+            SEEN,
+            "<=",
+            2 * log(1 + Rational(1, 100) * (exp(800) - 1)),
+            {},
+            "one step at twice the larger direction, order 2, noise 1/sqrt(800)",
         ),
-        role=Role.OURS,
+        Inequality(j + 2, "<=", (j + 1) ** 2 / j, name="the union bound is a geometric sum").mutant(
+            "j + 4", left=j + 4
+        ),
+        IntervalInequality(Integer(144), "<", SEEN, {}, "what the run shows").mutant("above 145", left=Integer(145)),
         repairs="altschuler_talwar/proof_3_1/bound",
     ),
 )

@@ -12,9 +12,8 @@ Source       Altschuler & Talwar 2022, section 5.1.
 from sympy import Abs, Expr, Integer, Max, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Recursion, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
 from lastiterate.symbolic.gaussian import tail
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import PREVIOUS, D, L, P, Q, R, a, alpha, c, eta, m, s, sigma, t, w, x, xi, z, zeta
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 
@@ -30,153 +29,107 @@ SEEN = event(_two, Rational(1, 20), tail(Integer(20)))
 
 def _step(factor: Expr) -> Inequality:
     after = P - 2 * 2 / (L + m) * Q + (2 / (L + m)) ** 2 * R
-    return Inequality(after, Relation.AT_MOST, factor**2 * P, _strong, "square of the distance")
+    return Inequality(after, "<=", factor**2 * P, _strong, "square of the distance")
 
 
 def _moved(right: Expr) -> Inequality:
     """xi = phi(x), zeta = phi(y), alpha the other map at y; |x - y| <= z."""
     return Inequality(
-        Abs(xi - zeta) + a, Relation.TIGHT, right, (Abs(xi - zeta) <= c * z, a <= s, c < 1), "(A.1), c times z"
+        Abs(xi - zeta) + a, "<= and attained", right, (Abs(xi - zeta) <= c * z, a <= s, c < 1), "(A.1), c times z"
     )
 
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/section_5_1/lemma_5_3",
-        title="Lemma 5.3 and Observation 5.2: a step of size 2/(L + m) contracts by (kappa - 1)/(kappa + 1)",
-        source=at(531, "Lemma 5.3"),
+        "altschuler_talwar/section_5_1/lemma_5_3",
+        "Lemma 5.3 and Observation 5.2: a step of size 2/(L + m) contracts by (kappa - 1)/(kappa + 1)",
+        at(531, "Lemma 5.3"),
+        _step(_c).mutant("c^2", right=_c**4 * P),
+        Identity((L / m - 1) / (L / m + 1), _c, "in the condition number"),
+        Inequality(
+            _c,
+            "<= and attained",
+            Max(Abs(1 - eta * m), Abs(1 - eta * L)),
+            (m <= L, m > 0, eta > 0, eta < 3 / L),
+            "no step size is better, line 796",
+        ).mutant("half of c", sign="<=", right=Max(Abs(1 - eta * m), Abs(1 - eta * L)) / 2, given=(m <= L,)),
         assumptions=(L > 0,),
-        checks=(
-            _step(_c),
-            Identity((L / m - 1) / (L / m + 1), _c, "in the condition number"),
-            Inequality(
-                _c,
-                Relation.TIGHT,
-                Max(Abs(1 - eta * m), Abs(1 - eta * L)),
-                (m <= L, m > 0, eta > 0, eta < 3 / L),
-                "no step size is better, line 796",
-            ),
-        ),
-        mutants=(
-            wrong("c^2", Inequality(P - 4 / (L + m) * Q + 4 / (L + m) ** 2 * R, Relation.AT_MOST, _c**4 * P, _strong)),
-            wrong(
-                "half of c", Inequality(_c, Relation.AT_MOST, Max(Abs(1 - eta * m), Abs(1 - eta * L)) / 2, (m <= L,))
-            ),
-        ),
-        relation=Relation.AT_MOST,
     ),
     Claim(
-        key="altschuler_talwar/section_5_1/proposition_5_4",
-        title="Proposition 5.4: z_t = c^(t - tau) D + sum c^(t - i) (s_i - a_i) solves z' = c z + s - a",
-        source=at(535, "Proposition 5.4"),
+        "altschuler_talwar/section_5_1/proposition_5_4",
+        "Proposition 5.4: z_t = c^(t - tau) D + sum c^(t - i) (s_i - a_i) solves z' = c z + s - a",
+        at(535, "Proposition 5.4"),
+        Recursion(t, D, c * PREVIOUS + s - a, c**t * D + (s - a) * (1 - c**t) / (1 - c), name="equal s and a")
+        .mutant("no contraction", step=PREVIOUS + s - a)
+        .mutant("from 0", initial=Integer(0)),
         assumptions=(c < 1,),
-        checks=(
-            Recursion(t, D, c * PREVIOUS + s - a, c**t * D + (s - a) * (1 - c**t) / (1 - c), name="equal s and a"),
-        ),
-        mutants=(
-            wrong("no contraction", Recursion(t, D, PREVIOUS + s - a, c**t * D + (s - a) * (1 - c**t) / (1 - c))),
-            wrong("from 0", Recursion(t, Integer(0), c * PREVIOUS + s - a, c**t * D + (s - a) * (1 - c**t) / (1 - c))),
-        ),
     ),
     Claim(
-        key="altschuler_talwar/section_5_1/lemma_5_5",
-        title="Lemma 5.5: c-contractions that differ by s lengthen a shift z to c z + s",
-        source=at(541, "Lemma 5.5"),
-        checks=(_moved(c * z + s),),
-        mutants=(wrong("c (z + s)", _moved(c * (z + s))),),
-        relation=Relation.TIGHT,
+        "altschuler_talwar/section_5_1/lemma_5_5",
+        "Lemma 5.5: c-contractions that differ by s lengthen a shift z to c z + s",
+        at(541, "Lemma 5.5"),
+        _moved(c * z + s).mutant("c (z + s)", _moved(c * (z + s))),
     ),
-    Claim(
-        key="altschuler_talwar/section_5_1/last_shift",
-        title="(5.2): with s = 0 one last shift c^(T - tau - 1) D costs its square at sigma_1",
-        source=at(551, "Section 5.1", "(5.2)"),
+    Step(
+        "altschuler_talwar/section_5_1/last_shift",
+        "(5.2): with s = 0 one last shift c^(T - tau - 1) D costs its square at sigma_1",
+        at(551, "Section 5.1", "(5.2)"),
+        Identity(
+            alpha * (c**w * D) ** 2 / (2 * eta**2 * sigma**2),
+            c ** (2 * w) * alpha * D**2 / (2 * eta**2 * sigma**2),
+            "price",
+        ).mutant("c^w", right=c**w * alpha * D**2 / (2 * eta**2 * sigma**2)),
+        Recursion(t, D, c * PREVIOUS, c**t * D, name="z_t without shifts"),
         assumptions=(c < 1,),
-        checks=(
-            Identity(
-                alpha * (c**w * D) ** 2 / (2 * eta**2 * sigma**2),
-                c ** (2 * w) * alpha * D**2 / (2 * eta**2 * sigma**2),
-                "price",
-            ),
-            Recursion(t, D, c * PREVIOUS, c**t * D, name="z_t without shifts"),
-        ),
-        mutants=(
-            wrong(
-                "c^w",
-                Identity(
-                    alpha * (c**w * D) ** 2 / (2 * eta**2 * sigma**2), c**w * alpha * D**2 / (2 * eta**2 * sigma**2)
-                ),
-            ),
-        ),
-        role=Role.STEP,
     ),
-    Claim(
-        key="altschuler_talwar/section_5_1/no_steps",
-        title="(5.3) at tau = T - 1: shifts at no step at all bring the distance from D to 0",
-        source=at(555, "Section 5.1", "(5.3)"),
-        checks=(Identity(c**0 * D, Integer(0), "z_(T-1) with tau = T - 1"),),
-        mutants=(wrong("D/2", Identity(c**0 * D / 2, Integer(0))),),
-        role=Role.STEP,
-        remark=(
-            "The minimum in (5.3) includes tau = T - 1, where it has S + alpha D^2/(2 eta^2 sigma_1^2). The shifts of "
-            "(5.2) stand at times tau + 1 to T - 1, of which there are none then, and (B.3) is infinite there. The "
-            "value holds all the same, by the sequence of proof_3_1/independence_repaired, which has one more step of "
-            "noise."
-        ),
+    Step(
+        "altschuler_talwar/section_5_1/no_steps",
+        "(5.3) at tau = T - 1: shifts at no step at all bring the distance from D to 0",
+        at(555, "Section 5.1", "(5.3)"),
+        Identity(c**0 * D, Integer(0), "z_(T-1) with tau = T - 1").mutant("D/2", left=c**0 * D / 2),
+        remark="""The minimum in (5.3) includes tau = T - 1, where it has S + alpha D^2/(2 eta^2 sigma_1^2). The shifts
+        of (5.2) stand at times tau + 1 to T - 1, of which there are none then, and (B.3) is infinite there. The value
+        holds all the same, by the sequence of proof_3_1/independence_repaired, which has one more step of noise.""",
     ),
-    Claim(
-        key="altschuler_talwar/section_5_1/no_steps_repaired",
-        title="With one more step of noise the last shift is c^(T - tau) D, at most that of (5.2)",
-        source=at(555, "Section 5.1", "(5.3)"),
+    Ours(
+        "altschuler_talwar/section_5_1/no_steps_repaired",
+        "With one more step of noise the last shift is c^(T - tau) D, at most that of (5.2)",
+        at(555, "Section 5.1", "(5.3)"),
+        Recursion(t, D, c * PREVIOUS, c**t * D, name="T - tau contractions").mutant("not contracted", step=PREVIOUS),
+        Inequality((c * x) ** 2, "<=", x**2, name="one contraction more").mutant("half", right=x**2 / 2),
         assumptions=(c < 1,),
-        checks=(
-            Recursion(t, D, c * PREVIOUS, c**t * D, name="T - tau contractions"),
-            Inequality((c * x) ** 2, Relation.AT_MOST, x**2, name="one contraction more"),
-        ),
-        mutants=(
-            wrong("not contracted", Recursion(t, D, PREVIOUS, c**t * D)),
-            wrong("half", Inequality((c * x) ** 2, Relation.AT_MOST, x**2 / 2)),
-        ),
-        role=Role.OURS,
         repairs="altschuler_talwar/section_5_1/no_steps",
     ),
     Claim(
-        key="altschuler_talwar/section_5_1/bound",
-        title="(5.3): Noisy-SGD satisfies RDP with (T - tau) S + c^(2 (T - tau - 1)) alpha D^2/(2 eta^2 sigma_1^2)",
-        source=at(555, "Section 5.1", "(5.3)"),
-        checks=(
-            Holds(SEEN, Relation.AT_MOST, 2 * log(Rational(10, 9)), {}, "tau = T - 2, c = 0: twice log(1/(1 - q))"),
-            Holds(
-                SEEN,
-                Relation.AT_MOST,
-                2 * sampled_down(Rational(1, 10), 1 / sqrt(Integer(7200)), _two),
-                {},
-                "S enclosed, gradients up to 3, sigma_2^2 = 1/200",
-            ),
+        "altschuler_talwar/section_5_1/bound",
+        "(5.3): Noisy-SGD satisfies RDP with (T - tau) S + c^(2 (T - tau - 1)) alpha D^2/(2 eta^2 sigma_1^2)",
+        at(555, "Section 5.1", "(5.3)"),
+        IntervalInequality(SEEN, "<=", 2 * log(Rational(10, 9)), {}, "tau = T - 2, c = 0: twice log(1/(1 - q))").mutant(
+            "once", right=log(Rational(10, 9))
         ),
-        mutants=(wrong("once", Holds(SEEN, Relation.AT_MOST, log(Rational(10, 9)), {})),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "(5.3) rests on (3.4) to (3.6) with S, which never exceeds log(1/(1 - q)). With kappa = 1 it claims 0.22 "
-            "for two steps, and ten equal quadratics with different minimisers have D_2 above 190 at every T: the "
-            "last iterate is a mixture of Gaussians. With twice the larger direction for S it holds."
+        IntervalInequality(
+            SEEN,
+            "<=",
+            2 * sampled_down(Rational(1, 10), 1 / sqrt(Integer(7200)), _two),
+            {},
+            "S enclosed, gradients up to 3, sigma_2^2 = 1/200",
         ),
+        remark="""(5.3) rests on (3.4) to (3.6) with S, which never exceeds log(1/(1 - q)). With kappa = 1 it claims
+        0.22 for two steps, and ten equal quadratics with different minimisers have D_2 above 190 at every T: the last
+        iterate is a mixture of Gaussians. With twice the larger direction for S it holds.""",
     ),
-    Claim(
-        key="altschuler_talwar/section_5_1/bound_repaired",
-        title="(5.3) with twice the larger direction survives that run",
-        source=at(555, "Section 5.1", "(5.3)"),
-        checks=(
-            Holds(
-                SEEN,
-                Relation.AT_MOST,
-                4 * log(1 + Rational(1, 100) * (exp(7200) - 1)),
-                {},
-                "order 2, noise 1/sqrt(7200), two steps",
-            ),
-            Holds(Integer(190), Relation.BELOW, SEEN, {}, "what the run shows"),
+    Ours(
+        "altschuler_talwar/section_5_1/bound_repaired",
+        "(5.3) with twice the larger direction survives that run",
+        at(555, "Section 5.1", "(5.3)"),
+        IntervalInequality(
+            SEEN,
+            "<=",
+            4 * log(1 + Rational(1, 100) * (exp(7200) - 1)),
+            {},
+            "order 2, noise 1/sqrt(7200), two steps",
         ),
-        mutants=(wrong("above 200", Holds(Integer(200), Relation.BELOW, SEEN, {})),),
-        role=Role.OURS,
+        IntervalInequality(Integer(190), "<", SEEN, {}, "what the run shows").mutant("above 200", left=Integer(200)),
         repairs="altschuler_talwar/section_5_1/bound",
     ),
 )

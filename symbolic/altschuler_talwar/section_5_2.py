@@ -13,8 +13,7 @@ Remark       Batches are fixed, so neither the sampled Gaussian nor conditioning
 from sympy import Abs, Expr, Integer
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role
-from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step
 from lastiterate.symbolic.notation import (
     D,
     L,
@@ -54,16 +53,14 @@ def _squares(drift: Expr) -> Expr:
 
 
 def _contraction(bound: Expr) -> Inequality:
-    return Inequality(
-        P - 2 * eta * Q + eta**2 * R, Relation.AT_MOST, P, (R <= L * Q, eta * bound <= 2), "a gradient step"
-    )
+    return Inequality(P - 2 * eta * Q + eta**2 * R, "<=", P, (R <= L * Q, eta * bound <= 2), "a gradient step")
 
 
 def _apart(right: Expr) -> Inequality:
     """A batch: all but one pair of updates are at most D apart, that of i* by gradients gamma and kappa more."""
     return Inequality(
         D * (1 - 1 / r) + (D + Abs(gamma - kappa)) / r,
-        Relation.AT_MOST,
+        "<=",
         right,
         (Abs(gamma) <= x, Abs(kappa) <= x, r >= 1),
         "a batch of r samples, gradients up to x/eta",
@@ -72,113 +69,91 @@ def _apart(right: Expr) -> Inequality:
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/section_5_2/earlier_bound",
-        title="(5.4): without a diameter the shifts cost 4 eta^2 K^2 (1/b^2 + T/n^2)",
-        source=at(571, "Section 5.2", "(5.4)"),
-        checks=(
-            Asymptotic(
-                (T - r) * s**2 + (s * r) ** 2 / _last, s**2 * (r**2 + T), _one, given=(*_cycle, r <= T), name="T >= n/b"
-            ),
+        "altschuler_talwar/section_5_2/earlier_bound",
+        "(5.4): without a diameter the shifts cost 4 eta^2 K^2 (1/b^2 + T/n^2)",
+        at(571, "Section 5.2", "(5.4)"),
+        Asymptotic(
+            (T - r) * s**2 + (s * r) ** 2 / _last, s**2 * (r**2 + T), _one, given=(*_cycle, r <= T), name="T >= n/b"
+        ).mutant(
+            "without 1/b^2", right=s**2 * T, constant=None, path={T: growth, r: growth, j: growth, s: _one}, given=()
         ),
-        mutants=(
-            wrong(
-                "without 1/b^2",
-                Asymptotic(
-                    (T - r) * s**2 + (s * r) ** 2 / _last, s**2 * T, path={T: growth, r: growth, j: growth, s: _one}
-                ),
-            ),
-        ),
-        relation=Relation.UP_TO_CONSTANT,
     ),
     Claim(
-        key="altschuler_talwar/section_5_2/theorem_5_6",
-        title="Theorem 5.6: 1/b^2 + min{T, w}/n^2 up to a constant",
-        source=at(577, "Theorem 5.6", "(5.5)"),
+        "altschuler_talwar/section_5_2/theorem_5_6",
+        "Theorem 5.6: 1/b^2 + min{T, w}/n^2 up to a constant",
+        at(577, "Theorem 5.6", "(5.5)"),
+        Asymptotic(
+            2 * z**2 / w + 2 * s**2 * (w + r**2), s**2 * (r**2 + w), Integer(12), given=(w >= r,), name="w >= n/b"
+        )
+        .mutant(
+            "without 1/b^2",
+            left=2 * z**2 / w + s**2 * r**2,
+            right=s**2 * w,
+            constant=None,
+            path={z: growth, w: growth, r: growth, s: _one},
+            given=(),
+        )
+        .mutant(
+            "D for D + s r",
+            left=2 * z**2 / w,
+            right=s**2 * w,
+            constant=None,
+            path={z: growth, w: 2 * growth, r: 2 * growth**2, s: 1 / growth},
+            given=(),
+        ),
+        Asymptotic(
+            2 * z**2 / r + 2 * s**2 * (r + r**2), s**2 * (r**2 + w), Integer(12), given=(w <= r,), name="w < n/b"
+        ),
         assumptions=(z <= w * s / 2 + s * r, r >= 1),
-        checks=(
-            Asymptotic(
-                2 * z**2 / w + 2 * s**2 * (w + r**2), s**2 * (r**2 + w), Integer(12), given=(w >= r,), name="w >= n/b"
-            ),
-            Asymptotic(
-                2 * z**2 / r + 2 * s**2 * (r + r**2), s**2 * (r**2 + w), Integer(12), given=(w <= r,), name="w < n/b"
-            ),
-        ),
-        mutants=(
-            wrong(
-                "without 1/b^2",
-                Asymptotic(2 * z**2 / w + s**2 * r**2, s**2 * w, path={z: growth, w: growth, r: growth, s: _one}),
-            ),
-            wrong(
-                "D for D + s r",
-                Asymptotic(2 * z**2 / w, s**2 * w, path={z: growth, w: 2 * growth, r: 2 * growth**2, s: 1 / growth}),
-            ),
-        ),
-        relation=Relation.UP_TO_CONSTANT,
     ),
     Claim(
-        key="altschuler_talwar/section_5_2/step_size",
-        title="Theorem 5.6: the step size is at most 2 over the smoothness",
-        source=at(575, "Theorem 5.6"),
+        "altschuler_talwar/section_5_2/step_size",
+        "Theorem 5.6: the step size is at most 2 over the smoothness",
+        at(575, "Theorem 5.6"),
+        _contraction(L).mutant("3 over the smoothness", _contraction(2 * L / 3)),
         assumptions=(L > 0, theta > 0),
-        checks=(_contraction(L),),
         misprint=_contraction(theta),
-        mutants=(wrong("3 over the smoothness", _contraction(2 * L / 3)),),
-        remark=(
-            "The step size is said to be at most 2/beta, and no beta is defined (theta here). A step is a contraction "
-            "when eta is at most 2 over the smoothness, which the theorem calls M. The reading 2/M is that of Theorem "
-            "3.1."
-        ),
+        remark="""The step size is said to be at most 2/beta, and no beta is defined (theta here). A step is a
+        contraction when eta is at most 2 over the smoothness, which the theorem calls M. The reading 2/M is that of
+        Theorem 3.1.""",
     ),
     Claim(
-        key="altschuler_talwar/section_5_2/observation_5_7",
-        title="Observation 5.7: the auxiliary sequences are at most D + 2 eta K/b apart",
-        source=at(603, "Observation 5.7"),
-        checks=(_apart(D + 2 * x / r),),
-        mutants=(wrong("D + x/b", _apart(D + x / r)), wrong("D", _apart(D))),
-        relation=Relation.AT_MOST,
+        "altschuler_talwar/section_5_2/observation_5_7",
+        "Observation 5.7: the auxiliary sequences are at most D + 2 eta K/b apart",
+        at(603, "Observation 5.7"),
+        _apart(D + 2 * x / r).mutant("D + x/b", _apart(D + x / r)).mutant("D", _apart(D)),
     ),
-    Claim(
-        key="altschuler_talwar/section_5_2/shifts",
-        title="The shifts end at z_T = 0 and cover each visit of i* before the next",
-        source=at(607, "Section 5.2"),
+    Step(
+        "altschuler_talwar/section_5_2/shifts",
+        "The shifts end at z_T = 0 and cover each visit of i* before the next",
+        at(607, "Section 5.2"),
+        _shifts(s * r / _last).mutant("s r/(r - j)", _shifts(s * r / (r - j + 2))).mutant("s to the end", _shifts(s)),
+        Inequality(s * r, "<= and attained", s * r + (z - r * z / w), (r <= w,), "one cycle spends one visit"),
         assumptions=_cycle,
-        checks=(
-            _shifts(s * r / _last),
-            Inequality(s * r, Relation.TIGHT, s * r + (z - r * z / w), (r <= w,), "one cycle spends one visit"),
-        ),
-        mutants=(wrong("s r/(r - j)", _shifts(s * r / (r - j + 2))), wrong("s to the end", _shifts(s))),
-        role=Role.STEP,
     ),
-    Claim(
-        key="altschuler_talwar/section_5_2/squares",
-        title="Below (5.6): the squares are at most 2 z^2/w + 2 s^2 (w + r^2)",
-        source=at(613, "Section 5.2"),
+    Step(
+        "altschuler_talwar/section_5_2/squares",
+        "Below (5.6): the squares are at most 2 z^2/w + 2 s^2 (w + r^2)",
+        at(613, "Section 5.2"),
+        Inequality((x + y) ** 2, "<= and attained", 2 * (x**2 + y**2), name="elementary bound").mutant(
+            "without the 2", sign="<=", right=x**2 + y**2
+        ),
+        Identity(
+            (j - 1) * 2 * (z / w) ** 2
+            + (w - r) * 2 * ((z / w) ** 2 + s**2)
+            + _last * 2 * ((z / w) ** 2 + (s * r / _last) ** 2),
+            2 * z**2 / w + 2 * s**2 * (w - r) + 2 * (s * r) ** 2 / _last,
+            "collected",
+        ).mutant("half", left=_squares(Integer(0) * z), right=s**2 * (w - r) + (s * r) ** 2 / (2 * _last)),
+        Asymptotic(2 * s**2 * (w - r) + 2 * (s * r) ** 2 / _last, s**2 * (w + r**2), Integer(2), name="rest"),
         assumptions=(*_cycle, r <= w),
-        checks=(
-            Inequality((x + y) ** 2, Relation.TIGHT, 2 * (x**2 + y**2), name="elementary bound"),
-            Identity(
-                (j - 1) * 2 * (z / w) ** 2
-                + (w - r) * 2 * ((z / w) ** 2 + s**2)
-                + _last * 2 * ((z / w) ** 2 + (s * r / _last) ** 2),
-                2 * z**2 / w + 2 * s**2 * (w - r) + 2 * (s * r) ** 2 / _last,
-                "collected",
-            ),
-            Asymptotic(2 * s**2 * (w - r) + 2 * (s * r) ** 2 / _last, s**2 * (w + r**2), Integer(2), name="rest"),
-        ),
-        mutants=(
-            wrong("without the 2", Inequality((x + y) ** 2, Relation.AT_MOST, x**2 + y**2)),
-            wrong("half", Identity(_squares(Integer(0) * z), s**2 * (w - r) + (s * r) ** 2 / (2 * _last))),
-        ),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
     ),
-    Claim(
-        key="altschuler_talwar/section_5_2/sensitivity",
-        title="s_t is at most 2 eta K/b when i* is in the batch, and 0 otherwise",
-        source=at(607, "Section 5.2"),
-        checks=(Inequality(Abs(xi - zeta), Relation.TIGHT, 2 * x, (Abs(xi) <= x, Abs(zeta) <= x), "two gradients"),),
-        mutants=(wrong("x", Inequality(Abs(xi - zeta), Relation.AT_MOST, x, (Abs(xi) <= x, Abs(zeta) <= x))),),
-        role=Role.STEP,
-        relation=Relation.TIGHT,
+    Step(
+        "altschuler_talwar/section_5_2/sensitivity",
+        "s_t is at most 2 eta K/b when i* is in the batch, and 0 otherwise",
+        at(607, "Section 5.2"),
+        Inequality(Abs(xi - zeta), "<= and attained", 2 * x, (Abs(xi) <= x, Abs(zeta) <= x), "two gradients").mutant(
+            "x", sign="<=", right=x
+        ),
     ),
 )

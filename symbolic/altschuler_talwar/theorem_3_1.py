@@ -14,8 +14,7 @@ Remark       The printed proof rests on (3.7), which fails; the theorem does not
 from sympy import Expr, Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role
-from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step
 from lastiterate.symbolic.notation import D, K, T, alpha, b, eta, growth, n, sigma, sigma_dp, w, x
 
 _one = Integer(1)
@@ -35,82 +34,53 @@ def _price(noise: Expr) -> Expr:
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/theorem_3_1",
-        title="Theorem 3.1: min{T, ceil(D n/(K eta))} up to a constant",
-        source=at(325, "Theorem 3.1"),
+        "altschuler_talwar/theorem_3_1",
+        "Theorem 3.1: min{T, ceil(D n/(K eta))} up to a constant",
+        at(325, "Theorem 3.1"),
+        Asymptotic(_loss(32), Min(T, w), Integer(33), name="b < n/5")
+        .mutant("no ceiling", right=Min(T, x), constant=None, path={T: growth, w: _one, x: 1 / growth})
+        .mutant("root of x", right=Min(T, sqrt(x)), constant=None, path={T: growth**4, w: growth**2, x: growth**2}),
+        Asymptotic(_loss(100), Min(T, w), Integer(101), name="b >= n/5"),
+        Identity(w * (D / w) ** 2 * alpha / (2 * eta**2 * sigma_dp**2 / 2), (D * n / (K * eta)) ** 2 / w * _unit),
         assumptions=_ceiling,
-        checks=(
-            Asymptotic(_loss(32), Min(T, w), Integer(33), name="b < n/5"),
-            Asymptotic(_loss(100), Min(T, w), Integer(101), name="b >= n/5"),
-            Identity(w * (D / w) ** 2 * alpha / (2 * eta**2 * sigma_dp**2 / 2), (D * n / (K * eta)) ** 2 / w * _unit),
-        ),
-        mutants=(
-            wrong("no ceiling", Asymptotic(_loss(32), Min(T, x), path={T: growth, w: _one, x: 1 / growth})),
-            wrong("root of x", Asymptotic(_loss(32), Min(T, sqrt(x)), path={T: growth**4, w: growth**2, x: growth**2})),
-        ),
-        relation=Relation.UP_TO_CONSTANT,
     ),
-    Claim(
-        key="altschuler_talwar/theorem_3_1/price",
-        title="Below (3.7): Lemma 2.12 gives 8 alpha (K/(n sigma_2))^2 where sigma_2 >= 8 K/b",
-        source=at(452, "Step 4"),
-        checks=(
-            Identity(_price(b * sigma / (2 * K)), 8 * alpha * (K / (n * sigma)) ** 2, "price"),
-            Inequality(Integer(4), Relation.TIGHT, b * sigma / (2 * K), (sigma >= 8 * K / b,), "noise of the lemma"),
-            Inequality(
-                8 * K / b, Relation.BELOW, sigma_dp / sqrt(2), (sigma_dp > 8 * sqrt(2) * K / b,), "noise of the theorem"
-            ),
-            Identity(b * (sigma_dp / sqrt(2)) / (2 * K), b * sigma_dp / (2 * sqrt(2) * K), "argument of alpha*"),
-            Identity(2 * _price(b * (sigma_dp / sqrt(2)) / (2 * K)), 32 * _unit, "twice, half the variance"),
+    Step(
+        "altschuler_talwar/theorem_3_1/price",
+        "Below (3.7): Lemma 2.12 gives 8 alpha (K/(n sigma_2))^2 where sigma_2 >= 8 K/b",
+        at(452, "Step 4"),
+        Identity(_price(b * sigma / (2 * K)), 8 * alpha * (K / (n * sigma)) ** 2, "price").mutant(
+            "K for 2 K", left=_price(b * sigma / K)
         ),
-        mutants=(
-            wrong("K for 2 K", Identity(_price(b * sigma / K), 8 * alpha * (K / (n * sigma)) ** 2)),
-            wrong(
-                "sigma_2 >= 4 K/b", Inequality(Integer(4), Relation.AT_MOST, b * sigma / (2 * K), (sigma >= 4 * K / b,))
-            ),
-            wrong(
-                "8 K/b in the theorem",
-                Inequality(8 * K / b, Relation.BELOW, sigma_dp / sqrt(2), (sigma_dp > 8 * K / b,)),
-            ),
-        ),
-        role=Role.STEP,
+        Inequality(
+            Integer(4), "<= and attained", b * sigma / (2 * K), (sigma >= 8 * K / b,), "noise of the lemma"
+        ).mutant("sigma_2 >= 4 K/b", sign="<=", given=(sigma >= 4 * K / b,)),
+        Inequality(
+            8 * K / b, "<", sigma_dp / sqrt(2), (sigma_dp > 8 * sqrt(2) * K / b,), "noise of the theorem"
+        ).mutant("8 K/b in the theorem", given=(sigma_dp > 8 * K / b,)),
+        Identity(b * (sigma_dp / sqrt(2)) / (2 * K), b * sigma_dp / (2 * sqrt(2) * K), "argument of alpha*"),
+        Identity(2 * _price(b * (sigma_dp / sqrt(2)) / (2 * K)), 32 * _unit, "twice, half the variance"),
     ),
-    Claim(
-        key="altschuler_talwar/theorem_3_1/best_window",
-        title="Step 4: at w steps the minimum over windows is at most twice 1/n^2 + D/(eta K n)",
-        source=at(460, "Step 4"),
+    Step(
+        "altschuler_talwar/theorem_3_1/best_window",
+        "Step 4: at w steps the minimum over windows is at most twice 1/n^2 + D/(eta K n)",
+        at(460, "Step 4"),
+        Asymptotic(1 + w + x**2 / w, 1 + x, Integer(2), name="in units of 1/n^2")
+        .mutant("D for 1/n^2 + D", right=x, constant=None, path={w: _one, x: 1 / growth})
+        .mutant("window 1", left=2 + x**2, constant=None, path={w: growth, x: growth}),
+        Asymptotic(1 + x, w, Integer(2), given=(w < T,), name="last display"),
         assumptions=_ceiling,
-        checks=(
-            Asymptotic(1 + w + x**2 / w, 1 + x, Integer(2), name="in units of 1/n^2"),
-            Asymptotic(1 + x, w, Integer(2), given=(w < T,), name="last display"),
-        ),
-        mutants=(
-            wrong("D for 1/n^2 + D", Asymptotic(1 + w + x**2 / w, x, path={w: _one, x: 1 / growth})),
-            wrong("window 1", Asymptotic(2 + x**2, 1 + x, path={w: growth, x: growth})),
-        ),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
     ),
-    Claim(
-        key="altschuler_talwar/theorem_3_1/large_batches",
-        title="Footnote 8: for b >= n/5 one Gaussian step costs 2 alpha K^2/(b^2 sigma_2^2), tight up to a constant",
-        source=at(478, "Footnote 8"),
+    Step(
+        "altschuler_talwar/theorem_3_1/large_batches",
+        "Footnote 8: for b >= n/5 one Gaussian step costs 2 alpha K^2/(b^2 sigma_2^2), tight up to a constant",
+        at(478, "Footnote 8"),
+        Identity(
+            alpha * (2 * eta * K / b) ** 2 / (2 * eta**2 * sigma**2), 2 * alpha * K**2 / (b**2 * sigma**2), "price"
+        ).mutant("alpha K^2/(b^2 sigma^2)", right=alpha * K**2 / (b**2 * sigma**2)),
+        Asymptotic(1 / b**2, 1 / n**2, Integer(25), name="against 1/n^2"),
+        Inequality(4 / b**2, "<=", 100 / n**2, name="at half the variance").mutant(
+            "b for n", left=1 / b**2, right=Rational(24) / n**2
+        ),
         assumptions=(5 * b >= n, b <= n),
-        checks=(
-            Identity(
-                alpha * (2 * eta * K / b) ** 2 / (2 * eta**2 * sigma**2), 2 * alpha * K**2 / (b**2 * sigma**2), "price"
-            ),
-            Asymptotic(1 / b**2, 1 / n**2, Integer(25), name="against 1/n^2"),
-            Inequality(4 / b**2, Relation.AT_MOST, 100 / n**2, name="at half the variance"),
-        ),
-        mutants=(
-            wrong(
-                "alpha K^2/(b^2 sigma^2)",
-                Identity(alpha * (2 * eta * K / b) ** 2 / (2 * eta**2 * sigma**2), alpha * K**2 / (b**2 * sigma**2)),
-            ),
-            wrong("b for n", Inequality(1 / b**2, Relation.AT_MOST, Rational(24) / n**2)),
-        ),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
     ),
 )

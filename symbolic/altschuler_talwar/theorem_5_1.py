@@ -9,8 +9,7 @@ Source       Altschuler & Talwar 2022, Theorem 5.1 and section 5.1 below (5.3).
 from sympy import Integer, Min, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Holds, Inequality, Relation, Role
-from lastiterate.symbolic.mutants import wrong
+from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.notation import K, T, dim, growth, r, sigma_dp, u, x, y
 
 _one = Integer(1)
@@ -21,117 +20,78 @@ _window = r * y / 2 + 1  # at least the window ceil(r y/2)
 
 CLAIMS = (
     Claim(
-        key="altschuler_talwar/section_5_1/theorem_5_1",
-        title="Theorem 5.1: min{T, kappa (1 + log(..))} up to a constant",
-        source=at(514, "Theorem 5.1", "(5.1)"),
+        "altschuler_talwar/section_5_1/theorem_5_1",
+        "Theorem 5.1: min{T, kappa (1 + log(..))} up to a constant",
+        at(514, "Theorem 5.1", "(5.1)"),
+        Asymptotic(
+            Min(32 * T, 32 * (_window + 1 + r / 2)), Min(T, r * (1 + y)), Integer(80), name="price 32, window r y/2"
+        ).mutant(
+            "no condition number",
+            left=Min(T, _window),
+            right=Min(T, 1 + y),
+            constant=None,
+            path={T: growth**2, r: growth, y: _one},
+        ),
         assumptions=(r >= 1, T >= 1),
-        checks=(
-            Asymptotic(
-                Min(32 * T, 32 * (_window + 1 + r / 2)), Min(T, r * (1 + y)), Integer(80), name="price 32, window r y/2"
-            ),
-        ),
-        mutants=(
-            wrong(
-                "no condition number",
-                Asymptotic(Min(T, _window), Min(T, 1 + y), path={T: growth**2, r: growth, y: _one}),
-            ),
-        ),
-        relation=Relation.UP_TO_CONSTANT,
     ),
-    Claim(
-        key="altschuler_talwar/section_5_1/effective_diameter",
-        title="Without a domain the iterates move by O(T eta (K + sigma_DP)) with high probability",
-        source=at(518, "Section 5.1"),
-        checks=(
-            Asymptotic(
-                sqrt(T * dim) * sigma_dp,
-                T * (K + sigma_dp),
-                path={T: _one, dim: growth, K: _one, sigma_dp: _one},
-                name="root mean square of the noise, over eta",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "T^2",
-                Asymptotic(
-                    sqrt(T * dim) * sigma_dp,
-                    T**2 * (K + sigma_dp),
-                    path={T: _one, dim: growth, K: _one, sigma_dp: _one},
-                ),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "The iterates are said to stay within O(T eta (L + sigma)) of the start. In d dimensions one step of "
-            "noise has length near eta sigma sqrt(d), which no constant covers. With sigma sqrt(d) for sigma it "
-            "holds, and the logarithm gains one of the dimension."
-        ),
+    Step(
+        "altschuler_talwar/section_5_1/effective_diameter",
+        "Without a domain the iterates move by O(T eta (K + sigma_DP)) with high probability",
+        at(518, "Section 5.1"),
+        Asymptotic(
+            sqrt(T * dim) * sigma_dp,
+            T * (K + sigma_dp),
+            path={T: _one, dim: growth, K: _one, sigma_dp: _one},
+            name="root mean square of the noise, over eta",
+        ).mutant("T^2", right=T**2 * (K + sigma_dp)),
+        remark="""The iterates are said to stay within O(T eta (L + sigma)) of the start. In d dimensions one step of
+        noise has length near eta sigma sqrt(d), which no constant covers. With sigma sqrt(d) for sigma it holds, and
+        the logarithm gains one of the dimension.""",
     ),
-    Claim(
-        key="altschuler_talwar/section_5_1/effective_diameter_repaired",
-        title="With sigma_DP sqrt(d) it holds in the mean square",
-        source=at(518, "Section 5.1"),
-        assumptions=(T >= 1,),
-        checks=(
-            Asymptotic(T * K + sqrt(T * dim) * sigma_dp, T * (K + sqrt(dim) * sigma_dp), _one, name="drift and noise"),
+    Ours(
+        "altschuler_talwar/section_5_1/effective_diameter_repaired",
+        "With sigma_DP sqrt(d) it holds in the mean square",
+        at(518, "Section 5.1"),
+        Asymptotic(
+            T * K + sqrt(T * dim) * sigma_dp, T * (K + sqrt(dim) * sigma_dp), _one, name="drift and noise"
+        ).mutant(
+            "for T steps of noise, once",
+            right=K + sqrt(dim) * sigma_dp,
+            constant=None,
+            path={T: growth, dim: _one, K: _one, sigma_dp: _one},
         ),
-        mutants=(
-            wrong(
-                "for T steps of noise, once",
-                Asymptotic(
-                    T * K + sqrt(T * dim) * sigma_dp,
-                    K + sqrt(dim) * sigma_dp,
-                    path={T: growth, dim: _one, K: _one, sigma_dp: _one},
-                ),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.UP_TO_CONSTANT,
         repairs="altschuler_talwar/section_5_1/effective_diameter",
     ),
-    Claim(
-        key="altschuler_talwar/section_5_1/contraction_bound",
-        title="Below (5.3): (kappa - 1)/(kappa + 1) <= 1 - 1/kappa <= exp(-1/kappa)",
-        source=at(561, "Section 5.1"),
-        checks=(
-            Inequality((r - 1) / (r + 1), Relation.AT_MOST, 1 - 1 / r, (r >= 1,), "first"),
-            Holds(1 - x, Relation.AT_MOST, exp(-x), {x: (0, 1)}, "second, x = 1/kappa"),
+    Step(
+        "altschuler_talwar/section_5_1/contraction_bound",
+        "Below (5.3): (kappa - 1)/(kappa + 1) <= 1 - 1/kappa <= exp(-1/kappa)",
+        at(561, "Section 5.1"),
+        Inequality((r - 1) / (r + 1), "<=", 1 - 1 / r, (r >= 1,), "first").mutant("1 - 2/kappa", right=1 - 2 / r),
+        IntervalInequality(1 - x, "<=", exp(-x), {x: (0, 1)}, "second, x = 1/kappa").mutant(
+            "exp(-2/kappa)", right=exp(-2 * x)
         ),
-        mutants=(
-            wrong("1 - 2/kappa", Inequality((r - 1) / (r + 1), Relation.AT_MOST, 1 - 2 / r, (r >= 1,))),
-            wrong("exp(-2/kappa)", Holds(1 - x, Relation.AT_MOST, exp(-2 * x), {x: (0, 1)})),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="altschuler_talwar/section_5_1/rate",
-        title="Below (5.3): epsilon <~ S kappa log(alpha D^2/(eta^2 sigma_1^2 S kappa))",
-        source=at(559, "Section 5.1"),
+    Step(
+        "altschuler_talwar/section_5_1/rate",
+        "Below (5.3): epsilon <~ S kappa log(alpha D^2/(eta^2 sigma_1^2 S kappa))",
+        at(559, "Section 5.1"),
+        Asymptotic(_one, r * log(u), path={r: _one, u: 1 + 1 / growth}, name="(5.3) is at least S").mutant(
+            "u/kappa", right=r / u, path={r: _one, u: growth + 1}
+        ),
         assumptions=(r >= 1, u > 1),
-        checks=(Asymptotic(_one, r * log(u), path={r: _one, u: 1 + 1 / growth}, name="(5.3) is at least S"),),
-        mutants=(wrong("u/kappa", Asymptotic(_one, r / u, path={r: _one, u: growth + 1})),),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "(5.3) is bounded by a constant times S kappa log(u), u = alpha D^2/(eta^2 sigma_1^2 S kappa), with no "
-            "condition on u. (5.3) is at least S, and log(u) falls to 0 and below as D shrinks. With 1 + log(max(u, "
-            "1)) it holds, which the notation for suppressed logarithms may have meant."
-        ),
+        remark="""(5.3) is bounded by a constant times S kappa log(u), u = alpha D^2/(eta^2 sigma_1^2 S kappa), with no
+        condition on u. (5.3) is at least S, and log(u) falls to 0 and below as D shrinks. With 1 + log(max(u, 1)) it
+        holds, which the notation for suppressed logarithms may have meant.""",
     ),
-    Claim(
-        key="altschuler_talwar/section_5_1/rate_repaired",
-        title="(5.3) is at most a constant times S kappa (1 + log(max(u, 1)))",
-        source=at(559, "Section 5.1"),
-        assumptions=(r >= 1,),
-        checks=(
-            Asymptotic(_window + 1 + r / 2, r * (1 + y), Rational(5, 2), name="window r y/2, y = log u >= 0"),
-            Asymptotic(1 + r * u / 2, r, Rational(3, 2), given=(u <= 1,), name="u <= 1, one step"),
+    Ours(
+        "altschuler_talwar/section_5_1/rate_repaired",
+        "(5.3) is at most a constant times S kappa (1 + log(max(u, 1)))",
+        at(559, "Section 5.1"),
+        Asymptotic(_window + 1 + r / 2, r * (1 + y), Rational(5, 2), name="window r y/2, y = log u >= 0").mutant(
+            "without 1", right=r * y, constant=None, path={r: _one, y: 1 / growth}
         ),
-        mutants=(wrong("without 1", Asymptotic(_window + 1 + r / 2, r * y, path={r: _one, y: 1 / growth})),),
-        role=Role.OURS,
-        relation=Relation.UP_TO_CONSTANT,
+        Asymptotic(1 + r * u / 2, r, Rational(3, 2), given=(u <= 1,), name="u <= 1, one step"),
+        assumptions=(r >= 1,),
         repairs="altschuler_talwar/section_5_1/rate",
     ),
 )

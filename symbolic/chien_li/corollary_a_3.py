@@ -11,7 +11,7 @@ Remark       x and y are masses under the first run, u and v under the second, w
 from sympy import Expr, Rational, diff, exp, log
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.notation import alpha, p, q, u, v, x, y
 
 _half, _rare = Rational(1, 2), Rational(1, 100)
@@ -20,7 +20,7 @@ _half, _rare = Rational(1, 2), Rational(1, 100)
 def _joint(power: int, factor: int = 1) -> Inequality:
     return Inequality(
         factor * (x + y) ** power / (u + v) ** (power - 1),
-        Relation.AT_MOST,
+        "<=",
         x**power / u ** (power - 1) + y**power / v ** (power - 1),
         name=f"order {power}",
     )
@@ -37,52 +37,37 @@ _shifted = exp(x) * (p + q * exp(y - x))
 
 CLAIMS = (
     Claim(
-        key="chien_li/corollary_a_3",
-        title="(62): the mean over orders of exp((alpha - 1) epsilon) bounds the shuffled run",
-        source=at(460, "Corollary A.3", "(62)"),
+        "chien_li/corollary_a_3",
+        "(62): the mean over orders of exp((alpha - 1) epsilon) bounds the shuffled run",
+        at(460, "Corollary A.3", "(62)"),
+        _joint(2).mutant("twice the power", _joint(2, 2)),
+        _joint(3),
+        Identity(diff(x**alpha, x, 2), alpha * (alpha - 1) * x ** (alpha - 2), "x^alpha is convex").mutant(
+            "curvature alpha^2", right=alpha**2 * x ** (alpha - 2)
+        ),
         assumptions=(alpha > 1,),
-        checks=(
-            _joint(2),
-            _joint(3),
-            Identity(diff(x**alpha, x, 2), alpha * (alpha - 1) * x ** (alpha - 2), "x^alpha is convex"),
-        ),
-        mutants=(
-            Mutant("twice the power", _joint(2, 2), Engine.INEQUALITY),
-            Mutant("curvature alpha^2", Identity(diff(x**alpha, x, 2), alpha**2 * x ** (alpha - 2)), Engine.IDENTITY),
-        ),
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="chien_li/corollary_a_3/which_convexity",
-        title="What is jointly convex is exp((alpha - 1) D_alpha), as (126)-(127) have it",
-        source=at(736, "A.12", "joint convexity of KL divergence"),
-        checks=(Holds(_power(_rare), Relation.AT_MOST, _mean_of_powers, {}, "alpha = 2, two points"),),
-        misprint=Holds(log(_power(_rare)), Relation.AT_MOST, _mean_of_divergences, {}, "D_2 itself"),
-        mutants=(
-            Mutant("half of it", Holds(_power(_rare), Relation.AT_MOST, _mean_of_powers / 2, {}), Engine.ENCLOSURE),
+    Step(
+        "chien_li/corollary_a_3/which_convexity",
+        "What is jointly convex is exp((alpha - 1) D_alpha), as (126)-(127) have it",
+        at(736, "A.12", "joint convexity of KL divergence"),
+        IntervalInequality(_power(_rare), "<=", _mean_of_powers, {}, "alpha = 2, two points").mutant(
+            "half of it", right=_mean_of_powers / 2
         ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "A.12 says that it applies the joint convexity of the KL divergence. A Renyi divergence of order above 1 "
-            "is not jointly convex: equal mixtures of (1, 0) and (0, 1), and of (1/100, 99/100) and (0, 1), are 3.92 "
-            "apart at order 2, the mean is 2.30. Lemma A.5, which is applied, is about exp((alpha - 1) D_alpha)."
-        ),
+        misprint=IntervalInequality(log(_power(_rare)), "<=", _mean_of_divergences, {}, "D_2 itself"),
+        remark="""A.12 says that it applies the joint convexity of the KL divergence. A Renyi divergence of order above
+        1 is not jointly convex: equal mixtures of (1, 0) and (0, 1), and of (1/100, 99/100) and (0, 1), are 3.92 apart
+        at order 2, the mean is 2.30. Lemma A.5, which is applied, is about exp((alpha - 1) D_alpha).""",
     ),
-    Claim(
-        key="chien_li/corollary_a_3/stable",
-        title="log E exp without overflow: the greatest exponent goes in front, the others are at most 1",
-        source=at(246, "Section 5", "cannot be computed in a numerically stable way"),
-        checks=(
-            Identity(p * exp(x) + q * exp(y), _shifted, "the greatest in front"),
-            Inequality(p * u + q * v, Relation.AT_MOST, p + q, given=(u <= 1, v <= 1), name="what is left"),
+    Ours(
+        "chien_li/corollary_a_3/stable",
+        "log E exp without overflow: the greatest exponent goes in front, the others are at most 1",
+        at(246, "Section 5", "cannot be computed in a numerically stable way"),
+        Identity(p * exp(x) + q * exp(y), _shifted, "the greatest in front").mutant(
+            "the least is dropped", right=p * exp(x)
         ),
-        mutants=(
-            Mutant("the least is dropped", Identity(p * exp(x) + q * exp(y), p * exp(x)), Engine.IDENTITY),
-            Mutant(
-                "weights forgotten", Inequality(p * u + q * v, Relation.AT_MOST, p, given=(u <= 1,)), Engine.INEQUALITY
-            ),
+        Inequality(p * u + q * v, "<=", p + q, given=(u <= 1, v <= 1), name="what is left").mutant(
+            "weights forgotten", right=p, given=(u <= 1,)
         ),
-        role=Role.OURS,
     ),
 )

@@ -12,7 +12,7 @@ Remark       The value is the same with the laws exchanged. With unequal varianc
 from sympy import Expr, Integer, log
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Step
 from lastiterate.symbolic.gaussian import density_exponent, moment_exponent, renyi
 from lastiterate.symbolic.notation import alpha, d, r, sigma, v, x, xi
 
@@ -29,83 +29,48 @@ _unequal = moment_exponent(xi, (d, r), (Integer(0), v), alpha)
 _peak = density_exponent(xi, alpha * d * v / _mixed, r * v / _mixed)
 
 CLAIMS = (
-    Claim(
-        key="chien_li/definition_2_1/gaussians",
-        title="Gaussians of one variance, means d apart, have divergence alpha d^2 / (2 sigma^2)",
-        source=at(382, "Definition 2.1", "(40)(c)"),
+    Step(
+        "chien_li/definition_2_1/gaussians",
+        "Gaussians of one variance, means d apart, have divergence alpha d^2 / (2 sigma^2)",
+        at(382, "Definition 2.1", "(40)(c)"),
+        _square(alpha * d**2 / (2 * sigma**2))
+        .mutant("factor two dropped", _square(alpha * d**2 / sigma**2))
+        .mutant("alpha - 1 for alpha", _square((alpha - 1) * d**2 / (2 * sigma**2)))
+        .mutant("distance not squared", _square(alpha * d / (2 * sigma**2)))
+        .mutant("sigma for its square", _square(alpha * d**2 / (2 * sigma))),
+        Identity(renyi((d, sigma**2), (Integer(0), sigma**2), alpha), alpha * d**2 / (2 * sigma**2), "closed form"),
         assumptions=(alpha > 1,),
-        checks=(
-            _square(alpha * d**2 / (2 * sigma**2)),
-            Identity(renyi((d, sigma**2), (Integer(0), sigma**2), alpha), alpha * d**2 / (2 * sigma**2), "closed form"),
-        ),
-        mutants=(
-            Mutant("factor two dropped", _square(alpha * d**2 / sigma**2), Engine.IDENTITY),
-            Mutant("alpha - 1 for alpha", _square((alpha - 1) * d**2 / (2 * sigma**2)), Engine.IDENTITY),
-            Mutant("distance not squared", _square(alpha * d / (2 * sigma**2)), Engine.IDENTITY),
-            Mutant("sigma for its square", _square(alpha * d**2 / (2 * sigma)), Engine.IDENTITY),
-        ),
-        role=Role.STEP,
     ),
-    Claim(
-        key="chien_li/definition_2_1/unequal",
-        title="Unequal variances r (numerator law) and v: alpha d^2 / (2 (alpha v + (1 - alpha) r)), and the widths",
-        source=at(54, "Definition 2.1"),
+    Ours(
+        "chien_li/definition_2_1/unequal",
+        "Unequal variances r (numerator law) and v: alpha d^2 / (2 (alpha v + (1 - alpha) r)), and the widths",
+        at(54, "Definition 2.1"),
+        Identity(_unequal, _peak + (alpha - 1) * alpha * d**2 / (2 * _mixed), "complete the square")
+        .mutant("variances exchanged", right=_peak + (alpha - 1) * alpha * d**2 / (2 * (alpha * r + (1 - alpha) * v)))
+        .mutant("mean variance instead", right=_peak + (alpha - 1) * alpha * d**2 / (r + v)),
+        Identity(
+            renyi((d, r), (Integer(0), v), alpha) * (alpha - 1),
+            alpha * (alpha - 1) * d**2 / (2 * _mixed)
+            + log(r * v / _mixed) / 2
+            - alpha * log(r) / 2
+            - (1 - alpha) * log(v) / 2,
+            "with the widths",
+        ),
         assumptions=(alpha > 1, alpha * v + (1 - alpha) * r > 0),
-        checks=(
-            Identity(_unequal, _peak + (alpha - 1) * alpha * d**2 / (2 * _mixed), "complete the square"),
-            Identity(
-                renyi((d, r), (Integer(0), v), alpha) * (alpha - 1),
-                alpha * (alpha - 1) * d**2 / (2 * _mixed)
-                + log(r * v / _mixed) / 2
-                - alpha * log(r) / 2
-                - (1 - alpha) * log(v) / 2,
-                "with the widths",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "variances exchanged",
-                Identity(_unequal, _peak + (alpha - 1) * alpha * d**2 / (2 * (alpha * r + (1 - alpha) * v)), "mutant"),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "mean variance instead",
-                Identity(_unequal, _peak + (alpha - 1) * alpha * d**2 / (r + v), "mutant"),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="chien_li/definition_2_1/monotone",
-        title="A shorter distance of the means costs less: sup over |m| <= d is at d",
-        source=at(378, "Definition 2.1", "(40)-(41)"),
+    Step(
+        "chien_li/definition_2_1/monotone",
+        "A shorter distance of the means costs less: sup over |m| <= d is at d",
+        at(378, "Definition 2.1", "(40)-(41)"),
+        Inequality(
+            alpha * x**2 / (2 * sigma**2),
+            "<=",
+            alpha * d**2 / (2 * sigma**2),
+            given=(x <= d,),
+            name="supremum",
+        )
+        .mutant("half the distance", right=alpha * d**2 / (8 * sigma**2))
+        .mutant("the infimum", left=alpha * d**2 / (2 * sigma**2), right=alpha * x**2 / (2 * sigma**2)),
         assumptions=(alpha > 1,),
-        checks=(
-            Inequality(
-                alpha * x**2 / (2 * sigma**2),
-                Relation.AT_MOST,
-                alpha * d**2 / (2 * sigma**2),
-                given=(x <= d,),
-                name="supremum",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "half the distance",
-                Inequality(
-                    alpha * x**2 / (2 * sigma**2), Relation.AT_MOST, alpha * d**2 / (8 * sigma**2), given=(x <= d,)
-                ),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "the infimum",
-                Inequality(
-                    alpha * d**2 / (2 * sigma**2), Relation.AT_MOST, alpha * x**2 / (2 * sigma**2), given=(x <= d,)
-                ),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.STEP,
     ),
 )

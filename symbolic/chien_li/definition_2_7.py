@@ -13,7 +13,7 @@ Remark       At z = 0 it is the plain divergence; from z = d on it vanishes, whi
 from sympy import Integer, diff
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.gaussian import density_exponent, renyi
 from lastiterate.symbolic.notation import alpha, d, sigma, xi, z
 
@@ -22,32 +22,21 @@ _ratio = density_exponent(xi, d - z, sigma**2) - density_exponent(xi, _zero, sig
 _shifted = alpha * (d - z) ** 2 / (2 * sigma**2)  # for z <= d; zero beyond
 
 CLAIMS = (
-    Claim(
-        key="chien_li/definition_2_7/gaussians",
-        title="The shifted divergence of two Gaussians is that of the means brought z closer",
-        source=at(76, "Definition 2.7"),
+    Ours(
+        "chien_li/definition_2_7/gaussians",
+        "The shifted divergence of two Gaussians is that of the means brought z closer",
+        at(76, "Definition 2.7"),
+        Identity(renyi((d - z, sigma**2), (_zero, sigma**2), alpha), _shifted, "value of the translate")
+        .mutant("moved away", left=renyi((d + z, sigma**2), (_zero, sigma**2), alpha))
+        .mutant("factor two dropped", right=2 * _shifted),
+        Identity(diff(_ratio, xi), (d - z) / sigma**2, "slope of the log likelihood ratio").mutant(
+            "slope of the wrong sign", right=(z - d) / sigma**2
+        ),
+        Inequality(_zero, "<=", (d - z) / sigma**2, name="the ratio grows").mutant(
+            "the ratio falls", left=(d - z) / sigma**2, right=_zero
+        ),
+        Identity(_shifted.subs(z, d), _zero, "nothing is left at z = d"),
+        Identity(_shifted.subs(z, 0), renyi((d, sigma**2), (_zero, sigma**2), alpha), "plain at z = 0"),
         assumptions=(alpha > 1, z <= d),
-        checks=(
-            Identity(renyi((d - z, sigma**2), (_zero, sigma**2), alpha), _shifted, "value of the translate"),
-            Identity(diff(_ratio, xi), (d - z) / sigma**2, "slope of the log likelihood ratio"),
-            Inequality(_zero, Relation.AT_MOST, (d - z) / sigma**2, name="the ratio grows"),
-            Identity(_shifted.subs(z, d), _zero, "nothing is left at z = d"),
-            Identity(_shifted.subs(z, 0), renyi((d, sigma**2), (_zero, sigma**2), alpha), "plain at z = 0"),
-        ),
-        mutants=(
-            Mutant(
-                "moved away",
-                Identity(renyi((d + z, sigma**2), (_zero, sigma**2), alpha), _shifted),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "factor two dropped",
-                Identity(renyi((d - z, sigma**2), (_zero, sigma**2), alpha), 2 * _shifted),
-                Engine.IDENTITY,
-            ),
-            Mutant("slope of the wrong sign", Identity(diff(_ratio, xi), (z - d) / sigma**2), Engine.IDENTITY),
-            Mutant("the ratio falls", Inequality((d - z) / sigma**2, Relation.AT_MOST, _zero), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
     ),
 )

@@ -9,16 +9,7 @@ Source       Chien & Li 2025, Lemma 2.3. Every map of finite sets is a chain of 
 from sympy import Rational, diff
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import (
-    Claim,
-    Engine,
-    Holds,
-    Identity,
-    Inequality,
-    Mutant,
-    Relation,
-    Sampled,
-)
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, RandomPoints
 from lastiterate.symbolic.notation import alpha, p, q, r, u, v
 
 # Second law: weights r and v. First law: weights p and q.
@@ -30,44 +21,21 @@ _jensen_box = {u: (2, 3), q: (Rational(1, 4), Rational(3, 4)), alpha: (2, 3)}
 
 CLAIMS = (
     Claim(
-        key="chien_li/lemma_2_3",
-        title="Merging two atoms does not raise the Renyi divergence",
-        source=at(60, "Lemma 2.3"),
+        "chien_li/lemma_2_3",
+        "Merging two atoms does not raise the Renyi divergence",
+        at(60, "Lemma 2.3"),
+        Inequality(_merged.subs(alpha, 2), "<=", _apart.subs(alpha, 2), name="alpha = 2")
+        .mutant("divergence grows", left=_apart.subs(alpha, 2), right=_merged.subs(alpha, 2))
+        .mutant("an atom forgotten", right=p**2 / r),
+        Identity(diff(u**alpha, u, 2), alpha * (alpha - 1) * u ** (alpha - 2), "t^alpha is convex").mutant(
+            "concave", right=alpha * u ** (alpha - 2)
+        ),
+        IntervalInequality(_mean**alpha, "<", q * u**alpha + 1 - q, _jensen_box, "Jensen, ratios apart").mutant(
+            "Jensen turned round", left=q * u**alpha + 1 - q, sign="<=", right=_mean**alpha
+        ),
+        RandomPoints(_merged, "<=", _apart, {**_box, alpha: (Rational(11, 10), 20)}, "real alpha").mutant(
+            "exponent 1 + alpha on the second law", right=p**alpha * r ** (1 + alpha) + q**alpha * v ** (1 - alpha)
+        ),
         assumptions=(alpha > 1,),
-        checks=(
-            Inequality(_merged.subs(alpha, 2), Relation.AT_MOST, _apart.subs(alpha, 2), name="alpha = 2"),
-            Identity(diff(u**alpha, u, 2), alpha * (alpha - 1) * u ** (alpha - 2), "t^alpha is convex"),
-            Holds(_mean**alpha, Relation.BELOW, q * u**alpha + 1 - q, _jensen_box, "Jensen, ratios apart"),
-            Sampled(_merged, Relation.AT_MOST, _apart, {**_box, alpha: (Rational(11, 10), 20)}, "real alpha"),
-        ),
-        mutants=(
-            Mutant(
-                "divergence grows",
-                Inequality(_apart.subs(alpha, 2), Relation.AT_MOST, _merged.subs(alpha, 2)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "an atom forgotten",
-                Inequality(_merged.subs(alpha, 2), Relation.AT_MOST, (p**2 / r)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "Jensen turned round",
-                Holds(q * u**alpha + 1 - q, Relation.AT_MOST, _mean**alpha, _jensen_box),
-                Engine.ENCLOSURE,
-            ),
-            Mutant("concave", Identity(diff(u**alpha, u, 2), alpha * u ** (alpha - 2)), Engine.IDENTITY),
-            Mutant(
-                "exponent 1 + alpha on the second law",
-                Sampled(
-                    _merged,
-                    Relation.AT_MOST,
-                    p**alpha * r ** (1 + alpha) + q**alpha * v ** (1 - alpha),
-                    {**_box, alpha: (Rational(11, 10), 20)},
-                ),
-                Engine.SAMPLING,
-            ),
-        ),
-        relation=Relation.AT_MOST,
     ),
 )

@@ -12,7 +12,7 @@ Remark       For independent Gaussian steps it is an equality, and the costs a_t
 from sympy import Integer, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation
+from lastiterate.symbolic.claim import Claim, Identity, Inequality
 from lastiterate.symbolic.gaussian import moment_exponent
 from lastiterate.symbolic.notation import SHIFTS, alpha, p, q, r, sigma, v, xi, zeta
 
@@ -27,28 +27,15 @@ _gain = alpha * (alpha - 1) / (2 * sigma**2)
 
 CLAIMS = (
     Claim(
-        key="chien_li/lemma_2_4",
-        title="The moment of a pair is at most the product of the first moment and the worst second one",
-        source=at(62, "Lemma 2.4"),
+        "chien_li/lemma_2_4",
+        "The moment of a pair is at most the product of the first moment and the worst second one",
+        at(62, "Lemma 2.4"),
+        Inequality(_pair, "<=", (p + q) * Max(r, v), name="worst outcome")
+        .mutant("best outcome", right=(p + q) * Min(r, v))
+        .mutant("mean outcome", right=(p + q) * (r + v) / 2),
+        Identity(_two_steps, _centred + _gain * (_first**2 + _second**2), "independent Gaussians add")
+        .mutant("only the worse step counts", right=_centred + _gain * Max(_first, _second) ** 2)
+        .mutant("shifts add before squaring", right=_centred + _gain * (_first + _second) ** 2),
         assumptions=(alpha > 1,),
-        checks=(
-            Inequality(_pair, Relation.AT_MOST, (p + q) * Max(r, v), name="worst outcome"),
-            Identity(_two_steps, _centred + _gain * (_first**2 + _second**2), "independent Gaussians add"),
-        ),
-        mutants=(
-            Mutant("best outcome", Inequality(_pair, Relation.AT_MOST, (p + q) * Min(r, v)), Engine.INEQUALITY),
-            Mutant("mean outcome", Inequality(_pair, Relation.AT_MOST, (p + q) * (r + v) / 2), Engine.INEQUALITY),
-            Mutant(
-                "only the worse step counts",
-                Identity(_two_steps, _centred + _gain * Max(_first, _second) ** 2),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "shifts add before squaring",
-                Identity(_two_steps, _centred + _gain * (_first + _second) ** 2),
-                Engine.IDENTITY,
-            ),
-        ),
-        relation=Relation.AT_MOST,
     ),
 )

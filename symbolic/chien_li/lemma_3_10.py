@@ -12,7 +12,7 @@ Remark       A.10 calls it the full-batch case of Lemma A.2. That case is sharpe
 from sympy import Abs, Integer, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.holder import g
 from lastiterate.symbolic.notation import K, L, eta, gamma, kappa, lam, n, xi, y, z, zeta
 
@@ -24,116 +24,57 @@ _special = g(z, eta * L * (n - 1) / n, lam) + _s
 
 CLAIMS = (
     Claim(
-        key="chien_li/lemma_3_10",
-        title="One step: the distance grows to at most min(g(z; eta L) + 2 eta K / n, z + 2 eta K)",
-        source=at(189, "Lemma 3.10", "(17)"),
+        "chien_li/lemma_3_10",
+        "One step: the distance grows to at most min(g(z; eta L) + 2 eta K / n, z + 2 eta K)",
+        at(189, "Lemma 3.10", "(17)"),
+        Inequality(
+            _both + _s,
+            "<=",
+            z + eta * L * y + _s,
+            given=_given,
+            name="n - 1 common samples, y = z^lambda",
+        )
+        .mutant("drift of one sample", right=z + eta * L * y / n + _s)
+        .mutant("eta forgotten", right=z + L * y + _s),
+        Inequality(
+            Abs(xi - zeta - eta * (gamma - kappa)),
+            "<=",
+            z + _cap,
+            given=(Abs(xi - zeta) <= z, Abs(gamma) <= K, Abs(kappa) <= K),
+            name="clipping alone",
+        ).mutant("factor two dropped in the cap", right=z + eta * K),
+        Identity(_next.subs(lam, 1), (1 + eta * L) * z + _s, "lambda = 1 is (7)"),
+        Identity(_next.subs(z, 0), _s, "D_1 = 2 eta K / n").mutant("D_1 = 0", right=Integer(0)),
         assumptions=(lam <= 1,),
-        checks=(
-            Inequality(
-                _both + _s,
-                Relation.AT_MOST,
-                z + eta * L * y + _s,
-                given=_given,
-                name="n - 1 common samples, y = z^lambda",
-            ),
-            Inequality(
-                Abs(xi - zeta - eta * (gamma - kappa)),
-                Relation.AT_MOST,
-                z + _cap,
-                given=(Abs(xi - zeta) <= z, Abs(gamma) <= K, Abs(kappa) <= K),
-                name="clipping alone",
-            ),
-            Identity(_next.subs(lam, 1), (1 + eta * L) * z + _s, "lambda = 1 is (7)"),
-            Identity(_next.subs(z, 0), _s, "D_1 = 2 eta K / n"),
-        ),
-        mutants=(
-            Mutant(
-                "drift of one sample",
-                Inequality(_both + _s, Relation.AT_MOST, z + eta * L * y / n + _s, given=_given),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "eta forgotten",
-                Inequality(_both + _s, Relation.AT_MOST, z + L * y + _s, given=_given),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "factor two dropped in the cap",
-                Inequality(
-                    Abs(xi - zeta - eta * (gamma - kappa)),
-                    Relation.AT_MOST,
-                    z + eta * K,
-                    given=(Abs(xi - zeta) <= z, Abs(gamma) <= K, Abs(kappa) <= K),
-                ),
-                Engine.INEQUALITY,
-            ),
-            Mutant("D_1 = 0", Identity(_next.subs(z, 0), Integer(0)), Engine.IDENTITY),
-        ),
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="chien_li/lemma_3_10/special_case",
-        title="(17) follows from the full-batch case of Lemma A.2, which is the smaller",
-        source=at(656, "A.10"),
+    Step(
+        "chien_li/lemma_3_10/special_case",
+        "(17) follows from the full-batch case of Lemma A.2, which is the smaller",
+        at(656, "A.10"),
+        Identity(_special, z + eta * L * (n - 1) / n * z**lam + _s, "(29) at b = n").mutant(
+            "the same recursion", right=_next
+        ),
+        Inequality(z + eta * L * (n - 1) / n * y + _s, "<=", z + eta * L * y + _s, name="never above (17)").mutant(
+            "never below (17)", left=z + eta * L * y + _s, right=z + eta * L * (n - 1) / n * y + _s
+        ),
         assumptions=(lam <= 1,),
-        checks=(
-            Identity(_special, z + eta * L * (n - 1) / n * z**lam + _s, "(29) at b = n"),
-            Inequality(
-                z + eta * L * (n - 1) / n * y + _s, Relation.AT_MOST, z + eta * L * y + _s, name="never above (17)"
-            ),
-        ),
-        mutants=(
-            Mutant("the same recursion", Identity(_special, _next), Engine.IDENTITY),
-            Mutant(
-                "never below (17)",
-                Inequality(z + eta * L * y + _s, Relation.AT_MOST, z + eta * L * (n - 1) / n * y + _s),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="chien_li/lemma_3_10/sharper",
-        title="One step grows the distance to at most z + eta (n - 1)/n min(L z^lambda, 2 K) + 2 eta K / n",
-        source=at(189, "Lemma 3.10", "(17)"),
-        checks=(
-            Inequality(
-                _both + _s,
-                Relation.TIGHT,
-                z + eta * (n - 1) / n * Min(L * y, 2 * K) + _s,
-                given=(*_given, Abs(gamma) <= K, Abs(kappa) <= K),
-                name="y = z^lambda",
-            ),
-            Inequality(
-                z + eta * (n - 1) / n * Min(L * y, 2 * K) + _s,
-                Relation.AT_MOST,
-                Min(z + eta * L * y + _s, z + _cap),
-                name="never above (17)",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "cap K",
-                Inequality(
-                    _both + _s,
-                    Relation.AT_MOST,
-                    z + eta * (n - 1) / n * Min(L * y, K) + _s,
-                    given=(*_given, Abs(gamma) <= K, Abs(kappa) <= K),
-                ),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "strictly below (17)",
-                Inequality(
-                    z + eta * (n - 1) / n * Min(L * y, 2 * K) + _s,
-                    Relation.BELOW,
-                    Min(z + eta * L * y + _s, z + _cap),
-                ),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Ours(
+        "chien_li/lemma_3_10/sharper",
+        "One step grows the distance to at most z + eta (n - 1)/n min(L z^lambda, 2 K) + 2 eta K / n",
+        at(189, "Lemma 3.10", "(17)"),
+        Inequality(
+            _both + _s,
+            "<= and attained",
+            z + eta * (n - 1) / n * Min(L * y, 2 * K) + _s,
+            given=(*_given, Abs(gamma) <= K, Abs(kappa) <= K),
+            name="y = z^lambda",
+        ).mutant("cap K", sign="<=", right=z + eta * (n - 1) / n * Min(L * y, K) + _s),
+        Inequality(
+            z + eta * (n - 1) / n * Min(L * y, 2 * K) + _s,
+            "<=",
+            Min(z + eta * L * y + _s, z + _cap),
+            name="never above (17)",
+        ).mutant("strictly below (17)", sign="<"),
     ),
 )

@@ -11,7 +11,7 @@ Remark       Equality at a = x sigma^2 / (v + sigma^2). Point masses are the lim
 from sympy import Expr, Max
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation
+from lastiterate.symbolic.claim import Claim, Identity, Inequality
 from lastiterate.symbolic.notation import a, alpha, sigma, v, x
 
 _left = alpha * x**2 / (2 * (v + sigma**2))
@@ -27,44 +27,21 @@ _square = alpha * (sigma**2 * x - (sigma**2 + v) * a) ** 2 / (2 * v * sigma**2 *
 
 CLAIMS = (
     Claim(
-        key="chien_li/lemma_3_2",
-        title="Noise of variance sigma^2 absorbs a shift a at the price alpha a^2 / (2 sigma^2)",
-        source=at(107, "Lemma 3.2", "(5)"),
+        "chien_li/lemma_3_2",
+        "Noise of variance sigma^2 absorbs a shift a at the price alpha a^2 / (2 sigma^2)",
+        at(107, "Lemma 3.2", "(5)"),
+        Identity(_gap, _square, "the difference is a square").mutant("wrong square", right=_square * 2),
+        Inequality(_left / alpha, "<= and attained", _right(_paid) / alpha, name="Gaussian laws")
+        .mutant("half the price", sign="<=", right=_right(_paid / 2) / alpha)
+        .mutant("price not squared", sign="<=", right=_right(alpha * a / (2 * sigma**2)) / alpha)
+        .mutant(
+            "noise counted on both sides",
+            sign="<=",
+            right=Max(x - a, 0) ** 2 / (2 * (v + sigma**2)) + a**2 / (2 * sigma**2),
+        ),
+        Inequality(x**2 / (2 * sigma**2), "<=", a**2 / (2 * sigma**2), given=(x <= a,), name="point masses").mutant(
+            "point masses further apart than the shift", given=(x <= 2 * a,)
+        ),
         assumptions=(alpha > 1,),
-        checks=(
-            Identity(_gap, _square, "the difference is a square"),
-            Inequality(_left / alpha, Relation.TIGHT, _right(_paid) / alpha, name="Gaussian laws"),
-            Inequality(
-                x**2 / (2 * sigma**2), Relation.AT_MOST, a**2 / (2 * sigma**2), given=(x <= a,), name="point masses"
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "half the price",
-                Inequality(_left / alpha, Relation.AT_MOST, _right(_paid / 2) / alpha),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "price not squared",
-                Inequality(_left / alpha, Relation.AT_MOST, _right(alpha * a / (2 * sigma**2)) / alpha),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "noise counted on both sides",
-                Inequality(
-                    x**2 / (2 * (v + sigma**2)),
-                    Relation.AT_MOST,
-                    Max(x - a, 0) ** 2 / (2 * (v + sigma**2)) + a**2 / (2 * sigma**2),
-                ),
-                Engine.INEQUALITY,
-            ),
-            Mutant("wrong square", Identity(_gap, _square * 2), Engine.IDENTITY),
-            Mutant(
-                "point masses further apart than the shift",
-                Inequality(x**2 / (2 * sigma**2), Relation.AT_MOST, a**2 / (2 * sigma**2), given=(x <= 2 * a,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        relation=Relation.AT_MOST,
     ),
 )

@@ -11,7 +11,7 @@ Remark       It is used with the projection behind the map: the composition is s
 from sympy import Abs, Expr, Integer, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Step
 from lastiterate.symbolic.gaussian import renyi
 from lastiterate.symbolic.notation import D, alpha, c, d, gamma, kappa, sigma, xi, z, zeta
 
@@ -33,62 +33,35 @@ _lipschitz = (Abs(gamma - kappa) <= c * Abs(xi - zeta),)
 
 CLAIMS = (
     Claim(
-        key="chien_li/lemma_3_3",
-        title="On Gaussians and x -> c x the Lipschitz reduction is an equality",
-        source=at(112, "Lemma 3.3", "(6)"),
+        "chien_li/lemma_3_3",
+        "On Gaussians and x -> c x the Lipschitz reduction is an equality",
+        at(112, "Lemma 3.3", "(6)"),
+        Identity(_after(c * z), _before, "x -> c x")
+        .mutant("c and 1/c exchanged", left=_after(z / c))
+        .mutant("shift not scaled", left=_after(z))
+        .mutant("c squared", left=_after(c**2 * z)),
         assumptions=(alpha > 1, z <= d),
-        checks=(Identity(_after(c * z), _before, "x -> c x"),),
-        mutants=(
-            Mutant("c and 1/c exchanged", Identity(_after(z / c), _before), Engine.IDENTITY),
-            Mutant("shift not scaled", Identity(_after(z), _before), Engine.IDENTITY),
-            Mutant("c squared", Identity(_after(c**2 * z), _before), Engine.IDENTITY),
-        ),
-        relation=Relation.TIGHT,
     ),
-    Claim(
-        key="chien_li/lemma_3_3/projected",
-        title="A c-Lipschitz map followed by the projection is c-Lipschitz",
-        source=at(144, "Section 3.1", "(a)"),
-        checks=(Inequality(_moved, Relation.TIGHT, c * Abs(xi - zeta), given=_lipschitz, name="interval of length D"),),
-        mutants=(
-            Mutant(
-                "the projection contracts",
-                Inequality(_moved, Relation.AT_MOST, c * Abs(xi - zeta) / 2, given=_lipschitz),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "reflected instead of projected",
-                Inequality(Abs(_project(gamma) + kappa), Relation.AT_MOST, c * Abs(xi - zeta), given=_lipschitz),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
+    Step(
+        "chien_li/lemma_3_3/projected",
+        "A c-Lipschitz map followed by the projection is c-Lipschitz",
+        at(144, "Section 3.1", "(a)"),
+        Inequality(_moved, "<= and attained", c * Abs(xi - zeta), given=_lipschitz, name="interval of length D")
+        .mutant("the projection contracts", sign="<=", right=c * Abs(xi - zeta) / 2)
+        .mutant("reflected instead of projected", left=Abs(_project(gamma) + kappa), sign="<="),
     ),
-    Claim(
-        key="chien_li/lemma_3_3/coupling",
-        title="A coupling within z is carried to one within c z",
-        source=at(535, "A.5", "(76)"),
-        checks=(
-            Inequality(
-                Abs(gamma - kappa),
-                Relation.AT_MOST,
-                c * z,
-                given=(*_lipschitz, Abs(xi - zeta) <= z),
-                name="pathwise",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "within z", Inequality(Abs(gamma - kappa), Relation.AT_MOST, z, given=_lipschitz), Engine.INEQUALITY
-            ),
-            Mutant(
-                "within z / c",
-                Inequality(Abs(gamma - kappa), Relation.AT_MOST, z / c, given=(*_lipschitz, Abs(xi - zeta) <= z)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
+    Step(
+        "chien_li/lemma_3_3/coupling",
+        "A coupling within z is carried to one within c z",
+        at(535, "A.5", "(76)"),
+        Inequality(
+            Abs(gamma - kappa),
+            "<=",
+            c * z,
+            given=(*_lipschitz, Abs(xi - zeta) <= z),
+            name="pathwise",
+        )
+        .mutant("within z", right=z, given=_lipschitz)
+        .mutant("within z / c", right=z / c),
     ),
 )

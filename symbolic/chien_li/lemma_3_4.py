@@ -17,7 +17,7 @@ from sympy import Abs, Expr, Integer, Max, Min
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Inequality, Ours
 from lastiterate.symbolic.notation import K, L, P, Q, R, eta, gamma, h, kappa, m, xi, zeta
 
 _factor = Abs(1 - eta * h)
@@ -27,7 +27,7 @@ _square = P - 2 * eta * Q + eta**2 * R
 
 
 def _eigen(bound: Expr, *given: Boolean, name: str = "averaged Hessian") -> Inequality:
-    return Inequality(_factor, Relation.TIGHT, bound, given=given, name=name)
+    return Inequality(_factor, "<= and attained", bound, given=given, name=name)
 
 
 def _clip(gradient: Expr) -> Expr:
@@ -37,7 +37,7 @@ def _clip(gradient: Expr) -> Expr:
 def _clipped(bound: Expr) -> Inequality:
     moved = Abs(xi - eta * _clip(gamma) - zeta + eta * _clip(kappa))
     smooth = (Abs(gamma - kappa) <= L * Abs(xi - zeta),)
-    return Inequality(moved, Relation.AT_MOST, bound * Abs(xi - zeta), given=smooth, name="with clipping")
+    return Inequality(moved, "<=", bound * Abs(xi - zeta), given=smooth, name="with clipping")
 
 
 _coco = (R <= L * Q, Q >= 0, eta * L <= 2)
@@ -49,88 +49,61 @@ _strong_coco = (
 
 CLAIMS = (
     Claim(
-        key="chien_li/lemma_3_4/smooth",
-        title="Smooth losses: the update is (1 + eta L)-Lipschitz, clipping included",
-        source=at(118, "Lemma 3.4", "(78)-(79)"),
-        checks=(_eigen(1 + eta * L, *_any), _clipped(1 + eta * L)),
-        mutants=(
-            Mutant("half of eta L", _eigen(1 + eta * L / 2, *_any), Engine.INEQUALITY),
-            Mutant("twice eta L, never attained", _eigen(1 + 2 * eta * L, L > 0, *_any), Engine.INEQUALITY),
-            Mutant("non-expansive", _eigen(_one, *_any), Engine.INEQUALITY),
-            Mutant("non-expansive with clipping", _clipped(_one), Engine.INEQUALITY),
-            Mutant("1 - eta L", _eigen(1 - eta * L, *_any), Engine.INEQUALITY),
-        ),
-        relation=Relation.TIGHT,
+        "chien_li/lemma_3_4/smooth",
+        "Smooth losses: the update is (1 + eta L)-Lipschitz, clipping included",
+        at(118, "Lemma 3.4", "(78)-(79)"),
+        _eigen(1 + eta * L, *_any)
+        .mutant("half of eta L", _eigen(1 + eta * L / 2, *_any))
+        .mutant("twice eta L, never attained", _eigen(1 + 2 * eta * L, L > 0, *_any))
+        .mutant("non-expansive", _eigen(_one, *_any))
+        .mutant("1 - eta L", _eigen(1 - eta * L, *_any)),
+        _clipped(1 + eta * L).mutant("non-expansive with clipping", _clipped(_one)),
     ),
     Claim(
-        key="chien_li/lemma_3_4/convex",
-        title="Convex losses, eta <= 2/L: the update is 1-Lipschitz",
-        source=at(118, "Lemma 3.4"),
-        checks=(
-            _eigen(_one, *_convex, eta * L <= 2),
-            Inequality(_square, Relation.AT_MOST, P, given=_coco, name="by cocoercivity"),
+        "chien_li/lemma_3_4/convex",
+        "Convex losses, eta <= 2/L: the update is 1-Lipschitz",
+        at(118, "Lemma 3.4"),
+        _eigen(_one, *_convex, eta * L <= 2)
+        .mutant("eta up to 3/L", _eigen(_one, *_convex, eta * L <= 3))
+        .mutant("convexity forgotten", _eigen(_one, *_any, eta * L <= 2))
+        .mutant("contracting", _eigen(1 - eta * L / 2, *_convex, eta * L <= 2)),
+        Inequality(_square, "<=", P, given=_coco, name="by cocoercivity").mutant(
+            "cocoercive with 2 L", given=(R <= 2 * L * Q, Q >= 0, eta * L <= 2)
         ),
-        mutants=(
-            Mutant("eta up to 3/L", _eigen(_one, *_convex, eta * L <= 3), Engine.INEQUALITY),
-            Mutant("convexity forgotten", _eigen(_one, *_any, eta * L <= 2), Engine.INEQUALITY),
-            Mutant("contracting", _eigen(1 - eta * L / 2, *_convex, eta * L <= 2), Engine.INEQUALITY),
-            Mutant(
-                "cocoercive with 2 L",
-                Inequality(_square, Relation.AT_MOST, P, given=(R <= 2 * L * Q, Q >= 0, eta * L <= 2)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        relation=Relation.TIGHT,
     ),
     Claim(
-        key="chien_li/lemma_3_4/strongly_convex",
-        title="Strongly convex losses, eta <= 1/L: the update is (1 - eta m)-Lipschitz",
-        source=at(118, "Lemma 3.4"),
-        checks=(
-            _eigen(1 - eta * m, *_strong, eta * L <= 1),
-            Inequality(
-                _square,
-                Relation.AT_MOST,
-                (1 - eta * m) ** 2 * P,
-                given=(*_strong_coco, eta * L <= 1),
-                name="by cocoercivity",
-            ),
+        "chien_li/lemma_3_4/strongly_convex",
+        "Strongly convex losses, eta <= 1/L: the update is (1 - eta m)-Lipschitz",
+        at(118, "Lemma 3.4"),
+        _eigen(1 - eta * m, *_strong, eta * L <= 1)
+        .mutant("eta up to 2/L", _eigen(1 - eta * m, *_strong, eta * L <= 2))
+        .mutant("1 - eta L", _eigen(1 - eta * L, *_strong, eta * L <= 1))
+        .mutant("twice the contraction", _eigen(1 - 2 * eta * m, *_strong, eta * L <= 1))
+        .mutant("only convex", _eigen(1 - eta * m, *_convex, eta * L <= 1)),
+        Inequality(
+            _square,
+            "<=",
+            (1 - eta * m) ** 2 * P,
+            given=(*_strong_coco, eta * L <= 1),
+            name="by cocoercivity",
         ),
-        mutants=(
-            Mutant("eta up to 2/L", _eigen(1 - eta * m, *_strong, eta * L <= 2), Engine.INEQUALITY),
-            Mutant("1 - eta L", _eigen(1 - eta * L, *_strong, eta * L <= 1), Engine.INEQUALITY),
-            Mutant("twice the contraction", _eigen(1 - 2 * eta * m, *_strong, eta * L <= 1), Engine.INEQUALITY),
-            Mutant("only convex", _eigen(1 - eta * m, *_convex, eta * L <= 1), Engine.INEQUALITY),
-        ),
-        relation=Relation.TIGHT,
     ),
-    Claim(
-        key="chien_li/lemma_3_4/longer_steps",
-        title="Strongly convex: 1 - eta m up to eta = 2/(L + m), max(1 - eta m, eta L - 1) beyond",
-        source=at(118, "Lemma 3.4"),
-        checks=(
-            _eigen(1 - eta * m, *_strong, eta * (L + m) <= 2, name="up to 2/(L + m)"),
-            _eigen(Max(1 - eta * m, eta * L - 1), *_strong, name="any step"),
-            Inequality(
-                _square,
-                Relation.AT_MOST,
-                (1 - eta * m) ** 2 * P,
-                given=(*_strong_coco, eta * (L + m) <= 2),
-                name="by cocoercivity",
-            ),
+    Ours(
+        "chien_li/lemma_3_4/longer_steps",
+        "Strongly convex: 1 - eta m up to eta = 2/(L + m), max(1 - eta m, eta L - 1) beyond",
+        at(118, "Lemma 3.4"),
+        _eigen(1 - eta * m, *_strong, eta * (L + m) <= 2, name="up to 2/(L + m)").mutant(
+            "1 - eta m beyond 2/(L + m)", _eigen(1 - eta * m, *_strong, eta * (L + m) <= 3, eta * L <= 2)
         ),
-        mutants=(
-            Mutant(
-                "1 - eta m beyond 2/(L + m)",
-                _eigen(1 - eta * m, *_strong, eta * (L + m) <= 3, eta * L <= 2),
-                Engine.INEQUALITY,
-            ),
-            Mutant("min for max", _eigen(Min(1 - eta * m, eta * L - 1), *_strong), Engine.INEQUALITY),
-            Mutant(
-                "m and L exchanged", _eigen(Max(1 - eta * L, eta * m - 1), *_strong, eta * L <= 2), Engine.INEQUALITY
-            ),
+        _eigen(Max(1 - eta * m, eta * L - 1), *_strong, name="any step")
+        .mutant("min for max", _eigen(Min(1 - eta * m, eta * L - 1), *_strong))
+        .mutant("m and L exchanged", _eigen(Max(1 - eta * L, eta * m - 1), *_strong, eta * L <= 2)),
+        Inequality(
+            _square,
+            "<=",
+            (1 - eta * m) ** 2 * P,
+            given=(*_strong_coco, eta * (L + m) <= 2),
+            name="by cocoercivity",
         ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
     ),
 )

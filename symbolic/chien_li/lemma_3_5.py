@@ -13,7 +13,7 @@ Remark       Theorem 3.1 uses a closed form instead: `lemma_3_5_closed_form`. Sh
 from sympy import Abs, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, gamma, kappa, n, s, x, xi, z, zeta
 
 _s = 2 * eta * K / n
@@ -22,153 +22,82 @@ _clipped = (Abs(gamma) <= K, Abs(kappa) <= K)
 
 CLAIMS = (
     Claim(
-        key="chien_li/lemma_3_5/contraction_part",
-        title="n - 1 common samples and one that differs expand a distance x to c x + 2 eta K / n",
-        source=at(600, "Lemma 3.5", "(82)-(90)"),
-        checks=(
-            Identity((n - 1) / n * c * x + (c * x + _cap) / n, c * x + _s, "(85) and (89) add to (90)"),
-            Inequality(
-                Abs(xi - zeta - eta * (gamma - kappa)),
-                Relation.AT_MOST,
-                Abs(xi - zeta) + _cap,
-                given=_clipped,
-                name="the sample that differs",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "the sample that differs not averaged",
-                Identity((n - 1) / n * c * x + c * x + _cap / n, c * x + _s),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "factor two dropped",
-                Inequality(
-                    Abs(xi - zeta - eta * (gamma - kappa)),
-                    Relation.AT_MOST,
-                    Abs(xi - zeta) + eta * K,
-                    given=_clipped,
-                ),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "its expansion forgotten",
-                Identity((n - 1) / n * c * x + _cap / n, c * x + _s),
-                Engine.IDENTITY,
-            ),
-        ),
-        relation=Relation.AT_MOST,
+        "chien_li/lemma_3_5/contraction_part",
+        "n - 1 common samples and one that differs expand a distance x to c x + 2 eta K / n",
+        at(600, "Lemma 3.5", "(82)-(90)"),
+        Identity((n - 1) / n * c * x + (c * x + _cap) / n, c * x + _s, "(85) and (89) add to (90)")
+        .mutant("the sample that differs not averaged", left=(n - 1) / n * c * x + c * x + _cap / n)
+        .mutant("its expansion forgotten", left=(n - 1) / n * c * x + _cap / n),
+        Inequality(
+            Abs(xi - zeta - eta * (gamma - kappa)),
+            "<=",
+            Abs(xi - zeta) + _cap,
+            given=_clipped,
+            name="the sample that differs",
+        ).mutant("factor two dropped", right=Abs(xi - zeta) + eta * K),
         repairs="chien_li/lemma_3_5/randomness",
     ),
-    Claim(
-        key="chien_li/lemma_3_5/projection",
-        title="(81): the distance after the projection",
-        source=at(569, "A.7", "(81)"),
-        checks=(
-            Inequality(
-                Abs(Max(-D / 2, Min(D / 2, xi)) - Max(-D / 2, Min(D / 2, zeta))),
-                Relation.AT_MOST,
-                Abs(xi - zeta),
-                name="at most",
-            ),
+    Step(
+        "chien_li/lemma_3_5/projection",
+        "(81): the distance after the projection",
+        at(569, "A.7", "(81)"),
+        Inequality(
+            Abs(Max(-D / 2, Min(D / 2, xi)) - Max(-D / 2, Min(D / 2, zeta))),
+            "<=",
+            Abs(xi - zeta),
+            name="at most",
+        ).mutant(
+            "never shorter", left=Abs(xi - zeta), right=Abs(Max(-D / 2, Min(D / 2, xi)) - Max(-D / 2, Min(D / 2, zeta)))
         ),
         misprint=Inequality(
             Abs(Max(-D / 2, Min(D / 2, xi)) - Max(-D / 2, Min(D / 2, zeta))),
-            Relation.EQUAL,
+            "==",
             Abs(xi - zeta),
             name="equal, as printed",
         ),
-        mutants=(
-            Mutant(
-                "never shorter",
-                Inequality(
-                    Abs(xi - zeta),
-                    Relation.AT_MOST,
-                    Abs(Max(-D / 2, Min(D / 2, xi)) - Max(-D / 2, Min(D / 2, zeta))),
-                ),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "The first line of the proof sets the distance of the iterates equal to that before the projection. "
-            "Two points outside the domain may project to one, so the two are not equal. The projection is "
-            "1-Lipschitz, so 'at most' is meant and suffices."
-        ),
+        remark="""The first line of the proof sets the distance of the iterates equal to that before the projection.
+        Two points outside the domain may project to one, so the two are not equal. The projection is 1-Lipschitz, so
+        'at most' is meant and suffices.""",
     ),
-    Claim(
-        key="chien_li/lemma_3_5/randomness",
-        title="Under the coupling G = G' the difference of the runs does not depend on the noise",
-        source=at(567, "A.7", "Under this coupling"),
+    Step(
+        "chien_li/lemma_3_5/randomness",
+        "Under the coupling G = G' the difference of the runs does not depend on the noise",
+        at(567, "A.7", "Under this coupling"),
+        Identity(
+            x + zeta - eta * (x + zeta) ** 2 - (xi + x - eta * (xi + x) ** 2),
+            zeta - eta * zeta**2 - (xi - eta * xi**2),
+            "second difference with noise x, and without",
+        ).mutant("noise counted once", left=x + zeta - eta * (x + zeta) ** 2 - (xi - eta * xi**2), right=zeta - xi),
         assumptions=(eta < 1,),
-        checks=(
-            Identity(
-                x + zeta - eta * (x + zeta) ** 2 - (xi + x - eta * (xi + x) ** 2),
-                zeta - eta * zeta**2 - (xi - eta * xi**2),
-                "second difference with noise x, and without",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "noise counted once",
-                Identity(x + zeta - eta * (x + zeta) ** 2 - (xi - eta * xi**2), zeta - xi),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.STEP,
-        remark=(
-            "The proof says that the only randomness left is the initialization. With the curved loss x^3/3 the "
-            "next difference depends on the noise that both runs share. Nothing breaks: the essential supremum "
-            "is to be taken over the noise too, and (90) bounds it path by path."
-        ),
+        remark="""The proof says that the only randomness left is the initialization. With the curved loss x^3/3 the
+        next difference depends on the noise that both runs share. Nothing breaks: the essential supremum is to be
+        taken over the noise too, and (90) bounds it path by path.""",
     ),
-    Claim(
-        key="chien_li/lemma_3_5/identification",
-        title="(90) with D_{t-1} = ess sup |W_{t-1} - W'_{t-1}| is the recursion (7)",
-        source=at(602, "A.7", "below (90)"),
-        checks=(Identity(c * x + s, (c * PREVIOUS + s).subs(PREVIOUS, x), "D_{t-1} = x"),),
+    Step(
+        "chien_li/lemma_3_5/identification",
+        "(90) with D_{t-1} = ess sup |W_{t-1} - W'_{t-1}| is the recursion (7)",
+        at(602, "A.7", "below (90)"),
+        Identity(c * x + s, (c * PREVIOUS + s).subs(PREVIOUS, x), "D_{t-1} = x").mutant(
+            "no expansion", right=(PREVIOUS + s).subs(PREVIOUS, x)
+        ),
         misprint=Identity(c * x + s, (c * PREVIOUS + s).subs(PREVIOUS, c * x), name="D_{t-1} = c x, as printed"),
-        mutants=(Mutant("no expansion", Identity(c * x + s, (PREVIOUS + s).subs(PREVIOUS, x)), Engine.IDENTITY),),
-        role=Role.STEP,
-        remark=(
-            "D_{t-1} is printed as ess sup c |W_{t-1} - W'_{t-1}|, but D_t as ess sup |W_t - W'_t|. With a "
-            "factor c inside, (90) reads D_t = D_{t-1} + s, which is not (7) and depends on the index. The c "
-            "belongs to the recursion, not to the definition."
-        ),
+        remark="""D_{t-1} is printed as ess sup c |W_{t-1} - W'_{t-1}|, but D_t as ess sup |W_t - W'_t|. With a factor
+        c inside, (90) reads D_t = D_{t-1} + s, which is not (7) and depends on the index. The c belongs to the
+        recursion, not to the definition.""",
     ),
-    Claim(
-        key="chien_li/lemma_3_5/sharper",
-        title="One update expands z to z + eta L (n - 1)/n z + 2 eta K / n, less than c z + 2 eta K / n",
-        source=at(602, "Lemma 3.5", "(82)-(90)"),
-        checks=(
-            Identity(
-                (n - 1) / n * (1 + eta * L) * z + (z + _cap) / n,
-                z + eta * L * (n - 1) / n * z + _s,
-                "only n - 1 samples expand",
-            ),
-            Inequality(
-                z + eta * L * (n - 1) / n * z + _s, Relation.AT_MOST, (1 + eta * L) * z + _s, name="never larger"
-            ),
+    Ours(
+        "chien_li/lemma_3_5/sharper",
+        "One update expands z to z + eta L (n - 1)/n z + 2 eta K / n, less than c z + 2 eta K / n",
+        at(602, "Lemma 3.5", "(82)-(90)"),
+        Identity(
+            (n - 1) / n * (1 + eta * L) * z + (z + _cap) / n,
+            z + eta * L * (n - 1) / n * z + _s,
+            "only n - 1 samples expand",
+        )
+        .mutant("nothing expands", right=z + _s)
+        .mutant("one sample expands", right=z + eta * L * z / n + _s),
+        Inequality(z + eta * L * (n - 1) / n * z + _s, "<=", (1 + eta * L) * z + _s, name="never larger").mutant(
+            "never smaller", left=(1 + eta * L) * z + _s, right=z + eta * L * (n - 1) / n * z + _s
         ),
-        mutants=(
-            Mutant(
-                "nothing expands",
-                Identity((n - 1) / n * (1 + eta * L) * z + (z + _cap) / n, z + _s),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "one sample expands",
-                Identity((n - 1) / n * (1 + eta * L) * z + (z + _cap) / n, z + eta * L * z / n + _s),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "never smaller",
-                Inequality((1 + eta * L) * z + _s, Relation.AT_MOST, z + eta * L * (n - 1) / n * z + _s),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
 )

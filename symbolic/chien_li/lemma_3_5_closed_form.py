@@ -11,7 +11,7 @@ Remark       For c > 1 the recursion is smaller once (c - 1) D_{t-1} > 2 eta K (
 from sympy import Expr, Integer, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Inequality, Mutant, Recursion, Relation, Role
+from lastiterate.symbolic.claim import Claim, Inequality, Ours, Recursion, Step
 from lastiterate.symbolic.notation import PREVIOUS, K, c, eta, n, s, t, x, y, z
 
 _s = 2 * eta * K / n
@@ -26,114 +26,65 @@ def _geometric(closed: Expr) -> Recursion:
 
 def _step(recursion: Expr, closed: Expr) -> Inequality:
     """One induction step: the recursion x at most both closed forms y and z stays so."""
-    return Inequality(recursion, Relation.AT_MOST, closed, given=(x <= y, x <= z), name="induction step")
+    return Inequality(recursion, "<=", closed, given=(x <= y, x <= z), name="induction step")
 
 
 _closed_next = Min(c * y + _s, z + _cap)
 
 CLAIMS = (
-    Claim(
-        key="chien_li/lemma_3_5/closed_forms",
-        title="The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
-        source=at(94, "Theorem 3.1", "(3)"),
+    Step(
+        "chien_li/lemma_3_5/closed_forms",
+        "The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
+        at(94, "Theorem 3.1", "(3)"),
+        _geometric(s * (1 - c**t) / (1 - c))
+        .mutant("wrong base case", _geometric(s * (1 - c ** (t + 1)) / (1 - c)))
+        .mutant("stationary from the start", _geometric(s / (1 - c)))
+        .mutant("c and 1/c exchanged", _geometric(s * (1 - c**-t) / (1 - 1 / c)))
+        .mutant("another particular solution", _geometric(s / (1 - c) + c**t)),
+        Recursion(t, _zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K").mutant(
+            "t - 1 for t", closed_form=_cap * (t - 1)
+        ),
         assumptions=(c > 0, c < 1),
-        checks=(
-            _geometric(s * (1 - c**t) / (1 - c)),
-            Recursion(t, _zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
-        ),
-        mutants=(
-            Mutant("wrong base case", _geometric(s * (1 - c ** (t + 1)) / (1 - c)), Engine.IDENTITY),
-            Mutant("stationary from the start", _geometric(s / (1 - c)), Engine.IDENTITY),
-            Mutant("c and 1/c exchanged", _geometric(s * (1 - c**-t) / (1 - 1 / c)), Engine.IDENTITY),
-            Mutant("t - 1 for t", Recursion(t, _zero, PREVIOUS + _cap, _cap * (t - 1)), Engine.IDENTITY),
-            Mutant("another particular solution", _geometric(s / (1 - c) + c**t), Engine.IDENTITY),
-        ),
-        role=Role.STEP,
     ),
     Claim(
-        key="chien_li/lemma_3_5/first_branch",
-        title="For c <= 1 the minimum in (7) is the first branch",
-        source=at(604, "A.7", "Indeed, when c < 1"),
-        checks=(Inequality(c * x + _s, Relation.AT_MOST, x + _cap, given=(c <= 1, n >= 1), name="c <= 1"),),
-        mutants=(
-            Mutant("for every c", Inequality(c * x + _s, Relation.AT_MOST, x + _cap), Engine.INEQUALITY),
-            Mutant(
-                "the second branch",
-                Inequality(x + _cap, Relation.AT_MOST, c * x + _s, given=(c <= 1,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        relation=Relation.AT_MOST,
+        "chien_li/lemma_3_5/first_branch",
+        "For c <= 1 the minimum in (7) is the first branch",
+        at(604, "A.7", "Indeed, when c < 1"),
+        Inequality(c * x + _s, "<=", x + _cap, given=(c <= 1, n >= 1), name="c <= 1")
+        .mutant("for every c", given=())
+        .mutant("the second branch", left=x + _cap, right=c * x + _s, given=(c <= 1,)),
     ),
     Claim(
-        key="chien_li/lemma_3_5/threshold",
-        title="The second branch is smaller exactly when (c - 1) D_{t-1} > 2 eta K (1 - 1/n)",
-        source=at(604, "A.7", "This happens whenever"),
-        checks=(
-            Inequality(x + _cap, Relation.BELOW, c * x + _s, given=_past_threshold, name="if"),
-            Inequality(_cap * (1 - 1 / n), Relation.BELOW, (c - 1) * x, given=(x + _cap < c * x + _s,), name="only if"),
-        ),
-        mutants=(
-            Mutant(
-                "2 eta K / n for 2 eta K (1 - 1/n)",
-                Inequality(x + _cap, Relation.BELOW, c * x + _s, given=((c - 1) * x > _cap / n,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "c for c - 1",
-                Inequality(x + _cap, Relation.BELOW, c * x + _s, given=(c * x > _cap * (1 - 1 / n),)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "factor two dropped",
-                Inequality(x + _cap, Relation.BELOW, c * x + _s, given=((c - 1) * x > eta * K * (1 - 1 / n),)),
-                Engine.INEQUALITY,
-            ),
-        ),
+        "chien_li/lemma_3_5/threshold",
+        "The second branch is smaller exactly when (c - 1) D_{t-1} > 2 eta K (1 - 1/n)",
+        at(604, "A.7", "This happens whenever"),
+        Inequality(x + _cap, "<", c * x + _s, given=_past_threshold, name="if")
+        .mutant("2 eta K / n for 2 eta K (1 - 1/n)", given=((c - 1) * x > _cap / n,))
+        .mutant("c for c - 1", given=(c * x > _cap * (1 - 1 / n),))
+        .mutant("factor two dropped", given=((c - 1) * x > eta * K * (1 - 1 / n),)),
+        Inequality(_cap * (1 - 1 / n), "<", (c - 1) * x, given=(x + _cap < c * x + _s,), name="only if"),
     ),
-    Claim(
-        key="chien_li/lemma_3_5/closed_form_valid",
-        title="The closed form min(s sum c^t, 2 eta K t) of (3) is never below the recursion (7)",
-        source=at(94, "Theorem 3.1", "(3)"),
-        checks=(_step(Min(c * x + _s, x + _cap), _closed_next),),
-        mutants=(
-            Mutant("never above", _step(_closed_next, Min(c * x + _s, x + _cap)), Engine.INEQUALITY),
-            Mutant(
-                "sensitivity halved", _step(Min(c * x + _s, x + _cap), Min(c * y + _s / 2, z + _cap)), Engine.INEQUALITY
-            ),
-            Mutant("cap over n", _step(Min(c * x + _s, x + _cap), Min(c * y + _s, z + _s / 2)), Engine.INEQUALITY),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
+    Step(
+        "chien_li/lemma_3_5/closed_form_valid",
+        "The closed form min(s sum c^t, 2 eta K t) of (3) is never below the recursion (7)",
+        at(94, "Theorem 3.1", "(3)"),
+        _step(Min(c * x + _s, x + _cap), _closed_next)
+        .mutant("never above", _step(_closed_next, Min(c * x + _s, x + _cap)))
+        .mutant("sensitivity halved", _step(Min(c * x + _s, x + _cap), Min(c * y + _s / 2, z + _cap)))
+        .mutant("cap over n", _step(Min(c * x + _s, x + _cap), Min(c * y + _s, z + _s / 2))),
     ),
-    Claim(
-        key="chien_li/lemma_3_5/recursion_smaller",
-        title="Past the threshold the recursion (7) is strictly below the closed form of (3)",
-        source=at(604, "A.7"),
-        checks=(
-            Inequality(
-                Min(c * x + _s, x + _cap),
-                Relation.BELOW,
-                _closed_next,
-                given=(x <= y, x < z, *_past_threshold),
-                name="strictly below",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "below the threshold too",
-                Inequality(Min(c * x + _s, x + _cap), Relation.BELOW, _closed_next, given=(x <= y, x < z)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "equal",
-                Inequality(
-                    Min(c * x + _s, x + _cap), Relation.EQUAL, _closed_next, given=(x <= y, x < z, *_past_threshold)
-                ),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
+    Ours(
+        "chien_li/lemma_3_5/recursion_smaller",
+        "Past the threshold the recursion (7) is strictly below the closed form of (3)",
+        at(604, "A.7"),
+        Inequality(
+            Min(c * x + _s, x + _cap),
+            "<",
+            _closed_next,
+            given=(x <= y, x < z, *_past_threshold),
+            name="strictly below",
+        )
+        .mutant("below the threshold too", given=(x <= y, x < z))
+        .mutant("equal", sign="=="),
     ),
 )

@@ -11,7 +11,7 @@ Remark       The sum of the suprema in (96) loses nothing: both terms grow with 
 from sympy import Abs, Integer, Max, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Step
 from lastiterate.symbolic.holder import slope
 from lastiterate.symbolic.notation import L, gamma, kappa, lam, p, q, r, v, x, xi, z, zeta
 
@@ -24,53 +24,25 @@ _box = {x: (Rational(1, 50), 2), L: (0, 3), lam: (Rational(1, 20), 1)}
 
 CLAIMS = (
     Claim(
-        key="chien_li/lemma_3_8",
-        title="(92)-(98): two points z apart are z + L z^lambda apart after I + phi, at most and attained",
-        source=at(177, "Lemma 3.8", "(16); (93)-(98)"),
-        checks=(
-            Inequality(_moved, Relation.TIGHT, z**2 + L * z, given=_holder_half, name="lambda = 1/2, distance z^2"),
-            Inequality(_moved, Relation.TIGHT, (1 + L) * z, given=_lipschitz, name="lambda = 1"),
-        ),
-        mutants=(
-            Mutant(
-                "phi does not move", Inequality(_moved, Relation.AT_MOST, z**2, given=_holder_half), Engine.INEQUALITY
-            ),
-            Mutant(
-                "half of L",
-                Inequality(_moved, Relation.AT_MOST, z**2 + L * z / 2, given=_holder_half),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "the order on both terms",
-                Inequality(_moved, Relation.AT_MOST, z + L * z, given=_holder_half),
-                Engine.INEQUALITY,
-            ),
-        ),
-        relation=Relation.TIGHT,
+        "chien_li/lemma_3_8",
+        "(92)-(98): two points z apart are z + L z^lambda apart after I + phi, at most and attained",
+        at(177, "Lemma 3.8", "(16); (93)-(98)"),
+        Inequality(_moved, "<= and attained", z**2 + L * z, given=_holder_half, name="lambda = 1/2, distance z^2")
+        .mutant("phi does not move", sign="<=", right=z**2)
+        .mutant("half of L", sign="<=", right=z**2 + L * z / 2)
+        .mutant("the order on both terms", sign="<=", right=z + L * z),
+        Inequality(_moved, "<= and attained", (1 + L) * z, given=_lipschitz, name="lambda = 1"),
     ),
-    Claim(
-        key="chien_li/lemma_3_8/suprema",
-        title="(95)-(97): the supremum of a sum is at most the sum of suprema, here equal",
-        source=at(622, "A.8", "(96)-(97)"),
-        checks=(
-            Inequality(Max(p + q, r + v), Relation.AT_MOST, Max(p, r) + Max(q, v), name="two outcomes"),
-            Inequality(
-                Max(p + q, r + v), Relation.EQUAL, Max(p, r) + Max(q, v), given=(p <= r, q <= v), name="same order"
-            ),
-            Holds(_zero, Relation.BELOW, slope(x, L, lam), _box, "both terms grow"),
+    Step(
+        "chien_li/lemma_3_8/suprema",
+        "(95)-(97): the supremum of a sum is at most the sum of suprema, here equal",
+        at(622, "A.8", "(96)-(97)"),
+        Inequality(Max(p + q, r + v), "<=", Max(p, r) + Max(q, v), name="two outcomes")
+        .mutant("at least", left=Max(p, r) + Max(q, v), right=Max(p + q, r + v))
+        .mutant("equal for any order", sign="=="),
+        Inequality(Max(p + q, r + v), "==", Max(p, r) + Max(q, v), given=(p <= r, q <= v), name="same order"),
+        IntervalInequality(_zero, "<", slope(x, L, lam), _box, "both terms grow").mutant(
+            "terms fall", left=slope(x, L, lam), sign="<=", right=_zero
         ),
-        mutants=(
-            Mutant(
-                "at least", Inequality(Max(p, r) + Max(q, v), Relation.AT_MOST, Max(p + q, r + v)), Engine.INEQUALITY
-            ),
-            Mutant(
-                "equal for any order",
-                Inequality(Max(p + q, r + v), Relation.EQUAL, Max(p, r) + Max(q, v)),
-                Engine.INEQUALITY,
-            ),
-            Mutant("terms fall", Holds(slope(x, L, lam), Relation.AT_MOST, _zero, _box), Engine.ENCLOSURE),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
     ),
 )

@@ -12,7 +12,7 @@ Remark       y stands for z^lambda. (105) prints the noise G'_t in both iterates
 from sympy import Abs, Expr, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours
 from lastiterate.symbolic.holder import g
 from lastiterate.symbolic.notation import K, L, b, eta, gamma, kappa, lam, n, xi, y, z, zeta
 
@@ -26,113 +26,60 @@ _met = g(z, eta * L * (b - 1) / b, lam) + _s
 def _met_by(bound: Expr, *, clipped: bool = False) -> Inequality:
     given = (_apart, b >= 2, *(_clipped if clipped else (_drift,)))
     return Inequality(
-        _others + _s, Relation.AT_MOST, bound, given=given, name="clipping" if clipped else "Hoelder"
+        _others + _s, "<=", bound, given=given, name="clipping" if clipped else "Hoelder"
     )  # fmt: skip
 
 
 CLAIMS = (
     Claim(
-        key="chien_li/lemma_a_2",
-        title="(29), a later encounter: min(z + eta L (b - 1)/b z^lambda + 2 eta K/b, z + 2 eta K)",
-        source=at(331, "Lemma A.2", "(29); A.11, (113)-(125)"),
+        "chien_li/lemma_a_2",
+        "(29), a later encounter: min(z + eta L (b - 1)/b z^lambda + 2 eta K/b, z + 2 eta K)",
+        at(331, "Lemma A.2", "(29); A.11, (113)-(125)"),
+        _met_by(z + eta * L * (b - 1) / b * y + _s).mutant("drift of one sample", _met_by(z + eta * L * y / b + _s)),
+        _met_by(z + _cap, clipped=True).mutant("clipping: eta K", _met_by(z + eta * K, clipped=True)),
+        Identity((b - 1) / b * _cap + _s, _cap, "2 K for each of b samples").mutant(
+            "2 K for the others alone", left=(b - 1) / b * _cap
+        ),
         assumptions=(lam <= 1,),
-        checks=(
-            _met_by(z + eta * L * (b - 1) / b * y + _s),
-            _met_by(z + _cap, clipped=True),
-            Identity((b - 1) / b * _cap + _s, _cap, "2 K for each of b samples"),
-        ),
-        mutants=(
-            Mutant("drift of one sample", _met_by(z + eta * L * y / b + _s), Engine.INEQUALITY),
-            Mutant("clipping: eta K", _met_by(z + eta * K, clipped=True), Engine.INEQUALITY),
-            Mutant("2 K for the others alone", Identity((b - 1) / b * _cap, _cap), Engine.IDENTITY),
-        ),
-        relation=Relation.AT_MOST,
     ),
     Claim(
-        key="chien_li/lemma_a_2/not_met",
-        title="(29), a step that does not meet the sample: min(z + eta L z^lambda, z + 2 eta K)",
-        source=at(331, "Lemma A.2", "(29), otherwise; line 732"),
-        checks=(
-            Inequality(_all, Relation.AT_MOST, z + eta * L * y, given=(_apart, _drift), name="Hoelder"),
-            Inequality(_all, Relation.AT_MOST, z + _cap, given=(_apart, *_clipped), name="clipping"),
-        ),
-        mutants=(
-            Mutant(
-                "with (b - 1)/b here too",
-                Inequality(_all, Relation.AT_MOST, z + eta * L * (b - 1) / b * y, given=(_apart, _drift, b >= 2)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "the distance stays", Inequality(_all, Relation.AT_MOST, z, given=(_apart, _drift)), Engine.INEQUALITY
-            ),
-        ),
-        relation=Relation.AT_MOST,
+        "chien_li/lemma_a_2/not_met",
+        "(29), a step that does not meet the sample: min(z + eta L z^lambda, z + 2 eta K)",
+        at(331, "Lemma A.2", "(29), otherwise; line 732"),
+        Inequality(_all, "<=", z + eta * L * y, given=(_apart, _drift), name="Hoelder")
+        .mutant("with (b - 1)/b here too", right=z + eta * L * (b - 1) / b * y, given=(_apart, _drift, b >= 2))
+        .mutant("the distance stays", right=z),
+        Inequality(_all, "<=", z + _cap, given=(_apart, *_clipped), name="clipping"),
     ),
     Claim(
-        key="chien_li/lemma_a_2/first_encounter",
-        title="(29), t = t_0 + 1: the first encounter moves equal iterates 2 eta K/b apart, the later case at 0",
-        source=at(331, "Lemma A.2", "(29); A.11, (110)-(112)"),
-        checks=(
-            Inequality(
-                Abs(eta * (gamma - kappa) / b),
-                Relation.TIGHT,
-                _s,
-                given=(*_clipped, b >= 1),
-                name="two clipped gradients",
-            ),
-            Identity(_met.subs(z, 0), _s, "the later case at distance 0"),
-        ),
-        mutants=(
-            Mutant(
-                "factor two dropped",
-                Inequality(Abs(eta * (gamma - kappa) / b), Relation.AT_MOST, _s / 2, given=(*_clipped, b >= 1)),
-                Engine.INEQUALITY,
-            ),
-            Mutant("2 eta K / n", Identity(_met.subs(z, 0), 2 * eta * K / n), Engine.IDENTITY),
-        ),
-        relation=Relation.TIGHT,
+        "chien_li/lemma_a_2/first_encounter",
+        "(29), t = t_0 + 1: the first encounter moves equal iterates 2 eta K/b apart, the later case at 0",
+        at(331, "Lemma A.2", "(29); A.11, (110)-(112)"),
+        Inequality(
+            Abs(eta * (gamma - kappa) / b),
+            "<= and attained",
+            _s,
+            given=(*_clipped, b >= 1),
+            name="two clipped gradients",
+        ).mutant("factor two dropped", sign="<=", right=_s / 2),
+        Identity(_met.subs(z, 0), _s, "the later case at distance 0").mutant("2 eta K / n", right=2 * eta * K / n),
     ),
-    Claim(
-        key="chien_li/lemma_a_2/sharper",
-        title="At an encounter z + eta (b - 1)/b min(L z^lambda, 2 K) + 2 eta K/b, never above (29)",
-        source=at(331, "Lemma A.2", "(29)"),
-        checks=(
-            Inequality(
-                _others + _s,
-                Relation.TIGHT,
-                z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s,
-                given=(_apart, _drift, *_clipped, b >= 2),
-                name="both at once",
-            ),
-            Inequality(
-                z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s,
-                Relation.AT_MOST,
-                Min(z + eta * L * (b - 1) / b * y + _s, z + _cap),
-                name="never above (29)",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "strictly below (29)",
-                Inequality(
-                    z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s,
-                    Relation.BELOW,
-                    Min(z + eta * L * (b - 1) / b * y + _s, z + _cap),
-                ),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "cap K",
-                Inequality(
-                    _others + _s,
-                    Relation.AT_MOST,
-                    z + eta * (b - 1) / b * Min(L * y, K) + _s,
-                    given=(_apart, _drift, *_clipped, b >= 2),
-                ),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Ours(
+        "chien_li/lemma_a_2/sharper",
+        "At an encounter z + eta (b - 1)/b min(L z^lambda, 2 K) + 2 eta K/b, never above (29)",
+        at(331, "Lemma A.2", "(29)"),
+        Inequality(
+            _others + _s,
+            "<= and attained",
+            z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s,
+            given=(_apart, _drift, *_clipped, b >= 2),
+            name="both at once",
+        ).mutant("cap K", sign="<=", right=z + eta * (b - 1) / b * Min(L * y, K) + _s),
+        Inequality(
+            z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s,
+            "<=",
+            Min(z + eta * L * (b - 1) / b * y + _s, z + _cap),
+            name="never above (29)",
+        ).mutant("strictly below (29)", sign="<"),
     ),
 )

@@ -5,7 +5,7 @@ from typing import Final
 
 from sympy import Expr, Symbol
 
-from lastiterate.symbolic.claim import Engine, Mutant, Source, UpperBound
+from lastiterate.symbolic.claim import Source, UpperBound
 from lastiterate.symbolic.notation import D, K, L, T, alpha, m, n, sigma
 
 __all__ = [
@@ -15,8 +15,8 @@ __all__ = [
     "HOLDER_RUNS",
     "SMOOTH_RUNS",
     "STRONG_RUNS",
-    "altered",
     "at",
+    "attacked",
 ]
 
 FILE: Final = "004_62071bf32927f9d4.txt"
@@ -27,7 +27,7 @@ STRONG_RUNS: Final = ("quadratic", "clamped_quadratic")
 HOLDER_RUNS: Final = ("linear", "clamped_linear", "sign_drift")
 CLIPPED_RUNS: Final = ("linear", "clamped_linear", "clamped_quadratic", "sign_drift")
 ALL_RUNS: Final = (*SMOOTH_RUNS, "expanding")
-"""The exactly solvable runs (`proofs_checks.witnesses`) that meet each assumption."""
+"""The exactly solvable runs (`proofs_checks.attacks`) that meet each assumption."""
 
 
 CHANGES: Final[Mapping[str, Mapping[Symbol, Expr]]] = {
@@ -52,6 +52,9 @@ def at(line: int, number: str, equation: str = "") -> Source:
     return Source(FILE, line, number, equation)
 
 
-def altered(bound: str, witnesses: tuple[str, ...], *names: str) -> tuple[Mutant, ...]:
-    """Mutants of an upper bound by the names of `CHANGES`: the evaluator sees other parameters than the run has."""
-    return tuple(Mutant(name, UpperBound(bound, witnesses, CHANGES[name], name), Engine.WITNESS) for name in names)
+def attacked(bound: str, attacks: tuple[str, ...], *wrong: str, name: str = "bound") -> UpperBound:
+    """An upper bound with mutants by the names of `CHANGES`: the evaluator sees other parameters than the run has."""
+    check = UpperBound(bound, attacks, name=name)
+    for change in wrong:
+        check = check.mutant(change, altered=CHANGES[change])
+    return check

@@ -13,7 +13,7 @@ Remark       One step does not follow: conditioning on Z = Z', see `proof_3_1_co
 from sympy import Abs, Expr, Integer
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Recursion, Relation, Role
+from lastiterate.symbolic.claim import Identity, Inequality, Recursion, Step
 from lastiterate.symbolic.gaussian import renyi
 from lastiterate.symbolic.notation import (
     PREVIOUS,
@@ -76,181 +76,92 @@ _optimal = {
 _flat = {shift: Delta / 3 * c**j for j, shift in enumerate(SHIFTS, 1)}
 
 CLAIMS = (
-    Claim(
-        key="chien_li/proof_3_1/sensitivity",
-        title="(33)-(36), (75): the two update maps differ by at most 2 eta K / n, which prices one step",
-        source=at(525, "A.4", "(75)"),
-        checks=(
-            Inequality(
-                Abs(eta / n * (gamma - kappa)),
-                Relation.TIGHT,
-                _s,
-                given=(Abs(gamma) <= K, Abs(kappa) <= K),
-                name="two clipped gradients",
-            ),
-            Inequality(
-                x**2 / (2 * beta * sigma**2),
-                Relation.AT_MOST,
-                s**2 / (2 * beta * sigma**2),
-                given=(x <= s, beta > 0),
-                name="one step, divided by alpha",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "factor two dropped",
-                Inequality(
-                    Abs(eta / n * (gamma - kappa)),
-                    Relation.AT_MOST,
-                    eta * K / n,
-                    given=(Abs(gamma) <= K, Abs(kappa) <= K),
-                ),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "one gradient not clipped",
-                Inequality(Abs(eta / n * (gamma - kappa)), Relation.AT_MOST, _s, given=(Abs(gamma) <= K,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "beta multiplied",
-                Inequality(
-                    x**2 / (2 * beta * sigma**2),
-                    Relation.AT_MOST,
-                    beta * s**2 / (2 * sigma**2),
-                    given=(x <= s, beta > 0, beta < 1),
-                ),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
+    Step(
+        "chien_li/proof_3_1/sensitivity",
+        "(33)-(36), (75): the two update maps differ by at most 2 eta K / n, which prices one step",
+        at(525, "A.4", "(75)"),
+        Inequality(
+            Abs(eta / n * (gamma - kappa)),
+            "<= and attained",
+            _s,
+            given=(Abs(gamma) <= K, Abs(kappa) <= K),
+            name="two clipped gradients",
+        )
+        .mutant("factor two dropped", sign="<=", right=eta * K / n)
+        .mutant("one gradient not clipped", sign="<=", given=(Abs(gamma) <= K,)),
+        Inequality(
+            x**2 / (2 * beta * sigma**2),
+            "<=",
+            s**2 / (2 * beta * sigma**2),
+            given=(x <= s, beta > 0),
+            name="one step, divided by alpha",
+        ).mutant("beta multiplied", right=beta * s**2 / (2 * sigma**2), given=(x <= s, beta > 0, beta < 1)),
     ),
-    Claim(
-        key="chien_li/proof_3_1/noise_split",
-        title="(8): Y + Z' around psi(W') has the law of the noise around psi'(W')",
-        source=at(131, "Section 3.1", "(8)"),
-        checks=(
-            Identity((1 - beta) * sigma**2 + beta * sigma**2, sigma**2, "variances add"),
-            Identity(xi + (zeta - xi), zeta, "means add"),
+    Step(
+        "chien_li/proof_3_1/noise_split",
+        "(8): Y + Z' around psi(W') has the law of the noise around psi'(W')",
+        at(131, "Section 3.1", "(8)"),
+        Identity((1 - beta) * sigma**2 + beta * sigma**2, sigma**2, "variances add").mutant(
+            "standard deviations add", left=((1 - beta) * sigma) ** 2 + (beta * sigma) ** 2
         ),
-        mutants=(
-            Mutant(
-                "standard deviations add",
-                Identity(((1 - beta) * sigma) ** 2 + (beta * sigma) ** 2, sigma**2),
-                Engine.IDENTITY,
-            ),
-            Mutant("mean of the wrong sign", Identity(xi - (zeta - xi), zeta), Engine.IDENTITY),
-        ),
-        role=Role.STEP,
+        Identity(xi + (zeta - xi), zeta, "means add").mutant("mean of the wrong sign", left=xi - (zeta - xi)),
     ),
-    Claim(
-        key="chien_li/proof_3_1/unrolled",
-        title="(11): the shifts a_t add to sum c^-(t - tau + 1) a_t at tau",
-        source=at(142, "Section 3.1", "above (11)"),
-        checks=(
-            Identity(_unrolled(SHIFTS), _weighted(), "three steps"),
-            Recursion(w, a / c, (PREVIOUS + a) / c, a * v_sum(c, w), start=1, name="equal shifts, any window"),
+    Step(
+        "chien_li/proof_3_1/unrolled",
+        "(11): the shifts a_t add to sum c^-(t - tau + 1) a_t at tau",
+        at(142, "Section 3.1", "above (11)"),
+        Identity(_unrolled(SHIFTS), _weighted(), "three steps")
+        .mutant("c and 1/c exchanged", right=_weighted(sign=1))
+        .mutant("first shift not scaled", right=c * _weighted())
+        .mutant("order reversed", left=_unrolled(SHIFTS[::-1])),
+        Recursion(w, a / c, (PREVIOUS + a) / c, a * v_sum(c, w), start=1, name="equal shifts, any window").mutant(
+            "wrong base case", closed_form=a / (c - 1)
         ),
-        mutants=(
-            Mutant("c and 1/c exchanged", Identity(_unrolled(SHIFTS), _weighted(sign=1)), Engine.IDENTITY),
-            Mutant("first shift not scaled", Identity(_unrolled(SHIFTS), c * _weighted()), Engine.IDENTITY),
-            Mutant("order reversed", Identity(_unrolled(SHIFTS[::-1]), _weighted()), Engine.IDENTITY),
-            Mutant(
-                "wrong base case",
-                Recursion(w, a / c, (PREVIOUS + a) / c, a / (c - 1), start=1),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.STEP,
     ),
-    Claim(
-        key="chien_li/proof_3_1/price",
-        title="The unrolled price is the sum of alpha a_t^2 / (2 (1 - beta_t) sigma^2) from t = tau",
-        source=at(142, "Section 3.1", "above (11)"),
-        checks=(
-            Identity(
-                sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
-                alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
-                "from t = tau = 0, beta = 0",
-            ),
-        ),
+    Step(
+        "chien_li/proof_3_1/price",
+        "The unrolled price is the sum of alpha a_t^2 / (2 (1 - beta_t) sigma^2) from t = tau",
+        at(142, "Section 3.1", "above (11)"),
+        Identity(
+            sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
+            alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
+            "from t = tau = 0, beta = 0",
+        ).mutant("last step free", right=alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2) / (2 * sigma**2)),
         misprint=Identity(
             sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
             alpha * (SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
             name="from t = 1, as printed",
         ),
-        mutants=(
-            Mutant(
-                "last step free",
-                Identity(
-                    sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
-                    alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2) / (2 * sigma**2),
-                ),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.STEP,
-        remark=(
-            "The last line above (11) sums the prices from t = 1, while the shift is summed from t = tau. Read so, "
-            "the first shift would be free at tau = 0, and steps before tau would be charged for tau > 1. The sum "
-            "starts at tau, as it does in (11)."
-        ),
+        remark="""The last line above (11) sums the prices from t = 1, while the shift is summed from t = tau. Read so,
+        the first shift would be free at tau = 0, and steps before tau would be charged for tau > 1. The sum starts at
+        tau, as it does in (11).""",
     ),
-    Claim(
-        key="chien_li/proof_3_1/cauchy_schwarz",
-        title="(12): price times sum (1 - beta_j) c^-2j is at least (sum a_j c^-j)^2, equal at a_j ~ (1 - beta_j) c^-j",
-        source=at(153, "Section 3.1", "(12)"),
+    Step(
+        "chien_li/proof_3_1/cauchy_schwarz",
+        "(12): price times sum (1 - beta_j) c^-2j is at least (sum a_j c^-j)^2, equal at a_j ~ (1 - beta_j) c^-j",
+        at(153, "Section 3.1", "(12)"),
+        Identity(_price * _budget - _weighted() ** 2, _lagrange(-1), "the gap is a sum of squares")
+        .mutant("sum in the squares", right=_lagrange(1))
+        .mutant(
+            "c^-j for c^-2j",
+            left=_price * sum(((1 - b) * c**-j for j, b in enumerate(SHARES, 1)), _zero) - _weighted() ** 2,
+        ),
+        Identity((_price * _budget - _weighted() ** 2).subs(_optimal), _zero, "equality case").mutant(
+            "equality at shifts that bring equal parts", left=(_price * _budget - _weighted() ** 2).subs(_flat)
+        ),
+        Inequality(_zero, "<=", _lagrange(-1), name="squares over positive numbers"),
         assumptions=_slack_shares,
-        checks=(
-            Identity(_price * _budget - _weighted() ** 2, _lagrange(-1), "the gap is a sum of squares"),
-            Identity((_price * _budget - _weighted() ** 2).subs(_optimal), _zero, "equality case"),
-            Inequality(_zero, Relation.AT_MOST, _lagrange(-1), name="squares over positive numbers"),
-        ),
-        mutants=(
-            Mutant(
-                "sum in the squares",
-                Identity(_price * _budget - _weighted() ** 2, _lagrange(1)),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "equality at shifts that bring equal parts",
-                Identity((_price * _budget - _weighted() ** 2).subs(_flat), _zero),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "c^-j for c^-2j",
-                Identity(
-                    _price * sum(((1 - b) * c**-j for j, b in enumerate(SHARES, 1)), _zero) - _weighted() ** 2,
-                    _lagrange(-1),
-                ),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="chien_li/proof_3_1/reduction",
-        title="(11) to (3): the best shifts cost Delta^2 / sum (1 - beta_j) c^-2j and meet the constraint",
-        source=at(155, "Section 3.1", "below (12)"),
+    Step(
+        "chien_li/proof_3_1/reduction",
+        "(11) to (3): the best shifts cost Delta^2 / sum (1 - beta_j) c^-2j and meet the constraint",
+        at(155, "Section 3.1", "below (12)"),
+        Identity(_price.subs(_optimal), Delta**2 / _budget, "price of the best shifts")
+        .mutant("Delta not squared", right=Delta / _budget)
+        .mutant("c^-j in the budget", right=Delta**2 / sum(((1 - b) * c**-j for j, b in enumerate(SHARES, 1)), _zero)),
+        Identity(_weighted().subs(_optimal), Delta, "they cover Delta").mutant(
+            "constraint with c^j", left=_weighted(sign=1).subs(_optimal)
+        ),
         assumptions=_slack_shares,
-        checks=(
-            Identity(_price.subs(_optimal), Delta**2 / _budget, "price of the best shifts"),
-            Identity(_weighted().subs(_optimal), Delta, "they cover Delta"),
-        ),
-        mutants=(
-            Mutant("Delta not squared", Identity(_price.subs(_optimal), Delta / _budget), Engine.IDENTITY),
-            Mutant("constraint with c^j", Identity(_weighted(sign=1).subs(_optimal), Delta), Engine.IDENTITY),
-            Mutant(
-                "c^-j in the budget",
-                Identity(
-                    _price.subs(_optimal),
-                    Delta**2 / sum(((1 - b) * c**-j for j, b in enumerate(SHARES, 1)), _zero),
-                ),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.STEP,
     ),
 )

@@ -9,7 +9,7 @@ Source       Chien & Li 2025, section 3.1, below (8) and (10).
 from sympy import Expr, Integer, Rational, exp
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Mutant, Role, Value
+from lastiterate.symbolic.claim import Identity, Ours, Step, Value
 from lastiterate.symbolic.gaussian import cumulative, renyi, tail
 from lastiterate.symbolic.notation import r, v, xi, zeta
 
@@ -38,57 +38,42 @@ def _tilted(mean: Expr, variance: Expr) -> Identity:
 
 
 CLAIMS = (
-    Claim(
-        key="chien_li/proof_3_1/conditioning",
-        title="Given Z = Z' the two processes have the same updates and noise, so W'_1 keeps the law of W_1",
-        source=at(133, "Section 3.1", "below (8); (10)"),
-        checks=(
-            Identity(_tilted_tail(xi), tail(_one), "P(W'_1 > 1 given Z'_1 = xi) is that of W_1, clipped gradients"),
-            Identity(_tilted_mean, _zero, "mean of W'_1 given Z'_1 = xi, unclipped"),
+    Step(
+        "chien_li/proof_3_1/conditioning",
+        "Given Z = Z' the two processes have the same updates and noise, so W'_1 keeps the law of W_1",
+        at(133, "Section 3.1", "below (8); (10)"),
+        Identity(_tilted_tail(xi), tail(_one), "P(W'_1 > 1 given Z'_1 = xi) is that of W_1, clipped gradients")
+        .mutant("tilted the other way", left=_tilted_tail(-xi))
+        .mutant("law doubled", right=2 * tail(_one)),
+        Identity(_tilted_mean, _zero, "mean of W'_1 given Z'_1 = xi, unclipped").mutant(
+            "variance not tilted", left=_tilted_variance, right=v
         ),
-        mutants=(
-            Mutant("variance not tilted", Identity(_tilted_variance, v), Engine.IDENTITY),
-            Mutant("tilted the other way", Identity(_tilted_tail(-xi), tail(_one)), Engine.IDENTITY),
-            Mutant("law doubled", Identity(_tilted_tail(xi), 2 * tail(_one)), Engine.IDENTITY),
-        ),
-        role=Role.STEP,
-        remark=(
-            "The mean of Z'_t is psi'(W'_t) - psi(W'_t), a function of W'_t, so conditioning on Z'_t = z also says "
-            "something of W'_t: its law is tilted, and the second term of (10) is not that of two runs with one "
-            "update and independent noise. With T = 2, equal starts and noise shares N(0, 1), the proof has "
-            "divergence 0 there, while two Gaussian runs have more than 1 at order 2. Theorem 3.1 holds all the "
-            "same: shift the two different maps directly, without splitting the noise (theorem_3_1_direct)."
-        ),
+        remark="""The mean of Z'_t is psi'(W'_t) - psi(W'_t), a function of W'_t, so conditioning on Z'_t = z also says
+        something of W'_t: its law is tilted, and the second term of (10) is not that of two runs with one update and
+        independent noise. With T = 2, equal starts and noise shares N(0, 1), the proof has divergence 0 there, while
+        two Gaussian runs have more than 1 at order 2. Theorem 3.1 holds all the same: shift the two different maps
+        directly, without splitting the noise (theorem_3_1_direct).""",
     ),
-    Claim(
-        key="chien_li/proof_3_1/conditioning_numbers",
-        title="What conditioning does at T = 2: the tilted law, and a divergence where the proof has 0",
-        source=at(138, "Section 3.1", "(10)"),
-        checks=(
-            _tilted(_tilted_mean, _tilted_variance),
-            Value(_tilted_tail(Integer(-2)), "0.4231", "P(W'_1 > 1 given Z'_1 = -2), clipped at 1"),
-            Value(tail(_one), "0.1587", "P(W_1 > 1)"),
-            Value(
-                renyi((_zero, Integer(2)), (_one, Rational(3, 2)), Integer(2)),
-                "1.0589",
-                "D_2(W_2 || W'_2) given Z_1 = Z'_1 = -2, unclipped with r = v = 1",
-            ),
-            Value(
-                renyi((_one, Rational(3, 2)), (_zero, Integer(2)), Integer(2)),
-                "0.4323",
-                "D_2(W'_2 || W_2), the other direction",
-            ),
+    Ours(
+        "chien_li/proof_3_1/conditioning_numbers",
+        "What conditioning does at T = 2: the tilted law, and a divergence where the proof has 0",
+        at(138, "Section 3.1", "(10)"),
+        _tilted(_tilted_mean, _tilted_variance)
+        .mutant("no tilt", _tilted(_zero, v))
+        .mutant("variance kept", _tilted(_tilted_mean, v)),
+        Value(_tilted_tail(Integer(-2)), "0.4231", "P(W'_1 > 1 given Z'_1 = -2), clipped at 1").mutant(
+            "untilted probability", printed="0.1587"
         ),
-        mutants=(
-            Mutant("no tilt", _tilted(_zero, v), Engine.IDENTITY),
-            Mutant("variance kept", _tilted(_tilted_mean, v), Engine.IDENTITY),
-            Mutant("untilted probability", Value(_tilted_tail(Integer(-2)), "0.1587"), Engine.ENCLOSURE),
-            Mutant(
-                "divergence zero",
-                Value(renyi((_zero, Integer(2)), (_one, Rational(3, 2)), Integer(2)), "0.0000"),
-                Engine.ENCLOSURE,
-            ),
+        Value(tail(_one), "0.1587", "P(W_1 > 1)"),
+        Value(
+            renyi((_zero, Integer(2)), (_one, Rational(3, 2)), Integer(2)),
+            "1.0589",
+            "D_2(W_2 || W'_2) given Z_1 = Z'_1 = -2, unclipped with r = v = 1",
+        ).mutant("divergence zero", printed="0.0000"),
+        Value(
+            renyi((_one, Rational(3, 2)), (_zero, Integer(2)), Integer(2)),
+            "0.4323",
+            "D_2(W'_2 || W_2), the other direction",
         ),
-        role=Role.OURS,
     ),
 )

@@ -9,19 +9,8 @@ Source       Chien & Li 2025, figure 1, section 3.1, A.15.
 
 from sympy import Expr, Integer, Rational, log
 
-from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, SMOOTH_RUNS, STRONG_RUNS, altered, at
-from lastiterate.symbolic.claim import (
-    Claim,
-    Engine,
-    Holds,
-    Identity,
-    Inequality,
-    Mutant,
-    Relation,
-    Role,
-    UpperBound,
-    Value,
-)
+from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, SMOOTH_RUNS, STRONG_RUNS, at, attacked
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound, Value
 from lastiterate.symbolic.gaussian import tail
 from lastiterate.symbolic.notation import D, L, alpha, c, eta, m, s
 from lastiterate.symbolic.shift_program import best_window_cost, direct_cost
@@ -41,101 +30,64 @@ _pushed, _pulled = tail(Rational(1, 200) - Rational(1, 2)), tail(Rational(1, 200
 
 CLAIMS = (
     Claim(
-        key="chien_li/remarks_3_1/below_output_perturbation",
-        title="For c > 1 a bound better than alpha D^2 / (2 sigma^2) is possible",
-        source=at(157, "Section 3.1", "interpretation of Theorem 3.1"),
-        checks=(
-            Value(direct_cost(*_figure), "0.546343", "c = 1.1, s = 0.08, D = 1, 9 steps, against D^2 = 1"),
-            Holds(direct_cost(*_figure), Relation.BELOW, Integer(1), {}, "below D^2"),
+        "chien_li/remarks_3_1/below_output_perturbation",
+        "For c > 1 a bound better than alpha D^2 / (2 sigma^2) is possible",
+        at(157, "Section 3.1", "interpretation of Theorem 3.1"),
+        Value(direct_cost(*_figure), "0.546343", "c = 1.1, s = 0.08, D = 1, 9 steps, against D^2 = 1").mutant(
+            "8 steps", expression=direct_cost(*_figure[:3], 8)
         ),
-        mutants=(
-            Mutant(
-                "last step only", Holds(direct_cost(*_figure[:3], 1), Relation.BELOW, Integer(1), {}), Engine.ENCLOSURE
-            ),
-            Mutant(
-                "a quarter of it", Holds(direct_cost(*_figure), Relation.BELOW, Rational(1, 4), {}), Engine.ENCLOSURE
-            ),
-            Mutant("8 steps", Value(direct_cost(*_figure[:3], 8), "0.546343"), Engine.ENCLOSURE),
-        ),
-        relation=Relation.BELOW,
+        IntervalInequality(direct_cost(*_figure), "<", Integer(1), {}, "below D^2")
+        .mutant("last step only", left=direct_cost(*_figure[:3], 1))
+        .mutant("a quarter of it", right=Rational(1, 4)),
+    ),
+    Ours(
+        "chien_li/remarks_3_1/when_below_output_perturbation",
+        "The best window is below D^2 exactly when c^2 + 2 s (c + 1)/D < 2; never for eta L >= sqrt(2) - 1",
+        at(157, "Section 3.1", "interpretation of Theorem 3.1"),
+        Inequality(_final, "<", _gaussian, given=(c**2 + 2 * s * (c + 1) / D < 2,), name="if")
+        .mutant("for every c", given=())
+        .mutant("c^2 < 2 suffices", given=(c**2 < 2,))
+        .mutant("factor two dropped", given=(c**2 + s * (c + 1) / D < 2,)),
+        Inequality(c**2 + 2 * s * (c + 1) / D, "<", Integer(2), given=(_final < _gaussian,), name="only if"),
+        Inequality(_gaussian, "<", _final, given=(c**2 >= 2,), name="never from c = sqrt(2) on"),
     ),
     Claim(
-        key="chien_li/remarks_3_1/when_below_output_perturbation",
-        title="The best window is below D^2 exactly when c^2 + 2 s (c + 1)/D < 2; never for eta L >= sqrt(2) - 1",
-        source=at(157, "Section 3.1", "interpretation of Theorem 3.1"),
-        checks=(
-            Inequality(_final, Relation.BELOW, _gaussian, given=(c**2 + 2 * s * (c + 1) / D < 2,), name="if"),
-            Inequality(
-                c**2 + 2 * s * (c + 1) / D, Relation.BELOW, Integer(2), given=(_final < _gaussian,), name="only if"
-            ),
-            Inequality(_gaussian, Relation.BELOW, _final, given=(c**2 >= 2,), name="never from c = sqrt(2) on"),
+        "chien_li/remarks_3_1/output_perturbation",
+        "Output perturbation: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate of (1)",
+        at(20, "Figure 1", "caption; A.15, line 808"),
+        attacked(
+            "output_perturbation", CLIPPED_RUNS, "a tenth of the diameter", "noise counted twice", name="sensitivity D"
         ),
-        mutants=(
-            Mutant("for every c", Inequality(_final, Relation.BELOW, _gaussian), Engine.INEQUALITY),
-            Mutant(
-                "c^2 < 2 suffices", Inequality(_final, Relation.BELOW, _gaussian, given=(c**2 < 2,)), Engine.INEQUALITY
-            ),
-            Mutant(
-                "factor two dropped",
-                Inequality(_final, Relation.BELOW, _gaussian, given=(c**2 + s * (c + 1) / D < 2,)),
-                Engine.INEQUALITY,
-            ),
+        IntervalInequality(
+            _coins(_pushed, _pulled),
+            "<=",
+            Rational(1, 100) ** 2,
+            {},
+            "alpha = 2, T = 1, D = 0.01, drifts of +-1/2: the event of ending at the upper end",
         ),
-        role=Role.OURS,
-    ),
-    Claim(
-        key="chien_li/remarks_3_1/output_perturbation",
-        title="Output perturbation: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate of (1)",
-        source=at(20, "Figure 1", "caption; A.15, line 808"),
         assumptions=(alpha > 1,),
-        checks=(
-            UpperBound("output_perturbation", CLIPPED_RUNS, name="sensitivity D"),
-            Holds(
-                _coins(_pushed, _pulled),
-                Relation.AT_MOST,
-                Rational(1, 100) ** 2,
-                {},
-                "alpha = 2, T = 1, D = 0.01, drifts of +-1/2: the event of ending at the upper end",
-            ),
-        ),
-        mutants=altered("output_perturbation", CLIPPED_RUNS, "a tenth of the diameter", "noise counted twice"),
-        relation=Relation.AT_MOST,
-        remark=(
-            "The noise of the last step of (1) is added after a gradient step and before the projection, so what it "
-            "hides is a distance e(D) > D. With D = 0.01 and drifts of +-1/2 the true divergence at alpha = 2 is 0.525 "
-            "where the formula claims 1e-4. The valid baseline of this kind is alpha e(D)^2 / (2 sigma^2)."
-        ),
+        remark="""The noise of the last step of (1) is added after a gradient step and before the projection, so what
+        it hides is a distance e(D) > D. With D = 0.01 and drifts of +-1/2 the true divergence at alpha = 2 is 0.525
+        where the formula claims 1e-4. The valid baseline of this kind is alpha e(D)^2 / (2 sigma^2).""",
     ),
-    Claim(
-        key="chien_li/remarks_3_1/last_step",
-        title="One last step from the whole domain: alpha e(D)^2 / (2 sigma^2)",
-        source=at(20, "Figure 1", "caption"),
+    Ours(
+        "chien_li/remarks_3_1/last_step",
+        "One last step from the whole domain: alpha e(D)^2 / (2 sigma^2)",
+        at(20, "Figure 1", "caption"),
+        attacked("last_step_clipped", CLIPPED_RUNS, "noise counted twice", "alpha / 2 for alpha", name="clipped"),
+        UpperBound("last_step_smooth", SMOOTH_RUNS, name="smooth"),
+        Identity(direct_cost(c, s, D, 1), (c * D + s) ** 2, "the window of one step")
+        .mutant("D^2", right=D**2)
+        .mutant("(D + s)^2", right=(D + s) ** 2),
         assumptions=(alpha > 1,),
-        checks=(
-            UpperBound("last_step_clipped", CLIPPED_RUNS, name="clipped"),
-            UpperBound("last_step_smooth", SMOOTH_RUNS, name="smooth"),
-            Identity(direct_cost(c, s, D, 1), (c * D + s) ** 2, "the window of one step"),
-        ),
-        mutants=(
-            *altered("last_step_clipped", CLIPPED_RUNS, "noise counted twice", "alpha / 2 for alpha"),
-            Mutant("D^2", Identity(direct_cost(c, s, D, 1), D**2), Engine.IDENTITY),
-            Mutant("(D + s)^2", Identity(direct_cost(c, s, D, 1), (D + s) ** 2), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
         repairs="chien_li/remarks_3_1/output_perturbation",
     ),
-    Claim(
-        key="chien_li/remarks_3_1/last_step_strongly_convex",
-        title="One last step under convexity and strong convexity",
-        source=at(20, "Figure 1", "caption"),
+    Ours(
+        "chien_li/remarks_3_1/last_step_strongly_convex",
+        "One last step under convexity and strong convexity",
+        at(20, "Figure 1", "caption"),
+        UpperBound("last_step_strongly_convex", STRONG_RUNS, name="strongly convex"),
+        attacked("last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha", name="convex"),
         assumptions=(alpha > 1, m <= L, eta * L <= 1),
-        checks=(
-            UpperBound("last_step_strongly_convex", STRONG_RUNS, name="strongly convex"),
-            UpperBound("last_step_convex", SMOOTH_RUNS[:4], name="convex"),
-        ),
-        mutants=altered("last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha"),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
 )

@@ -14,7 +14,7 @@ Remark       On unbounded domains without strong convexity linear losses attain 
 from sympy import Expr, Integer, Rational, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.notation import c, s, u, x, xi, zeta
 
 _window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
@@ -38,96 +38,58 @@ _moved = (_end[0] - _factor * _slope[0]) ** 2 + (_end[1] - _factor * _slope[1] -
 
 CLAIMS = (
     Claim(
-        key="chien_li/section_5/no_early_gain",
-        title="The results give no improvement over composition before a burn-in: c < 1, T = 2, (3) is not below 2 s^2",
-        source=at(242, "Section 5", "Uniform strict improvement"),
+        "chien_li/section_5/no_early_gain",
+        "The results give no improvement over composition before a burn-in: c < 1, T = 2, (3) is not below 2 s^2",
+        at(242, "Section 5", "Uniform strict improvement"),
+        Inequality(_composition, "<=", _window, name="T = 2, tau = 1")
+        .mutant("twice composition", left=2 * _composition)
+        .mutant("never an improvement", right=_window / 2),
+        IntervalInequality(Integer(2), "<=", Rational(4, 3) ** 2, {}, "c = 1/3, in units of s^2"),
         assumptions=(c > 0, c < 1),
-        checks=(
-            Inequality(_composition, Relation.AT_MOST, _window, name="T = 2, tau = 1"),
-            Holds(Integer(2), Relation.AT_MOST, Rational(4, 3) ** 2, {}, "c = 1/3, in units of s^2"),
-        ),
-        mutants=(
-            Mutant("twice composition", Inequality(2 * _composition, Relation.AT_MOST, _window), Engine.INEQUALITY),
-            Mutant("never an improvement", Inequality(_composition, Relation.AT_MOST, _window / 2), Engine.INEQUALITY),
-        ),
-        relation=Relation.AT_MOST,
-        remark=(
-            "At T = 2 the window of one step costs s^2 (1 + c)^2, below composition as soon as c < sqrt(2) - 1. So (3) "
-            "itself improves at once for strong contraction. For c >= 1 the sentence is true while T s <= D, and "
-            "direct shifts are strictly below composition for every c < 1 and T >= 2."
-        ),
+        remark="""At T = 2 the window of one step costs s^2 (1 + c)^2, below composition as soon as c < sqrt(2) - 1. So
+        (3) itself improves at once for strong contraction. For c >= 1 the sentence is true while T s <= D, and direct
+        shifts are strictly below composition for every c < 1 and T >= 2.""",
     ),
-    Claim(
-        key="chien_li/section_5/early_gain",
-        title="(3) is below composition at T = 2 exactly for c < sqrt(2) - 1; for c = 1 not while T s <= D",
-        source=at(242, "Section 5", "Uniform strict improvement"),
-        checks=(
-            Inequality(_window, Relation.BELOW, _composition, given=((1 + c) ** 2 < 2,), name="if"),
-            Inequality((1 + c) ** 2, Relation.BELOW, Integer(2), given=(_window < _composition,), name="only if"),
-            Inequality(
-                s**2 * x,
-                Relation.AT_MOST,
-                (s * x) ** 2 / (x - u),
-                given=(x > u,),
-                name="c = 1: T = x, tau = u, start s tau",
-            ),
+    Ours(
+        "chien_li/section_5/early_gain",
+        "(3) is below composition at T = 2 exactly for c < sqrt(2) - 1; for c = 1 not while T s <= D",
+        at(242, "Section 5", "Uniform strict improvement"),
+        Inequality(_window, "<", _composition, given=((1 + c) ** 2 < 2,), name="if").mutant(
+            "for every c < 1", given=(c < 1,)
         ),
-        mutants=(
-            Mutant(
-                "for every c < 1", Inequality(_window, Relation.BELOW, _composition, given=(c < 1,)), Engine.INEQUALITY
-            ),
-            Mutant(
-                "c = 1 improves",
-                Inequality((s * x) ** 2 / (x - u), Relation.AT_MOST, s**2 * x, given=(x > u,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
+        Inequality((1 + c) ** 2, "<", Integer(2), given=(_window < _composition,), name="only if"),
+        Inequality(
+            s**2 * x,
+            "<=",
+            (s * x) ** 2 / (x - u),
+            given=(x > u,),
+            name="c = 1: T = x, tau = u, start s tau",
+        ).mutant("c = 1 improves", left=(s * x) ** 2 / (x - u), right=s**2 * x),
         repairs="chien_li/section_5/no_early_gain",
     ),
     Claim(
-        key="chien_li/section_5/clipped_convex",
-        title="The clipped gradient update of a convex smooth loss is 1-Lipschitz for eta <= 2/L",
-        source=at(234, "Section 5", "Gradient clipping"),
+        "chien_li/section_5/clipped_convex",
+        "The clipped gradient update of a convex smooth loss is 1-Lipschitz for eta <= 2/L",
+        at(234, "Section 5", "Gradient clipping"),
+        Inequality(_clipped, "<=", _before, name="a small step (xi, zeta) past the clip")
+        .mutant("it contracts", right=_before / 2)
+        .mutant("for small steps", given=(u <= Rational(1, 100),)),
+        IntervalInequality(_moved, "<=", Rational(1, 80), {}, "from (10, 100) to (10.05, 100.1), K = 10 sqrt 2"),
         assumptions=(u <= 2,),
-        checks=(
-            Inequality(_clipped, Relation.AT_MOST, _before, name="a small step (xi, zeta) past the clip"),
-            Holds(_moved, Relation.AT_MOST, Rational(1, 80), {}, "from (10, 100) to (10.05, 100.1), K = 10 sqrt 2"),
-        ),
-        mutants=(
-            Mutant("it contracts", Inequality(_clipped, Relation.AT_MOST, _before / 2), Engine.INEQUALITY),
-            Mutant(
-                "for small steps",
-                Inequality(_clipped, Relation.AT_MOST, _before, given=(u <= Rational(1, 100),)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        relation=Relation.AT_MOST,
-        remark=(
-            "The paper conjectures this, possibly under additional assumptions. Without them it is false in two "
-            "dimensions: where a gradient is clipped, its derivative is the Hessian projected across it, which is not "
-            "monotone unless the gradient is an eigenvector. For f(x) = (x_1^2 + x_2^2/10)/2 some steps expand at "
-            "any eta. In one dimension, and for Hessians c I, the clipped update is 1-Lipschitz."
-        ),
+        remark="""The paper conjectures this, possibly under additional assumptions. Without them it is false in two
+        dimensions: where a gradient is clipped, its derivative is the Hessian projected across it, which is not
+        monotone unless the gradient is an eigenvector. For f(x) = (x_1^2 + x_2^2/10)/2 some steps expand at any eta.
+        In one dimension, and for Hessians c I, the clipped update is 1-Lipschitz.""",
     ),
-    Claim(
-        key="chien_li/section_5/clipped_isotropic",
-        title="With an isotropic Hessian the clipped update is 1-Lipschitz, but no longer contracts",
-        source=at(234, "Section 5", "Gradient clipping"),
+    Ours(
+        "chien_li/section_5/clipped_isotropic",
+        "With an isotropic Hessian the clipped update is 1-Lipschitz, but no longer contracts",
+        at(234, "Section 5", "Gradient clipping"),
+        Inequality(_square_after(zeta, xi - zeta), "<= and attained", _before, name="1-Lipschitz").mutant(
+            "contracting by 1 - u / 100", sign="<=", right=(1 - u / 100) * _before
+        ),
+        Identity(_square_after(zeta, xi - zeta).subs(zeta, xi), _before.subs(zeta, xi), "along the gradient"),
         assumptions=(u <= 2,),
-        checks=(
-            Inequality(_square_after(zeta, xi - zeta), Relation.TIGHT, _before, name="1-Lipschitz"),
-            Identity(_square_after(zeta, xi - zeta).subs(zeta, xi), _before.subs(zeta, xi), "along the gradient"),
-        ),
-        mutants=(
-            Mutant(
-                "contracting by 1 - u / 100",
-                Inequality(_square_after(zeta, xi - zeta), Relation.AT_MOST, (1 - u / 100) * _before),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
         repairs="chien_li/section_5/clipped_convex",
     ),
 )

@@ -14,20 +14,18 @@ Remark       At tau = 0 the second term is 0 / sum (1 - beta), zero, so beta = 1
              Every bound here is attacked with exactly solvable runs, in both directions of the divergence.
 """
 
-from lastiterate.symbolic.chien_li.paper import ALL_RUNS, CONVEX_RUNS, SMOOTH_RUNS, STRONG_RUNS, altered, at
-from lastiterate.symbolic.claim import Claim, Relation, Role, UpperBound
+from lastiterate.symbolic.chien_li.paper import ALL_RUNS, CONVEX_RUNS, SMOOTH_RUNS, STRONG_RUNS, at, attacked
+from lastiterate.symbolic.claim import Claim, Ours
 from lastiterate.symbolic.notation import L, alpha, eta, m
 
 _TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
 
 CLAIMS = (
     Claim(
-        key="chien_li/theorem_3_1/smooth",
-        title="(3) bounds the Renyi divergence for L-smooth losses, c = 1 + eta L",
-        source=at(94, "Theorem 3.1", "(3)"),
-        assumptions=(alpha > 1,),
-        checks=(UpperBound("chien_li_3_1_smooth", SMOOTH_RUNS, name="smooth"),),
-        mutants=altered(
+        "chien_li/theorem_3_1/smooth",
+        "(3) bounds the Renyi divergence for L-smooth losses, c = 1 + eta L",
+        at(94, "Theorem 3.1", "(3)"),
+        attacked(
             "chien_li_3_1_smooth",
             SMOOTH_RUNS,
             _TWO,
@@ -36,35 +34,36 @@ CLAIMS = (
             "as if there were 2 n samples",
             "alpha / 2 for alpha",
             "a tenth of the diameter",
+            name="smooth",
         ),
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="chien_li/theorem_3_1/convex",
-        title="(3) bounds the Renyi divergence for convex losses, c = 1",
-        source=at(99, "Theorem 3.1", "(3)"),
-        assumptions=(alpha > 1, eta * L <= 2),
-        checks=(UpperBound("chien_li_3_1_convex", CONVEX_RUNS, name="convex"),),
-        mutants=altered("chien_li_3_1_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE),
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="chien_li/theorem_3_1/strongly_convex",
-        title="(3) bounds the Renyi divergence for strongly convex losses, c = 1 - eta m",
-        source=at(99, "Theorem 3.1", "(3)"),
-        assumptions=(alpha > 1, m <= L, eta * L <= 1, eta * m < 1),
-        checks=(UpperBound("chien_li_3_1_strongly_convex", STRONG_RUNS, name="strongly convex"),),
-        mutants=altered("chien_li_3_1_strongly_convex", STRONG_RUNS, _TWO, _NOISE, "as if there were 2 n samples"),
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="chien_li/theorem_3_1/composition",
-        title="Composition: alpha T s^2 / (2 sigma^2), the baseline that releases every iterate",
-        source=at(13, "Section 1", "standard composition"),
         assumptions=(alpha > 1,),
-        checks=(UpperBound("composition", ALL_RUNS, name="composition"),),
-        mutants=altered("composition", ALL_RUNS, _TWO, _STEP, _NOISE),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    ),
+    Claim(
+        "chien_li/theorem_3_1/convex",
+        "(3) bounds the Renyi divergence for convex losses, c = 1",
+        at(99, "Theorem 3.1", "(3)"),
+        attacked("chien_li_3_1_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, name="convex"),
+        assumptions=(alpha > 1, eta * L <= 2),
+    ),
+    Claim(
+        "chien_li/theorem_3_1/strongly_convex",
+        "(3) bounds the Renyi divergence for strongly convex losses, c = 1 - eta m",
+        at(99, "Theorem 3.1", "(3)"),
+        attacked(
+            "chien_li_3_1_strongly_convex",
+            STRONG_RUNS,
+            _TWO,
+            _NOISE,
+            "as if there were 2 n samples",
+            name="strongly convex",
+        ),
+        assumptions=(alpha > 1, m <= L, eta * L <= 1, eta * m < 1),
+    ),
+    Ours(
+        "chien_li/theorem_3_1/composition",
+        "Composition: alpha T s^2 / (2 sigma^2), the baseline that releases every iterate",
+        at(13, "Section 1", "standard composition"),
+        attacked("composition", ALL_RUNS, _TWO, _STEP, _NOISE, name="composition"),
+        assumptions=(alpha > 1,),
     ),
 )

@@ -13,7 +13,7 @@ Remark       gamma and kappa are densities at one point, of the base and of the 
 from sympy import Expr, Integer, Rational, log
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.notation import K, b, beta, eta, gamma, kappa, p, q, sigma
 
@@ -30,7 +30,7 @@ def _ratio(weight: Expr) -> Inequality:
     """The base over the mixture is at most 1 / weight."""
     return Inequality(
         gamma * weight,
-        Relation.AT_MOST,
+        "<=",
         (1 - q) * gamma + q * kappa,
         given=(gamma >= 0, kappa >= 0),
         name="densities",
@@ -39,123 +39,80 @@ def _ratio(weight: Expr) -> Inequality:
 
 CLAIMS = (
     Claim(
-        key="chien_li/theorem_3_12",
-        title="(19) bounds the Renyi divergence for batches drawn without replacement: S_alpha prices a step, at T = 1",
-        source=at(208, "Theorem 3.12", "(19)"),
-        checks=(
-            Holds(_against_zero, Relation.AT_MOST, _ceiling, {}, f"{_run}: gradients 0, replaced sample K or 0"),
-            Holds(_against_all, Relation.AT_MOST, _ceiling, {}, f"{_run}: gradients -K, replaced sample +-K"),
-        ),
-        mutants=(
-            Mutant("half", Holds(_against_zero, Relation.AT_MOST, _ceiling / 2, {}), Engine.ENCLOSURE),
-            Mutant(
-                "shift K",
-                Holds(larger_direction(20, _tenth, _one), Relation.AT_MOST, Rational(807336, 10**7), {}),
-                Engine.ENCLOSURE,
-            ),
-        ),
-        relation=Relation.AT_MOST,
-        remark=(
-            "S_alpha has the base law in the numerator and never exceeds log(1/(1 - q)); with the mixture in the "
-            "numerator it grows with alpha. At n = 10, b = eta = K = sigma = T = 1, alpha = 20 the claim is 0.0807, "
-            "while linear losses of slope K or 0 beside zeros give 7.576, and of slope +-K beside slopes -K 37.576. "
-            "What is true has the price of both orders for every step: ours/sampled/theorem, proved in ours/sampled/*."
-        ),
+        "chien_li/theorem_3_12",
+        "(19) bounds the Renyi divergence for batches drawn without replacement: S_alpha prices a step, at T = 1",
+        at(208, "Theorem 3.12", "(19)"),
+        IntervalInequality(_against_zero, "<=", _ceiling, {}, f"{_run}: gradients 0, replaced sample K or 0")
+        .mutant("half", right=_ceiling / 2)
+        .mutant("shift K", right=Rational(807336, 10**7)),
+        IntervalInequality(_against_all, "<=", _ceiling, {}, f"{_run}: gradients -K, replaced sample +-K"),
+        remark="""S_alpha has the base law in the numerator and never exceeds log(1/(1 - q)); with the mixture in the
+        numerator it grows with alpha. At n = 10, b = eta = K = sigma = T = 1, alpha = 20 the claim is 0.0807, while
+        linear losses of slope K or 0 beside zeros give 7.576, and of slope +-K beside slopes -K 37.576. What is true
+        has the price of both orders for every step: ours/sampled/theorem, proved in ours/sampled/*.""",
     ),
-    Claim(
-        key="chien_li/theorem_3_12/ceiling",
-        title="S_alpha(q, sigma) <= log(1/(1 - q)) for every alpha and sigma",
-        source=at(202, "Definition 3.11", "(18)"),
+    Ours(
+        "chien_li/theorem_3_12/ceiling",
+        "S_alpha(q, sigma) <= log(1/(1 - q)) for every alpha and sigma",
+        at(202, "Definition 3.11", "(18)"),
+        _ratio(1 - q).mutant("log(1/(1 - q^2))", _ratio(1 - q**2)).mutant("0", _ratio(_one)),
         assumptions=(q < 1,),
-        checks=(_ratio(1 - q),),
-        mutants=(
-            Mutant("log(1/(1 - q^2))", _ratio(1 - q**2), Engine.INEQUALITY),
-            Mutant("0", _ratio(_one), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="chien_li/theorem_3_12/witness",
-        title="One step costs at least S_up at the shift 2 eta K/b: all others have gradient -K, the replaced one +-K",
-        source=at(208, "Theorem 3.12", "(19)"),
-        checks=(
-            Identity(-eta * (-K - (b - 1) * K) / b - eta * K, Integer(0), "a batch with -K is like all others"),
-            Identity(
-                -eta * (-K - (b - 1) * K) / b + eta * (K - (b - 1) * K) / b,
-                _two * eta * K / b,
-                "distance of the two batches",
-            ),
-            Value(_against_all, "37.576226", "D(.9 N(0) + .1 N(2) || N(0)) at alpha = 20"),
-            Value(_against_zero, "7.5762263", "D(.9 N(0) + .1 N(1) || N(0)) at alpha = 20"),
+    Ours(
+        "chien_li/theorem_3_12/witness",
+        "One step costs at least S_up at the shift 2 eta K/b: all others have gradient -K, the replaced one +-K",
+        at(208, "Theorem 3.12", "(19)"),
+        Identity(-eta * (-K - (b - 1) * K) / b - eta * K, Integer(0), "a batch with -K is like all others"),
+        Identity(
+            -eta * (-K - (b - 1) * K) / b + eta * (K - (b - 1) * K) / b,
+            _two * eta * K / b,
+            "distance of the two batches",
+        ).mutant("shift eta K/b", right=eta * K / b),
+        Value(_against_all, "37.576226", "D(.9 N(0) + .1 N(2) || N(0)) at alpha = 20").mutant(
+            "the claimed value", printed="0.0807336"
         ),
-        mutants=(
-            Mutant(
-                "shift eta K/b",
-                Identity(-eta * (-K - (b - 1) * K) / b + eta * (K - (b - 1) * K) / b, eta * K / b),
-                Engine.IDENTITY,
-            ),
-            Mutant("the claimed value", Value(_against_all, "0.0807336"), Engine.ENCLOSURE),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+        Value(_against_zero, "7.5762263", "D(.9 N(0) + .1 N(1) || N(0)) at alpha = 20"),
     ),
-    Claim(
-        key="chien_li/theorem_3_12/share",
-        title="(19), (69): the noise Z_t of variance beta_t sigma^2 has the standard deviation sqrt(beta_t) sigma",
-        source=at(208, "Theorem 3.12", "(19)"),
+    Step(
+        "chien_li/theorem_3_12/share",
+        "(19), (69): the noise Z_t of variance beta_t sigma^2 has the standard deviation sqrt(beta_t) sigma",
+        at(208, "Theorem 3.12", "(19)"),
+        Identity((beta ** Rational(1, 2) * sigma) ** 2, beta * sigma**2, "variance of Z_t, below (70)").mutant(
+            "beta^2", left=(beta**2 * sigma) ** 2
+        ),
+        Inequality(beta, "<", p, given=(p**2 >= beta,), name="p = sqrt(beta) > beta: the less noise").mutant(
+            "the more noise", left=p, sign="<=", right=beta
+        ),
         assumptions=(beta > 0, beta < 1),
-        checks=(
-            Identity((beta ** Rational(1, 2) * sigma) ** 2, beta * sigma**2, "variance of Z_t, below (70)"),
-            Inequality(beta, Relation.BELOW, p, given=(p**2 >= beta,), name="p = sqrt(beta) > beta: the less noise"),
-        ),
         misprint=Identity((beta * sigma) ** 2, beta * sigma**2, "beta_t sigma as printed"),
-        mutants=(
-            Mutant("beta^2", Identity((beta**2 * sigma) ** 2, beta * sigma**2), Engine.IDENTITY),
-            Mutant("the more noise", Inequality(p, Relation.AT_MOST, beta, given=(p**2 >= beta,)), Engine.INEQUALITY),
-        ),
-        role=Role.STEP,
-        remark=(
-            "(19) and (69) print S_alpha(b/n, beta_t sigma b/(2 eta K)), where (68) has the variance beta_t sigma^2. "
-            "The standard deviation is sqrt(beta_t) sigma. As beta_t <= sqrt(beta_t) the printed value is the larger."
-        ),
+        remark="""(19) and (69) print S_alpha(b/n, beta_t sigma b/(2 eta K)), where (68) has the variance beta_t
+        sigma^2. The standard deviation is sqrt(beta_t) sigma. As beta_t <= sqrt(beta_t) the printed value is the
+        larger.""",
     ),
-    Claim(
-        key="chien_li/theorem_3_12/conditioning",
-        title="(65): given Z = Z' = z the two runs draw the same batches, so the updates are identical",
-        source=at(487, "A.3", "(65)"),
+    Step(
+        "chien_li/theorem_3_12/conditioning",
+        "(65): given Z = Z' = z the two runs draw the same batches, so the updates are identical",
+        at(487, "A.3", "(65)"),
+        Inequality(_posterior, "==", q, name="chance that the batch holds i*, given Z'_t = z")
+        .mutant("q/2", right=q / 2)
+        .mutant("certain", right=_one),
         assumptions=(q < 1, gamma > 0, kappa > 0),
-        checks=(Inequality(_posterior, Relation.EQUAL, q, name="chance that the batch holds i*, given Z'_t = z"),),
-        mutants=(
-            Mutant("q/2", Inequality(_posterior, Relation.EQUAL, q / 2), Engine.INEQUALITY),
-            Mutant("certain", Inequality(_posterior, Relation.EQUAL, _one), Engine.INEQUALITY),
-        ),
-        role=Role.STEP,
-        remark=(
-            "Z_t is independent of the batch; Z'_t is N(m_t, ..) where the batch holds i* and N(0, ..) elsewhere. "
-            "So Z'_t = z tells about the batch, and the second term of (65) is no divergence of runs with one law of "
-            "the batches. Revealing a common batch without i*, and swapping, avoids it: ours/sampled/step."
-        ),
+        remark="""Z_t is independent of the batch; Z'_t is N(m_t, ..) where the batch holds i* and N(0, ..) elsewhere.
+        So Z'_t = z tells about the batch, and the second term of (65) is no divergence of runs with one law of the
+        batches. Revealing a common batch without i*, and swapping, avoids it: ours/sampled/step.""",
     ),
-    Claim(
-        key="chien_li/theorem_3_12/posterior",
-        title="Given Z'_t = z the batch holds i* with chance q kappa/((1 - q) gamma + q kappa)",
-        source=at(487, "A.3", "(65)"),
+    Ours(
+        "chien_li/theorem_3_12/posterior",
+        "Given Z'_t = z the batch holds i* with chance q kappa/((1 - q) gamma + q kappa)",
+        at(487, "A.3", "(65)"),
+        Identity(_posterior * ((1 - q) * gamma + q * kappa), q * kappa, "Bayes").mutant(
+            "weights exchanged", right=(1 - q) * gamma
+        ),
+        Inequality(_posterior, "<", q, given=(kappa < gamma,), name="less where the moved law is rarer").mutant(
+            "more", left=q, sign="<=", right=_posterior
+        ),
+        Inequality(_posterior.subs(kappa, gamma), "==", q, name="q where the densities agree"),
         assumptions=(q < 1, gamma > 0, kappa > 0),
-        checks=(
-            Identity(_posterior * ((1 - q) * gamma + q * kappa), q * kappa, "Bayes"),
-            Inequality(_posterior, Relation.BELOW, q, given=(kappa < gamma,), name="less where the moved law is rarer"),
-            Inequality(_posterior.subs(kappa, gamma), Relation.EQUAL, q, name="q where the densities agree"),
-        ),
-        mutants=(
-            Mutant("more", Inequality(q, Relation.AT_MOST, _posterior, given=(kappa < gamma,)), Engine.INEQUALITY),
-            Mutant(
-                "weights exchanged",
-                Identity(_posterior * ((1 - q) * gamma + q * kappa), (1 - q) * gamma),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
         repairs="chien_li/theorem_3_12/conditioning",
     ),
 )

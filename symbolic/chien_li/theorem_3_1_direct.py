@@ -12,18 +12,8 @@ Remark       The least sum in closed form, and where that form may be used: `the
 
 from sympy import Integer
 
-from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, CONVEX_RUNS, SMOOTH_RUNS, STRONG_RUNS, altered, at
-from lastiterate.symbolic.claim import (
-    Claim,
-    Engine,
-    Identity,
-    Inequality,
-    Mutant,
-    Recursion,
-    Relation,
-    Role,
-    UpperBound,
-)
+from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, CONVEX_RUNS, SMOOTH_RUNS, STRONG_RUNS, at, attacked
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
 from lastiterate.symbolic.notation import PREVIOUS, L, T, a, alpha, c, eta, m, p, q, s, sigma, x, z
 from lastiterate.symbolic.shift_program import cost, v_sum, w_sum
 
@@ -40,13 +30,11 @@ _next = (1 - c ** (T + 1)) / (1 + c ** (T + 1))
 _ring = (c > 0, c < 1)
 
 CLAIMS = (
-    Claim(
-        key="chien_li/theorem_3_1/direct/smooth",
-        title="Direct shifts for smooth losses, e(z) = z + eta (n - 1)/n min(L z, 2 K) + s",
-        source=at(94, "Theorem 3.1", "(3)"),
-        assumptions=(alpha > 1,),
-        checks=(UpperBound("shift_smooth", SMOOTH_RUNS, name="smooth"),),
-        mutants=altered(
+    Ours(
+        "chien_li/theorem_3_1/direct/smooth",
+        "Direct shifts for smooth losses, e(z) = z + eta (n - 1)/n min(L z, 2 K) + s",
+        at(94, "Theorem 3.1", "(3)"),
+        attacked(
             "shift_smooth",
             SMOOTH_RUNS,
             _TWO,
@@ -54,134 +42,81 @@ CLAIMS = (
             _NOISE,
             "as if there were 2 n samples",
             "a tenth of the diameter",
+            name="smooth",
         ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+        assumptions=(alpha > 1,),
         repairs="chien_li/proof_3_1/conditioning",
     ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/convex",
-        title="Direct shifts bound the divergence for convex losses, e(z) = z + s",
-        source=at(99, "Theorem 3.1", "(3)"),
+    Ours(
+        "chien_li/theorem_3_1/direct/convex",
+        "Direct shifts bound the divergence for convex losses, e(z) = z + s",
+        at(99, "Theorem 3.1", "(3)"),
+        attacked("shift_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, "alpha / 2 for alpha", name="convex"),
         assumptions=(alpha > 1, eta * L <= 2),
-        checks=(UpperBound("shift_convex", CONVEX_RUNS, name="convex"),),
-        mutants=altered("shift_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, "alpha / 2 for alpha"),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/strongly_convex",
-        title="Direct shifts bound the divergence for strongly convex losses, e(z) = c z + s, and are attained",
-        source=at(99, "Theorem 3.1", "(3)"),
+    Ours(
+        "chien_li/theorem_3_1/direct/strongly_convex",
+        "Direct shifts bound the divergence for strongly convex losses, e(z) = c z + s, and are attained",
+        at(99, "Theorem 3.1", "(3)"),
+        attacked(
+            "shift_strongly_convex",
+            STRONG_RUNS,
+            _TWO,
+            _STEP,
+            _NOISE,
+            "four times the strong convexity",
+            name="strongly convex",
+        ),
         assumptions=(alpha > 1, m <= L, eta * L <= 2),
-        checks=(UpperBound("shift_strongly_convex", STRONG_RUNS, name="strongly convex"),),
-        mutants=altered("shift_strongly_convex", STRONG_RUNS, _TWO, _STEP, _NOISE, "four times the strong convexity"),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
     ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/clipped",
-        title="Direct shifts bound the divergence under clipping alone, e(z) = z + 2 eta K for z > 0",
-        source=at(94, "Theorem 3.1", "(3)"),
+    Ours(
+        "chien_li/theorem_3_1/direct/clipped",
+        "Direct shifts bound the divergence under clipping alone, e(z) = z + 2 eta K for z > 0",
+        at(94, "Theorem 3.1", "(3)"),
+        attacked("shift_clipped", CLIPPED_RUNS, _TWO, _STEP, _NOISE, "as if there were 2 n samples", name="clipped"),
         assumptions=(alpha > 1,),
-        checks=(UpperBound("shift_clipped", CLIPPED_RUNS, name="clipped"),),
-        mutants=altered("shift_clipped", CLIPPED_RUNS, _TWO, _STEP, _NOISE, "as if there were 2 n samples"),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/composition_forced",
-        title="Where e(z) >= z + s, no path from z = 0 costs less than composition, T s^2",
-        source=at(242, "Section 5", "Uniform strict improvement"),
-        checks=(
-            Inequality(
-                s**2 + 2 * s * z,
-                Relation.TIGHT,
-                a**2 + 2 * s * x,
-                given=(x >= z + s - a,),
-                name="one step: s^2 <= a^2 + 2 s (z' - z); the steps telescope",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "e(z) >= z only",
-                Inequality(s**2 + 2 * s * z, Relation.AT_MOST, a**2 + 2 * s * x, given=(x >= z - a,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "potential halved",
-                Inequality(s**2 + s * z, Relation.AT_MOST, a**2 + s * x, given=(x >= z + s - a,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "twice the composition",
-                Inequality(2 * s**2 + 2 * s * z, Relation.AT_MOST, a**2 + 2 * s * x, given=(x >= z + s - a,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Ours(
+        "chien_li/theorem_3_1/direct/composition_forced",
+        "Where e(z) >= z + s, no path from z = 0 costs less than composition, T s^2",
+        at(242, "Section 5", "Uniform strict improvement"),
+        Inequality(
+            s**2 + 2 * s * z,
+            "<= and attained",
+            a**2 + 2 * s * x,
+            given=(x >= z + s - a,),
+            name="one step: s^2 <= a^2 + 2 s (z' - z); the steps telescope",
+        )
+        .mutant("e(z) >= z only", sign="<=", given=(x >= z - a,))
+        .mutant("potential halved", left=s**2 + s * z, sign="<=", right=a**2 + s * x)
+        .mutant("twice the composition", left=2 * s**2 + 2 * s * z, sign="<="),
     ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/contraction",
-        title="c < 1, from z = 0: s^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T), attained by quadratics",
-        source=at(101, "Theorem 3.1", "strongly convex"),
+    Ours(
+        "chien_li/theorem_3_1/direct/contraction",
+        "c < 1, from z = 0: s^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T), attained by quadratics",
+        at(101, "Theorem 3.1", "strongly convex"),
+        Identity(cost(s, _zero, v_sum(c, T), w_sum(c, T)), _contracting, "the optimum"),
+        Identity(_gap_of_means**2 / _variance, _contracting, "two quadratics: squared gap over variance")
+        .mutant("T - 1 for T", right=_contracting.subs(T, T - 1))
+        .mutant("variance of one step", left=_gap_of_means**2)
+        .mutant("stationary from the start", right=s**2 * (1 + c) / (1 - c)),
+        Recursion(T, _zero, c * PREVIOUS + s, _gap_of_means, name="gap of the means"),
+        Recursion(T, _zero, c**2 * PREVIOUS + sigma**2, sigma**2 * _variance, name="variance").mutant(
+            "variance with c for c^2", closed_form=sigma**2 * (1 - c**T) / (1 - c)
+        ),
         assumptions=_ring,
-        checks=(
-            Identity(cost(s, _zero, v_sum(c, T), w_sum(c, T)), _contracting, "the optimum"),
-            Identity(_gap_of_means**2 / _variance, _contracting, "two quadratics: squared gap over variance"),
-            Recursion(T, _zero, c * PREVIOUS + s, _gap_of_means, name="gap of the means"),
-            Recursion(T, _zero, c**2 * PREVIOUS + sigma**2, sigma**2 * _variance, name="variance"),
-        ),
-        mutants=(
-            Mutant("T - 1 for T", Identity(_gap_of_means**2 / _variance, _contracting.subs(T, T - 1)), Engine.IDENTITY),
-            Mutant(
-                "variance of one step",
-                Identity(_gap_of_means**2, _contracting),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "stationary from the start",
-                Identity(_gap_of_means**2 / _variance, s**2 * (1 + c) / (1 - c)),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "variance with c for c^2",
-                Recursion(T, _zero, c**2 * PREVIOUS + sigma**2, sigma**2 * (1 - c**T) / (1 - c)),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
     ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/below_composition",
-        title="c < 1: the optimum is strictly below composition for every T >= 2",
-        source=at(242, "Section 5", "Uniform strict improvement"),
+    Ours(
+        "chien_li/theorem_3_1/direct/below_composition",
+        "c < 1: the optimum is strictly below composition for every T >= 2",
+        at(242, "Section 5", "Uniform strict improvement"),
+        Identity((_ratio + _one_step) / (1 + _ratio * _one_step), _next, "addition law of (1 - c^T)/(1 + c^T)").mutant(
+            "addition law of the tangent", left=(_ratio + _one_step) / (1 - _ratio * _one_step)
+        ),
+        Inequality((p + q) / (1 + p * q), "<", p + q, name="so one more step adds less than one")
+        .mutant("below composition at T = 1", left=_contracting.subs(T, Integer(1)), right=s**2)
+        .mutant("each step adds as much", left=p + q, sign="<=", right=(p + q) / (1 + p * q)),
+        Identity(_contracting.subs(T, Integer(1)), s**2, "equal at T = 1"),
         assumptions=_ring,
-        checks=(
-            Identity((_ratio + _one_step) / (1 + _ratio * _one_step), _next, "addition law of (1 - c^T)/(1 + c^T)"),
-            Inequality((p + q) / (1 + p * q), Relation.BELOW, p + q, name="so one more step adds less than one"),
-            Identity(_contracting.subs(T, Integer(1)), s**2, "equal at T = 1"),
-        ),
-        mutants=(
-            Mutant(
-                "below composition at T = 1",
-                Inequality(_contracting.subs(T, Integer(1)), Relation.BELOW, s**2),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "addition law of the tangent",
-                Identity((_ratio + _one_step) / (1 - _ratio * _one_step), _next),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "each step adds as much",
-                Inequality(p + q, Relation.AT_MOST, (p + q) / (1 + p * q)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
     ),
 )

@@ -10,21 +10,10 @@ Remark       Without that test the formula claims 21 s^2 for c = 1.1, Delta = 0,
 """
 
 from sympy import Expr, Integer, Rational, expand, together
+from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.chien_li.paper import SMOOTH_RUNS, altered, at
-from lastiterate.symbolic.claim import (
-    Claim,
-    Engine,
-    Holds,
-    Identity,
-    Inequality,
-    Mutant,
-    Recursion,
-    Relation,
-    Role,
-    UpperBound,
-    Value,
-)
+from lastiterate.symbolic.chien_li.paper import SMOOTH_RUNS, at, attacked
+from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Recursion, Value
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, Delta, alpha, c, s, w
 from lastiterate.symbolic.shift_program import cost, feasibility, forward, sums, v_sum, w_sum, window_cost
 
@@ -41,6 +30,10 @@ def _state(steps: int) -> Expr:
     return expand(together(forward(c, s, Delta, _optimal[:steps]) * _W * c**7))
 
 
+def _kept(steps: int, case: str, *given: Boolean) -> Inequality:
+    return Inequality(_zero, "<=", _state(steps), given=given, name=f"{case}, after step {steps}")
+
+
 def _gap(level: Expr) -> Identity:
     """Any shifts against the optimal ones, where they cover Delta + s V."""
     apart = sum(((shift - level * c**-j) ** 2 for j, shift in enumerate(SHIFTS, 1)), _zero)
@@ -52,147 +45,76 @@ def _geometric(ratio: Expr, closed: Expr, name: str) -> Recursion:
 
 
 CLAIMS = (
-    Claim(
-        key="chien_li/theorem_3_1/direct/optimum",
-        title="Least sum of squares under sum c^-j a_j = s V + Delta: (s V + Delta)^2 / W at a_j = level c^-j",
-        source=at(149, "Section 3.1", "(11)"),
-        checks=(
-            _gap(_level),
-            Identity(_level**2 * _W, cost(s, Delta, _V, _W), "value"),
-            Identity(forward(c, s, Delta, _optimal), _zero, "the path ends at zero"),
-            Identity(forward(c, s, Delta, SHIFTS), c**3 * (Delta + s * _V - _covered), "where any shifts end"),
-            _geometric(c, v_sum(c, w), "V as a geometric sum"),
-            _geometric(c**2, w_sum(c, w), "W as a geometric sum"),
+    Ours(
+        "chien_li/theorem_3_1/direct/optimum",
+        "Least sum of squares under sum c^-j a_j = s V + Delta: (s V + Delta)^2 / W at a_j = level c^-j",
+        at(149, "Section 3.1", "(11)"),
+        _gap(_level),
+        Identity(_level**2 * _W, cost(s, Delta, _V, _W), "value").mutant("V^2 for W", right=cost(s, Delta, _V, _V**2)),
+        Identity(forward(c, s, Delta, _optimal), _zero, "the path ends at zero").mutant(
+            "shifts that grow with c^j", left=forward(c, s, Delta, tuple(_level * c**j for j in (1, 2, 3)))
         ),
+        Identity(forward(c, s, Delta, SHIFTS), c**3 * (Delta + s * _V - _covered), "where any shifts end").mutant(
+            "the start not expanded", right=Delta + c**3 * (s * _V - _covered)
+        ),
+        _geometric(c, v_sum(c, w), "V as a geometric sum")
+        .mutant("wrong base case", _geometric(c, (c - c**-w) / (c - 1), "V"))
+        .mutant("c and 1/c exchanged", _geometric(c, (c ** (w + 1) - c) / (c - 1), "V")),
+        _geometric(c**2, w_sum(c, w), "W as a geometric sum"),
         assumptions=(c > 1,),
-        mutants=(
-            Mutant("wrong base case", _geometric(c, (c - c**-w) / (c - 1), "V"), Engine.IDENTITY),
-            Mutant("c and 1/c exchanged", _geometric(c, (c ** (w + 1) - c) / (c - 1), "V"), Engine.IDENTITY),
-            Mutant(
-                "shifts that grow with c^j",
-                Identity(forward(c, s, Delta, tuple(_level * c**j for j in (1, 2, 3))), _zero),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "the start not expanded",
-                Identity(forward(c, s, Delta, SHIFTS), Delta + c**3 * (s * _V - _covered)),
-                Engine.IDENTITY,
-            ),
-            Mutant("V^2 for W", Identity(_level**2 * _W, cost(s, Delta, _V, _V**2)), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/feasible",
-        title="The optimum keeps z >= 0 always for c <= 1; for c > 1 iff the last shift covers s",
-        source=at(149, "Section 3.1", "(11)"),
-        checks=(
-            Identity(
-                (Delta + s * v_sum(c, w) - s * c**w * w_sum(c, w)) * (c**2 - 1),
-                feasibility(c, s, Delta, w),
-                "last shift at least s, in closed form",
-            ),
-            *(
-                Inequality(
-                    _zero,
-                    Relation.AT_MOST,
-                    _state(steps),
-                    given=(c <= 1,),
-                    name=f"c <= 1, after step {steps}",
-                )
-                for steps in (1, 2)
-            ),
-            *(
-                Inequality(
-                    _zero,
-                    Relation.AT_MOST,
-                    _state(steps),
-                    given=(c > 1, Delta + s * _V >= s * c**3 * _W),
-                    name=f"c > 1 with the test, after step {steps}",
-                )
-                for steps in (1, 2)
-            ),
-            Identity(feasibility(c, s, Delta, Integer(1)), Delta * (c**2 - 1), "one step is always feasible"),
+    Ours(
+        "chien_li/theorem_3_1/direct/feasible",
+        "The optimum keeps z >= 0 always for c <= 1; for c > 1 iff the last shift covers s",
+        at(149, "Section 3.1", "(11)"),
+        Identity(
+            (Delta + s * v_sum(c, w) - s * c**w * w_sum(c, w)) * (c**2 - 1),
+            feasibility(c, s, Delta, w),
+            "last shift at least s, in closed form",
+        ).mutant("c^w for c^(1 - w)", right=Delta * (c**2 - 1) - s * (c**w - 1) * (1 - c**w)),
+        _kept(1, "c <= 1", c <= 1),
+        _kept(2, "c <= 1", c <= 1)
+        .mutant("feasibility test forgotten", given=(c > 1,))
+        .mutant("feasible from Delta = 0", right=feasibility(c, s, _zero, Integer(2)), given=(c > 1,)),
+        _kept(1, "c > 1 with the test", c > 1, Delta + s * _V >= s * c**3 * _W),
+        _kept(2, "c > 1 with the test", c > 1, Delta + s * _V >= s * c**3 * _W).mutant(
+            "first shift covers s", given=(c > 1, Delta + s * _V >= s * c * _W)
         ),
-        mutants=(
-            Mutant(
-                "feasibility test forgotten",
-                Inequality(_zero, Relation.AT_MOST, _state(2), given=(c > 1,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "feasible from Delta = 0",
-                Inequality(_zero, Relation.AT_MOST, feasibility(c, s, _zero, Integer(2)), given=(c > 1,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "first shift covers s",
-                Inequality(
-                    _zero,
-                    Relation.AT_MOST,
-                    _state(2),
-                    given=(c > 1, Delta + s * _V >= s * c * _W),
-                ),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "c^w for c^(1 - w)",
-                Identity(
-                    (Delta + s * v_sum(c, w) - s * c**w * w_sum(c, w)) * (c**2 - 1),
-                    Delta * (c**2 - 1) - s * (c**w - 1) * (1 - c**w),
-                ),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
+        Identity(feasibility(c, s, Delta, Integer(1)), Delta * (c**2 - 1), "one step is always feasible"),
         repairs="chien_li/theorem_3_1/direct/untested",
     ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/untested",
-        title="(s V + Delta)^2 / W bounds the divergence for c = 1 + eta L without any test of feasibility",
-        source=at(149, "Section 3.1", "(11)"),
+    Ours(
+        "chien_li/theorem_3_1/direct/untested",
+        "(s V + Delta)^2 / W bounds the divergence for c = 1 + eta L without any test of feasibility",
+        at(149, "Section 3.1", "(11)"),
+        attacked(
+            "affine_untested",
+            SMOOTH_RUNS,
+            "factor two dropped in 2 eta K / n",
+            "noise counted twice",
+            name="without the test",
+        ),
+        IntervalInequality(
+            Integer(1000),
+            "<=",
+            window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000),
+            {},
+            "c = 1.1, T = 1000, linear losses: T s^2 against the formula, in units of s^2",
+        ),
         assumptions=(alpha > 1,),
-        checks=(
-            UpperBound("affine_untested", SMOOTH_RUNS, name="without the test"),
-            Holds(
-                Integer(1000),
-                Relation.AT_MOST,
-                window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000),
-                {},
-                "c = 1.1, T = 1000, linear losses: T s^2 against the formula, in units of s^2",
-            ),
-        ),
-        mutants=altered("affine_untested", SMOOTH_RUNS, "factor two dropped in 2 eta K / n", "noise counted twice"),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
-        remark=(
-            "The closed form is the optimum over shifts of any sign of z; from Delta = 0 and c > 1 its path goes "
-            "below zero, where a distance cannot be. At c = 1.1 and T = 1000 it gives 21 s^2, while linear losses, "
-            "which are smooth, reach 1000 s^2. With the test the answer is composition, T s^2."
-        ),
+        remark="""The closed form is the optimum over shifts of any sign of z; from Delta = 0 and c > 1 its path goes
+        below zero, where a distance cannot be. At c = 1.1 and T = 1000 it gives 21 s^2, while linear losses, which are
+        smooth, reach 1000 s^2. With the test the answer is composition, T s^2.""",
     ),
-    Claim(
-        key="chien_li/theorem_3_1/direct/untested_numbers",
-        title="c = 1.1, Delta = 0, T = 1000: the untested formula says 21.00 s^2, infeasible from T = 2 on",
-        source=at(149, "Section 3.1", "(11)"),
-        checks=(
-            Value(
-                window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000), "21.00", "in units of s^2"
-            ),
-            Inequality(feasibility(c, s, _zero, Integer(2)), Relation.BELOW, _zero, given=(c > 1,), name="two steps"),
+    Ours(
+        "chien_li/theorem_3_1/direct/untested_numbers",
+        "c = 1.1, Delta = 0, T = 1000: the untested formula says 21.00 s^2, infeasible from T = 2 on",
+        at(149, "Section 3.1", "(11)"),
+        Value(
+            window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000), "21.00", "in units of s^2"
+        ).mutant("composition instead", printed="1000.00"),
+        Inequality(feasibility(c, s, _zero, Integer(2)), "<", _zero, given=(c > 1,), name="two steps").mutant(
+            "feasible at c = 1.1", left=_zero, sign="<=", right=feasibility(c, s, _zero, Integer(2))
         ),
-        mutants=(
-            Mutant(
-                "composition instead",
-                Value(window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000), "1000.00"),
-                Engine.ENCLOSURE,
-            ),
-            Mutant(
-                "feasible at c = 1.1",
-                Inequality(_zero, Relation.AT_MOST, feasibility(c, s, _zero, Integer(2)), given=(c > 1,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
     ),
 )

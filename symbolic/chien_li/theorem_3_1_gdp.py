@@ -13,7 +13,7 @@ Remark       Stronger than RDP at every order at once: mu-GDP gives alpha mu^2 /
 from sympy import Expr, Integer, diff, erfc, exp, pi, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Mutant, Relation, Role, Value
+from lastiterate.symbolic.claim import Identity, IntervalInequality, Ours, Value
 from lastiterate.symbolic.gaussian import cumulative, delta_of_gdp, density_exponent
 from lastiterate.symbolic.holder import expansion
 from lastiterate.symbolic.notation import L, alpha, beta, epsilon, lam, mu, s, xi, z, zeta
@@ -34,98 +34,59 @@ _turned = sqrt(mu**2 + s**2)
 _along, _across = (mu * xi + s * zeta) / _turned, (s * xi - mu * zeta) / _turned
 
 CLAIMS = (
-    Claim(
-        key="chien_li/theorem_3_1/gdp/one_step",
-        title="One interpolated step: the shift share e(z) and what is left, (1 - share) e(z), make e(z)",
-        source=at(131, "Section 3.1", "(8)"),
-        checks=(
-            Identity((1 - beta) * _grown, _grown - beta * _grown, "the state update z' = e(z) - a"),
-            Identity((_grown - beta * _grown).subs(beta, 1), _zero, "share 1 ends at z = 0"),
+    Ours(
+        "chien_li/theorem_3_1/gdp/one_step",
+        "One interpolated step: the shift share e(z) and what is left, (1 - share) e(z), make e(z)",
+        at(131, "Section 3.1", "(8)"),
+        Identity((1 - beta) * _grown, _grown - beta * _grown, "the state update z' = e(z) - a").mutant(
+            "share of z only", right=_grown - beta * z
         ),
-        mutants=(
-            Mutant("share of z only", Identity((1 - beta) * _grown, _grown - beta * z), Engine.IDENTITY),
-            Mutant(
-                "ends at share 1/2", Identity((_grown - beta * _grown).subs(beta, _one / 2), _zero), Engine.IDENTITY
-            ),
+        Identity((_grown - beta * _grown).subs(beta, 1), _zero, "share 1 ends at z = 0").mutant(
+            "ends at share 1/2", left=(_grown - beta * _grown).subs(beta, _one / 2)
         ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="chien_li/theorem_3_1/gdp/composition",
-        title="Two Gaussian steps are one: a rotation turns the means (mu, s) into sqrt(mu^2 + s^2)",
-        source=at(62, "Lemma 2.4"),
-        checks=(
-            Identity(
-                _pair, density_exponent(_along, _turned, _one) + density_exponent(_across, _zero, _one), "rotated"
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "the parameters add",
-                Identity(_pair, density_exponent(_along, mu + s, _one) + density_exponent(_across, _zero, _one)),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "not a rotation",
-                Identity(_pair, density_exponent(_along, _turned, _one) + density_exponent(zeta, _zero, _one)),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
+    Ours(
+        "chien_li/theorem_3_1/gdp/composition",
+        "Two Gaussian steps are one: a rotation turns the means (mu, s) into sqrt(mu^2 + s^2)",
+        at(62, "Lemma 2.4"),
+        Identity(_pair, density_exponent(_along, _turned, _one) + density_exponent(_across, _zero, _one), "rotated")
+        .mutant(
+            "the parameters add", right=density_exponent(_along, mu + s, _one) + density_exponent(_across, _zero, _one)
+        )
+        .mutant("not a rotation", right=density_exponent(_along, _turned, _one) + density_exponent(zeta, _zero, _one)),
     ),
-    Claim(
-        key="chien_li/theorem_3_1/gdp/delta",
-        title="delta(epsilon) of mu-GDP: the tails past mu/2 + epsilon/mu, exact",
-        source=at(224, "Section 4", "RDP-DP conversion"),
-        checks=(
-            Identity(_ratio_at(_threshold), epsilon, "the likelihood ratio is e^epsilon at mu/2 + epsilon/mu"),
-            Identity(_delta.subs(epsilon, 0), 1 - erfc(mu / (2 * sqrt(2))), "delta(0) is the total variation"),
-            Identity(diff(_delta, epsilon), -exp(epsilon) * cumulative(-mu / 2 - epsilon / mu), "slope in epsilon"),
-            Identity(
-                diff(_delta, mu),
-                exp(-((mu / 2 - epsilon / mu) ** 2) / 2) / sqrt(2 * pi),
-                "slope in mu: positive, so rounding mu up is safe",
-            ),
-            Value(delta_of_gdp(_one, _one), "0.126937", "epsilon = 1, mu = 1"),
+    Ours(
+        "chien_li/theorem_3_1/gdp/delta",
+        "delta(epsilon) of mu-GDP: the tails past mu/2 + epsilon/mu, exact",
+        at(224, "Section 4", "RDP-DP conversion"),
+        Identity(_ratio_at(_threshold), epsilon, "the likelihood ratio is e^epsilon at mu/2 + epsilon/mu").mutant(
+            "threshold mu/2 - epsilon/mu", left=_ratio_at(mu / 2 - epsilon / mu)
         ),
-        mutants=(
-            Mutant("threshold mu/2 - epsilon/mu", Identity(_ratio_at(mu / 2 - epsilon / mu), epsilon), Engine.IDENTITY),
-            Mutant("delta(0) = erf(mu/2)", Identity(_delta.subs(epsilon, 0), 1 - erfc(mu / 2)), Engine.IDENTITY),
-            Mutant(
-                "e^epsilon forgotten",
-                Identity(diff(_delta, epsilon), -cumulative(-mu / 2 - epsilon / mu)),
-                Engine.IDENTITY,
-            ),
-            Mutant("second tail forgotten", Value(cumulative(_one / 2 - 1), "0.126937"), Engine.ENCLOSURE),
+        Identity(_delta.subs(epsilon, 0), 1 - erfc(mu / (2 * sqrt(2))), "delta(0) is the total variation").mutant(
+            "delta(0) = erf(mu/2)", right=1 - erfc(mu / 2)
         ),
-        role=Role.OURS,
+        Identity(diff(_delta, epsilon), -exp(epsilon) * cumulative(-mu / 2 - epsilon / mu), "slope in epsilon").mutant(
+            "e^epsilon forgotten", right=-cumulative(-mu / 2 - epsilon / mu)
+        ),
+        Identity(
+            diff(_delta, mu),
+            exp(-((mu / 2 - epsilon / mu) ** 2) / 2) / sqrt(2 * pi),
+            "slope in mu: positive, so rounding mu up is safe",
+        ),
+        Value(delta_of_gdp(_one, _one), "0.126937", "epsilon = 1, mu = 1").mutant(
+            "second tail forgotten", expression=cumulative(_one / 2 - 1)
+        ),
     ),
-    Claim(
-        key="chien_li/theorem_3_1/gdp/beats_rdp",
-        title="delta from GDP is below the delta that RDP of one order gives, exp((alpha - 1)(alpha mu^2/2 - epsilon))",
-        source=at(224, "Section 4", "RDP-DP conversion"),
-        checks=(
-            Holds(
-                _delta,
-                Relation.BELOW,
-                exp((alpha - 1) * (alpha * mu**2 / 2 - epsilon)),
-                {mu: (_one / 2, 2), epsilon: (_zero, 4), alpha: (_one * 11 / 10, 8)},
-                "a box of settings",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "half the exponent",
-                Holds(
-                    _delta,
-                    Relation.BELOW,
-                    exp((alpha - 1) * (alpha * mu**2 / 4 - epsilon)),
-                    {mu: (_one / 2, 2), epsilon: (_zero, 4), alpha: (_one * 11 / 10, 8)},
-                ),
-                Engine.ENCLOSURE,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
+    Ours(
+        "chien_li/theorem_3_1/gdp/beats_rdp",
+        "delta from GDP is below the delta that RDP of one order gives, exp((alpha - 1)(alpha mu^2/2 - epsilon))",
+        at(224, "Section 4", "RDP-DP conversion"),
+        IntervalInequality(
+            _delta,
+            "<",
+            exp((alpha - 1) * (alpha * mu**2 / 2 - epsilon)),
+            {mu: (_one / 2, 2), epsilon: (_zero, 4), alpha: (_one * 11 / 10, 8)},
+            "a box of settings",
+        ).mutant("half the exponent", right=exp((alpha - 1) * (alpha * mu**2 / 4 - epsilon))),
     ),
 )

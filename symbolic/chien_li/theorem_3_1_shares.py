@@ -14,7 +14,7 @@ Remark       beta <= 1 binds where s (c W - V) > Delta for c < 1, first at t = t
 from sympy import Expr, Integer, Rational, diff
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Value
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Value
 from lastiterate.symbolic.notation import SHARES, SHIFTS, Delta, a, beta, c, s, y
 from lastiterate.symbolic.shift_program import best_shares, cost, direct_cost, split_cost, sums
 
@@ -32,7 +32,7 @@ _setting = (Rational(9, 10), Rational(2, 25), Integer(1), 20)
 def _binding(slack: Expr, position: int, *, contracting: bool) -> Inequality:
     """Where the slack is nonnegative, beta at the position is at most one (multiplied by the level)."""
     given = (slack >= 0, c < 1 if contracting else c > 1)
-    return Inequality(s * c**position * _W, Relation.AT_MOST, s * _V + Delta, given=given, name="beta <= 1")
+    return Inequality(s * c**position * _W, "<=", s * _V + Delta, given=given, name="beta <= 1")
 
 
 _paid = sum(((s + shift) ** 2 for shift in SHIFTS[:2]), Integer(0))
@@ -48,123 +48,65 @@ _gap = (
 _covers = SHIFTS[0] / c + SHIFTS[1] / c**2 >= Delta
 
 CLAIMS = (
-    Claim(
-        key="chien_li/theorem_3_1/shares/no_gain",
-        title="Noise splitting is never better than a direct shift s + a: the difference is a square",
-        source=at(149, "Section 3.1", "(11)"),
+    Ours(
+        "chien_li/theorem_3_1/shares/no_gain",
+        "Noise splitting is never better than a direct shift s + a: the difference is a square",
+        at(149, "Section 3.1", "(11)"),
+        Identity(_split - (s + a) ** 2, (s * (1 - beta) - a * beta) ** 2 / (beta * (1 - beta)), "a square"),
+        Inequality((s + a) ** 2, "<= and attained", _split, name="at least (s + a)^2")
+        .mutant("splitting is better", left=_split, sign="<=", right=(s + a) ** 2)
+        .mutant("the mixed term forgotten", left=_split, sign="<=", right=s**2 + a**2),
+        Identity(_split.subs(beta, s / (s + a)), (s + a) ** 2, "equal at beta = s / (s + a)").mutant(
+            "shares exchanged", left=_split.subs(beta, a / (s + a))
+        ),
         assumptions=(beta > 0, beta < 1),
-        checks=(
-            Identity(_split - (s + a) ** 2, (s * (1 - beta) - a * beta) ** 2 / (beta * (1 - beta)), "a square"),
-            Inequality((s + a) ** 2, Relation.TIGHT, _split, name="at least (s + a)^2"),
-            Identity(_split.subs(beta, s / (s + a)), (s + a) ** 2, "equal at beta = s / (s + a)"),
-        ),
-        mutants=(
-            Mutant("splitting is better", Inequality(_split, Relation.AT_MOST, (s + a) ** 2), Engine.INEQUALITY),
-            Mutant("shares exchanged", Identity(_split.subs(beta, a / (s + a)), (s + a) ** 2), Engine.IDENTITY),
-            Mutant(
-                "the mixed term forgotten",
-                Inequality(_split, Relation.AT_MOST, s**2 + a**2),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
     ),
-    Claim(
-        key="chien_li/theorem_3_1/shares/optimum",
-        title="(3) at beta_j = s c^j / level is (s V + Delta)^2 / W, and stationary there",
-        source=at(94, "Theorem 3.1", "(3)"),
+    Ours(
+        "chien_li/theorem_3_1/shares/optimum",
+        "(3) at beta_j = s c^j / level is (s V + Delta)^2 / W, and stationary there",
+        at(94, "Theorem 3.1", "(3)"),
+        Identity(_three.subs(_best), cost(s, Delta, _V, _W), "value")
+        .mutant("c and 1/c exchanged", left=_three.subs(_swapped))
+        .mutant("V for W", right=cost(s, Delta, _V, _V))
+        .mutant("the change of the data forgotten", right=cost(Integer(0), Delta, _V, _W))
+        .mutant("equal shares", left=_three.subs(dict.fromkeys(SHARES, s * _W / (s * _V + Delta)))),
+        *(Identity(diff(_three, b).subs(_best), Integer(0), f"stationary in {b}") for b in SHARES),
         assumptions=(Delta > 0, *(b < 1 for b in SHARES)),
-        checks=(
-            Identity(_three.subs(_best), cost(s, Delta, _V, _W), "value"),
-            *(Identity(diff(_three, b).subs(_best), Integer(0), f"stationary in {b}") for b in SHARES),
-        ),
-        mutants=(
-            Mutant("c and 1/c exchanged", Identity(_three.subs(_swapped), cost(s, Delta, _V, _W)), Engine.IDENTITY),
-            Mutant("V for W", Identity(_three.subs(_best), cost(s, Delta, _V, _V)), Engine.IDENTITY),
-            Mutant(
-                "the change of the data forgotten",
-                Identity(_three.subs(_best), cost(Integer(0), Delta, _V, _W)),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "equal shares",
-                Identity(_three.subs(dict.fromkeys(SHARES, s * _W / (s * _V + Delta))), cost(s, Delta, _V, _W)),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="chien_li/theorem_3_1/shares/slack",
-        title="beta <= 1 is slack iff s (c W - V) <= Delta for c < 1, s (c^w W - V) <= Delta for c > 1",
-        source=at(97, "Theorem 3.1", "(4)"),
-        checks=(
-            *(_binding(Delta - s * (c * _W - _V), j, contracting=True) for j in (1, 2, 3)),
-            *(_binding(Delta - s * (c**3 * _W - _V), j, contracting=False) for j in (1, 2, 3)),
-            Identity((c * _W - _V).subs(c, 1), Integer(0), "never binds at c = 1"),
+    Ours(
+        "chien_li/theorem_3_1/shares/slack",
+        "beta <= 1 is slack iff s (c W - V) <= Delta for c < 1, s (c^w W - V) <= Delta for c > 1",
+        at(97, "Theorem 3.1", "(4)"),
+        _binding(Delta - s * (c * _W - _V), 1, contracting=True),
+        _binding(Delta - s * (c * _W - _V), 2, contracting=True),
+        _binding(Delta - s * (c * _W - _V), 3, contracting=True)
+        .mutant("first position for c > 1", _binding(Delta - s * (c * _W - _V), 3, contracting=False))
+        .mutant("V for c W", _binding(Delta - s * (c * _V - _V), 3, contracting=False)),
+        _binding(Delta - s * (c**3 * _W - _V), 1, contracting=False).mutant(
+            "last position for c < 1", _binding(Delta - s * (c**3 * _W - _V), 1, contracting=True)
         ),
-        mutants=(
-            Mutant(
-                "last position for c < 1",
-                _binding(Delta - s * (c**3 * _W - _V), 1, contracting=True),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "first position for c > 1",
-                _binding(Delta - s * (c * _W - _V), 3, contracting=False),
-                Engine.INEQUALITY,
-            ),
-            Mutant("V for c W", _binding(Delta - s * (c * _V - _V), 3, contracting=False), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
+        _binding(Delta - s * (c**3 * _W - _V), 2, contracting=False),
+        _binding(Delta - s * (c**3 * _W - _V), 3, contracting=False),
+        Identity((c * _W - _V).subs(c, 1), Integer(0), "never binds at c = 1"),
     ),
-    Claim(
-        key="chien_li/theorem_3_1/shares/dominated",
-        title="Whatever the shifts of (3), s + a_j summed in squares is at least (s V + Delta)^2 / W",
-        source=at(149, "Section 3.1", "(11)"),
-        checks=(
-            Identity(_all_paid - cost(s, _covered, _V, _W), _gap, "the gap is a sum of squares"),
-            Inequality(
-                cost(s, Delta, _V, _W), Relation.AT_MOST, cost(s, y, _V, _W), given=(y >= Delta,), name="covering more"
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "at most",
-                Inequality(_paid, Relation.AT_MOST, cost(s, Delta, *sums(c, 2)), given=(_covers,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "window counted one step short",
-                Inequality(cost(s, Delta, *sums(c, 1)), Relation.AT_MOST, _paid, given=(_covers,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Ours(
+        "chien_li/theorem_3_1/shares/dominated",
+        "Whatever the shifts of (3), s + a_j summed in squares is at least (s V + Delta)^2 / W",
+        at(149, "Section 3.1", "(11)"),
+        Identity(_all_paid - cost(s, _covered, _V, _W), _gap, "the gap is a sum of squares"),
+        Inequality(cost(s, Delta, _V, _W), "<=", cost(s, y, _V, _W), given=(y >= Delta,), name="covering more")
+        .mutant("at most", left=_paid, right=cost(s, Delta, *sums(c, 2)), given=(_covers,))
+        .mutant("window counted one step short", left=cost(s, Delta, *sums(c, 1)), right=_paid, given=(_covers,)),
     ),
-    Claim(
-        key="chien_li/theorem_3_1/shares/binding_example",
-        title="c = 0.9, s = 0.08, Delta = 1, 20 steps: (3) costs 0.1549, direct shifts 0.1310",
-        source=at(94, "Theorem 3.1", "(3)"),
-        checks=(
-            Value(split_cost(*_setting), "0.1549", "(3) at its best beta"),
-            Value(direct_cost(*_setting), "0.1310", "direct shifts"),
+    Ours(
+        "chien_li/theorem_3_1/shares/binding_example",
+        "c = 0.9, s = 0.08, Delta = 1, 20 steps: (3) costs 0.1549, direct shifts 0.1310",
+        at(94, "Theorem 3.1", "(3)"),
+        Value(split_cost(*_setting), "0.1549", "(3) at its best beta").mutant(
+            "factor two dropped in s", expression=split_cost(Rational(9, 10), Rational(1, 25), Integer(1), 20)
         ),
-        mutants=(
-            Mutant("beta <= 1 forgotten in (3)", Value(direct_cost(*_setting), "0.1549"), Engine.ENCLOSURE),
-            Mutant(
-                "factor two dropped in s",
-                Value(split_cost(Rational(9, 10), Rational(1, 25), Integer(1), 20), "0.1549"),
-                Engine.ENCLOSURE,
-            ),
-            Mutant(
-                "one step less",
-                Value(direct_cost(Rational(9, 10), Rational(2, 25), Integer(1), 19), "0.1310"),
-                Engine.ENCLOSURE,
-            ),
-        ),
-        role=Role.OURS,
+        Value(direct_cost(*_setting), "0.1310", "direct shifts")
+        .mutant("beta <= 1 forgotten in (3)", printed="0.1549")
+        .mutant("one step less", expression=direct_cost(Rational(9, 10), Rational(2, 25), Integer(1), 19)),
     ),
 )

@@ -15,8 +15,8 @@ Remark       The sample that differs is paid with s alone, so e(z) = z + eta L (
 
 from sympy import Rational, diff
 
-from lastiterate.symbolic.chien_li.paper import HOLDER_RUNS, altered, at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, UpperBound
+from lastiterate.symbolic.chien_li.paper import HOLDER_RUNS, at, attacked
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.holder import expansion, g, inverse, slope
 from lastiterate.symbolic.notation import K, L, a, alpha, beta, eta, lam, n, s, x, z
 
@@ -28,12 +28,10 @@ _first, _second = expansion(z, L, lam, s) - x, expansion(x, L, lam, s)
 
 CLAIMS = (
     Claim(
-        key="chien_li/theorem_3_7",
-        title="(13)-(15) bound the Renyi divergence for Hoelder continuous gradients",
-        source=at(165, "Theorem 3.7", "(13)-(15)"),
-        assumptions=(alpha > 1, lam <= 1),
-        checks=(UpperBound("chien_li_3_7", HOLDER_RUNS, name="Hoelder"),),
-        mutants=altered(
+        "chien_li/theorem_3_7",
+        "(13)-(15) bound the Renyi divergence for Hoelder continuous gradients",
+        at(165, "Theorem 3.7", "(13)-(15)"),
+        attacked(
             "chien_li_3_7",
             HOLDER_RUNS,
             _TWO,
@@ -41,91 +39,54 @@ CLAIMS = (
             _NOISE,
             "a tenth of the diameter",
             "as if there were 2 n samples",
+            name="Hoelder",
         ),
-        relation=Relation.AT_MOST,
+        assumptions=(alpha > 1, lam <= 1),
     ),
-    Claim(
-        key="chien_li/theorem_3_7/two_programs",
-        title="The A-program of (15) is the z-program of e(z) = g(z) + s, and the best beta leaves (s + a)^2",
-        source=at(170, "Theorem 3.7", "(15)"),
+    Step(
+        "chien_li/theorem_3_7/two_programs",
+        "The A-program of (15) is the z-program of e(z) = g(z) + s, and the best beta leaves (s + a)^2",
+        at(170, "Theorem 3.7", "(15)"),
+        Identity(expansion(z, L, lam, s) - _shift, g(z, L, lam) - a, "one step, u = s + a").mutant(
+            "the shift a alone", left=expansion(z, L, lam, s) - a
+        ),
+        Identity(g(inverse(z, L, _half), L, _half), z, "A -> h(A + a) undoes z -> g(z) - a, lambda = 1/2").mutant(
+            "h from 2 L", left=g(inverse(z, 2 * L, _half), L, _half)
+        ),
+        Inequality(_shift**2, "<= and attained", s**2 / beta + a**2 / (1 - beta), name="price of a step").mutant(
+            "twice the price", left=2 * _shift**2, sign="<="
+        ),
         assumptions=(L > 0, z > 0, beta > 0, beta < 1),
-        checks=(
-            Identity(expansion(z, L, lam, s) - _shift, g(z, L, lam) - a, "one step, u = s + a"),
-            Identity(g(inverse(z, L, _half), L, _half), z, "A -> h(A + a) undoes z -> g(z) - a, lambda = 1/2"),
-            Inequality(_shift**2, Relation.TIGHT, s**2 / beta + a**2 / (1 - beta), name="price of a step"),
-        ),
-        mutants=(
-            Mutant("the shift a alone", Identity(expansion(z, L, lam, s) - a, g(z, L, lam) - a), Engine.IDENTITY),
-            Mutant(
-                "h from 2 L",
-                Identity(g(inverse(z, 2 * L, _half), L, _half), z),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "twice the price",
-                Inequality(2 * _shift**2, Relation.AT_MOST, s**2 / beta + a**2 / (1 - beta)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.STEP,
     ),
-    Claim(
-        key="chien_li/theorem_3_7/sharper",
-        title="Direct shifts with e(z) = z + eta (n - 1)/n min(L z^lambda, 2 K) + s bound the divergence",
-        source=at(165, "Theorem 3.7", "(13)-(15)"),
+    Ours(
+        "chien_li/theorem_3_7/sharper",
+        "Direct shifts with e(z) = z + eta (n - 1)/n min(L z^lambda, 2 K) + s bound the divergence",
+        at(165, "Theorem 3.7", "(13)-(15)"),
+        attacked("shift_holder", HOLDER_RUNS, _TWO, _STEP, _NOISE, "a tenth of the diameter", name="direct shifts"),
+        Inequality(
+            z + eta * L * (n - 1) / n * x + 2 * eta * K / n,
+            "<=",
+            z + eta * L * x + 2 * eta * K / n,
+            name="never above g(z) + s; x = z^lambda",
+        ).mutant("never below", left=z + eta * L * x, right=z + eta * L * (n - 1) / n * x),
         assumptions=(alpha > 1, lam <= 1),
-        checks=(
-            UpperBound("shift_holder", HOLDER_RUNS, name="direct shifts"),
-            Inequality(
-                z + eta * L * (n - 1) / n * x + 2 * eta * K / n,
-                Relation.AT_MOST,
-                z + eta * L * x + 2 * eta * K / n,
-                name="never above g(z) + s; x = z^lambda",
-            ),
-        ),
-        mutants=(
-            *altered("shift_holder", HOLDER_RUNS, _TWO, _STEP, _NOISE, "a tenth of the diameter"),
-            Mutant(
-                "never below",
-                Inequality(z + eta * L * x, Relation.AT_MOST, z + eta * L * (n - 1) / n * x),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="chien_li/theorem_3_7/last_step",
-        title="One last step from the whole domain: alpha (D + eta L D^lambda + s)^2 / (2 sigma^2)",
-        source=at(165, "Theorem 3.7", "(13)"),
+    Ours(
+        "chien_li/theorem_3_7/last_step",
+        "One last step from the whole domain: alpha (D + eta L D^lambda + s)^2 / (2 sigma^2)",
+        at(165, "Theorem 3.7", "(13)"),
+        attacked("last_step_holder", HOLDER_RUNS, _NOISE, "alpha / 2 for alpha", name="one step"),
         assumptions=(alpha > 1, lam <= 1),
-        checks=(UpperBound("last_step_holder", HOLDER_RUNS, name="one step"),),
-        mutants=altered("last_step_holder", HOLDER_RUNS, _NOISE, "alpha / 2 for alpha"),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="chien_li/theorem_3_7/stationarity",
-        title="Inner optima: the shift before z_t is the shift after it times e'(z_t)",
-        source=at(170, "Theorem 3.7", "(15)"),
+    Ours(
+        "chien_li/theorem_3_7/stationarity",
+        "Inner optima: the shift before z_t is the shift after it times e'(z_t)",
+        at(170, "Theorem 3.7", "(15)"),
+        Identity(diff(_path, x), -2 * _first + 2 * _second * slope(x, L, lam), "slope of the cost in z_t")
+        .mutant("e'(z) on the other side", right=-2 * _first * slope(x, L, lam) + 2 * _second)
+        .mutant("lambda dropped from the slope", right=-2 * _first + 2 * _second * (1 + L * x ** (lam - 1)))
+        .mutant("equal shifts", right=-2 * _first + 2 * _second),
+        Identity(diff(_path, x).subs(lam, 1), 2 * (_second * (1 + L) - _first).subs(lam, 1), "affine: ratio c"),
         assumptions=(x > 0, z > 0, lam <= 1),
-        checks=(
-            Identity(diff(_path, x), -2 * _first + 2 * _second * slope(x, L, lam), "slope of the cost in z_t"),
-            Identity(diff(_path, x).subs(lam, 1), 2 * (_second * (1 + L) - _first).subs(lam, 1), "affine: ratio c"),
-        ),
-        mutants=(
-            Mutant(
-                "e'(z) on the other side",
-                Identity(diff(_path, x), -2 * _first * slope(x, L, lam) + 2 * _second),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "lambda dropped from the slope",
-                Identity(diff(_path, x), -2 * _first + 2 * _second * (1 + L * x ** (lam - 1))),
-                Engine.IDENTITY,
-            ),
-            Mutant("equal shifts", Identity(diff(_path, x), -2 * _first + 2 * _second), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
     ),
 )

@@ -17,7 +17,7 @@ Remark       x is E - 1 and y is B where epochs are counted; gamma stands for t_
 from sympy import Integer, Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.holder import expansion, g
 from lastiterate.symbolic.notation import D, L, a, beta, gamma, lam, r, s, x, y, z
 
@@ -31,7 +31,7 @@ def _begins(at_minus_one: int) -> Inequality:
     """tau = z >= 0 lies after t_{-1}, as the first interval (t_{-1}, t_0] needs."""
     return Inequality(
         gamma,
-        Relation.BELOW,
+        "<",
         z,
         given=(gamma >= at_minus_one, gamma <= at_minus_one),
         name=f"tau > t_{{-1}} = {at_minus_one}",
@@ -40,88 +40,61 @@ def _begins(at_minus_one: int) -> Inequality:
 
 def _last(epoch: int) -> Inequality:
     """The encounter at place z of epoch E - 1 + epoch is a step of the run, T = (E - 1) B + r."""
-    return Inequality(
-        (x + epoch) * y + z, Relation.BELOW, x * y + r, given=(z < r, r < y, y >= 1), name="before the end"
-    )
+    return Inequality((x + epoch) * y + z, "<", x * y + r, given=(z < r, r < y, y >= 1), name="before the end")
 
 
 CLAIMS = (
     Claim(
-        key="chien_li/theorem_a_1",
-        title="(25): a known order of the batches costs s^2/beta + a^2/(1 - beta) at encounters, a^2 elsewhere",
-        source=at(306, "Theorem A.1", "(25)"),
-        checks=(
-            Inequality(_direct, Relation.TIGHT, _split, _share, "an encounter: direct shifts cost no more"),
-            Identity(_split.subs(beta, s / (s + a)), _direct, "and no less, at beta = s/(s + a)"),
-            Inequality(a**2, Relation.AT_MOST, a**2 / (1 - beta), _share, "elsewhere: beta = 0 is best"),
-            Identity(expansion(z, L, lam, s) - (s + a), g(z, L, lam) - a, "the state of (27), u = s + a"),
+        "chien_li/theorem_a_1",
+        "(25): a known order of the batches costs s^2/beta + a^2/(1 - beta) at encounters, a^2 elsewhere",
+        at(306, "Theorem A.1", "(25)"),
+        Inequality(_direct, "<= and attained", _split, _share, "an encounter: direct shifts cost no more"),
+        Identity(_split.subs(beta, s / (s + a)), _direct, "and no less, at beta = s/(s + a)").mutant(
+            "even shares are best", left=_split.subs(beta, Rational(1, 2))
         ),
-        mutants=(
-            Mutant("half", Inequality(2 * _direct, Relation.AT_MOST, _split, _share), Engine.INEQUALITY),
-            Mutant("even shares are best", Identity(_split.subs(beta, Rational(1, 2)), _direct), Engine.IDENTITY),
-            Mutant("the shift a alone", Identity(expansion(z, L, lam, s) - a, g(z, L, lam) - a), Engine.IDENTITY),
+        Inequality(a**2, "<=", a**2 / (1 - beta), _share, "elsewhere: beta = 0 is best").mutant(
+            "half", left=2 * _direct, right=_split
         ),
-        relation=Relation.AT_MOST,
+        Identity(expansion(z, L, lam, s) - (s + a), g(z, L, lam) - a, "the state of (27), u = s + a").mutant(
+            "the shift a alone", left=expansion(z, L, lam, s) - a
+        ),
     ),
-    Claim(
-        key="chien_li/theorem_a_1/first_interval",
-        title="Every tau from 0 on lies in an interval (t_{j-1}, t_j] that names j_tau",
-        source=at(306, "Theorem A.1", "(25), t_{-1} = 0"),
-        checks=(_begins(-1),),
+    Step(
+        "chien_li/theorem_a_1/first_interval",
+        "Every tau from 0 on lies in an interval (t_{j-1}, t_j] that names j_tau",
+        at(306, "Theorem A.1", "(25), t_{-1} = 0"),
+        _begins(-1).mutant("t_{-1} = 1", _begins(1)),
         misprint=_begins(0),
-        mutants=(Mutant("t_{-1} = 1", _begins(1), Engine.INEQUALITY),),
-        role=Role.STEP,
-        relation=Relation.BELOW,
-        remark=(
-            "The theorem sets t_{-1} = 0 and takes j_tau = j iff tau is in (t_{j-1}, t_j]. Then tau = 0, which (26) "
-            "allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first."
-        ),
+        remark="""The theorem sets t_{-1} = 0 and takes j_tau = j iff tau is in (t_{j-1}, t_j]. Then tau = 0, which
+        (26) allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first.""",
     ),
-    Claim(
-        key="chien_li/theorem_a_1/last_epoch",
-        title="The last encounter, in epoch E - 1, is a step of the run",
-        source=at(306, "Theorem A.1", "(25), the sum up to E; A.2, line 304"),
-        checks=(_last(0),),
+    Step(
+        "chien_li/theorem_a_1/last_epoch",
+        "The last encounter, in epoch E - 1, is a step of the run",
+        at(306, "Theorem A.1", "(25), the sum up to E; A.2, line 304"),
+        _last(0).mutant("two epochs later", _last(2)),
         misprint=_last(1),
-        mutants=(Mutant("two epochs later", _last(2), Engine.INEQUALITY),),
-        role=Role.STEP,
-        relation=Relation.BELOW,
-        remark=(
-            "Epochs are numbered 0 <= e < E, but {t_e} and the sum of (25) run up to e = E. An encounter of epoch E "
-            "would be at E B or later, past T = (E - 1) B + r with r < B. The sum ends at E - 1, or at E - 2 where "
-            "the last epoch is cut before the encounter."
-        ),
+        remark="""Epochs are numbered 0 <= e < E, but {t_e} and the sum of (25) run up to e = E. An encounter of epoch
+        E would be at E B or later, past T = (E - 1) B + r with r < B. The sum ends at E - 1, or at E - 2 where the
+        last epoch is cut before the encounter.""",
     ),
-    Claim(
-        key="chien_li/theorem_a_1/domain",
-        title="The distance that A_tau has to reach is never above the diameter",
-        source=at(314, "Theorem A.1", "(27); (61)"),
+    Step(
+        "chien_li/theorem_a_1/domain",
+        "The distance that A_tau has to reach is never above the diameter",
+        at(314, "Theorem A.1", "(27); (61)"),
+        Inequality(Min(x + s, D), "<=", D, name="min(D_tau, D)").mutant("half the diameter", right=D / 2),
         assumptions=(x <= D,),
-        checks=(Inequality(Min(x + s, D), Relation.AT_MOST, D, name="min(D_tau, D)"),),
-        misprint=Inequality(x + s, Relation.AT_MOST, D, name="D_tau of (29)"),
-        mutants=(Mutant("half the diameter", Inequality(Min(x + s, D), Relation.AT_MOST, D / 2), Engine.INEQUALITY),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(27) asks for A_tau >= D_tau with D_t of Lemma A.2, where (29) has no diameter in it. So read the bound "
-            "does not use the domain and does not converge, unlike Theorem 3.7, (15), whose proof A.2 is said to hold. "
-            "The line above (59) has W_inf <= min(D_tau, D); with A_tau >= min(D_tau, D) b = n gives (13)-(15)."
-        ),
+        misprint=Inequality(x + s, "<=", D, name="D_tau of (29)"),
+        remark="""(27) asks for A_tau >= D_tau with D_t of Lemma A.2, where (29) has no diameter in it. So read the
+        bound does not use the domain and does not converge, unlike Theorem 3.7, (15), whose proof A.2 is said to hold.
+        The line above (59) has W_inf <= min(D_tau, D); with A_tau >= min(D_tau, D) b = n gives (13)-(15).""",
     ),
-    Claim(
-        key="chien_li/theorem_a_1/every_encounter",
-        title="At every beta an encounter from tau on costs s^2 or more",
-        source=at(309, "Theorem A.1", "(25)"),
-        checks=(
-            Inequality(s**2, Relation.AT_MOST, _split, _share, "beta in (0, 1)"),
-            Identity(_direct.subs(a, 0), s**2, "s^2 where a = 0"),
-            Inequality(s**2 / 2, Relation.BELOW, s**2, name="two equal direct shifts hide s at half of it"),
-        ),
-        mutants=(
-            Mutant("2 s^2 or more", Inequality(2 * s**2, Relation.AT_MOST, _split, _share), Engine.INEQUALITY),
-            Mutant("nothing where a = 0", Identity(_direct.subs(a, 0), _zero), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+    Ours(
+        "chien_li/theorem_a_1/every_encounter",
+        "At every beta an encounter from tau on costs s^2 or more",
+        at(309, "Theorem A.1", "(25)"),
+        Inequality(s**2, "<=", _split, _share, "beta in (0, 1)").mutant("2 s^2 or more", left=2 * s**2),
+        Identity(_direct.subs(a, 0), s**2, "s^2 where a = 0").mutant("nothing where a = 0", right=_zero),
+        Inequality(s**2 / 2, "<", s**2, name="two equal direct shifts hide s at half of it"),
     ),
 )

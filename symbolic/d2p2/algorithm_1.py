@@ -9,9 +9,8 @@ Remark       a_1, a_2, a_3 and x are the entries of A by rows, y and z those of 
 
 from sympy import Abs, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Recursion, Relation, Role, Simulated, Units
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Simulated, Step, Units
 from lastiterate.symbolic.d2p2.paper import UNITS, at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     PREVIOUS,
     SHIFTS,
@@ -44,162 +43,125 @@ _clip_one, _clip_other = gamma / (Abs(gamma) + stab), kappa / (Abs(kappa) + stab
 
 CLAIMS = (
     Claim(
-        key="d2p2/lemma_2",
-        title="r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j: first entry, d = p = 2",
-        source=at(75, "Lemma 2"),
-        checks=(Identity((_a * y + _c * z) / sqrt(Integer(2)), _column, "down the first column"),),
+        "d2p2/lemma_2",
+        "r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j: first entry, d = p = 2",
+        at(75, "Lemma 2"),
+        Identity((_a * y + _c * z) / sqrt(Integer(2)), _column, "down the first column").mutant(
+            "without the root", left=_a * y + _c * z
+        ),
         misprint=Identity(_row, _column, "sum_j A_ij o_j, as printed"),
-        mutants=(wrong("without the root", Identity(_a * y + _c * z, _column)),),
-        remark=(
-            "Lemma 2 defines r = A^T o/sqrt(p) and then writes its entries with A_ij, which are those of A o/sqrt(p). "
-            "A is d x p, so A o is not even defined unless d = p. Read A_ji."
+        remark="""Lemma 2 defines r = A^T o/sqrt(p) and then writes its entries with A_ij, which are those of A
+        o/sqrt(p). A is d x p, so A o is not even defined unless d = p. Read A_ji.""",
+    ),
+    Ours(
+        "d2p2/lemma_2/norm",
+        "|A^T o|^2/p has mean sigma_A^2 |o|^2: each of p entries has variance sigma_A^2 |o|^2/p",
+        at(75, "Lemma 2"),
+        Identity(ell * (sigma_A**2 * g**2 / ell), sigma_A**2 * g**2, "p entries").mutant(
+            "without 1/p", left=ell * (sigma_A**2 * g**2)
+        ),
+        Simulated("row_energy", "==", ell * sigma_A**2, _flat, _half, "o a unit vector").mutant(
+            "p^2", value=ell**2 * sigma_A**2, tolerance=Integer(0)
         ),
     ),
-    Claim(
-        key="d2p2/lemma_2/norm",
-        title="|A^T o|^2/p has mean sigma_A^2 |o|^2: each of p entries has variance sigma_A^2 |o|^2/p",
-        source=at(75, "Lemma 2"),
-        checks=(
-            Identity(ell * (sigma_A**2 * g**2 / ell), sigma_A**2 * g**2, "p entries"),
-            Simulated("row_energy", Relation.EQUAL, ell * sigma_A**2, _flat, _half, "o a unit vector"),
-        ),
-        mutants=(
-            wrong("without 1/p", Identity(ell * (sigma_A**2 * g**2), sigma_A**2 * g**2)),
-            wrong("p^2", Simulated("row_energy", Relation.EQUAL, ell**2 * sigma_A**2, _flat)),
-        ),
-        role=Role.OURS,
+    Ours(
+        "d2p2/algorithm_1/second_moments",
+        "E A A^T = p sigma_A^2 I and E A^T A = d sigma_A^2 I; line 425 has p for both",
+        at(425, "A.4", "below (16)"),
+        Simulated("row_energy", "==", ell * sigma_A**2, _flat, _half, "(A A^T)_11, p = 3"),
+        Simulated("column_energy", "==", dim * sigma_A**2, _wide, Integer(1), "(A^T A)_11, d = 8")
+        .mutant("p for d", value=Integer(3), tolerance=Integer(0))
+        .mutant("sqrt(d)", value=sqrt(dim), tolerance=Integer(0)),
     ),
-    Claim(
-        key="d2p2/algorithm_1/second_moments",
-        title="E A A^T = p sigma_A^2 I and E A^T A = d sigma_A^2 I; line 425 has p for both",
-        source=at(425, "A.4", "below (16)"),
-        checks=(
-            Simulated("row_energy", Relation.EQUAL, ell * sigma_A**2, _flat, _half, "(A A^T)_11, p = 3"),
-            Simulated("column_energy", Relation.EQUAL, dim * sigma_A**2, _wide, Integer(1), "(A^T A)_11, d = 8"),
+    Ours(
+        "d2p2/algorithm_1/projected_gradient",
+        "E|A A^T g|^2/p = (p + d + 1) sigma_A^4 |g|^2; the paper's p d^2 sigma_A^4 covers it from d = 2 on",
+        at(511, "A.6", "(30)"),
+        Simulated("projected_gradient", "==", _energy, _all, Integer(3), "d = 8, p = 3").mutant(
+            "p + d", value=2 * (dim + ell) * sigma_A**4, tolerance=Integer(0)
         ),
-        mutants=(
-            wrong("p for d", Simulated("column_energy", Relation.EQUAL, Integer(3), _wide)),
-            wrong("sqrt(d)", Simulated("column_energy", Relation.EQUAL, sqrt(dim), _wide)),
-        ),
-        role=Role.OURS,
-    ),
-    Claim(
-        key="d2p2/algorithm_1/projected_gradient",
-        title="E|A A^T g|^2/p = (p + d + 1) sigma_A^4 |g|^2; the paper's p d^2 sigma_A^4 covers it from d = 2 on",
-        source=at(511, "A.6", "(30)"),
-        checks=(
-            Simulated("projected_gradient", Relation.EQUAL, _energy, _all, Integer(3), "d = 8, p = 3"),
-            Identity((ell * (ell + 2) + ell * (dim - 1)) / ell, ell + dim + 1, "chi-squared with p and d - 1"),
-            Inequality(ell + dim + 1, Relation.TIGHT, ell * dim**2, (dim >= 2,), "d >= 2"),
-        ),
-        mutants=(
-            wrong("p + d", Simulated("projected_gradient", Relation.EQUAL, 2 * (dim + ell) * sigma_A**4, _all)),
-            wrong("d = 1", Inequality(ell + dim + 1, Relation.AT_MOST, ell * dim**2)),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
-    ),
-    Claim(
-        key="d2p2/algorithm_1/projected_gradient_one",
-        title="(17), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, here at d = p = 1",
-        source=at(511, "A.6", "(30)"),
-        checks=(
-            Simulated("projected_gradient", Relation.AT_MOST, ell * dim**2 * sigma_A**4, _one),
-            Inequality(ell + dim + 1, Relation.AT_MOST, ell * dim**2, (dim <= 1,), "by the closed form"),
-        ),
-        mutants=(wrong("half", Simulated("projected_gradient", Relation.AT_MOST, _half, _one)),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. A simulation "
-            "of A A^T g and the closed form, by z3, both refute it. From d = 2 on it holds and is far from tight: "
-            "p + d + 1 for p d^2."
+        Identity((ell * (ell + 2) + ell * (dim - 1)) / ell, ell + dim + 1, "chi-squared with p and d - 1"),
+        Inequality(ell + dim + 1, "<= and attained", ell * dim**2, (dim >= 2,), "d >= 2").mutant(
+            "d = 1", sign="<=", given=()
         ),
     ),
-    Claim(
-        key="d2p2/algorithm_1/projected_gradient_repaired",
-        title="E|A A^T g|^2/p = (p + d + 1) sigma_A^4 <= 3 p d^2 sigma_A^4 for every d and p",
-        source=at(511, "A.6", "(30)"),
-        checks=(Inequality(ell + dim + 1, Relation.TIGHT, 3 * ell * dim**2, name="equal at d = p = 1"),),
-        mutants=(wrong("2 p d^2", Inequality(ell + dim + 1, Relation.AT_MOST, 2 * ell * dim**2)),),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Step(
+        "d2p2/algorithm_1/projected_gradient_one",
+        "(17), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, here at d = p = 1",
+        at(511, "A.6", "(30)"),
+        Simulated("projected_gradient", "<=", ell * dim**2 * sigma_A**4, _one).mutant("half", value=_half),
+        Inequality(ell + dim + 1, "<=", ell * dim**2, (dim <= 1,), "by the closed form"),
+        remark="""In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. A
+        simulation of A A^T g and the closed form, by z3, both refute it. From d = 2 on it holds and is far from tight:
+        p + d + 1 for p d^2.""",
+    ),
+    Ours(
+        "d2p2/algorithm_1/projected_gradient_repaired",
+        "E|A A^T g|^2/p = (p + d + 1) sigma_A^4 <= 3 p d^2 sigma_A^4 for every d and p",
+        at(511, "A.6", "(30)"),
+        Inequality(ell + dim + 1, "<= and attained", 3 * ell * dim**2, name="equal at d = p = 1").mutant(
+            "2 p d^2", sign="<=", right=2 * ell * dim**2
+        ),
         repairs="d2p2/algorithm_1/projected_gradient_one",
     ),
-    Claim(
-        key="d2p2/algorithm_1/noise_exponent",
-        title="Table 3: the variance of the noise at step k is nu^2/k, the square of nu/sqrt(k) in section 3.1",
-        source=at(309, "Table 3"),
-        checks=(Identity((nu / sqrt(j)) ** 2, nu**2 / j, "section 3.1 and Theorem 2"),),
+    Step(
+        "d2p2/algorithm_1/noise_exponent",
+        "Table 3: the variance of the noise at step k is nu^2/k, the square of nu/sqrt(k) in section 3.1",
+        at(309, "Table 3"),
+        Identity((nu / sqrt(j)) ** 2, nu**2 / j, "section 3.1 and Theorem 2").mutant("k^2", right=nu**2 / j**2),
         misprint=Identity((nu / sqrt(j)) ** 2, nu**2 / sqrt(j), "Table 3, as printed"),
-        mutants=(wrong("k^2", Identity((nu / sqrt(j)) ** 2, nu**2 / j**2)),),
-        role=Role.STEP,
-        remark=(
-            "Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. The first would "
-            "cost sum sqrt(k) in place of sum k steps' worth of privacy, and would change Theorems 1 to 3. Read nu^2/k."
-        ),
+        remark="""Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. The first
+        would cost sum sqrt(k) in place of sum k steps' worth of privacy, and would change Theorems 1 to 3. Read
+        nu^2/k.""",
     ),
-    Claim(
-        key="d2p2/algorithm_1/returned",
-        title="Algorithm 1 makes K updates, the last of them x_(K+1); Theorem 2 is on the mean of x_1, ..., x_K",
-        source=at(103, "Algorithm 1"),
-        checks=(Recursion(T, Integer(1), PREVIOUS + 1, T, 1, "updates in K passes, K from 1 on"),),
+    Step(
+        "d2p2/algorithm_1/returned",
+        "Algorithm 1 makes K updates, the last of them x_(K+1); Theorem 2 is on the mean of x_1, ..., x_K",
+        at(103, "Algorithm 1"),
+        Recursion(T, Integer(1), PREVIOUS + 1, T, 1, "updates in K passes, K from 1 on").mutant(
+            "K + 1", closed_form=T + 1
+        ),
         misprint=Recursion(T, Integer(0), PREVIOUS + 1, T, 1, "those in the x_K that is returned"),
-        mutants=(wrong("K + 1", Recursion(T, Integer(1), PREVIOUS + 1, T + 1, 1)),),
-        role=Role.STEP,
-        remark=(
-            "Line 9 returns x_K after a loop whose last pass makes x_(K+1). So the last update is thrown away, and "
-            "neither is the mean of Theorem 2. Read x_(K+1), or start at x_0."
-        ),
+        remark="""Line 9 returns x_K after a loop whose last pass makes x_(K+1). So the last update is thrown away, and
+        neither is the mean of Theorem 2. Read x_(K+1), or start at x_0.""",
     ),
     Claim(
-        key="d2p2/algorithm_1/clip",
-        title="Line 4: a gradient over its norm plus gamma has norm below 1, and keeps its direction",
-        source=at(97, "Algorithm 1", "line 4"),
+        "d2p2/algorithm_1/clip",
+        "Line 4: a gradient over its norm plus gamma has norm below 1, and keeps its direction",
+        at(97, "Algorithm 1", "line 4"),
+        Inequality(g / (g + stab), "<", Integer(1), name="norm").mutant("half", right=Rational(1, 2)),
+        Inequality(Integer(0), "<= and attained", gamma * _clip_one, name="direction"),
         assumptions=(stab > 0,),
-        checks=(
-            Inequality(g / (g + stab), Relation.BELOW, Integer(1), name="norm"),
-            Inequality(Integer(0), Relation.TIGHT, gamma * _clip_one, name="direction"),
-        ),
-        mutants=(wrong("half", Inequality(g / (g + stab), Relation.BELOW, Rational(1, 2))),),
-        relation=Relation.BELOW,
     ),
-    Claim(
-        key="d2p2/algorithm_1/sensitivity",
-        title="Lemma 5's proof: replacing one of the samples moves the sum of the batch by at most 1",
-        source=at(383, "A.3", "proof of Lemma 5"),
+    Step(
+        "d2p2/algorithm_1/sensitivity",
+        "Lemma 5's proof: replacing one of the samples moves the sum of the batch by at most 1",
+        at(383, "A.3", "proof of Lemma 5"),
+        Inequality(Abs(_clip_one - _clip_other), "<=", Integer(1), name="one sample, on the line").mutant(
+            "3/2", right=Rational(3, 2)
+        ),
         assumptions=(stab > 0,),
-        checks=(
-            Inequality(Abs(_clip_one - _clip_other), Relation.AT_MOST, Integer(1), name="one sample, on the line"),
-        ),
-        mutants=(wrong("3/2", Inequality(Abs(_clip_one - _clip_other), Relation.AT_MOST, Rational(3, 2))),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "A.3 draws batches of a fixed size without replacement, so a sample that comes in pushes another out, "
-            "however the sets are adjacent. A normalised gradient may turn round, and the sum moves by up to 2, not 1. "
-            "The mean that line 5 perturbs moves by 2/B, so Theorem 1's B^2 is of the sum, not of the algorithm."
-        ),
+        remark="""A.3 draws batches of a fixed size without replacement, so a sample that comes in pushes another out,
+        however the sets are adjacent. A normalised gradient may turn round, and the sum moves by up to 2, not 1. The
+        mean that line 5 perturbs moves by 2/B, so Theorem 1's B^2 is of the sum, not of the algorithm.""",
     ),
-    Claim(
-        key="d2p2/algorithm_1/sensitivity_repaired",
-        title="Replacing one sample moves the sum by less than 2 and the mean of line 5 by less than 2/B",
-        source=at(383, "A.3", "proof of Lemma 5"),
-        assumptions=(stab > 0,),
-        checks=(
-            Inequality(Abs(_clip_one - _clip_other), Relation.BELOW, Integer(2), name="sum"),
-            Inequality(Abs(_clip_one - _clip_other) / T, Relation.BELOW, 2 / T, name="mean of a batch of T"),
+    Ours(
+        "d2p2/algorithm_1/sensitivity_repaired",
+        "Replacing one sample moves the sum by less than 2 and the mean of line 5 by less than 2/B",
+        at(383, "A.3", "proof of Lemma 5"),
+        Inequality(Abs(_clip_one - _clip_other), "<", Integer(2), name="sum"),
+        Inequality(Abs(_clip_one - _clip_other) / T, "<", 2 / T, name="mean of a batch of T").mutant(
+            "mean by 1/B", right=1 / T
         ),
-        mutants=(wrong("mean by 1/B", Inequality(Abs(_clip_one - _clip_other) / T, Relation.BELOW, 1 / T)),),
-        role=Role.OURS,
-        relation=Relation.BELOW,
+        assumptions=(stab > 0,),
         repairs="d2p2/algorithm_1/sensitivity",
     ),
     Claim(
-        key="d2p2/algorithm_1/units",
-        title="Line 6 adds a projected normalised gradient and noise: numbers; the step size is a length",
-        source=at(99, "Algorithm 1", "line 6"),
-        checks=(Units(xi - x * (g / (g + stab) + nu), xi, UNITS, "x the step size, in the units of the iterate"),),
-        mutants=(wrong("gradients not normalised", Units(xi - x * (g + nu), xi, UNITS)),),
+        "d2p2/algorithm_1/units",
+        "Line 6 adds a projected normalised gradient and noise: numbers; the step size is a length",
+        at(99, "Algorithm 1", "line 6"),
+        Units(xi - x * (g / (g + stab) + nu), xi, UNITS, "x the step size, in the units of the iterate").mutant(
+            "gradients not normalised", left=xi - x * (g + nu)
+        ),
     ),
 )

@@ -10,9 +10,8 @@ Remark       C_2 falls with K here, while Theorem 1 needs one constant: nu^2 the
 
 from sympy import Expr, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, n, nu, sigma_A, theta
 
 _step = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
@@ -31,117 +30,67 @@ _assumed = (epsilon > 0,)
 
 CLAIMS = (
     Claim(
-        key="d2p2/appendix_a_5",
-        title="(24): the three terms of (23) after the substitution",
-        source=at(467, "A.5", "(24)"),
+        "d2p2/appendix_a_5",
+        "(24): the three terms of (23) after the substitution",
+        at(467, "A.5", "(24)"),
+        Identity(_at(_start), D * dim**2 / (ell**2 * sigma_A**2) / sqrt(T), "initialisation").mutant(
+            "d for d^2", right=D * dim / (ell**2 * sigma_A**2) / sqrt(T)
+        ),
+        Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy").mutant(
+            "p for sqrt(p)", right=ell * sqrt(chi) / (dim**2 * n * epsilon) / sqrt(T)
+        ),
+        Identity(_at(_projection), ell ** Rational(5, 2) * sigma_A**2 / sqrt(T), "projection").mutant(
+            "p^2", right=ell**2 * sigma_A**2 / sqrt(T)
+        ),
         assumptions=_assumed,
-        checks=(
-            Identity(_at(_start), D * dim**2 / (ell**2 * sigma_A**2) / sqrt(T), "initialisation"),
-            Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy"),
-            Identity(_at(_projection), ell ** Rational(5, 2) * sigma_A**2 / sqrt(T), "projection"),
-        ),
-        mutants=(
-            Mutant("d for d^2", Identity(_at(_start), D * dim / (ell**2 * sigma_A**2) / sqrt(T)), Engine.IDENTITY),
-            Mutant(
-                "p for sqrt(p)",
-                Identity(_at(_noise), ell * sqrt(chi) / (dim**2 * n * epsilon) / sqrt(T)),
-                Engine.IDENTITY,
-            ),
-            Mutant("p^2", Identity(_at(_projection), ell**2 * sigma_A**2 / sqrt(T)), Engine.IDENTITY),
-        ),
     ),
-    Claim(
-        key="d2p2/appendix_a_5/step_size",
-        title="The step size p^1.5/(d^2 sqrt(K)) of A.5 and A.8 meets eta <= 1/(2 L) from K = 4 L^2 on, for p <= d",
-        source=at(465, "A.5"),
-        checks=(
-            Inequality(
-                2 * L * _step,
-                Relation.TIGHT,
-                Integer(1),
-                (ell <= dim, 4 * L**2 <= T),
-                "2 L eta",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "from K = L^2 on",
-                Inequality(2 * L * _step, Relation.AT_MOST, Integer(1), (ell <= dim, L**2 <= T)),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Ours(
+        "d2p2/appendix_a_5/step_size",
+        "The step size p^1.5/(d^2 sqrt(K)) of A.5 and A.8 meets eta <= 1/(2 L) from K = 4 L^2 on, for p <= d",
+        at(465, "A.5"),
+        Inequality(
+            2 * L * _step,
+            "<= and attained",
+            Integer(1),
+            (ell <= dim, 4 * L**2 <= T),
+            "2 L eta",
+        ).mutant("from K = L^2 on", sign="<=", given=(ell <= dim, L**2 <= T)),
     ),
-    Claim(
-        key="d2p2/appendix_a_5/comparison",
-        title="(24) against DPSGD's sqrt(d ln(1/delta))/(n epsilon): less privacy error for p <= d, more to start with",
-        source=at(469, "A.5", "below (24)"),
-        checks=(
-            Inequality(sqrt(ell) / dim**2, Relation.TIGHT, sqrt(dim), (ell <= dim,), "privacy"),
-            Inequality(Integer(1), Relation.TIGHT, dim**2 / ell**2, (ell <= dim,), "initialisation"),
+    Step(
+        "d2p2/appendix_a_5/comparison",
+        "(24) against DPSGD's sqrt(d ln(1/delta))/(n epsilon): less privacy error for p <= d, more to start with",
+        at(469, "A.5", "below (24)"),
+        Inequality(sqrt(ell) / dim**2, "<= and attained", sqrt(dim), (ell <= dim,), "privacy").mutant(
+            "any p", sign="<=", given=()
         ),
-        mutants=(wrong("any p", Inequality(sqrt(ell) / dim**2, Relation.AT_MOST, sqrt(dim))),),
-        role=Role.STEP,
+        Inequality(Integer(1), "<= and attained", dim**2 / ell**2, (ell <= dim,), "initialisation"),
     ),
-    Claim(
-        key="d2p2/appendix_a_5/constant",
-        title="C_2 = n epsilon / (p^2.5 K ln K sqrt(ln(1/delta))) is at least a constant (n = p = chi = 1)",
-        source=at(465, "A.5"),
+    Step(
+        "d2p2/appendix_a_5/constant",
+        "C_2 = n epsilon / (p^2.5 K ln K sqrt(ln(1/delta))) is at least a constant (n = p = chi = 1)",
+        at(465, "A.5"),
+        Inequality(
+            C_2,
+            "<=",
+            _constant.subs({n: 1, ell: 1, chi: 1}),
+            given=(epsilon <= 1, theta >= 1),
+            name="noise at least that of Theorem 1",
+        ).mutant("K^2", right=_constant.subs({n: 1, ell: 1, chi: 1}) / T),
         assumptions=_assumed,
-        checks=(
-            Inequality(
-                C_2,
-                Relation.AT_MOST,
-                _constant.subs({n: 1, ell: 1, chi: 1}),
-                given=(epsilon <= 1, theta >= 1),
-                name="noise at least that of Theorem 1",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "K^2",
-                Inequality(
-                    C_2,
-                    Relation.AT_MOST,
-                    _constant.subs({n: 1, ell: 1, chi: 1}) / T,
-                    given=(epsilon <= 1, theta >= 1),
-                ),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "Theorem 1 asks for a constant C_2, and A.5 puts in one that depends on n, epsilon, p, K and delta. "
-            "It tends "
-            "to 0 with K, so the noise put in is below that of Theorem 1 for all large K, and (24) is for a run "
-            "that is "
-            "not covered. With C_2 fixed the privacy error grows like sqrt(K) ln K / epsilon^2."
-        ),
+        remark="""Theorem 1 asks for a constant C_2, and A.5 puts in one that depends on n, epsilon, p, K and delta. It
+        tends to 0 with K, so the noise put in is below that of Theorem 1 for all large K, and (24) is for a run that
+        is not covered. With C_2 fixed the privacy error grows like sqrt(K) ln K / epsilon^2.""",
     ),
-    Claim(
-        key="d2p2/appendix_a_5/constant_fixed",
-        title="With C_2 fixed the privacy error is C_2 p^3 ln K sqrt(K) ln(1/delta) / (d^2 n^2 epsilon^2)",
-        source=at(465, "A.5"),
+    Ours(
+        "d2p2/appendix_a_5/constant_fixed",
+        "With C_2 fixed the privacy error is C_2 p^3 ln K sqrt(K) ln(1/delta) / (d^2 n^2 epsilon^2)",
+        at(465, "A.5"),
+        Identity(
+            _noise.subs({eta: _step, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
+            C_2 * ell**3 * theta * sqrt(T) * chi / (dim**2 * n**2 * epsilon**2),
+            "substituted",
+        ).mutant("falls with K", right=C_2 * ell**3 * theta * chi / (dim**2 * n**2 * epsilon**2) / sqrt(T)),
         assumptions=_assumed,
-        checks=(
-            Identity(
-                _noise.subs({eta: _step, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
-                C_2 * ell**3 * theta * sqrt(T) * chi / (dim**2 * n**2 * epsilon**2),
-                "substituted",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "falls with K",
-                Identity(
-                    _noise.subs({eta: _step, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
-                    C_2 * ell**3 * theta * chi / (dim**2 * n**2 * epsilon**2) / sqrt(T),
-                ),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
         repairs="d2p2/appendix_a_5/constant",
     ),
 )

@@ -9,7 +9,7 @@ Source       D2P2-SGD, A.8, (35)-(36); A.9.2.
 
 from sympy import Expr, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.notation import L, T, b, chi, dim, ell, epsilon, eta, n, nu, sigma, sigma_A, stab, theta
 
@@ -33,68 +33,42 @@ def _range(size: int) -> Expr:
 
 CLAIMS = (
     Claim(
-        key="d2p2/appendix_a_8",
-        title="(36): the privacy and projection terms of (35) after the substitution",
-        source=at(564, "A.8", "(36)"),
+        "d2p2/appendix_a_8",
+        "(36): the privacy and projection terms of (35) after the substitution",
+        at(564, "A.8", "(36)"),
+        Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy").mutant(
+            "p for sqrt(p)", right=ell * sqrt(chi) / (dim**2 * n * epsilon) / sqrt(T)
+        ),
+        Identity(_at(_projection), L * ell**2 * sigma_A**2 / sqrt(T), "projection, with L").mutant(
+            "p^2.5", right=L * ell ** Rational(5, 2) * sigma_A**2 / sqrt(T)
+        ),
         assumptions=(epsilon > 0, L > 0),
-        checks=(
-            Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy"),
-            Identity(_at(_projection), L * ell**2 * sigma_A**2 / sqrt(T), "projection, with L"),
-        ),
         misprint=Identity(_at(_projection), ell**2 * sigma_A**2 / sqrt(T), name="projection as printed, without L"),
-        mutants=(
-            Mutant(
-                "p for sqrt(p)",
-                Identity(_at(_noise), ell * sqrt(chi) / (dim**2 * n * epsilon) / sqrt(T)),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "p^2.5", Identity(_at(_projection), L * ell ** Rational(5, 2) * sigma_A**2 / sqrt(T)), Engine.IDENTITY
-            ),
-        ),
-        remark=(
-            "The projection error of (36) is printed as p^2 sigma_A^2. The term it comes from carries L, which "
-            "the chosen "
-            "C_2 cancels in the privacy error only. It should be L p^2 sigma_A^2."
-        ),
+        remark="""The projection error of (36) is printed as p^2 sigma_A^2. The term it comes from carries L, which the
+        chosen C_2 cancels in the privacy error only. It should be L p^2 sigma_A^2.""",
     ),
-    Claim(
-        key="d2p2/appendix_a_8/clipping_bias",
-        title="(36): the clipping bias sigma/sqrt(B) + stab of (35) is at most (sigma + stab)/sqrt(B)",
-        source=at(564, "A.8", "(36)"),
-        checks=(Inequality(_bias, Relation.AT_MOST, (sigma + stab) / sqrt(b), name="any B"),),
-        mutants=(Mutant("over B", Inequality(_bias, Relation.AT_MOST, (sigma + stab) / b), Engine.INEQUALITY),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(36) divides the stability constant by sqrt(B), (35) and Theorem 3 do not. A larger batch does not shrink "
-            "that part of the bias. What follows is at most sigma + stab."
-        ),
+    Step(
+        "d2p2/appendix_a_8/clipping_bias",
+        "(36): the clipping bias sigma/sqrt(B) + stab of (35) is at most (sigma + stab)/sqrt(B)",
+        at(564, "A.8", "(36)"),
+        Inequality(_bias, "<=", (sigma + stab) / sqrt(b), name="any B").mutant("over B", right=(sigma + stab) / b),
+        remark="""(36) divides the stability constant by sqrt(B), (35) and Theorem 3 do not. A larger batch does not
+        shrink that part of the bias. What follows is at most sigma + stab.""",
     ),
-    Claim(
-        key="d2p2/appendix_a_8/clipping_bias_rightly",
-        title="sigma/sqrt(B) + stab <= sigma + stab",
-        source=at(564, "A.8", "(36)"),
-        checks=(Inequality(_bias, Relation.TIGHT, sigma + stab, name="any B"),),
-        mutants=(Mutant("sigma alone", Inequality(_bias, Relation.AT_MOST, sigma), Engine.INEQUALITY),),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Ours(
+        "d2p2/appendix_a_8/clipping_bias_rightly",
+        "sigma/sqrt(B) + stab <= sigma + stab",
+        at(564, "A.8", "(36)"),
+        Inequality(_bias, "<= and attained", sigma + stab, name="any B").mutant("sigma alone", sign="<=", right=sigma),
         repairs="d2p2/appendix_a_8/clipping_bias",
     ),
-    Claim(
-        key="d2p2/appendix_a_8/a_9_2",
-        title="A.9.2: B = 1024, K = 40: B^2 K / n^2 is 0.01165 and 0.00782, so C_1 = 314 allows epsilon 3.66 and 2.45",
-        source=at(585, "A.9.2"),
-        checks=(
-            Value(_range(60000), "11.65", "n = 60000, in 1/1000"),
-            Value(_range(73257), "7.82", "n = 73257, in 1/1000"),
-            Value(314 * _range(60000) / 1000, "3.66", "epsilon allowed"),
-            Value(314 * _range(73257) / 1000, "2.45", "epsilon allowed"),
-        ),
-        mutants=(
-            Mutant("B for B^2", Value(_range(60000) / 1024, "11.65"), Engine.ENCLOSURE),
-            Mutant("n swapped", Value(_range(60000), "7.82"), Engine.ENCLOSURE),
-        ),
-        role=Role.OURS,
+    Ours(
+        "d2p2/appendix_a_8/a_9_2",
+        "A.9.2: B = 1024, K = 40: B^2 K / n^2 is 0.01165 and 0.00782, so C_1 = 314 allows epsilon 3.66 and 2.45",
+        at(585, "A.9.2"),
+        Value(_range(60000), "11.65", "n = 60000, in 1/1000").mutant("B for B^2", expression=_range(60000) / 1024),
+        Value(_range(73257), "7.82", "n = 73257, in 1/1000").mutant("n swapped", expression=_range(60000)),
+        Value(314 * _range(60000) / 1000, "3.66", "epsilon allowed"),
+        Value(314 * _range(73257) / 1000, "2.45", "epsilon allowed"),
     ),
 )

@@ -8,7 +8,7 @@ Source       D2P2-SGD, Corollary 1 and Table 1.
 
 from sympy import Expr, Integer, log, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Engine, Holds, Identity, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, IntervalInequality, Ours
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.notation import T, growth, nu
 
@@ -24,48 +24,35 @@ _many = {T: (1000, 2000)}
 
 CLAIMS = (
     Claim(
-        key="d2p2/corollary_1",
-        title="eta = 1/sqrt(K): the three terms of Theorem 2 are 1/sqrt(K), nu^2 ln K / K^1.5 and 1/sqrt(K)",
-        source=at(136, "Corollary 1"),
-        checks=(
-            Identity(1 / (_step * T), 1 / sqrt(T), "initialisation"),
-            Identity(_noise(nu**2), nu**2 * log(T) / (T * sqrt(T)), "noise, nu fixed"),
-        ),
-        mutants=(
-            Mutant("eta = 1/K", Identity(_noise(nu**2), nu**2 * log(T) / T**2), Engine.IDENTITY),
-            Mutant("1/K", Identity(1 / (_step * T), 1 / T), Engine.IDENTITY),
+        "d2p2/corollary_1",
+        "eta = 1/sqrt(K): the three terms of Theorem 2 are 1/sqrt(K), nu^2 ln K / K^1.5 and 1/sqrt(K)",
+        at(136, "Corollary 1"),
+        Identity(1 / (_step * T), 1 / sqrt(T), "initialisation").mutant("1/K", right=1 / T),
+        Identity(_noise(nu**2), nu**2 * log(T) / (T * sqrt(T)), "noise, nu fixed").mutant(
+            "eta = 1/K", right=nu**2 * log(T) / T**2
         ),
     ),
     Claim(
-        key="d2p2/corollary_1/private_rate",
-        title="The rate of Table 1 covers the noise term with Theorem 1's nu^2 = K^2 (other factors 1), up to 100",
-        source=at(60, "Table 1", "D2P2-SGD (Convex)"),
-        checks=(
-            Holds(_noise(T**2), Relation.AT_MOST, 100 * _rate, _many, "K from 1000 to 2000"),
-            Asymptotic(_noise(T**2), _rate, path={T: growth}, name="K large"),
+        "d2p2/corollary_1/private_rate",
+        "The rate of Table 1 covers the noise term with Theorem 1's nu^2 = K^2 (other factors 1), up to 100",
+        at(60, "Table 1", "D2P2-SGD (Convex)"),
+        IntervalInequality(_noise(T**2), "<=", 100 * _rate, _many, "K from 1000 to 2000").mutant(
+            "nu^2 = K^3", left=_noise(T**3)
         ),
-        mutants=(Mutant("nu^2 = K^3", Holds(_noise(T**3), Relation.AT_MOST, 100 * _rate, _many), Engine.ENCLOSURE),),
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "The rate 1/sqrt(K) + ln K / K^1.5 is for noise that does not depend on K. Theorem 1 asks for nu^2 of the "
-            "order K^2 at a fixed (epsilon, delta), and then the noise term is sqrt(K) ln K, which grows. With privacy "
-            "the table's rate is not reached by any choice of constant, by balls at K = 1000 and by the limit."
-        ),
+        Asymptotic(_noise(T**2), _rate, path={T: growth}, name="K large"),
+        remark="""The rate 1/sqrt(K) + ln K / K^1.5 is for noise that does not depend on K. Theorem 1 asks for nu^2 of
+        the order K^2 at a fixed (epsilon, delta), and then the noise term is sqrt(K) ln K, which grows. With privacy
+        the table's rate is not reached by any choice of constant, by balls at K = 1000 and by the limit.""",
     ),
-    Claim(
-        key="d2p2/corollary_1/private_rate_rightly",
-        title="With nu^2 = K^2 the noise term is sqrt(K) ln K; over the rate without noise, 1/sqrt(K), it is K ln K",
-        source=at(60, "Table 1", "D2P2-SGD (Convex)"),
-        checks=(
-            Identity(_noise(T**2), sqrt(T) * log(T), "it grows"),
-            Identity(_noise(T**2) * sqrt(T), T * log(T), "against 1/sqrt(K)"),
-            Holds(Integer(100), Relation.BELOW, T * log(T), {T: (1000, 2000)}, "above every constant"),
+    Ours(
+        "d2p2/corollary_1/private_rate_rightly",
+        "With nu^2 = K^2 the noise term is sqrt(K) ln K; over the rate without noise, 1/sqrt(K), it is K ln K",
+        at(60, "Table 1", "D2P2-SGD (Convex)"),
+        Identity(_noise(T**2), sqrt(T) * log(T), "it grows").mutant("bounded", right=log(T) / sqrt(T)),
+        Identity(_noise(T**2) * sqrt(T), T * log(T), "against 1/sqrt(K)"),
+        IntervalInequality(Integer(100), "<", T * log(T), {T: (1000, 2000)}, "above every constant").mutant(
+            "below 100", left=T * log(T), sign="<=", right=Integer(100)
         ),
-        mutants=(
-            Mutant("bounded", Identity(_noise(T**2), log(T) / sqrt(T)), Engine.IDENTITY),
-            Mutant("below 100", Holds(T * log(T), Relation.AT_MOST, Integer(100), _many), Engine.ENCLOSURE),
-        ),
-        role=Role.OURS,
         repairs="d2p2/corollary_1/private_rate",
     ),
 )

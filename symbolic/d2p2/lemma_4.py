@@ -9,7 +9,7 @@ Remark       (6) and (10) write alpha - 1 where the moment under Q has alpha; (8
 
 from sympy import Expr, Integer, Rational, exp
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.gaussian import delta_of_gdp, density_exponent, moment_exponent
 from lastiterate.symbolic.notation import alpha, epsilon, u, xi
@@ -28,114 +28,66 @@ def _under_q(power: Expr) -> Expr:
 
 CLAIMS = (
     Claim(
-        key="d2p2/lemma_4",
-        title="(epsilon, delta)-DP only if delta >= exp((alpha - 1)(D_alpha - epsilon)) for some alpha > 1",
-        source=at(337, "Lemma 4"),
-        checks=(
-            Holds(_least, Relation.AT_MOST, _true, {}, "Gaussian mechanism, mu = epsilon = 1, the best alpha"),
-            Inequality(u, Relation.AT_MOST, Integer(0), name="a mechanism with delta = 0; u is the exponential"),
+        "d2p2/lemma_4",
+        "(epsilon, delta)-DP only if delta >= exp((alpha - 1)(D_alpha - epsilon)) for some alpha > 1",
+        at(337, "Lemma 4"),
+        IntervalInequality(_least, "<=", _true, {}, "Gaussian mechanism, mu = epsilon = 1, the best alpha").mutant(
+            "twice the right side", left=2 * _least
         ),
-        mutants=(Mutant("twice the right side", Holds(2 * _least, Relation.AT_MOST, _true, {}), Engine.ENCLOSURE),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "Lemma 4 says that its condition is necessary. The Gaussian mechanism with mu = 1 is (1, 0.127)-DP, and no "
-            "order gives less than exp(-1/8) = 0.882 there. And whatever is (epsilon, 0)-DP meets no such condition, "
-            "since the exponential is positive. Only the other direction holds."
-        ),
+        Inequality(u, "<=", Integer(0), name="a mechanism with delta = 0; u is the exponential"),
+        remark="""Lemma 4 says that its condition is necessary. The Gaussian mechanism with mu = 1 is (1, 0.127)-DP,
+        and no order gives less than exp(-1/8) = 0.882 there. And whatever is (epsilon, 0)-DP meets no such condition,
+        since the exponential is positive. Only the other direction holds.""",
     ),
-    Claim(
-        key="d2p2/lemma_4/best_order",
-        title="For mu = 1 the exponent (alpha - 1)(alpha/2 - epsilon) is at least -(epsilon - 1/2)^2 / 2",
-        source=at(337, "Lemma 4"),
-        checks=(
-            Inequality(
-                -((epsilon - _half) ** 2) / 2,
-                Relation.TIGHT,
-                (alpha - 1) * (alpha / 2 - epsilon),
-                name="over all orders",
-            ),
-            Value(_true, "0.1269", "the true delta at epsilon = 1"),
-            Value(_least, "0.8825", "the least of Lemma 4"),
-        ),
-        mutants=(
-            Mutant(
-                "without the half",
-                Inequality(-((epsilon - _half) ** 2) / 4, Relation.AT_MOST, (alpha - 1) * (alpha / 2 - epsilon)),
-                Engine.INEQUALITY,
-            ),
-            Mutant("equal", Value(_least, "0.1269"), Engine.ENCLOSURE),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Ours(
+        "d2p2/lemma_4/best_order",
+        "For mu = 1 the exponent (alpha - 1)(alpha/2 - epsilon) is at least -(epsilon - 1/2)^2 / 2",
+        at(337, "Lemma 4"),
+        Inequality(
+            -((epsilon - _half) ** 2) / 2,
+            "<= and attained",
+            (alpha - 1) * (alpha / 2 - epsilon),
+            name="over all orders",
+        ).mutant("without the half", left=-((epsilon - _half) ** 2) / 4, sign="<="),
+        Value(_true, "0.1269", "the true delta at epsilon = 1"),
+        Value(_least, "0.8825", "the least of Lemma 4").mutant("equal", printed="0.1269"),
     ),
-    Claim(
-        key="d2p2/lemma_4/sufficient",
-        title="The other direction: delta = exp((alpha - 1)(D_alpha - epsilon)) is enough (Gaussian, mu = 1)",
-        source=at(337, "Lemma 4"),
+    Ours(
+        "d2p2/lemma_4/sufficient",
+        "The other direction: delta = exp((alpha - 1)(D_alpha - epsilon)) is enough (Gaussian, mu = 1)",
+        at(337, "Lemma 4"),
+        IntervalInequality(
+            delta_of_gdp(epsilon, _one),
+            "<=",
+            exp(-((epsilon - _half) ** 2) / 2),
+            {epsilon: (Rational(3, 5), 4)},
+            "at the best order",
+        ).mutant("a tenth of it", right=exp(-((epsilon - _half) ** 2) / 2) / 10),
         assumptions=(epsilon > _half,),
-        checks=(
-            Holds(
-                delta_of_gdp(epsilon, _one),
-                Relation.AT_MOST,
-                exp(-((epsilon - _half) ** 2) / 2),
-                {epsilon: (Rational(3, 5), 4)},
-                "at the best order",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "a tenth of it",
-                Holds(
-                    delta_of_gdp(epsilon, _one),
-                    Relation.AT_MOST,
-                    exp(-((epsilon - _half) ** 2) / 2) / 10,
-                    {epsilon: (Rational(3, 5), 4)},
-                ),
-                Engine.ENCLOSURE,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
         repairs="d2p2/lemma_4",
     ),
-    Claim(
-        key="d2p2/lemma_4/moment",
-        title="(8): the moment under Q is that of alpha L, exp((alpha - 1) D_alpha) = E_Q exp(alpha L)",
-        source=at(341, "A.3", "(6), (8), (10)"),
-        checks=(Identity(_under_q(alpha), moment_exponent(xi, _p, _q, alpha), "(8)"),),
+    Step(
+        "d2p2/lemma_4/moment",
+        "(8): the moment under Q is that of alpha L, exp((alpha - 1) D_alpha) = E_Q exp(alpha L)",
+        at(341, "A.3", "(6), (8), (10)"),
+        Identity(_under_q(alpha), moment_exponent(xi, _p, _q, alpha), "(8)").mutant(
+            "alpha + 1", left=_under_q(alpha + 1)
+        ),
         misprint=Identity(_under_q(alpha - 1), moment_exponent(xi, _p, _q, alpha), name="(6) and (10), as printed"),
-        mutants=(
-            Mutant("alpha + 1", Identity(_under_q(alpha + 1), moment_exponent(xi, _p, _q, alpha)), Engine.IDENTITY),
-        ),
-        role=Role.STEP,
-        remark=(
-            "(6) and (10) write the moment under Q with the power alpha - 1. Under Q the power is alpha, and alpha - 1 "
-            "belongs to the expectation under P. (8) has both right."
-        ),
+        remark="""(6) and (10) write the moment under Q with the power alpha - 1. Under Q the power is alpha, and alpha
+        - 1 belongs to the expectation under P. (8) has both right.""",
     ),
-    Claim(
-        key="d2p2/lemma_4/markov",
-        title="(9): Markov's inequality keeps the factor exp(-(alpha - 1) epsilon)",
-        source=at(353, "A.3", "(9)"),
-        checks=(
-            Identity(
-                exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * (xi - epsilon)), "D_alpha = xi"
-            ),
-        ),
+    Step(
+        "d2p2/lemma_4/markov",
+        "(9): Markov's inequality keeps the factor exp(-(alpha - 1) epsilon)",
+        at(353, "A.3", "(9)"),
+        Identity(
+            exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * (xi - epsilon)), "D_alpha = xi"
+        ).mutant("plus epsilon", right=exp((alpha - 1) * (xi + epsilon))),
         misprint=Identity(
             exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * xi), name="(9), as printed"
         ),
-        mutants=(
-            Mutant(
-                "plus epsilon",
-                Identity(exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * (xi + epsilon))),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.STEP,
-        remark=(
-            "(9) ends with exp((alpha - 1) D_alpha) <= delta, the division by exp((alpha - 1) epsilon) dropped. "
-            "The condition of the lemma gives the bound with the factor, which is what (7) and (8) lead to."
-        ),
+        remark="""(9) ends with exp((alpha - 1) D_alpha) <= delta, the division by exp((alpha - 1) epsilon) dropped.
+        The condition of the lemma gives the bound with the factor, which is what (7) and (8) lead to.""",
     ),
 )

@@ -12,7 +12,7 @@ Remark       The norm of A is unbounded, so no fixed noise multiple covers it. T
 
 from sympy import Expr, Integer, Rational, diff, exp, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.gaussian import delta_of_gdp, renyi, tail
 from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, n, nu, u, v, xi
@@ -27,10 +27,10 @@ def _at_least(noise: Expr, length: Expr) -> Expr:
     return 2 * tail(length) * delta_of_gdp(_one, length / noise)
 
 
-def _below_truth(constant: int, minus_log: int) -> Holds:
+def _below_truth(constant: int, minus_log: int) -> IntervalInequality:
     noise = sqrt(Integer(constant * minus_log))
     name = f"C_2 = {constant}, delta = exp(-{minus_log})"
-    return Holds(exp(-Integer(minus_log)), Relation.BELOW, _at_least(noise, sqrt(noise)), {}, name)
+    return IntervalInequality(exp(-Integer(minus_log)), "<", _at_least(noise, sqrt(noise)), {}, name)
 
 
 _noise = sqrt(C_2 * chi)
@@ -41,168 +41,105 @@ _first = C_2 * b**2 * T**2 / n**2
 
 CLAIMS = (
     Claim(
-        key="d2p2/theorem_1",
-        title="nu^2 >= C_2 B^2 K^2 ln(1/delta) / (n^2 epsilon^2) gives (epsilon, delta)-DP, at K = B = n = p = d = 1",
-        source=at(118, "Theorem 1"),
-        checks=(
-            Holds(_at_least(_noise, sqrt(_noise)), Relation.AT_MOST, exp(-chi), _box, "epsilon = 1, A known"),
-            Holds(_at_least(_classic, Integer(3)), Relation.AT_MOST, _tenth, {}, "nu^2 = 2 ln(1.25/delta)"),
-            Inequality(
-                alpha * (alpha - 1),
-                Relation.BELOW,
-                ell * nu**2,
-                (alpha <= nu**2, alpha > 1),
-                "n >= 10 B: the orders of the proof have a finite divergence",
-            ),
+        "d2p2/theorem_1",
+        "nu^2 >= C_2 B^2 K^2 ln(1/delta) / (n^2 epsilon^2) gives (epsilon, delta)-DP, at K = B = n = p = d = 1",
+        at(118, "Theorem 1"),
+        IntervalInequality(_at_least(_noise, sqrt(_noise)), "<=", exp(-chi), _box, "epsilon = 1, A known").mutant(
+            "delta squared", right=exp(-2 * chi)
         ),
-        mutants=(
-            Mutant(
-                "delta squared",
-                Holds(_at_least(_noise, sqrt(_noise)), Relation.AT_MOST, exp(-2 * chi), _box),
-                Engine.ENCLOSURE,
-            ),
-            Mutant(
-                "half the noise",
-                Holds(_at_least(_classic / 2, Integer(3)), Relation.AT_MOST, _tenth, {}),
-                Engine.ENCLOSURE,
-            ),
+        IntervalInequality(_at_least(_classic, Integer(3)), "<=", _tenth, {}, "nu^2 = 2 ln(1.25/delta)").mutant(
+            "half the noise", left=_at_least(_classic / 2, Integer(3))
         ),
-        relation=Relation.AT_MOST,
-        remark=(
-            "Theorem 1 calls the step post-processing of a Gaussian mechanism of bounded sensitivity. The noise "
-            "is added "
-            "after the random projection, so the sensitivity is |A^T (g - g')| / sqrt(p), which has no bound: at "
-            "K = B = n = p = d = 1, epsilon = 1 and nu^2 = 2 ln(1.25/delta) the true delta is 4e-4 where 1e-5 is "
-            "claimed. By z3 the orders of its proof reach where the divergence is infinite. "
-            "What holds is the Renyi divergence d2p2/theorem_1/projected_step, finite for small orders only."
+        Inequality(
+            alpha * (alpha - 1),
+            "<",
+            ell * nu**2,
+            (alpha <= nu**2, alpha > 1),
+            "n >= 10 B: the orders of the proof have a finite divergence",
+        ),
+        remark="""Theorem 1 calls the step post-processing of a Gaussian mechanism of bounded sensitivity. The noise is
+        added after the random projection, so the sensitivity is |A^T (g - g')| / sqrt(p), which has no bound: at K = B
+        = n = p = d = 1, epsilon = 1 and nu^2 = 2 ln(1.25/delta) the true delta is 4e-4 where 1e-5 is claimed. By z3
+        the orders of its proof reach where the divergence is infinite. What holds is the Renyi divergence
+        d2p2/theorem_1/projected_step, finite for small orders only.""",
+    ),
+    Ours(
+        "d2p2/theorem_1/every_constant",
+        "C_2 = 1, 10, 100, 1000 all fail: the true delta is about exp(-sqrt(C_2 ln(1/delta))), above delta",
+        at(118, "Theorem 1"),
+        *(_below_truth(constant, 16 * constant) for constant in (1, 10, 100)),
+        _below_truth(1000, 16_000).mutant("delta not small", _below_truth(1000, 1)),
+        Value(10**4 * _at_least(_classic, Integer(3)), "0.597", "a lower bound of delta, in 1e-4").mutant(
+            "the claimed delta", printed="0.100"
         ),
     ),
-    Claim(
-        key="d2p2/theorem_1/every_constant",
-        title="C_2 = 1, 10, 100, 1000 all fail: the true delta is about exp(-sqrt(C_2 ln(1/delta))), above delta",
-        source=at(118, "Theorem 1"),
-        checks=(
-            *tuple(_below_truth(constant, 16 * constant) for constant in (1, 10, 100, 1000)),
-            Value(10**4 * _at_least(_classic, Integer(3)), "0.597", "a lower bound of delta, in 1e-4"),
+    Ours(
+        "d2p2/theorem_1/projected_step",
+        "A known: -p/(2(alpha-1)) log(1 - alpha(alpha-1) Delta^2 sigma_A^2/(p nu^2)), either way",
+        at(118, "Theorem 1"),
+        Identity(renyi(*_pair, alpha), alpha * xi**2 / (2 * v), "two Gaussians, A fixed").mutant(
+            "order alone", right=alpha * xi**2 / v
         ),
-        mutants=(
-            Mutant("delta not small", _below_truth(1000, 1), Engine.ENCLOSURE),
-            Mutant(
-                "the claimed delta",
-                Value(10**4 * _at_least(_classic, Integer(3)), "0.100"),
-                Engine.ENCLOSURE,
-            ),
+        Identity(renyi(*_pair, alpha), renyi(_pair[1], _pair[0], alpha), "either law as the numerator"),
+        Identity(2 * (1 - u) * diff(_moment, u), _moment, "M(u) = E exp(u Z^2/2): by parts 2 (1 - u) M' = M").mutant(
+            "M with power -1", left=2 * (1 - u) * diff(1 / (1 - u), u), right=1 / (1 - u)
         ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
-    ),
-    Claim(
-        key="d2p2/theorem_1/projected_step",
-        title="A known: -p/(2(alpha-1)) log(1 - alpha(alpha-1) Delta^2 sigma_A^2/(p nu^2)), either way",
-        source=at(118, "Theorem 1"),
+        Identity(_moment.subs(u, 0), _one, "M(0) = 1"),
+        Identity((alpha - 1) * renyi(*_pair, alpha), alpha * (alpha - 1) / v * xi**2 / 2, "u is the load"),
+        IntervalInequality(
+            u,
+            "<",
+            -log(1 - u),
+            {u: (Rational(1, 100), Rational(99, 100))},
+            "dearer than no projection",
+        ).mutant("cheaper than no projection", left=-log(1 - u), right=u),
         assumptions=(alpha > 1,),
-        checks=(
-            Identity(renyi(*_pair, alpha), alpha * xi**2 / (2 * v), "two Gaussians, A fixed"),
-            Identity(renyi(*_pair, alpha), renyi(_pair[1], _pair[0], alpha), "either law as the numerator"),
-            Identity(2 * (1 - u) * diff(_moment, u), _moment, "M(u) = E exp(u Z^2/2): by parts 2 (1 - u) M' = M"),
-            Identity(_moment.subs(u, 0), _one, "M(0) = 1"),
-            Identity((alpha - 1) * renyi(*_pair, alpha), alpha * (alpha - 1) / v * xi**2 / 2, "u is the load"),
-            Holds(
-                u,
-                Relation.BELOW,
-                -log(1 - u),
-                {u: (Rational(1, 100), Rational(99, 100))},
-                "dearer than no projection",
-            ),
-        ),
-        mutants=(
-            Mutant("order alone", Identity(renyi(*_pair, alpha), alpha * xi**2 / v), Engine.IDENTITY),
-            Mutant(
-                "M with power -1",
-                Identity(2 * (1 - u) * diff(1 / (1 - u), u), 1 / (1 - u)),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "cheaper than no projection",
-                Holds(-log(1 - u), Relation.BELOW, u, {u: (Rational(1, 100), Rational(99, 100))}),
-                Engine.ENCLOSURE,
-            ),
-        ),
-        role=Role.OURS,
         repairs="d2p2/theorem_1",
     ),
-    Claim(
-        key="d2p2/theorem_1/finite_orders",
-        title="The projected step is finite exactly while alpha (alpha - 1) Delta^2 sigma_A^2 < p nu^2 (sigma_A = 1)",
-        source=at(118, "Theorem 1"),
+    Ours(
+        "d2p2/theorem_1/finite_orders",
+        "The projected step is finite exactly while alpha (alpha - 1) Delta^2 sigma_A^2 < p nu^2 (sigma_A = 1)",
+        at(118, "Theorem 1"),
+        Inequality(
+            alpha,
+            "<",
+            (1 + sqrt(1 + 4 * ell * nu**2)) / 2,
+            given=(alpha * (alpha - 1) < ell * nu**2,),
+            name="in units of Delta",
+        )
+        .mutant("no condition", given=())
+        .mutant("sqrt(p) nu", left=alpha**2, right=ell * nu**2),
         assumptions=(alpha > 1,),
-        checks=(
-            Inequality(
-                alpha,
-                Relation.BELOW,
-                (1 + sqrt(1 + 4 * ell * nu**2)) / 2,
-                given=(alpha * (alpha - 1) < ell * nu**2,),
-                name="in units of Delta",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "no condition",
-                Inequality(alpha, Relation.BELOW, (1 + sqrt(1 + 4 * ell * nu**2)) / 2),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "sqrt(p) nu",
-                Inequality(alpha**2, Relation.BELOW, ell * nu**2, given=(alpha * (alpha - 1) < ell * nu**2,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
     ),
-    Claim(
-        key="d2p2/theorem_1/last_noise",
-        title="The last variance nu^2 / K is at least C_2 K B^2 (...) exactly where nu^2 is at least C_2 K^2 B^2 (...)",
-        source=at(122, "Section 3.2", "below Theorem 1"),
-        checks=(Identity(T * (C_2 * T * b**2 / n**2), _first, "times K"),),
-        mutants=(Mutant("K^3", Identity(T * (C_2 * T**2 * b**2 / n**2), _first), Engine.IDENTITY),),
-        role=Role.STEP,
+    Step(
+        "d2p2/theorem_1/last_noise",
+        "The last variance nu^2 / K is at least C_2 K B^2 (...) exactly where nu^2 is at least C_2 K^2 B^2 (...)",
+        at(122, "Section 3.2", "below Theorem 1"),
+        Identity(T * (C_2 * T * b**2 / n**2), _first, "times K").mutant("K^3", left=T * (C_2 * T**2 * b**2 / n**2)),
     ),
-    Claim(
-        key="d2p2/theorem_1/range",
-        title="The proof's epsilon = C_1 B^2 K^2 / n^2 meets the statement's epsilon <= C_1 B^2 K / n^2",
-        source=at(405, "A.3", "last line of the proof"),
-        checks=(Inequality(_first, Relation.AT_MOST, C_2 * b**2 * T / n**2, name="same C_1, here C_2"),),
-        mutants=(Mutant("K^3", Inequality(_first * T, Relation.AT_MOST, C_2 * b**2 * T / n**2), Engine.INEQUALITY),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "The proof ends with epsilon = C_1 B^2 K^2 / n^2, the theorem asks for epsilon <= C_1 B^2 K / n^2. "
-            "From two "
-            "steps on the first is greater by the factor K. The two agree for one step only."
+    Step(
+        "d2p2/theorem_1/range",
+        "The proof's epsilon = C_1 B^2 K^2 / n^2 meets the statement's epsilon <= C_1 B^2 K / n^2",
+        at(405, "A.3", "last line of the proof"),
+        Inequality(_first, "<=", C_2 * b**2 * T / n**2, name="same C_1, here C_2").mutant("K^3", left=_first * T),
+        remark="""The proof ends with epsilon = C_1 B^2 K^2 / n^2, the theorem asks for epsilon <= C_1 B^2 K / n^2.
+        From two steps on the first is greater by the factor K. The two agree for one step only.""",
+    ),
+    Ours(
+        "d2p2/theorem_1/range_one_step",
+        "For K = 1 the two ranges of epsilon agree",
+        at(405, "A.3", "last line of the proof"),
+        Identity(_first.subs(T, 1), (C_2 * b**2 * T / n**2).subs(T, 1), "K = 1").mutant(
+            "K = 2", left=_first.subs(T, 2), right=(C_2 * b**2 * T / n**2).subs(T, 2)
         ),
-    ),
-    Claim(
-        key="d2p2/theorem_1/range_one_step",
-        title="For K = 1 the two ranges of epsilon agree",
-        source=at(405, "A.3", "last line of the proof"),
-        checks=(Identity(_first.subs(T, 1), (C_2 * b**2 * T / n**2).subs(T, 1), "K = 1"),),
-        mutants=(Mutant("K = 2", Identity(_first.subs(T, 2), (C_2 * b**2 * T / n**2).subs(T, 2)), Engine.IDENTITY),),
-        role=Role.OURS,
         repairs="d2p2/theorem_1/range",
     ),
-    Claim(
-        key="d2p2/theorem_1/decaying_noise",
-        title="(12): with variances nu^2 / k the steps' costs k / nu^2 add up to K (K + 1) / 2 <= K^2 over nu^2",
-        source=at(399, "A.3", "(12)"),
-        checks=(Inequality(T * (T + 1) / 2, Relation.TIGHT, T**2, name="in units of one step's cost at nu"),),
-        mutants=(
-            Mutant(
-                "as if the noise did not decay", Inequality(T * (T + 1) / 2, Relation.AT_MOST, T), Engine.INEQUALITY
-            ),
-            Mutant("half of K^2", Inequality(T * (T + 1) / 2, Relation.AT_MOST, T**2 / 2), Engine.INEQUALITY),
-        ),
-        role=Role.STEP,
-        relation=Relation.TIGHT,
+    Step(
+        "d2p2/theorem_1/decaying_noise",
+        "(12): with variances nu^2 / k the steps' costs k / nu^2 add up to K (K + 1) / 2 <= K^2 over nu^2",
+        at(399, "A.3", "(12)"),
+        Inequality(T * (T + 1) / 2, "<= and attained", T**2, name="in units of one step's cost at nu")
+        .mutant("as if the noise did not decay", sign="<=", right=T)
+        .mutant("half of K^2", sign="<=", right=T**2 / 2),
     ),
 )

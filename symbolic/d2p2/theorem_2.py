@@ -11,7 +11,7 @@ Remark       With p << d the wrong moment is too small by d/p, and "noise indepe
 
 from sympy import Expr, Integer, Rational, diff, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Simulated
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Simulated, Step
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.notation import L, dim, ell, eta, nu, sigma_A, stab, u
 
@@ -49,190 +49,127 @@ def _noise_term(moment: Expr) -> Expr:
 
 CLAIMS = (
     Claim(
-        key="d2p2/theorem_2",
-        title="(2) bounds E f(mean iterate) - f*, here from x_1 = x* of L |x|^2/2, K = 2, p = 1, d = 8, stab = 0.01",
-        source=at(128, "Theorem 2", "(2)"),
-        checks=(
-            Holds(_gap, Relation.AT_MOST, Integer(0), {}, "nu = 30, L = 1, eta = 1/2"),
-            Inequality(
-                Rational(199, 2) ** 2 / 2,
-                Relation.AT_MOST,
-                _small,
-                name=_far,
-            ),
+        "d2p2/theorem_2",
+        "(2) bounds E f(mean iterate) - f*, here from x_1 = x* of L |x|^2/2, K = 2, p = 1, d = 8, stab = 0.01",
+        at(128, "Theorem 2", "(2)"),
+        IntervalInequality(_gap, "<=", Integer(0), {}, "nu = 30, L = 1, eta = 1/2").mutant(
+            "below the bound by 1", left=_gap + 1
         ),
-        mutants=(Mutant("below the bound by 1", Holds(_gap + 1, Relation.AT_MOST, Integer(0), {}), Engine.ENCLOSURE),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "(2) has noise p^1.5 nu^2 with no d. From the minimum of L |x|^2 / 2 two steps with eta = 1/(2L) have the "
-            "excess d p nu^2 / (32 L), which exceeds (2) at p = 1, d = 8, nu = 30. The projected-back noise A e has "
-            "the mean square d p sigma_A^2 nu^2: the second term needs at least d sqrt(p) for p^1.5. Independently, z3 "
-            "finds (2) below f after three steps from x = 100 of x^2/2, see d2p2/theorem_2/gradient_size."
+        Inequality(
+            Rational(199, 2) ** 2 / 2,
+            "<=",
+            _small,
+            name=_far,
         ),
+        remark="""(2) has noise p^1.5 nu^2 with no d. From the minimum of L |x|^2 / 2 two steps with eta = 1/(2L) have
+        the excess d p nu^2 / (32 L), which exceeds (2) at p = 1, d = 8, nu = 30. The projected-back noise A e has the
+        mean square d p sigma_A^2 nu^2: the second term needs at least d sqrt(p) for p^1.5. Independently, z3 finds (2)
+        below f after three steps from x = 100 of x^2/2, see d2p2/theorem_2/gradient_size.""",
     ),
-    Claim(
-        key="d2p2/theorem_2/noise_term",
-        title="Divided by 2 eta sigma_A^2 sqrt(p) the noise of one step is eta d sqrt(p) nu^2 / 2",
-        source=at(441, "A.4", "(20)"),
-        checks=(Identity(_noise_term(_noise_true), eta * dim * _root * nu**2 / 2, "in place of p^1.5"),),
-        mutants=(Mutant("p^1.5", Identity(_noise_term(_noise_true), eta * ell * _root * nu**2 / 2), Engine.IDENTITY),),
-        role=Role.OURS,
+    Ours(
+        "d2p2/theorem_2/noise_term",
+        "Divided by 2 eta sigma_A^2 sqrt(p) the noise of one step is eta d sqrt(p) nu^2 / 2",
+        at(441, "A.4", "(20)"),
+        Identity(_noise_term(_noise_true), eta * dim * _root * nu**2 / 2, "in place of p^1.5").mutant(
+            "p^1.5", right=eta * ell * _root * nu**2 / 2
+        ),
         repairs="d2p2/theorem_2",
     ),
-    Claim(
-        key="d2p2/theorem_2/noise_moment",
-        title="E|A e|^2 = p^2 sigma_A^2 nu^2 (E A^T A = p sigma_A^2 I)",
-        source=at(425, "A.4", "below (16)"),
-        checks=(
-            Identity(_noise_true, _noise_printed, "d p against p^2"),
-            Simulated("projected_noise", Relation.EQUAL, _noise_printed, _eight, name="d = 8, p = 3"),
-        ),
-        mutants=(Mutant("d^2", Identity(_noise_true, dim**2 * sigma_A**2 * nu**2), Engine.IDENTITY),),
-        role=Role.STEP,
-        remark=(
-            "A^T A is p x p, each diagonal entry a sum of d squares, so its mean is d sigma_A^2 I; p sigma_A^2 I is "
-            "the mean of A A^T. The paper takes p for d, and E|A e|^2 comes out too small by d/p; a simulation says so "
-            "too. The right value is d p sigma_A^2 nu^2."
-        ),
+    Step(
+        "d2p2/theorem_2/noise_moment",
+        "E|A e|^2 = p^2 sigma_A^2 nu^2 (E A^T A = p sigma_A^2 I)",
+        at(425, "A.4", "below (16)"),
+        Identity(_noise_true, _noise_printed, "d p against p^2").mutant("d^2", right=dim**2 * sigma_A**2 * nu**2),
+        Simulated("projected_noise", "==", _noise_printed, _eight, name="d = 8, p = 3"),
+        remark="""A^T A is p x p, each diagonal entry a sum of d squares, so its mean is d sigma_A^2 I; p sigma_A^2 I
+        is the mean of A A^T. The paper takes p for d, and E|A e|^2 comes out too small by d/p; a simulation says so
+        too. The right value is d p sigma_A^2 nu^2.""",
     ),
-    Claim(
-        key="d2p2/theorem_2/noise_moment_rightly",
-        title="E|A e|^2 = d p sigma_A^2 nu^2: d rows, each a sum of p products of variance sigma_A^2 nu^2",
-        source=at(425, "A.4", "below (16)"),
-        checks=(
-            Identity(dim * (ell * (sigma_A**2 * nu**2)), _noise_true, "rows"),
-            Identity(ell * nu**2 * (dim * sigma_A**2), _noise_true, "trace of E A^T A"),
-            Simulated("projected_noise", Relation.EQUAL, _noise_true, _eight, Integer(3), "d = 8, p = 3"),
+    Ours(
+        "d2p2/theorem_2/noise_moment_rightly",
+        "E|A e|^2 = d p sigma_A^2 nu^2: d rows, each a sum of p products of variance sigma_A^2 nu^2",
+        at(425, "A.4", "below (16)"),
+        Identity(dim * (ell * (sigma_A**2 * nu**2)), _noise_true, "rows").mutant(
+            "p rows", left=ell * (ell * (sigma_A**2 * nu**2))
         ),
-        mutants=(Mutant("p rows", Identity(ell * (ell * (sigma_A**2 * nu**2)), _noise_true), Engine.IDENTITY),),
-        role=Role.OURS,
+        Identity(ell * nu**2 * (dim * sigma_A**2), _noise_true, "trace of E A^T A"),
+        Simulated("projected_noise", "==", _noise_true, _eight, Integer(3), "d = 8, p = 3"),
         repairs="d2p2/theorem_2/noise_moment",
     ),
-    Claim(
-        key="d2p2/theorem_2/fourth_moment",
-        title="E|a a^T|^2 <= E|a|^2 E|a|^2 = d^2 sigma_A^4 for one column a of A",
-        source=at(425, "A.4", "below (16)"),
-        checks=(Inequality(_fourth, Relation.AT_MOST, dim**2 * sigma_A**4, name="E|a|^4 = d (d + 2) sigma_A^4"),),
-        mutants=(Mutant("d", Inequality(_fourth, Relation.AT_MOST, dim * sigma_A**4), Engine.INEQUALITY),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "The two factors are the same vector, not independent ones, so the mean of the product is no product "
-            "of means. "
-            "E|a|^4 is d (d + 2) sigma_A^4, more than d^2 sigma_A^4; at d = p = 1 the paper has 1 for E A^4 = 3. "
-            "With 3 d^2 for d^2 the step holds."
+    Step(
+        "d2p2/theorem_2/fourth_moment",
+        "E|a a^T|^2 <= E|a|^2 E|a|^2 = d^2 sigma_A^4 for one column a of A",
+        at(425, "A.4", "below (16)"),
+        Inequality(_fourth, "<=", dim**2 * sigma_A**4, name="E|a|^4 = d (d + 2) sigma_A^4").mutant(
+            "d", right=dim * sigma_A**4
         ),
+        remark="""The two factors are the same vector, not independent ones, so the mean of the product is no product
+        of means. E|a|^4 is d (d + 2) sigma_A^4, more than d^2 sigma_A^4; at d = p = 1 the paper has 1 for E A^4 = 3.
+        With 3 d^2 for d^2 the step holds.""",
     ),
-    Claim(
-        key="d2p2/theorem_2/fourth_moment_rightly",
-        title="E|a|^4 = d (d + 2) sigma_A^4 <= 3 d^2 sigma_A^4, equal at d = 1",
-        source=at(425, "A.4", "below (16)"),
-        checks=(
-            Inequality(_fourth, Relation.TIGHT, 3 * dim**2 * sigma_A**4, name="3 d^2"),
-            Identity(3 * dim + dim * (dim - 1), dim * (dim + 2), "d fourth powers and d (d - 1) pairs"),
+    Ours(
+        "d2p2/theorem_2/fourth_moment_rightly",
+        "E|a|^4 = d (d + 2) sigma_A^4 <= 3 d^2 sigma_A^4, equal at d = 1",
+        at(425, "A.4", "below (16)"),
+        Inequality(_fourth, "<= and attained", 3 * dim**2 * sigma_A**4, name="3 d^2").mutant(
+            "2 d^2", sign="<=", right=2 * dim**2 * sigma_A**4
         ),
-        mutants=(
-            Mutant("2 d^2", Inequality(_fourth, Relation.AT_MOST, 2 * dim**2 * sigma_A**4), Engine.INEQUALITY),
-            Mutant("pairs counted once", Identity(3 * dim + dim * (dim - 1) / 2, dim * (dim + 2)), Engine.IDENTITY),
+        Identity(3 * dim + dim * (dim - 1), dim * (dim + 2), "d fourth powers and d (d - 1) pairs").mutant(
+            "pairs counted once", left=3 * dim + dim * (dim - 1) / 2
         ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
         repairs="d2p2/theorem_2/fourth_moment",
     ),
-    Claim(
-        key="d2p2/theorem_2/projection_power",
-        title="(17), (30): (1/sqrt(p))^2 p^2 d^2 sigma_A^4 is p d^2 sigma_A^4, at most p^1.5 d^2 sigma_A^4",
-        source=at(429, "A.4", "(17); A.6 (30)"),
-        checks=(
-            Identity(ell**2 * dim**2 * sigma_A**4 / _root**2, ell * dim**2 * sigma_A**4, "(30)"),
-            Inequality(ell, Relation.TIGHT, ell * _root, name="(17) is looser by sqrt(p)"),
+    Step(
+        "d2p2/theorem_2/projection_power",
+        "(17), (30): (1/sqrt(p))^2 p^2 d^2 sigma_A^4 is p d^2 sigma_A^4, at most p^1.5 d^2 sigma_A^4",
+        at(429, "A.4", "(17); A.6 (30)"),
+        Identity(ell**2 * dim**2 * sigma_A**4 / _root**2, ell * dim**2 * sigma_A**4, "(30)").mutant(
+            "p^1.5 exactly", right=ell * _root * dim**2 * sigma_A**4
         ),
-        mutants=(
-            Mutant(
-                "p^1.5 exactly",
-                Identity(ell**2 * dim**2 * sigma_A**4 / _root**2, ell * _root * dim**2 * sigma_A**4),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.STEP,
+        Inequality(ell, "<= and attained", ell * _root, name="(17) is looser by sqrt(p)"),
     ),
-    Claim(
-        key="d2p2/theorem_2/divided",
-        title="(19)-(20): the terms of (18) divided by 2 eta sigma_A^2 sqrt(p)",
-        source=at(441, "A.4", "(20)"),
-        checks=(
-            Identity(eta**2 * ell * _root * dim**2 * sigma_A**4 / _half_step, eta * ell * dim**2 * sigma_A**2 / 2, "p"),
-            Identity(eta**2 * _noise_printed / _half_step, eta * ell * _root * nu**2 / 2, "p^1.5"),
-        ),
-        mutants=(
-            Mutant(
-                "factor two dropped",
-                Identity(eta**2 * _noise_printed / _half_step, eta * ell * _root * nu**2),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="d2p2/theorem_2/harmonic",
-        title="1 + 1/2 + ... + 1/K <= ln K + 1: each 1/(k+1) <= ln((k+1)/k)",
-        source=at(531, "A.6", "below (33)"),
-        checks=(
-            Holds(u / (1 + u), Relation.AT_MOST, log(1 + u), {u: (Rational(1, 1000), 1)}, "u = 1/k, k <= 1000"),
-            Identity(diff(log(1 + u) - u / (1 + u), u), u / (1 + u) ** 2, "the difference grows from 0"),
-        ),
-        mutants=(
-            Mutant(
-                "1/k for 1/(k+1)",
-                Holds(u, Relation.AT_MOST, log(1 + u), {u: (Rational(1, 1000), 1)}),
-                Engine.ENCLOSURE,
-            ),
-            Mutant("slope", Identity(diff(log(1 + u) - u / (1 + u), u), u / (1 + u)), Engine.IDENTITY),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="d2p2/theorem_2/mean_of_clipped",
-        title="The mean of clipped gradients is the clipped mean gradient (line 425), gradients 5, -1, -1",
-        source=at(425, "A.4", "below (16)"),
-        checks=(
-            Identity((5 / (5 + stab) - 2 / (1 + stab)) / 3, 1 / (1 + stab), "the mean gradient is 1"),
-            Simulated("normalised_gradient", Relation.EQUAL, 1 / (1 + stab), {stab: Rational(1, 10)}, name="drawn"),
-        ),
-        mutants=(
-            Mutant(
-                "with the other sign", Identity((5 / (5 + stab) - 2 / (1 + stab)) / 3, -1 / (1 + stab)), Engine.IDENTITY
-            ),
-        ),
-        role=Role.STEP,
-        remark=(
-            "The proof replaces the mean of the normalised gradients by the normalised mean. For gradients 5, "
-            "-1, -1 the "
-            "mean is 1 and the mean of the normalised ones is negative for small stab, so the run moves uphill. "
-            "The two "
-            "agree where all per-sample gradients are equal."
+    Step(
+        "d2p2/theorem_2/divided",
+        "(19)-(20): the terms of (18) divided by 2 eta sigma_A^2 sqrt(p)",
+        at(441, "A.4", "(20)"),
+        Identity(eta**2 * ell * _root * dim**2 * sigma_A**4 / _half_step, eta * ell * dim**2 * sigma_A**2 / 2, "p"),
+        Identity(eta**2 * _noise_printed / _half_step, eta * ell * _root * nu**2 / 2, "p^1.5").mutant(
+            "factor two dropped", right=eta * ell * _root * nu**2
         ),
     ),
-    Claim(
-        key="d2p2/theorem_2/mean_of_clipped_equal",
-        title="For equal gradients the mean of the clipped is the clipped mean; for 5, -1, -1 it is negative",
-        source=at(425, "A.4", "below (16)"),
-        checks=(
-            Identity(3 * (u / (u + stab)) / 3, u / (u + stab), "three equal gradients u"),
-            Inequality(
-                (5 / (5 + stab) - 2 / (1 + stab)) / 3, Relation.BELOW, Integer(0), given=(stab < 1,), name="5, -1, -1"
-            ),
+    Step(
+        "d2p2/theorem_2/harmonic",
+        "1 + 1/2 + ... + 1/K <= ln K + 1: each 1/(k+1) <= ln((k+1)/k)",
+        at(531, "A.6", "below (33)"),
+        IntervalInequality(u / (1 + u), "<=", log(1 + u), {u: (Rational(1, 1000), 1)}, "u = 1/k, k <= 1000").mutant(
+            "1/k for 1/(k+1)", left=u
         ),
-        mutants=(
-            Mutant("sum for mean", Identity(3 * (u / (u + stab)), u / (u + stab)), Engine.IDENTITY),
-            Mutant(
-                "positive",
-                Inequality(Integer(0), Relation.AT_MOST, (5 / (5 + stab) - 2 / (1 + stab)) / 3, given=(stab < 1,)),
-                Engine.INEQUALITY,
-            ),
+        Identity(diff(log(1 + u) - u / (1 + u), u), u / (1 + u) ** 2, "the difference grows from 0").mutant(
+            "slope", right=u / (1 + u)
         ),
-        role=Role.OURS,
+    ),
+    Step(
+        "d2p2/theorem_2/mean_of_clipped",
+        "The mean of clipped gradients is the clipped mean gradient (line 425), gradients 5, -1, -1",
+        at(425, "A.4", "below (16)"),
+        Identity((5 / (5 + stab) - 2 / (1 + stab)) / 3, 1 / (1 + stab), "the mean gradient is 1").mutant(
+            "with the other sign", right=-1 / (1 + stab)
+        ),
+        Simulated("normalised_gradient", "==", 1 / (1 + stab), {stab: Rational(1, 10)}, name="drawn"),
+        remark="""The proof replaces the mean of the normalised gradients by the normalised mean. For gradients 5, -1,
+        -1 the mean is 1 and the mean of the normalised ones is negative for small stab, so the run moves uphill. The
+        two agree where all per-sample gradients are equal.""",
+    ),
+    Ours(
+        "d2p2/theorem_2/mean_of_clipped_equal",
+        "For equal gradients the mean of the clipped is the clipped mean; for 5, -1, -1 it is negative",
+        at(425, "A.4", "below (16)"),
+        Identity(3 * (u / (u + stab)) / 3, u / (u + stab), "three equal gradients u").mutant(
+            "sum for mean", left=3 * (u / (u + stab))
+        ),
+        Inequality((5 / (5 + stab) - 2 / (1 + stab)) / 3, "<", Integer(0), given=(stab < 1,), name="5, -1, -1").mutant(
+            "positive", left=Integer(0), sign="<=", right=(5 / (5 + stab) - 2 / (1 + stab)) / 3
+        ),
         repairs="d2p2/theorem_2/mean_of_clipped",
     ),
 )

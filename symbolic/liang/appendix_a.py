@@ -9,11 +9,10 @@ Remark       A fact with its constant in a smallest case is a check of the const
 
 from sympy import Eq, Expr, Integer, Rational, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Units
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Units
 from lastiterate.symbolic.gaussian import renyi
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import G, L, P, Q, R, a, alpha, c, d, g, h, m, p, q, r, s, u, v, x, xi, y, z, zeta
 
 _coins = (p < 1, q < 1)
@@ -38,175 +37,130 @@ def _second_order(order: int) -> Expr:
     return top / (_excess(order) + log(Rational(order, 5)) + Rational(1, 32))
 
 
+def _sampled(order: int) -> IntervalInequality:
+    return IntervalInequality(larger_direction(order, q, v), "<=", 2 * order * q**2 / v, _mechanism, f"order {order}")
+
+
 CLAIMS = (
     Claim(
-        key="liang/lemma_a_1",
-        title="(21) on Gaussians: maps that contract by c <= 1 and differ by s, from x apart to c x + s",
-        source=at(320, "Lemma A.1", "(21)"),
+        "liang/lemma_a_1",
+        "(21) on Gaussians: maps that contract by c <= 1 and differ by s, from x apart to c x + s",
+        at(320, "Lemma A.1", "(21)"),
+        Inequality((c * x + s - (z + s)) / c, "<= and attained", x - z, name="means over standard deviations").mutant(
+            "s not paid", left=(c * x + s - z) / c, sign="<="
+        ),
         assumptions=(c <= 1, z <= x, c * x >= z),
-        checks=(Inequality((c * x + s - (z + s)) / c, Relation.TIGHT, x - z, name="means over standard deviations"),),
-        mutants=(wrong("s not paid", Inequality((c * x + s - z) / c, Relation.AT_MOST, x - z)),),
-        relation=Relation.TIGHT,
     ),
     Claim(
-        key="liang/lemma_a_2",
-        title="(22): Markov's inequality, a law on 0 and two points below and above a",
-        source=at(330, "Lemma A.2", "(22)"),
-        checks=(
-            Inequality(q, Relation.TIGHT, (p * x + q * y) / a, _above, "mass q at y, p at x, the rest at 0", _all_at_a),
+        "liang/lemma_a_2",
+        "(22): Markov's inequality, a law on 0 and two points below and above a",
+        at(330, "Lemma A.2", "(22)"),
+        Inequality(
+            q, "<= and attained", (p * x + q * y) / a, _above, "mass q at y, p at x, the rest at 0", _all_at_a
+        ).mutant("half", sign="<=", right=(p * x + q * y) / (2 * a), attained=()),
+    ),
+    Claim(
+        "liang/lemma_a_4",
+        "(24), (25), (26): the three inequalities of two numbers",
+        at(340, "Lemma A.4", "(24)"),
+        Inequality((xi + zeta) ** 2, "<= and attained", 2 * xi**2 + 2 * zeta**2, name="Lemma A.4")
+        .mutant("3/2", sign="<=", right=Rational(3, 2) * (xi**2 + zeta**2))
+        .mutant("other way", left=sqrt(x) + sqrt(y), sign="<=", right=sqrt(x + y)),
+        Inequality(a, "<= and attained", a**2 / (2 * u) + u / 2, name="Lemma A.5").mutant(
+            "u/4", sign="<=", right=a**2 / (2 * u) + u / 4
         ),
-        mutants=(wrong("half", Inequality(q, Relation.AT_MOST, (p * x + q * y) / (2 * a), _above)),),
-        relation=Relation.TIGHT,
+        Inequality(sqrt(x + y), "<= and attained", sqrt(x) + sqrt(y), name="Lemma A.6", attained=(Eq(y, 0),)),
     ),
     Claim(
-        key="liang/lemma_a_4",
-        title="(24), (25), (26): the three inequalities of two numbers",
-        source=at(340, "Lemma A.4", "(24)"),
-        checks=(
-            Inequality((xi + zeta) ** 2, Relation.TIGHT, 2 * xi**2 + 2 * zeta**2, name="Lemma A.4"),
-            Inequality(a, Relation.TIGHT, a**2 / (2 * u) + u / 2, name="Lemma A.5"),
-            Inequality(sqrt(x + y), Relation.TIGHT, sqrt(x) + sqrt(y), name="Lemma A.6", attained=(Eq(y, 0),)),
+        "liang/lemma_a_9",
+        "(28): merging two outcomes of a die does not raise the divergence of order 2",
+        at(370, "Lemma A.9", "(28)"),
+        Inequality((x + y) ** 2 / (u + v), "<= and attained", x**2 / u + y**2 / v, name="masses x, y from u, v").mutant(
+            "half", sign="<=", right=(x**2 / u + y**2 / v) / 2
         ),
-        mutants=(
-            wrong("3/2", Inequality((xi + zeta) ** 2, Relation.AT_MOST, Rational(3, 2) * (xi**2 + zeta**2))),
-            wrong("u/4", Inequality(a, Relation.AT_MOST, a**2 / (2 * u) + u / 4)),
-            wrong("other way", Inequality(sqrt(x) + sqrt(y), Relation.AT_MOST, sqrt(x + y))),
-        ),
-        relation=Relation.TIGHT,
     ),
     Claim(
-        key="liang/lemma_a_9",
-        title="(28): merging two outcomes of a die does not raise the divergence of order 2",
-        source=at(370, "Lemma A.9", "(28)"),
-        checks=(Inequality((x + y) ** 2 / (u + v), Relation.TIGHT, x**2 / u + y**2 / v, name="masses x, y from u, v"),),
-        mutants=(wrong("half", Inequality((x + y) ** 2 / (u + v), Relation.AT_MOST, (x**2 / u + y**2 / v) / 2)),),
-        relation=Relation.TIGHT,
-    ),
-    Claim(
-        key="liang/lemma_a_10",
-        title="(29): p^2/q is convex in q, so the affinity of order 2 is; its logarithm is liang/lemma_3_2/convexity",
-        source=at(376, "Lemma A.10", "(29)"),
+        "liang/lemma_a_10",
+        "(29): p^2/q is convex in q, so the affinity of order 2 is; its logarithm is liang/lemma_3_2/convexity",
+        at(376, "Lemma A.10", "(29)"),
+        Inequality(
+            p**2 / ((1 - x) * q + x * u), "<= and attained", (1 - x) * p**2 / q + x * p**2 / u, name="one outcome"
+        ).mutant("concave", left=(1 - x) * p**2 / q + x * p**2 / u, sign="<=", right=p**2 / ((1 - x) * q + x * u)),
         assumptions=(*_coins, x <= 1),
-        checks=(
-            Inequality(
-                p**2 / ((1 - x) * q + x * u), Relation.TIGHT, (1 - x) * p**2 / q + x * p**2 / u, name="one outcome"
-            ),
-        ),
-        mutants=(
-            wrong(
-                "concave", Inequality((1 - x) * p**2 / q + x * p**2 / u, Relation.AT_MOST, p**2 / ((1 - x) * q + x * u))
-            ),
-        ),
-        relation=Relation.TIGHT,
     ),
     Claim(
-        key="liang/lemma_a_11",
-        title="(30) on Gaussians: two steps add, alpha (x^2 + y^2)/(2 v)",
-        source=at(384, "Lemma A.11", "(30)"),
+        "liang/lemma_a_11",
+        "(30) on Gaussians: two steps add, alpha (x^2 + y^2)/(2 v)",
+        at(384, "Lemma A.11", "(30)"),
+        Identity(
+            renyi((x, v), (_zero, v), alpha) + renyi((y, v), (_zero, v), alpha),
+            alpha * (x**2 + y**2) / (2 * v),
+            "equal variances",
+        ).mutant("lengths add first", right=alpha * (x + y) ** 2 / (2 * v)),
         assumptions=(alpha > 1,),
-        checks=(
-            Identity(
-                renyi((x, v), (_zero, v), alpha) + renyi((y, v), (_zero, v), alpha),
-                alpha * (x**2 + y**2) / (2 * v),
-                "equal variances",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "lengths add first",
-                Identity(
-                    renyi((x, v), (_zero, v), alpha) + renyi((y, v), (_zero, v), alpha), alpha * (x + y) ** 2 / (2 * v)
-                ),
-            ),
-        ),
     ),
     Claim(
-        key="liang/lemma_a_13",
-        title="Lemma A.13 at orders 2 to 4 in the larger direction: at most 2 alpha q^2/sigma^2, sigma = 4",
-        source=at(400, "Lemma A.13"),
-        checks=tuple(
-            Holds(larger_direction(order, q, v), Relation.AT_MOST, 2 * order * q**2 / v, _mechanism, f"order {order}")
-            for order in (2, 3, 4)
-        ),
-        mutants=(
-            wrong(
-                "a quarter of it",
-                Holds(larger_direction(2, q, v), Relation.AT_MOST, q**2 / v, _mechanism),
-            ),
-        ),
-        relation=Relation.AT_MOST,
+        "liang/lemma_a_13",
+        "Lemma A.13 at orders 2 to 4 in the larger direction: at most 2 alpha q^2/sigma^2, sigma = 4",
+        at(400, "Lemma A.13"),
+        _sampled(2).mutant("a quarter of it", right=q**2 / v),
+        _sampled(3),
+        _sampled(4),
     ),
     Claim(
-        key="liang/lemma_a_13/orders",
-        title="(33) at q = 1/5, sigma = 4: order 4 is allowed, order 5 is not",
-        source=at(402, "Lemma A.13", "(33)"),
-        checks=(
-            Holds(Integer(4), Relation.AT_MOST, _first_order(4), {}, "first condition, order 4"),
-            Holds(Integer(4), Relation.AT_MOST, _second_order(4), {}, "second condition, order 4"),
-            Holds(_first_order(5), Relation.BELOW, Integer(5), {}, "first condition, order 5"),
+        "liang/lemma_a_13/orders",
+        "(33) at q = 1/5, sigma = 4: order 4 is allowed, order 5 is not",
+        at(402, "Lemma A.13", "(33)"),
+        IntervalInequality(Integer(4), "<=", _first_order(4), {}, "first condition, order 4").mutant(
+            "order 5 too", left=Integer(5), right=_first_order(5)
         ),
-        mutants=(wrong("order 5 too", Holds(Integer(5), Relation.AT_MOST, _first_order(5), {})),),
+        IntervalInequality(Integer(4), "<=", _second_order(4), {}, "second condition, order 4"),
+        IntervalInequality(_first_order(5), "<", Integer(5), {}, "first condition, order 5"),
     ),
     Claim(
-        key="liang/lemma_a_14",
-        title="Lemma A.14 on h x^2/2: smooth, the upper and the lower bound are all h <= L",
-        source=at(410, "Lemma A.14"),
+        "liang/lemma_a_14",
+        "Lemma A.14 on h x^2/2: smooth, the upper and the lower bound are all h <= L",
+        at(410, "Lemma A.14"),
+        Inequality(h * d**2 / 2, "<= and attained", L * d**2 / 2, (h <= L,), "second item"),
+        Inequality((h * d) ** 2 / (2 * L), "<= and attained", h * d**2 / 2, (h <= L,), "third item").mutant(
+            "1/L", left=(h * d) ** 2 / L, sign="<="
+        ),
+        Inequality(h, "<= and attained", L, ((h * d) ** 2 / (2 * L) <= h * d**2 / 2, d > 0), "and back"),
+        Units(L * d**2, r, {**SMOOTH, **_loss}, "second item is a loss").mutant("L g^2", left=g**2 * L),
+        Units(g**2 / L, r, {**SMOOTH, **_loss}, "third item is a loss"),
         assumptions=(h > 0, L > 0),
-        checks=(
-            Inequality(h * d**2 / 2, Relation.TIGHT, L * d**2 / 2, (h <= L,), "second item"),
-            Inequality((h * d) ** 2 / (2 * L), Relation.TIGHT, h * d**2 / 2, (h <= L,), "third item"),
-            Inequality(h, Relation.TIGHT, L, ((h * d) ** 2 / (2 * L) <= h * d**2 / 2, d > 0), "and back"),
-            Units(L * d**2, r, {**SMOOTH, **_loss}, "second item is a loss"),
-            Units(g**2 / L, r, {**SMOOTH, **_loss}, "third item is a loss"),
-        ),
-        mutants=(
-            wrong("1/L", Inequality((h * d) ** 2 / L, Relation.AT_MOST, h * d**2 / 2, (h <= L,))),
-            wrong("L g^2", Units(g**2 * L, r, {**SMOOTH, **_loss})),
-        ),
-        relation=Relation.TIGHT,
     ),
     Claim(
-        key="liang/lemma_a_14/gradient",
-        title="What C.1 uses of Lemma A.14: |grad l|^2 <= 2 L (l - l*), from the third item at the minimum",
-        source=at(410, "Lemma A.14"),
-        checks=(
-            Inequality(g, Relation.TIGHT, sqrt(2 * L) * G, (g**2 / (2 * L) <= G**2, L > 0), "root of it"),
-            Units(sqrt(L) * G, g, SMOOTH, "a gradient"),
+        "liang/lemma_a_14/gradient",
+        "What C.1 uses of Lemma A.14: |grad l|^2 <= 2 L (l - l*), from the third item at the minimum",
+        at(410, "Lemma A.14"),
+        Inequality(g, "<= and attained", sqrt(2 * L) * G, (g**2 / (2 * L) <= G**2, L > 0), "root of it").mutant(
+            "sqrt(L)", sign="<=", right=sqrt(L) * G
         ),
-        mutants=(
-            wrong("sqrt(L)", Inequality(g, Relation.AT_MOST, sqrt(L) * G, (g**2 / (2 * L) <= G**2, L > 0))),
-            wrong("L for its root", Units(L * G, g, SMOOTH)),
-        ),
-        relation=Relation.TIGHT,
+        Units(sqrt(L) * G, g, SMOOTH, "a gradient").mutant("L for its root", left=L * G),
     ),
     Claim(
-        key="liang/lemma_a_15",
-        title="Lemma A.15 on h x^2/2: the second item is h >= m, and f - m |x|^2/2 is convex just then",
-        source=at(418, "Lemma A.15"),
+        "liang/lemma_a_15",
+        "Lemma A.15 on h x^2/2: the second item is h >= m, and f - m |x|^2/2 is convex just then",
+        at(418, "Lemma A.15"),
+        Inequality(m * d**2 / 2, "<= and attained", h * d**2 / 2, (h >= m,), "second item").mutant(
+            "m d^2", left=m * d**2, sign="<="
+        ),
+        Inequality(m, "<= and attained", h, (m * d**2 <= h * d**2, d > 0), "and back"),
+        Inequality(_zero, "<= and attained", h - m, (h >= m,), "third item"),
         assumptions=(h > 0,),
-        checks=(
-            Inequality(m * d**2 / 2, Relation.TIGHT, h * d**2 / 2, (h >= m,), "second item"),
-            Inequality(m, Relation.TIGHT, h, (m * d**2 <= h * d**2, d > 0), "and back"),
-            Inequality(_zero, Relation.TIGHT, h - m, (h >= m,), "third item"),
-        ),
-        mutants=(wrong("m d^2", Inequality(m * d**2, Relation.AT_MOST, h * d**2 / 2, (h >= m,))),),
-        relation=Relation.TIGHT,
     ),
     Claim(
-        key="liang/lemma_a_15/gap",
-        title="What C.1 uses of Lemma A.15: |theta - theta*|^2 <= (2/m)(l - l*) and l - l* <= |grad l|^2/(2 m)",
-        source=at(418, "Lemma A.15"),
-        checks=(
-            Inequality(x, Relation.TIGHT, sqrt(2 / m) * G, (m * x**2 / 2 <= G**2,), "distance"),
-            Inequality(Q - m * P / 2, Relation.TIGHT, R / (2 * m), (Q**2 <= P * R,), "gap: least over the other point"),
-            Units(G / sqrt(m), x, SMOOTH, "a length"),
-            Units(g / sqrt(m), G, SMOOTH, "(66): root of a loss"),
+        "liang/lemma_a_15/gap",
+        "What C.1 uses of Lemma A.15: |theta - theta*|^2 <= (2/m)(l - l*) and l - l* <= |grad l|^2/(2 m)",
+        at(418, "Lemma A.15"),
+        Inequality(x, "<= and attained", sqrt(2 / m) * G, (m * x**2 / 2 <= G**2,), "distance").mutant(
+            "1/m", sign="<=", right=G / sqrt(m)
         ),
-        mutants=(
-            wrong("1/m", Inequality(x, Relation.AT_MOST, G / sqrt(m), (m * x**2 / 2 <= G**2,))),
-            wrong("R/(4 m)", Inequality(Q - m * P / 2, Relation.AT_MOST, R / (4 * m), (Q**2 <= P * R,))),
-            wrong("m for its root", Units(g / m, G, SMOOTH)),
-        ),
-        relation=Relation.TIGHT,
+        Inequality(
+            Q - m * P / 2, "<= and attained", R / (2 * m), (Q**2 <= P * R,), "gap: least over the other point"
+        ).mutant("R/(4 m)", sign="<=", right=R / (4 * m)),
+        Units(G / sqrt(m), x, SMOOTH, "a length"),
+        Units(g / sqrt(m), G, SMOOTH, "(66): root of a loss").mutant("m for its root", left=g / m),
     ),
 )

@@ -9,9 +9,8 @@ Remark       v is the growth 1 + eta L of one step.
 
 from sympy import Eq, Integer, Min
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Recursion, Relation, Role, Units
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Recursion, Step, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, a, alpha, b, beta, eta, n, sigma_dp, t, v, y, z
 
 _grow = 1 + eta * L
@@ -20,103 +19,80 @@ _price = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)
 _some = (L > 0,)
 
 CLAIMS = (
-    Claim(
-        key="liang/appendix_b/sequence",
-        title="B.3: with equal shifts a the sum formula of z_t solves z_(t+1) = (1 + eta L) z_t - a, z_tau = D",
-        source=at(504, "Theorem B.3"),
+    Step(
+        "liang/appendix_b/sequence",
+        "B.3: with equal shifts a the sum formula of z_t solves z_(t+1) = (1 + eta L) z_t - a, z_tau = D",
+        at(504, "Theorem B.3"),
+        Recursion(t, D, v * PREVIOUS - a, v**t * D - a * (v**t - 1) / (v - 1), name="v = 1 + eta L")
+        .mutant("from z_tau = 0", closed_form=-a * (v**t - 1) / (v - 1))
+        .mutant("one power more", closed_form=v ** (t + 1) * D - a * (v**t - 1) / (v - 1)),
         assumptions=(v > 1,),
-        checks=(Recursion(t, D, v * PREVIOUS - a, v**t * D - a * (v**t - 1) / (v - 1), name="v = 1 + eta L"),),
-        mutants=(
-            wrong("from z_tau = 0", Recursion(t, D, v * PREVIOUS - a, -a * (v**t - 1) / (v - 1))),
-            wrong("one power more", Recursion(t, D, v * PREVIOUS - a, v ** (t + 1) * D - a * (v**t - 1) / (v - 1))),
-        ),
-        role=Role.STEP,
     ),
-    Claim(
-        key="liang/appendix_b/no_shift",
-        title="B.2: from z_0 = 0 the only sequence with z_t >= 0 and a_t >= 0 is a = 0, so Theorem 3.3 is composition",
-        source=at(478, "Theorem B.2"),
-        checks=(Inequality(a, Relation.TIGHT, Integer(0), (-a >= 0,), "z_1 = -a_0 >= 0", (Eq(a, 0),)),),
-        mutants=(wrong("a_0 <= z_0 + 1", Inequality(a, Relation.AT_MOST, Integer(0), (1 - a >= 0,))),),
-        role=Role.OURS,
+    Ours(
+        "liang/appendix_b/no_shift",
+        "B.2: from z_0 = 0 the only sequence with z_t >= 0 and a_t >= 0 is a = 0, so Theorem 3.3 is composition",
+        at(478, "Theorem B.2"),
+        Inequality(a, "<= and attained", Integer(0), (-a >= 0,), "z_1 = -a_0 >= 0", (Eq(a, 0),)).mutant(
+            "a_0 <= z_0 + 1", sign="<=", given=(1 - a >= 0,), attained=()
+        ),
     ),
-    Claim(
-        key="liang/appendix_b/one_step",
-        title="(44), (49): z_(t+1) + a_t = (1 + eta L) z_t; a shift is paid from noise (1 - beta) eta^2 sigma_DP^2",
-        source=at(482, "Theorem B.2", "(44)"),
-        checks=(
-            Identity((_grow * z - a) + a, _grow * z, "third step"),
-            Identity(alpha * a**2 / (2 * ((1 - beta) * eta**2 * sigma_dp**2)), _shift, "Lemma 2.6 at this variance"),
-            Units(_shift + _price, Integer(1), SMOOTH, "the two prices add"),
+    Step(
+        "liang/appendix_b/one_step",
+        "(44), (49): z_(t+1) + a_t = (1 + eta L) z_t; a shift is paid from noise (1 - beta) eta^2 sigma_DP^2",
+        at(482, "Theorem B.2", "(44)"),
+        Identity((_grow * z - a) + a, _grow * z, "third step"),
+        Identity(alpha * a**2 / (2 * ((1 - beta) * eta**2 * sigma_dp**2)), _shift, "Lemma 2.6 at this variance").mutant(
+            "beta for 1 - beta", left=alpha * a**2 / (2 * (beta * eta**2 * sigma_dp**2))
         ),
-        mutants=(
-            wrong("beta for 1 - beta", Identity(alpha * a**2 / (2 * (beta * eta**2 * sigma_dp**2)), _shift)),
-            wrong("shift over gradient noise", Units(_shift * eta**2 + _price, Integer(1), SMOOTH)),
+        Units(_shift + _price, Integer(1), SMOOTH, "the two prices add").mutant(
+            "shift over gradient noise", left=_shift * eta**2 + _price
         ),
-        role=Role.STEP,
     ),
-    Claim(
-        key="liang/appendix_b/sums",
-        title="(45), (50): T - tau steps with equal shifts cost T - tau times one step",
-        source=at(486, "Theorem B.2", "(45)"),
-        assumptions=(beta > 0, beta < 1),
-        checks=(
-            Recursion(t, Integer(0), PREVIOUS + _shift + _price, t * (_shift + _price), name="t counts the steps"),
-        ),
-        mutants=(
-            wrong("T - tau - 1", Recursion(t, Integer(0), PREVIOUS + _shift + _price, (t - 1) * (_shift + _price))),
-        ),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="liang/appendix_b/last_line_3_3",
-        title="(46) is (11) up to the constant 2/beta, which has no bound as the share beta falls",
-        source=at(490, "Theorem B.2", "(46)"),
-        checks=(
-            Identity(_price * T, 2 / beta * (alpha * K**2 * T / (n * b * sigma_dp**2)), "statement and last line"),
+    Step(
+        "liang/appendix_b/sums",
+        "(45), (50): T - tau steps with equal shifts cost T - tau times one step",
+        at(486, "Theorem B.2", "(45)"),
+        Recursion(t, Integer(0), PREVIOUS + _shift + _price, t * (_shift + _price), name="t counts the steps").mutant(
+            "T - tau - 1", closed_form=(t - 1) * (_shift + _price)
         ),
         assumptions=(beta > 0, beta < 1),
-        mutants=(wrong("1/beta", Identity(_price * T, 1 / beta * (alpha * K**2 * T / (n * b * sigma_dp**2)))),),
-        role=Role.STEP,
     ),
-    Claim(
-        key="liang/appendix_b/last_line_3_4",
-        title="(55) has 2 eta^2 C^2 where the statement (47) has eta^2 C^2: within the constant 2 of each other",
-        source=at(530, "Theorem B.3", "(55)"),
-        checks=(
-            Asymptotic(Min(T, y), Min(T, y / 2), constant=Integer(2), name="(47) by (55)"),
-            Asymptotic(Min(T, y / 2), Min(T, y), constant=Integer(1), name="(55) by (47)"),
+    Step(
+        "liang/appendix_b/last_line_3_3",
+        "(46) is (11) up to the constant 2/beta, which has no bound as the share beta falls",
+        at(490, "Theorem B.2", "(46)"),
+        Identity(_price * T, 2 / beta * (alpha * K**2 * T / (n * b * sigma_dp**2)), "statement and last line").mutant(
+            "1/beta", right=1 / beta * (alpha * K**2 * T / (n * b * sigma_dp**2))
         ),
-        mutants=(wrong("equal", Inequality(Min(T, y), Relation.EQUAL, Min(T, y / 2))),),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
+        assumptions=(beta > 0, beta < 1),
+    ),
+    Step(
+        "liang/appendix_b/last_line_3_4",
+        "(55) has 2 eta^2 C^2 where the statement (47) has eta^2 C^2: within the constant 2 of each other",
+        at(530, "Theorem B.3", "(55)"),
+        Asymptotic(Min(T, y), Min(T, y / 2), constant=Integer(2), name="(47) by (55)"),
+        Asymptotic(Min(T, y / 2), Min(T, y), constant=Integer(1), name="(55) by (47)"),
+        Inequality(Min(T, y), "<=", 2 * Min(T, y / 2), name="twice").mutant("equal", sign="==", right=Min(T, y / 2)),
     ),
     Claim(
-        key="liang/appendix_b/earlier",
-        title="Earlier (14) is the last line (48) of its proof, term by term",
-        source=earlier(204, "Theorem 3.4", "(14)"),
+        "liang/appendix_b/earlier",
+        "Earlier (14) is the last line (48) of its proof, term by term",
+        earlier(204, "Theorem 3.4", "(14)"),
+        Identity(
+            _price + _shift.subs(a, _grow * D),
+            _price + alpha * _grow**2 * D**2 / (2 * eta**2 * sigma_dp**2 * (1 - beta)),
+            "(48) is (14)",
+        ).mutant("a = D", left=_price + _shift.subs(a, D)),
+        Units(_price + _shift.subs(a, _grow * D), Integer(1), SMOOTH, "a number").mutant(
+            "D for D^2", left=_price + alpha * _grow**2 * D / (2 * eta**2 * sigma_dp**2)
+        ),
         assumptions=(beta > 0, beta < 1, *_some),
-        checks=(
-            Identity(
-                _price + _shift.subs(a, _grow * D),
-                _price + alpha * _grow**2 * D**2 / (2 * eta**2 * sigma_dp**2 * (1 - beta)),
-                "(48) is (14)",
-            ),
-            Units(_price + _shift.subs(a, _grow * D), Integer(1), SMOOTH, "a number"),
-        ),
-        mutants=(
-            wrong("a = D", Identity(_price + _shift.subs(a, D), _price + _shift.subs(a, _grow * D))),
-            wrong("D for D^2", Units(_price + alpha * _grow**2 * D / (2 * eta**2 * sigma_dp**2), Integer(1), SMOOTH)),
-        ),
     ),
-    Claim(
-        key="liang/appendix_b/sampling_rate",
-        title="In a batch of b of the n + 1 samples of D' the added one is with probability at most q = b/n",
-        source=at(444, "B.1"),
+    Ours(
+        "liang/appendix_b/sampling_rate",
+        "In a batch of b of the n + 1 samples of D' the added one is with probability at most q = b/n",
+        at(444, "B.1"),
+        Inequality(b / (n + 1), "<", b / n, name="fixed-size batches").mutant("by a factor 2", left=2 * b / (n + 1)),
         assumptions=(b <= n,),
-        checks=(Inequality(b / (n + 1), Relation.BELOW, b / n, name="fixed-size batches"),),
-        mutants=(wrong("by a factor 2", Inequality(2 * b / (n + 1), Relation.BELOW, b / n)),),
-        role=Role.OURS,
-        relation=Relation.BELOW,
     ),
 )

@@ -12,9 +12,8 @@ Remark       The paper's C is K, its mu is m. In units where L = 1/2, sqrt(2 L) 
 from sympy import Expr, Rational
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Step
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import G, K, eta, g, p, rho, sigma_sgd, x, z
 
 _far = 35 * sigma_sgd * rho**3
@@ -32,123 +31,85 @@ def _q(top: int, bottom: int) -> Expr:
 
 def _square(given: tuple[Boolean, ...], bound: Expr, name: str) -> Inequality:
     """(63) divided by eta, with L = 1/2 and g <= G: eta K^2 <= K (2/5) G."""
-    return Inequality(eta * K**2, Relation.AT_MOST, bound, (g <= G, *given), name)
+    return Inequality(eta * K**2, "<=", bound, (g <= G, *given), name)
 
 
 CLAIMS = (
-    Claim(
-        key="liang/appendix_c_1/clipping_factor",
-        title="Case 1.1: the clipping factor is at least 7 K/(8 g) and at most K/(35 .. - 5 ..)",
-        source=at(560, "C.1", "above (59)"),
-        checks=(
-            Inequality(7 * K * z, Relation.TIGHT, 8 * g * K, _sample, "K/z >= 7 K/(8 g), z the sample's norm"),
-            Inequality(7 * K, Relation.AT_MOST, 8 * g, _sample, "1 >= 7 K/(8 g)"),
-            Inequality(_far - _near, Relation.AT_MOST, z, _sample, "K/z at most"),
-        ),
-        mutants=(
-            wrong("8/9", Inequality(8 * K * z, Relation.AT_MOST, 8 * g * K, _sample)),
-            wrong("above 35", Inequality(_far, Relation.AT_MOST, z, _sample)),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
+    Step(
+        "liang/appendix_c_1/clipping_factor",
+        "Case 1.1: the clipping factor is at least 7 K/(8 g) and at most K/(35 .. - 5 ..)",
+        at(560, "C.1", "above (59)"),
+        Inequality(7 * K * z, "<= and attained", 8 * g * K, _sample, "K/z >= 7 K/(8 g), z the sample's norm"),
+        Inequality(7 * K, "<=", 8 * g, _sample, "1 >= 7 K/(8 g)").mutant("8/9", left=8 * K * z, right=8 * g * K),
+        Inequality(_far - _near, "<=", z, _sample, "K/z at most").mutant("above 35", left=_far),
     ),
-    Claim(
-        key="liang/appendix_c_1/contraction",
-        title="(59): -7/4 + 4/(7 - sqrt(m/L)) <= -13/12, in units of eta K G/sqrt(2 L)",
-        source=at(562, "C.1", "(59)"),
+    Step(
+        "liang/appendix_c_1/contraction",
+        "(59): -7/4 + 4/(7 - sqrt(m/L)) <= -13/12, in units of eta K G/sqrt(2 L)",
+        at(562, "C.1", "(59)"),
+        Identity(
+            2 * sigma_sgd * rho / (7 * sigma_sgd * rho**3 - sigma_sgd * rho) * 2 * rho**2,
+            4 / (7 - rho**-2),
+            "fourth to fifth line, L = 1/2",
+        ).mutant("rho^2 lost", left=2 * rho / (7 * rho**3 - rho) * 2),
+        Inequality(_q(-7, 4) + 4 / (7 - rho**-2), "<= and attained", _q(-13, 12), name="last line").mutant(
+            "-7/6", sign="<=", right=_q(-7, 6)
+        ),
         assumptions=(rho >= 1,),
-        checks=(
-            Identity(
-                2 * sigma_sgd * rho / (7 * sigma_sgd * rho**3 - sigma_sgd * rho) * 2 * rho**2,
-                4 / (7 - rho**-2),
-                "fourth to fifth line, L = 1/2",
-            ),
-            Inequality(_q(-7, 4) + 4 / (7 - rho**-2), Relation.TIGHT, _q(-13, 12), name="last line"),
-        ),
-        mutants=(
-            wrong("-7/6", Inequality(_q(-7, 4) + 4 / (7 - rho**-2), Relation.AT_MOST, _q(-7, 6))),
-            wrong("rho^2 lost", Identity(2 * rho / (7 * rho**3 - rho) * 2, 4 / (7 - rho**-2))),
-        ),
-        role=Role.STEP,
-        relation=Relation.TIGHT,
     ),
-    Claim(
-        key="liang/appendix_c_1/markov",
-        title="(61), (62): probability 1/25 sqrt(m/L) of a far sample leaves -22/25",
-        source=at(578, "C.1", "(62)"),
-        checks=(
-            Inequality(_q(24, 25), Relation.TIGHT, 1 - p, _rare, "(61)"),
-            Inequality(_q(-13, 12) * (1 - p) + 4 * x, Relation.AT_MOST, _q(-22, 25), _rare, "(62), x = p sqrt(L/m)"),
-        ),
-        mutants=(
-            wrong("-23/25", Inequality(_q(-13, 12) * (1 - p) + 4 * x, Relation.AT_MOST, _q(-23, 25), _rare)),
-            wrong("49/50", Inequality(_q(49, 50), Relation.AT_MOST, 1 - p, _rare)),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="liang/appendix_c_1/square_1",
-        title="(63) in case 1.1: eta^2 K^2 <= (2/5) eta K G/sqrt(2 L) where eta <= 7 rho/(10 L)",
-        source=at(582, "C.1", "(63)"),
-        checks=(
-            _square((*_case_1, eta <= 14 * rho / 10), 2 * K * G / 5, "L = 1/2"),
-            Inequality(Rational(9, 10), Relation.AT_MOST, 14 * rho / 10, (rho >= 1,), "met by eta <= 9/(20 L)"),
-            Identity(_q(22, 25) - _q(2, 5), _q(12, 25), "(64)"),
-        ),
-        mutants=(
-            wrong("1/5", _square((*_case_1, eta <= 14 * rho / 10), K * G / 5, "")),
-            wrong("twice the step", _square((*_case_1, eta <= 28 * rho / 10), 2 * K * G / 5, "")),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="liang/appendix_c_1/square_2",
-        title="(69), case 2.1: 'combined with (63)', eta^2 K^2 <= (2/5) eta K G/sqrt(2 L) at eta <= 9/(20 L)",
-        source=at(610, "C.1", "(69)"),
-        checks=(_square((*_case_2, 2 * g > K, eta <= _q(9, 10)), 2 * K * G / 5, "L = 1/2, g > K/2"),),
-        mutants=(wrong("1/10", _square((*_case_2, 2 * g > K, eta <= _q(9, 10)), K * G / 10, "")),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(69) uses (63) in case 2.1, but (63) was derived from K <= 10 sigma_SGD rho^2 and g >= 35 "
-            "sigma_SGD rho^3, "
-            "which are case 1.1. From g > K/2 and eta <= 9/(20 L) only 9/5 follows for 2/5, and -3/5 + 9/5 is no "
-            "decrease at all. With eta <= 1/(10 L) the step and -1/5 hold."
+    Step(
+        "liang/appendix_c_1/markov",
+        "(61), (62): probability 1/25 sqrt(m/L) of a far sample leaves -22/25",
+        at(578, "C.1", "(62)"),
+        Inequality(_q(24, 25), "<= and attained", 1 - p, _rare, "(61)").mutant("49/50", left=_q(49, 50), sign="<="),
+        Inequality(_q(-13, 12) * (1 - p) + 4 * x, "<=", _q(-22, 25), _rare, "(62), x = p sqrt(L/m)").mutant(
+            "-23/25", right=_q(-23, 25)
         ),
     ),
-    Claim(
-        key="liang/appendix_c_1/square_2_repaired",
-        title="Case 2.1 with eta <= 1/(10 L): eta^2 K^2 <= (2/5) eta K G/sqrt(2 L); 9/5 at eta <= 9/(20 L)",
-        source=at(610, "C.1", "(69)"),
-        checks=(
-            _square((2 * g > K, eta <= _q(1, 5)), 2 * K * G / 5, "L = 1/2"),
-            _square((2 * g > K, eta <= _q(9, 10)), 9 * K * G / 5, "what the paper's step size gives"),
-            Identity(_q(3, 5) - _q(2, 5), _q(1, 5), "(69)"),
+    Step(
+        "liang/appendix_c_1/square_1",
+        "(63) in case 1.1: eta^2 K^2 <= (2/5) eta K G/sqrt(2 L) where eta <= 7 rho/(10 L)",
+        at(582, "C.1", "(63)"),
+        _square((*_case_1, eta <= 14 * rho / 10), 2 * K * G / 5, "L = 1/2")
+        .mutant("1/5", _square((*_case_1, eta <= 14 * rho / 10), K * G / 5, ""))
+        .mutant("twice the step", _square((*_case_1, eta <= 28 * rho / 10), 2 * K * G / 5, "")),
+        Inequality(Rational(9, 10), "<=", 14 * rho / 10, (rho >= 1,), "met by eta <= 9/(20 L)"),
+        Identity(_q(22, 25) - _q(2, 5), _q(12, 25), "(64)"),
+    ),
+    Step(
+        "liang/appendix_c_1/square_2",
+        "(69), case 2.1: 'combined with (63)', eta^2 K^2 <= (2/5) eta K G/sqrt(2 L) at eta <= 9/(20 L)",
+        at(610, "C.1", "(69)"),
+        _square((*_case_2, 2 * g > K, eta <= _q(9, 10)), 2 * K * G / 5, "L = 1/2, g > K/2").mutant(
+            "1/10", _square((*_case_2, 2 * g > K, eta <= _q(9, 10)), K * G / 10, "")
         ),
-        mutants=(
-            wrong("eta <= 1/(9 L)", _square((2 * g > K, eta <= _q(2, 9)), 2 * K * G / 5, "")),
-            wrong("8/5", _square((2 * g > K, eta <= _q(9, 10)), 8 * K * G / 5, "")),
+        remark="""(69) uses (63) in case 2.1, but (63) was derived from K <= 10 sigma_SGD rho^2 and g >= 35 sigma_SGD
+        rho^3, which are case 1.1. From g > K/2 and eta <= 9/(20 L) only 9/5 follows for 2/5, and -3/5 + 9/5 is no
+        decrease at all. With eta <= 1/(10 L) the step and -1/5 hold.""",
+    ),
+    Ours(
+        "liang/appendix_c_1/square_2_repaired",
+        "Case 2.1 with eta <= 1/(10 L): eta^2 K^2 <= (2/5) eta K G/sqrt(2 L); 9/5 at eta <= 9/(20 L)",
+        at(610, "C.1", "(69)"),
+        _square((2 * g > K, eta <= _q(1, 5)), 2 * K * G / 5, "L = 1/2").mutant(
+            "eta <= 1/(9 L)", _square((2 * g > K, eta <= _q(2, 9)), 2 * K * G / 5, "")
         ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+        _square((2 * g > K, eta <= _q(9, 10)), 9 * K * G / 5, "what the paper's step size gives").mutant(
+            "8/5", _square((2 * g > K, eta <= _q(9, 10)), 8 * K * G / 5, "")
+        ),
+        Identity(_q(3, 5) - _q(2, 5), _q(1, 5), "(69)"),
         repairs="liang/appendix_c_1/square_2",
     ),
-    Claim(
-        key="liang/appendix_c_1/large_threshold",
-        title="(68): 2 sigma_SGD sqrt(2/m) <= 2 K/(5 sqrt(2 L)) where K >= 10 sigma_SGD sqrt(L/m), so -3/5",
-        source=at(608, "C.1", "(68)"),
+    Step(
+        "liang/appendix_c_1/large_threshold",
+        "(68): 2 sigma_SGD sqrt(2/m) <= 2 K/(5 sqrt(2 L)) where K >= 10 sigma_SGD sqrt(L/m), so -3/5",
+        at(608, "C.1", "(68)"),
+        Inequality(2 * sigma_sgd * 2 * rho**2, "<= and attained", 2 * K / 5, name="fifth step, L = 1/2").mutant(
+            "1/5", sign="<=", right=K / 5
+        ),
+        Inequality(-K + 2 * K / 5, "<= and attained", -3 * K / 5, name="last step").mutant(
+            "-4/5", sign="<=", right=-4 * K / 5
+        ),
         assumptions=_case_2,
-        checks=(
-            Inequality(2 * sigma_sgd * 2 * rho**2, Relation.TIGHT, 2 * K / 5, name="fifth step, L = 1/2"),
-            Inequality(-K + 2 * K / 5, Relation.TIGHT, -3 * K / 5, name="last step"),
-        ),
-        mutants=(
-            wrong("1/5", Inequality(2 * sigma_sgd * 2 * rho**2, Relation.AT_MOST, K / 5)),
-            wrong("-4/5", Inequality(-K + 2 * K / 5, Relation.AT_MOST, -4 * K / 5)),
-        ),
-        role=Role.STEP,
-        relation=Relation.TIGHT,
     ),
 )

@@ -7,11 +7,10 @@ Source       Liang et al., C.1, (71)-(79).
 Remark       The paper's C is K, its mu is m; units where L = 1/2 are used where said.
 """
 
-from sympy import Expr, Min, Rational, sqrt
+from sympy import Expr, Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Simulated
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Simulated, Step
 from lastiterate.symbolic.liang.paper import at, earlier
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import G, K, L, b, eta, g, m, p, r, rho, sigma_sgd, u, v, x, z
 
 _edge = 10 * sigma_sgd * rho**2
@@ -23,226 +22,142 @@ def _q(top: int, bottom: int) -> Expr:
 
 
 CLAIMS = (
-    Claim(
-        key="liang/appendix_c_1/chebyshev",
-        title="(72): a sample is clipped with probability at most 4 sigma_SGD^2/K^2",
-        source=at(626, "C.1", "(72)"),
-        checks=(Inequality(p, Relation.AT_MOST, 4 * sigma_sgd**2 / K**2, (p * K**2 / 4 <= sigma_sgd**2,), "Markov"),),
-        misprint=Inequality(p, Relation.AT_MOST, 4 * sigma_sgd**2 / K, (p * K**2 / 4 <= sigma_sgd**2,), "as printed"),
-        mutants=(
-            wrong(
-                "2 for 4",
-                Inequality(p, Relation.AT_MOST, 2 * sigma_sgd**2 / K**2, (p * K**2 / 4 <= sigma_sgd**2,)),
-            ),
+    Step(
+        "liang/appendix_c_1/chebyshev",
+        "(72): a sample is clipped with probability at most 4 sigma_SGD^2/K^2",
+        at(626, "C.1", "(72)"),
+        Inequality(p, "<=", 4 * sigma_sgd**2 / K**2, (p * K**2 / 4 <= sigma_sgd**2,), "Markov").mutant(
+            "2 for 4", right=2 * sigma_sgd**2 / K**2
         ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(72) prints 4 sigma_SGD^2/C for a probability, which has the unit of a gradient and is "
-            "exceeded for C < 1. "
-            "Markov's inequality gives 4 sigma_SGD^2/C^2, and (73) uses that."
+        misprint=Inequality(p, "<=", 4 * sigma_sgd**2 / K, (p * K**2 / 4 <= sigma_sgd**2,), "as printed"),
+        remark="""(72) prints 4 sigma_SGD^2/C for a probability, which has the unit of a gradient and is exceeded for C
+        < 1. Markov's inequality gives 4 sigma_SGD^2/C^2, and (73) uses that.""",
+    ),
+    Step(
+        "liang/appendix_c_1/clipping_bias",
+        "(73), third step: |E[clip X - X]| <= E|clip X - X| Pr(clipped), 'law of total expectation'",
+        at(630, "C.1", "(73)"),
+        Inequality(p * x, "<=", p * (p * x), (p < 1,), "excess x with probability p, else none").mutant(
+            "half of it", right=p * (p * x) / 2
+        ),
+        Simulated("clipping_excess", "<=", K * p**2, {p: _q(1, 4), K: 1}, name="a quarter of 2 K"),
+        remark="""(73) multiplies the mean excess E|clip X - X| by the probability of clipping, though the excess is
+        zero wherever nothing is clipped. The law of total expectation has the mean *given* clipping there. A right
+        bound is |E[clip X - X]| <= sigma_SGD^2/(2 K), from (d - K/2)^+ <= d^2/(2 K).""",
+    ),
+    Step(
+        "liang/appendix_c_1/clipping_bias_conditional",
+        "Earlier (64), third step: E[clip X - X] is the mean given clipping times Pr(clipped)",
+        earlier(715, "C.1", "(64)"),
+        Identity(p * x + (1 - p) * 0, x * p, "excess x given clipping, none otherwise").mutant(
+            "the probability twice", right=p * (p * x)
+        ),
+        Simulated("clipping_excess", "==", K * p, {p: _q(1, 4), K: 1}, _q(1, 50), "a quarter of 2 K").mutant(
+            "the probability twice, simulated", value=K * p**2, tolerance=Integer(0)
         ),
     ),
-    Claim(
-        key="liang/appendix_c_1/clipping_bias",
-        title="(73), third step: |E[clip X - X]| <= E|clip X - X| Pr(clipped), 'law of total expectation'",
-        source=at(630, "C.1", "(73)"),
-        checks=(
-            Inequality(p * x, Relation.AT_MOST, p * (p * x), (p < 1,), "excess x with probability p, else none"),
-            Simulated("clipping_excess", Relation.AT_MOST, K * p**2, {p: _q(1, 4), K: 1}, name="a quarter of 2 K"),
+    Ours(
+        "liang/appendix_c_1/clipping_bias_repaired",
+        "Where g <= K/2 the excess of a sample at distance x from the mean is at most x^2/(2 K)",
+        at(630, "C.1", "(73)"),
+        Inequality(
+            z - K, "<= and attained", x**2 / (2 * K), (z <= g + x, 2 * g <= K), "norm z; the mean over samples follows"
+        )
+        .mutant("x^2/(3 K)", sign="<=", right=x**2 / (3 * K))
+        .mutant("g <= 3 K/4", sign="<=", given=(z <= g + x, 4 * g <= 3 * K)),
+        Inequality(
+            2 * sigma_sgd**2 / (2 * K) * 2 * rho**2 * G,
+            "<=",
+            sigma_sgd**3 * 4 * rho**4 / K + G**2 / 25,
+            (rho >= 1, _edge <= K),
+            "so (73) keeps its form: sigma_SGD^3/(m K), and little of G^2; L = 1/2, 1/m = 2 rho^4",
         ),
-        mutants=(wrong("half of it", Inequality(p * x, Relation.AT_MOST, p * (p * x) / 2, (p < 1,))),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(73) multiplies the mean excess E|clip X - X| by the probability of clipping, though the excess is zero "
-            "wherever nothing is clipped. The law of total expectation has the mean *given* clipping there. "
-            "A right bound is |E[clip X - X]| <= sigma_SGD^2/(2 K), from (d - K/2)^+ <= d^2/(2 K)."
-        ),
-    ),
-    Claim(
-        key="liang/appendix_c_1/clipping_bias_conditional",
-        title="Earlier (64), third step: E[clip X - X] is the mean given clipping times Pr(clipped)",
-        source=earlier(715, "C.1", "(64)"),
-        checks=(
-            Identity(p * x + (1 - p) * 0, x * p, "excess x given clipping, none otherwise"),
-            Simulated("clipping_excess", Relation.EQUAL, K * p, {p: _q(1, 4), K: 1}, _q(1, 50), "a quarter of 2 K"),
-        ),
-        mutants=(
-            wrong("the probability twice", Identity(p * x + (1 - p) * 0, p * (p * x))),
-            wrong(
-                "the probability twice, simulated",
-                Simulated("clipping_excess", Relation.EQUAL, K * p**2, {p: _q(1, 4), K: 1}),
-            ),
-        ),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="liang/appendix_c_1/clipping_bias_repaired",
-        title="Where g <= K/2 the excess of a sample at distance x from the mean is at most x^2/(2 K)",
-        source=at(630, "C.1", "(73)"),
-        checks=(
-            Inequality(
-                z - K, Relation.TIGHT, x**2 / (2 * K), (z <= g + x, 2 * g <= K), "norm z; the mean over samples follows"
-            ),
-            Inequality(
-                2 * sigma_sgd**2 / (2 * K) * 2 * rho**2 * G,
-                Relation.AT_MOST,
-                sigma_sgd**3 * 4 * rho**4 / K + G**2 / 25,
-                (rho >= 1, _edge <= K),
-                "so (73) keeps its form: sigma_SGD^3/(m K), and little of G^2; L = 1/2, 1/m = 2 rho^4",
-            ),
-        ),
-        mutants=(
-            wrong("x^2/(3 K)", Inequality(z - K, Relation.AT_MOST, x**2 / (3 * K), (z <= g + x, 2 * g <= K))),
-            wrong("g <= 3 K/4", Inequality(z - K, Relation.AT_MOST, x**2 / (2 * K), (z <= g + x, 4 * g <= 3 * K))),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
         repairs="liang/appendix_c_1/clipping_bias",
     ),
-    Claim(
-        key="liang/appendix_c_1/case_2_2",
-        title="(73): 8 sigma^2/K^2 (sigma + g) x <= 4 sigma^3/(m K) + (4/25) sqrt(m/L) G^2, and 2 - 4/25 >= 46/25",
-        source=at(630, "C.1", "(73)"),
+    Step(
+        "liang/appendix_c_1/case_2_2",
+        "(73): 8 sigma^2/K^2 (sigma + g) x <= 4 sigma^3/(m K) + (4/25) sqrt(m/L) G^2, and 2 - 4/25 >= 46/25",
+        at(630, "C.1", "(73)"),
+        Inequality(
+            8 * sigma_sgd**3 / K**2 * x, "<= and attained", 4 * sigma_sgd**3 / (m * K), (2 * m * x <= K,), "first"
+        ),
+        Inequality(16 * sigma_sgd**2 / K**2 * rho**2, "<= and attained", _q(4, 25) * rho**-2, name="second").mutant(
+            "3/25", sign="<=", right=_q(3, 25) * rho**-2
+        ),
+        Inequality(_q(46, 25), "<= and attained", 2 - _q(4, 25) * rho**-2, name="last line").mutant(
+            "47/25", left=_q(47, 25), sign="<="
+        ),
         assumptions=_case_2,
-        checks=(
-            Inequality(
-                8 * sigma_sgd**3 / K**2 * x, Relation.TIGHT, 4 * sigma_sgd**3 / (m * K), (2 * m * x <= K,), "first"
-            ),
-            Inequality(16 * sigma_sgd**2 / K**2 * rho**2, Relation.TIGHT, _q(4, 25) * rho**-2, name="second"),
-            Inequality(_q(46, 25), Relation.TIGHT, 2 - _q(4, 25) * rho**-2, name="last line"),
-        ),
-        mutants=(
-            wrong("3/25", Inequality(16 * sigma_sgd**2 / K**2 * rho**2, Relation.AT_MOST, _q(3, 25) * rho**-2)),
-            wrong("47/25", Inequality(_q(47, 25), Relation.AT_MOST, 2 - _q(4, 25) * rho**-2)),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="liang/appendix_c_1/mean_square",
-        title="(74), first step: |g(theta)|^2 <= 1/b^2 sum of |g_xi|^2",
-        source=at(636, "C.1", "(74)"),
-        checks=(
-            Inequality(g**2, Relation.AT_MOST, g**2 / b, (b >= 1,), "all b samples alike"),
-            Simulated("batch_energy", Relation.AT_MOST, K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
-        ),
-        mutants=(wrong("1/b^2", Inequality(g**2, Relation.AT_MOST, g**2 / b**2)),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(74) bounds the square of a mean of b vectors by 1/b^2 times the sum of their squares, "
-            "which fails for any "
-            "b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b, not the squared mean. "
-            "The last line of (74) needs the clipping bias beside 2 eta^2 sigma_SGD^2/b."
-        ),
+    Step(
+        "liang/appendix_c_1/mean_square",
+        "(74), first step: |g(theta)|^2 <= 1/b^2 sum of |g_xi|^2",
+        at(636, "C.1", "(74)"),
+        Inequality(g**2, "<=", g**2 / b, (b >= 1,), "all b samples alike").mutant("1/b^2", right=g**2 / b**2, given=()),
+        Simulated("batch_energy", "<=", K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
+        remark="""(74) bounds the square of a mean of b vectors by 1/b^2 times the sum of their squares, which fails
+        for any b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b, not the squared mean. The
+        last line of (74) needs the clipping bias beside 2 eta^2 sigma_SGD^2/b.""",
     ),
-    Claim(
-        key="liang/appendix_c_1/mean_square_repaired",
-        title="|mean|^2 <= mean of squares; 2 eta^2 g^2 <= (9/5) eta G^2 at eta <= 9/(20 L); -46/25 + 9/5 = -1/25",
-        source=at(636, "C.1", "(74), (75)"),
-        checks=(
-            Inequality(((u + v) / 2) ** 2, Relation.TIGHT, (u**2 + v**2) / 2, name="two vectors on a line"),
-            Inequality(
-                2 * eta * g**2,
-                Relation.TIGHT,
-                _q(9, 5) * G**2,
-                (g**2 <= 2 * L * G**2, 20 * L * eta <= 9),
-                "last of (74)",
-            ),
-            Identity(_q(-46, 25) + _q(9, 5), _q(-1, 25), "(75)"),
+    Ours(
+        "liang/appendix_c_1/mean_square_repaired",
+        "|mean|^2 <= mean of squares; 2 eta^2 g^2 <= (9/5) eta G^2 at eta <= 9/(20 L); -46/25 + 9/5 = -1/25",
+        at(636, "C.1", "(74), (75)"),
+        Inequality(((u + v) / 2) ** 2, "<= and attained", (u**2 + v**2) / 2, name="two vectors on a line").mutant(
+            "a quarter", sign="<=", right=(u**2 + v**2) / 4
         ),
-        mutants=(
-            wrong("a quarter", Inequality(((u + v) / 2) ** 2, Relation.AT_MOST, (u**2 + v**2) / 4)),
-            wrong(
-                "eta <= 1/(2 L)",
-                Inequality(2 * eta * g**2, Relation.AT_MOST, _q(9, 5) * G**2, (g**2 <= 2 * L * G**2, 2 * L * eta <= 1)),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+        Inequality(
+            2 * eta * g**2,
+            "<= and attained",
+            _q(9, 5) * G**2,
+            (g**2 <= 2 * L * G**2, 20 * L * eta <= 9),
+            "last of (74)",
+        ).mutant("eta <= 1/(2 L)", sign="<=", given=(g**2 <= 2 * L * G**2, 2 * L * eta <= 1)),
+        Identity(_q(-46, 25) + _q(9, 5), _q(-1, 25), "(75)"),
         repairs="liang/appendix_c_1/mean_square",
     ),
-    Claim(
-        key="liang/appendix_c_1/minimum",
-        title="(79), (17): over the cases of K the error is r min{rho^3 sigma/sqrt(m), sqrt(sigma^3/(m K))}",
-        source=at(658, "C.1", "(79)"),
-        checks=(
-            Inequality(
-                rho**6 * sigma_sgd**2,
-                Relation.AT_MOST,
-                r * Min(rho**6 * sigma_sgd**2, sigma_sgd**3 / K),
-                (rho >= 1, _edge >= K),
-                "squares times m; case 1 has the first term",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "r = 100",
-                Inequality(
-                    rho**6 * sigma_sgd**2,
-                    Relation.AT_MOST,
-                    100 * Min(rho**6 * sigma_sgd**2, sigma_sgd**3 / K),
-                    (rho >= 1, _edge >= K),
-                ),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "Case 1 proves the first of the two terms and case 2 the second; (79) claims the smaller one throughout. "
-            "In case 1 near K = 10 sigma_SGD sqrt(L/m) the second is smaller by sqrt(10) L/m, which no "
-            "constant covers. "
-            "What is proved is the first for K <= 10 sigma_SGD sqrt(L/m) and the second above, so the larger always."
-        ),
+    Step(
+        "liang/appendix_c_1/minimum",
+        "(79), (17): over the cases of K the error is r min{rho^3 sigma/sqrt(m), sqrt(sigma^3/(m K))}",
+        at(658, "C.1", "(79)"),
+        Inequality(
+            rho**6 * sigma_sgd**2,
+            "<=",
+            r * Min(rho**6 * sigma_sgd**2, sigma_sgd**3 / K),
+            (rho >= 1, _edge >= K),
+            "squares times m; case 1 has the first term",
+        ).mutant("r = 100", right=100 * Min(rho**6 * sigma_sgd**2, sigma_sgd**3 / K)),
+        remark="""Case 1 proves the first of the two terms and case 2 the second; (79) claims the smaller one
+        throughout. In case 1 near K = 10 sigma_SGD sqrt(L/m) the second is smaller by sqrt(10) L/m, which no constant
+        covers. What is proved is the first for K <= 10 sigma_SGD sqrt(L/m) and the second above, so the larger
+        always.""",
     ),
-    Claim(
-        key="liang/appendix_c_1/minimum_repaired",
-        title="Case 2: the second term is the smaller one; case 1: the gap of the squares is at most 10 (L/m)^2",
-        source=at(658, "C.1", "(79)"),
+    Ours(
+        "liang/appendix_c_1/minimum_repaired",
+        "Case 2: the second term is the smaller one; case 1: the gap of the squares is at most 10 (L/m)^2",
+        at(658, "C.1", "(79)"),
+        Inequality(sigma_sgd**3 / K, "<=", rho**6 * sigma_sgd**2, (_edge <= K,), "case 2").mutant(
+            "case 2, a hundredth", left=100 * sigma_sgd**3 / K
+        ),
+        Inequality(
+            rho**6 * sigma_sgd**2, "<= and attained", 10 * rho**8 * sigma_sgd**3 / K, (_edge >= K,), "case 1"
+        ).mutant("case 1 without L/m", sign="<=", right=10 * sigma_sgd**3 / K),
+        Inequality(
+            r * sigma_sgd**3 / K,
+            "<",
+            rho**6 * sigma_sgd**2,
+            (rho >= r, r > 1, sigma_sgd <= K),
+            "no r serves (79): K = sigma_SGD is case 1",
+        ),
         assumptions=(rho >= 1,),
-        checks=(
-            Inequality(sigma_sgd**3 / K, Relation.AT_MOST, rho**6 * sigma_sgd**2, (_edge <= K,), "case 2"),
-            Inequality(rho**6 * sigma_sgd**2, Relation.TIGHT, 10 * rho**8 * sigma_sgd**3 / K, (_edge >= K,), "case 1"),
-            Inequality(
-                r * sigma_sgd**3 / K,
-                Relation.BELOW,
-                rho**6 * sigma_sgd**2,
-                (rho >= r, r > 1, sigma_sgd <= K),
-                "no r serves (79): K = sigma_SGD is case 1",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "case 1 without L/m",
-                Inequality(rho**6 * sigma_sgd**2, Relation.AT_MOST, 10 * sigma_sgd**3 / K, (_edge >= K,)),
-            ),
-            wrong(
-                "case 2, a hundredth",
-                Inequality(100 * sigma_sgd**3 / K, Relation.AT_MOST, rho**6 * sigma_sgd**2, (_edge <= K,)),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
         repairs="liang/appendix_c_1/minimum",
     ),
-    Claim(
-        key="liang/appendix_c_1/roots",
-        title="(77): by concavity a 25th of the mean root is at most the root; the root of a sum, term by term",
-        source=at(650, "C.1", "(77)"),
-        checks=(
-            Inequality(x / 25, Relation.AT_MOST, z, (x**2 / 25 <= z**2,), "Jensen from (76)"),
-            Inequality(sqrt(u + v), Relation.AT_MOST, sqrt(u) + sqrt(v), name="(26)"),
-            Identity(
-                sqrt(4 * sigma_sgd**3 / (m * K)) ** 2, (2 * sigma_sgd ** _q(3, 2) / sqrt(m * K)) ** 2, "second term"
-            ),
-        ),
-        mutants=(
-            wrong("a 4th", Inequality(x / 4, Relation.AT_MOST, z, (x**2 / 25 <= z**2,))),
-            wrong("half", Inequality(sqrt(u + v), Relation.AT_MOST, (sqrt(u) + sqrt(v)) / 2)),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
+    Step(
+        "liang/appendix_c_1/roots",
+        "(77): by concavity a 25th of the mean root is at most the root; the root of a sum, term by term",
+        at(650, "C.1", "(77)"),
+        Inequality(x / 25, "<=", z, (x**2 / 25 <= z**2,), "Jensen from (76)").mutant("a 4th", left=x / 4),
+        Inequality(sqrt(u + v), "<=", sqrt(u) + sqrt(v), name="(26)").mutant("half", right=(sqrt(u) + sqrt(v)) / 2),
+        Identity(sqrt(4 * sigma_sgd**3 / (m * K)) ** 2, (2 * sigma_sgd ** _q(3, 2) / sqrt(m * K)) ** 2, "second term"),
     ),
 )

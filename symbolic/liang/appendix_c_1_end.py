@@ -9,9 +9,8 @@ Remark       The paper's C is K, its mu is m.
 
 from sympy import Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Units
+from lastiterate.symbolic.claim import Asymptotic, Identity, Inequality, Ours, Step, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     K,
@@ -40,124 +39,70 @@ _per_step = 4 * eta * sigma_sgd**3 / (m * K) + 2 * eta**2 * sigma_sgd**2 / b + d
 _root_two = sqrt(Integer(2))
 
 CLAIMS = (
-    Claim(
-        key="liang/appendix_c_1/added_gradient",
-        title="(74): what is added and taken off is grad l; the printed l(theta_t) is a loss",
-        source=at(636, "C.1", "(74)"),
-        checks=(Units(gamma - kappa + g, K, _loss, "gradients"),),
+    Step(
+        "liang/appendix_c_1/added_gradient",
+        "(74): what is added and taken off is grad l; the printed l(theta_t) is a loss",
+        at(636, "C.1", "(74)"),
+        Units(gamma - kappa + g, K, _loss, "gradients").mutant("a step", left=gamma - eta * kappa + g),
         misprint=Units(gamma - kappa + r, K, _loss, "a gradient and a loss, as printed"),
-        mutants=(wrong("a step", Units(gamma - eta * kappa + g, K, _loss)),),
-        role=Role.STEP,
-        remark=(
-            "The first line of (74) has g_xi - grad l + l, which adds a loss to gradients. The second line has "
-            "grad l. Both versions print it, the earlier in (65)."
+        remark="""The first line of (74) has g_xi - grad l + l, which adds a loss to gradients. The second line has
+        grad l. Both versions print it, the earlier in (65).""",
+    ),
+    Step(
+        "liang/appendix_c_1/clipped_spread",
+        "(74), last step: clipping moves no sample away from a mean gradient of norm at most C/2",
+        at(636, "C.1", "(74)"),
+        Inequality(
+            (K - xi) ** 2, "<= and attained", (gamma - xi) ** 2, (gamma >= K, xi <= K / 2), "on the line"
+        ).mutant("mean anywhere", sign="<=", given=(gamma >= K,)),
+    ),
+    Step(
+        "liang/appendix_c_1/sum_3",
+        "(76): (75) summed over t = 0, ..., T and divided by eta (T + 1)",
+        at(646, "C.1", "(76)"),
+        Identity(
+            (D**2 + (T + 1) * _per_step) / (eta * (T + 1)),
+            D**2 / (eta * (T + 1)) + 4 * sigma_sgd**3 / (m * K) + 2 * eta * sigma_sgd**2 / b + dim * eta * sigma_dp**2,
+            "(76)",
+        ).mutant(
+            "T for T + 1",
+            right=D**2 / (eta * T) + 4 * sigma_sgd**3 / (m * K) + 2 * eta * sigma_sgd**2 / b + dim * eta * sigma_dp**2,
+        ),
+        Units(_per_step / eta + D**2 / eta, r, _loss, "losses").mutant(
+            "bias without mu", left=_per_step + 4 * eta * sigma_sgd**3 / K, right=P
         ),
     ),
-    Claim(
-        key="liang/appendix_c_1/clipped_spread",
-        title="(74), last step: clipping moves no sample away from a mean gradient of norm at most C/2",
-        source=at(636, "C.1", "(74)"),
-        checks=(
-            Inequality((K - xi) ** 2, Relation.TIGHT, (gamma - xi) ** 2, (gamma >= K, xi <= K / 2), "on the line"),
-        ),
-        mutants=(
-            wrong(
-                "mean anywhere",
-                Inequality((K - xi) ** 2, Relation.AT_MOST, (gamma - xi) ** 2, (gamma >= K,)),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-    ),
-    Claim(
-        key="liang/appendix_c_1/sum_3",
-        title="(76): (75) summed over t = 0, ..., T and divided by eta (T + 1)",
-        source=at(646, "C.1", "(76)"),
-        checks=(
-            Identity(
-                (D**2 + (T + 1) * _per_step) / (eta * (T + 1)),
-                D**2 / (eta * (T + 1))
-                + 4 * sigma_sgd**3 / (m * K)
-                + 2 * eta * sigma_sgd**2 / b
-                + dim * eta * sigma_dp**2,
-                "(76)",
-            ),
-            Units(_per_step / eta + D**2 / eta, r, _loss, "losses"),
-        ),
-        mutants=(
-            wrong(
-                "T for T + 1",
-                Identity(
-                    (D**2 + (T + 1) * _per_step) / (eta * (T + 1)),
-                    D**2 / (eta * T)
-                    + 4 * sigma_sgd**3 / (m * K)
-                    + 2 * eta * sigma_sgd**2 / b
-                    + dim * eta * sigma_dp**2,
-                ),
-            ),
-            wrong("bias without mu", Units(_per_step + 4 * eta * sigma_sgd**3 / K, P, _loss)),
-        ),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="liang/appendix_c_1/sum_3_rate",
-        title="(78): 25 times (77) is at most 50 times the rate",
-        source=at(654, "C.1", "(78)"),
-        checks=(
-            Asymptotic(25 * (x + 2 * y + _root_two * z + g), x + y + z + g, constant=Integer(50), name="(77) to (78)"),
-        ),
-        mutants=(
-            wrong("49", Inequality(25 * (x + 2 * y + _root_two * z + g), Relation.AT_MOST, 49 * (x + y + z + g))),
-        ),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-    ),
-    Claim(
-        key="liang/appendix_c_1/random_cases",
-        title="(79): the cases depend on the random theta_t, and bound the least over t path by path, so its mean",
-        source=at(656, "C.1", "(79)"),
-        checks=(
-            Inequality(
-                Min((x + y) / 2, (u + v) / 2),
-                Relation.AT_MOST,
-                (Min(x, u) + Min(y, v)) / 2,
-                name="two paths, two times: least mean by mean least",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "up to 100",
-                Inequality(Min((x + y) / 2, (u + v) / 2), Relation.AT_MOST, 100 * (Min(x, u) + Min(y, v)) / 2),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(65), (66), (70) and (78) each assume one case for every t, but the case is decided by the random "
-            "gradient at theta_t. Paths that pass through (1.2) or (2.2) bound the least of sqrt(l - l*) along the "
-            "path; (79) is on the least over t of the mean, which may be larger. What follows from the cases is a "
-            "bound of the mean of the least."
+    Step(
+        "liang/appendix_c_1/sum_3_rate",
+        "(78): 25 times (77) is at most 50 times the rate",
+        at(654, "C.1", "(78)"),
+        Asymptotic(25 * (x + 2 * y + _root_two * z + g), x + y + z + g, constant=Integer(50), name="(77) to (78)"),
+        Inequality(25 * (x + 2 * y + _root_two * z + g), "<=", 50 * (x + y + z + g), name="the constant").mutant(
+            "49", right=49 * (x + y + z + g)
         ),
     ),
-    Claim(
-        key="liang/appendix_c_1/random_cases_repaired",
-        title="The mean of the least is at most the least mean: the cases bound E min_t only",
-        source=at(656, "C.1", "(79)"),
-        checks=(
-            Inequality(
-                (Min(x, u) + Min(y, v)) / 2, Relation.TIGHT, Min((x + y) / 2, (u + v) / 2), name="two paths, two times"
-            ),
-        ),
-        mutants=(
-            wrong(
-                "nine tenths",
-                Inequality(
-                    (Min(x, u) + Min(y, v)) / 2, Relation.AT_MOST, Rational(9, 10) * Min((x + y) / 2, (u + v) / 2)
-                ),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Step(
+        "liang/appendix_c_1/random_cases",
+        "(79): the cases depend on the random theta_t, and bound the least over t path by path, so its mean",
+        at(656, "C.1", "(79)"),
+        Inequality(
+            Min((x + y) / 2, (u + v) / 2),
+            "<=",
+            (Min(x, u) + Min(y, v)) / 2,
+            name="two paths, two times: least mean by mean least",
+        ).mutant("up to 100", right=100 * (Min(x, u) + Min(y, v)) / 2),
+        remark="""(65), (66), (70) and (78) each assume one case for every t, but the case is decided by the random
+        gradient at theta_t. Paths that pass through (1.2) or (2.2) bound the least of sqrt(l - l*) along the path;
+        (79) is on the least over t of the mean, which may be larger. What follows from the cases is a bound of the
+        mean of the least.""",
+    ),
+    Ours(
+        "liang/appendix_c_1/random_cases_repaired",
+        "The mean of the least is at most the least mean: the cases bound E min_t only",
+        at(656, "C.1", "(79)"),
+        Inequality(
+            (Min(x, u) + Min(y, v)) / 2, "<= and attained", Min((x + y) / 2, (u + v) / 2), name="two paths, two times"
+        ).mutant("nine tenths", sign="<=", right=Rational(9, 10) * Min((x + y) / 2, (u + v) / 2)),
         repairs="liang/appendix_c_1/random_cases",
     ),
 )

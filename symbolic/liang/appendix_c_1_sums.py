@@ -9,9 +9,8 @@ Remark       G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|; the paper's C
 
 from sympy import Expr, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Simulated, Units
+from lastiterate.symbolic.claim import Identity, Inequality, Simulated, Step, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     G,
@@ -47,151 +46,99 @@ def _rate(first: Expr) -> Expr:
 
 
 CLAIMS = (
-    Claim(
-        key="liang/appendix_c_1/expand",
-        title="(58), (67): |theta - eta g - theta*|^2 <= |theta - theta*|^2 - 2 eta g (theta - theta*) + eta^2 C^2",
-        source=at(558, "C.1", "(58)"),
-        checks=(
-            Inequality(
-                (xi - eta * gamma) ** 2,
-                Relation.TIGHT,
-                xi**2 - 2 * eta * gamma * xi + eta**2 * K**2,
-                (gamma**2 <= K**2,),
-                "theta* = 0",
-            ),
-            Units(xi**2 - eta * gamma * xi + eta**2 * K**2 + dim * eta**2 * sigma_dp**2, P, SMOOTH, "the terms add"),
+    Step(
+        "liang/appendix_c_1/expand",
+        "(58), (67): |theta - eta g - theta*|^2 <= |theta - theta*|^2 - 2 eta g (theta - theta*) + eta^2 C^2",
+        at(558, "C.1", "(58)"),
+        Inequality(
+            (xi - eta * gamma) ** 2,
+            "<= and attained",
+            xi**2 - 2 * eta * gamma * xi + eta**2 * K**2,
+            (gamma**2 <= K**2,),
+            "theta* = 0",
+        ).mutant("cross term once", sign="<=", right=xi**2 - eta * gamma * xi + eta**2 * K**2),
+        Units(xi**2 - eta * gamma * xi + eta**2 * K**2 + dim * eta**2 * sigma_dp**2, P, SMOOTH, "the terms add").mutant(
+            "eta sigma_DP^2", left=xi**2 + dim * eta * sigma_dp**2
         ),
-        mutants=(
-            wrong(
-                "cross term once",
-                Inequality(
-                    (xi - eta * gamma) ** 2,
-                    Relation.AT_MOST,
-                    xi**2 - eta * gamma * xi + eta**2 * K**2,
-                    (gamma**2 <= K**2,),
-                ),
-            ),
-            wrong("eta sigma_DP^2", Units(xi**2 + dim * eta * sigma_dp**2, P, SMOOTH)),
-        ),
-        role=Role.STEP,
     ),
-    Claim(
-        key="liang/appendix_c_1/far_sample",
-        title="(60): 2 eta C |theta - theta*| <= 4 eta C G/sqrt(2 mu)",
-        source=at(568, "C.1", "(60)"),
-        checks=(
-            Inequality(2 * eta * K * x, Relation.TIGHT, 4 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,), "A.15"),
-        ),
-        mutants=(
-            wrong(
-                "2 for 4",
-                Inequality(2 * eta * K * x, Relation.AT_MOST, 2 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,)),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.TIGHT,
+    Step(
+        "liang/appendix_c_1/far_sample",
+        "(60): 2 eta C |theta - theta*| <= 4 eta C G/sqrt(2 mu)",
+        at(568, "C.1", "(60)"),
+        Inequality(
+            2 * eta * K * x, "<= and attained", 4 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,), "A.15"
+        ).mutant("2 for 4", sign="<=", right=2 * eta * K / sqrt(2 * m) * G),
     ),
-    Claim(
-        key="liang/appendix_c_1/decrease_1",
-        title="(64): -(12/25) eta C G/sqrt(2 L) is a squared length; the printed c is the clip norm C",
-        source=at(586, "C.1", "(64)"),
-        checks=(Units(eta * K * G / sqrt(2 * L) + dim * eta**2 * sigma_dp**2, P, SMOOTH, "C for c"),),
+    Step(
+        "liang/appendix_c_1/decrease_1",
+        "(64): -(12/25) eta C G/sqrt(2 L) is a squared length; the printed c is the clip norm C",
+        at(586, "C.1", "(64)"),
+        Units(eta * K * G / sqrt(2 * L) + dim * eta**2 * sigma_dp**2, P, SMOOTH, "C for c").mutant(
+            "without G", left=eta * K / sqrt(2 * L) + dim * eta**2 * sigma_dp**2
+        ),
         misprint=Units(eta * c * G / sqrt(2 * L) + dim * eta**2 * sigma_dp**2, P, SMOOTH, "c, a number elsewhere"),
-        mutants=(wrong("without G", Units(eta * K / sqrt(2 * L) + dim * eta**2 * sigma_dp**2, P, SMOOTH)),),
-        role=Role.STEP,
-        remark=(
-            "(64) writes a lower-case c where (59), (62) and (63) have the clip norm C. Only C makes the line a "
-            "squared length. The earlier version has the same letter in (56) and in (68)."
-        ),
+        remark="""(64) writes a lower-case c where (59), (62) and (63) have the clip norm C. Only C makes the line a
+        squared length. The earlier version has the same letter in (56) and in (68).""",
     ),
-    Claim(
-        key="liang/appendix_c_1/sum_1",
-        title="(65): (64) summed is 25 sqrt(2)/12 times sqrt(L) D^2/(eta C (T + 1)) + d eta sigma_DP^2 sqrt(L)/C",
-        source=at(590, "C.1", "(65)"),
-        assumptions=(L > 0,),
-        checks=(
-            Identity(_summed(Rational(12, 25)), 25 * _root_two / 12 * _rate(sqrt(L) * D**2), "the constant is 2.95"),
-            Units(_rate(sqrt(L) * D**2), G, SMOOTH, "roots of a loss"),
+    Step(
+        "liang/appendix_c_1/sum_1",
+        "(65): (64) summed is 25 sqrt(2)/12 times sqrt(L) D^2/(eta C (T + 1)) + d eta sigma_DP^2 sqrt(L)/C",
+        at(590, "C.1", "(65)"),
+        Identity(_summed(Rational(12, 25)), 25 * _root_two / 12 * _rate(sqrt(L) * D**2), "the constant is 2.95").mutant(
+            "25/12", right=Rational(25, 12) * _rate(sqrt(L) * D**2)
         ),
+        Units(_rate(sqrt(L) * D**2), G, SMOOTH, "roots of a loss").mutant(
+            "eta^2 in the noise", left=_rate(sqrt(L) * D**2) + dim * eta**2 * sigma_dp**2 * sqrt(L) / K
+        ),
+        assumptions=(L > 0,),
         misprint=Units(_rate(sqrt(L * D**2)), G, SMOOTH, "sqrt(L D^2), as printed"),
-        mutants=(
-            wrong("25/12", Identity(_summed(Rational(12, 25)), Rational(25, 12) * _rate(sqrt(L) * D**2))),
-            wrong(
-                "eta^2 in the noise", Units(_rate(sqrt(L) * D**2) + dim * eta**2 * sigma_dp**2 * sqrt(L) / K, G, SMOOTH)
-            ),
-        ),
-        role=Role.STEP,
-        remark=(
-            "Our copy of the later version has sqrt(L D^2) in (65) and (70), which is sqrt(L) D. Summing (64) gives "
-            "sqrt(L) D^2, and so do (79) and the earlier version's (57) and (61). Only that is a root of a loss."
-        ),
+        remark="""Our copy of the later version has sqrt(L D^2) in (65) and (70), which is sqrt(L) D. Summing (64)
+        gives sqrt(L) D^2, and so do (79) and the earlier version's (57) and (61). Only that is a root of a loss.""",
     ),
-    Claim(
-        key="liang/appendix_c_1/case_1_2",
-        title="(66): sqrt(l - l*) <= |grad l|/sqrt(2 mu) < 35/sqrt(2) L^(3/4)/mu^(5/4) sigma_SGD",
-        source=at(596, "C.1", "(66)"),
+    Step(
+        "liang/appendix_c_1/case_1_2",
+        "(66): sqrt(l - l*) <= |grad l|/sqrt(2 mu) < 35/sqrt(2) L^(3/4)/mu^(5/4) sigma_SGD",
+        at(596, "C.1", "(66)"),
+        Inequality(
+            G,
+            "<",
+            35 / sqrt(2 * m) * rho**3 * sigma_sgd,
+            (2 * m * G**2 <= g**2, g < 35 * sigma_sgd * rho**3),
+            "rho^3 = (L/mu)^(3/4)",
+        ).mutant("35/2", right=Rational(35, 2) / sqrt(2 * m) * rho**3 * sigma_sgd),
+        Units(rho**3 * sigma_sgd / sqrt(m), G, SMOOTH, "a root of a loss"),
         assumptions=(rho >= 1,),
-        checks=(
-            Inequality(
-                G,
-                Relation.BELOW,
-                35 / sqrt(2 * m) * rho**3 * sigma_sgd,
-                (2 * m * G**2 <= g**2, g < 35 * sigma_sgd * rho**3),
-                "rho^3 = (L/mu)^(3/4)",
-            ),
-            Units(rho**3 * sigma_sgd / sqrt(m), G, SMOOTH, "a root of a loss"),
-        ),
-        mutants=(
-            wrong(
-                "35/2",
-                Inequality(
-                    G,
-                    Relation.BELOW,
-                    Rational(35, 2) / sqrt(2 * m) * rho**3 * sigma_sgd,
-                    (2 * m * G**2 <= g**2, g < 35 * sigma_sgd * rho**3),
-                ),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.BELOW,
     ),
-    Claim(
-        key="liang/appendix_c_1/noise_of_d",
-        title="(69): the noise adds d eta^2 sigma_DP^2; its first line prints eta^2 sigma_DP^2",
-        source=at(612, "C.1", "(69)"),
-        checks=(
-            Identity(dim * (eta**2 * sigma_dp**2), dim * eta**2 * sigma_dp**2, "d coordinates"),
-            Simulated("noise_energy", Relation.EQUAL, dim * eta**2 * sigma_dp**2, _noise, Rational(1, 2), "d = 5"),
+    Step(
+        "liang/appendix_c_1/noise_of_d",
+        "(69): the noise adds d eta^2 sigma_DP^2; its first line prints eta^2 sigma_DP^2",
+        at(612, "C.1", "(69)"),
+        Identity(dim * (eta**2 * sigma_dp**2), dim * eta**2 * sigma_dp**2, "d coordinates").mutant(
+            "d^2 exactly", right=dim**2 * eta**2 * sigma_dp**2
         ),
-        misprint=Simulated("noise_energy", Relation.EQUAL, eta**2 * sigma_dp**2, _noise, Rational(1, 2), "as printed"),
-        mutants=(
-            wrong("d^2", Simulated("noise_energy", Relation.EQUAL, dim**2 * eta**2 * sigma_dp**2, _noise)),
-            wrong("d^2 exactly", Identity(dim * (eta**2 * sigma_dp**2), dim**2 * eta**2 * sigma_dp**2)),
+        Simulated("noise_energy", "==", dim * eta**2 * sigma_dp**2, _noise, Rational(1, 2), "d = 5").mutant(
+            "d^2", value=dim**2 * eta**2 * sigma_dp**2, tolerance=Integer(0)
         ),
-        role=Role.STEP,
-        remark=(
-            "The first line of (69) has eta^2 sigma_DP^2 for the noise and its second d eta^2 sigma_DP^2. The mean "
-            "square of d coordinates is d eta^2 sigma_DP^2. The earlier version's (60) has the same slip."
-        ),
+        misprint=Simulated("noise_energy", "==", eta**2 * sigma_dp**2, _noise, Rational(1, 2), "as printed"),
+        remark="""The first line of (69) has eta^2 sigma_DP^2 for the noise and its second d eta^2 sigma_DP^2. The mean
+        square of d coordinates is d eta^2 sigma_DP^2. The earlier version's (60) has the same slip.""",
     ),
-    Claim(
-        key="liang/appendix_c_1/sum_2",
-        title="(70): (69) summed is 5 sqrt(2) times the same rate as (65)",
-        source=at(616, "C.1", "(70)"),
+    Step(
+        "liang/appendix_c_1/sum_2",
+        "(70): (69) summed is 5 sqrt(2) times the same rate as (65)",
+        at(616, "C.1", "(70)"),
+        Identity(_summed(Rational(1, 5)), 5 * _root_two * _rate(sqrt(L) * D**2), "slope 1/5").mutant(
+            "5", right=5 * _rate(sqrt(L) * D**2)
+        ),
         assumptions=(L > 0,),
-        checks=(Identity(_summed(Rational(1, 5)), 5 * _root_two * _rate(sqrt(L) * D**2), "slope 1/5"),),
-        mutants=(wrong("5", Identity(_summed(Rational(1, 5)), 5 * _rate(sqrt(L) * D**2))),),
-        role=Role.STEP,
     ),
-    Claim(
-        key="liang/appendix_c_1/near_sample",
-        title="(71), (72): a sample of norm above C is farther than C/2 from a mean gradient of norm at most C/2",
-        source=at(622, "C.1", "(71)"),
-        checks=(
-            Inequality(z, Relation.TIGHT, x + K / 2, (z <= g + x, 2 * g <= K), "triangle"),
-            Inequality(K / 2, Relation.BELOW, x, (z <= g + x, 2 * g <= K, z > K), "clipped only if far"),
+    Step(
+        "liang/appendix_c_1/near_sample",
+        "(71), (72): a sample of norm above C is farther than C/2 from a mean gradient of norm at most C/2",
+        at(622, "C.1", "(71)"),
+        Inequality(z, "<= and attained", x + K / 2, (z <= g + x, 2 * g <= K), "triangle").mutant(
+            "K/4", sign="<=", right=x + K / 4
         ),
-        mutants=(wrong("K/4", Inequality(z, Relation.AT_MOST, x + K / 4, (z <= g + x, 2 * g <= K))),),
-        role=Role.STEP,
+        Inequality(K / 2, "<", x, (z <= g + x, 2 * g <= K, z > K), "clipped only if far"),
     ),
 )

@@ -9,9 +9,8 @@ Remark       u^3 = sigma_SGD and v^3 = X where roots of them are needed; r is th
 
 from sympy import Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Unbounded, Units
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import L, b, chi, dim, epsilon, eta, g, growth, n, r, sigma_sgd, u, v, x, y, z
 
 _third = Rational(1, 3)
@@ -25,179 +24,117 @@ _positive = (L > 0, epsilon > 0)
 _crowd = {dim: growth**2, b: growth}
 
 CLAIMS = (
-    Claim(
-        key="liang/appendix_c_2/squares",
-        title="(84): the square of (83) is at most six times the sum of the squares of its six terms",
-        source=at(684, "C.2", "(84)"),
-        checks=(
-            Inequality(
-                (x + y + z + u + v + r) ** 2,
-                Relation.TIGHT,
-                6 * (x**2 + y**2 + z**2 + u**2 + v**2 + r**2),
-                name="Cauchy & Schwarz",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "five times",
-                Inequality(
-                    (x + y + z + u + v + r) ** 2, Relation.AT_MOST, 5 * (x**2 + y**2 + z**2 + u**2 + v**2 + r**2)
-                ),
-            ),
-        ),
-        role=Role.STEP,
+    Step(
+        "liang/appendix_c_2/squares",
+        "(84): the square of (83) is at most six times the sum of the squares of its six terms",
+        at(684, "C.2", "(84)"),
+        Inequality(
+            (x + y + z + u + v + r) ** 2,
+            "<= and attained",
+            6 * (x**2 + y**2 + z**2 + u**2 + v**2 + r**2),
+            name="Cauchy & Schwarz",
+        ).mutant("five times", sign="<=", right=5 * (x**2 + y**2 + z**2 + u**2 + v**2 + r**2)),
     ),
-    Claim(
-        key="liang/appendix_c_2/small_noise_case",
-        title="(86), (87): where sigma_SGD^2 <= X, the bias and eta L sigma_SGD^2/b at eta L <= b are at most X",
-        source=at(696, "C.2", "(86)"),
-        checks=(
-            Inequality(sigma_sgd**2, Relation.TIGHT, x, (sigma_sgd**2 <= x,), "bias"),
-            Inequality(eta * L * sigma_sgd**2 / b, Relation.TIGHT, x, (sigma_sgd**2 <= x, eta * L <= b), "sampling"),
-        ),
-        mutants=(
-            wrong(
-                "eta L <= 2 b",
-                Inequality(eta * L * sigma_sgd**2 / b, Relation.AT_MOST, x, (sigma_sgd**2 <= x, eta * L <= 2 * b)),
-            ),
-        ),
-        role=Role.STEP,
+    Step(
+        "liang/appendix_c_2/small_noise_case",
+        "(86), (87): where sigma_SGD^2 <= X, the bias and eta L sigma_SGD^2/b at eta L <= b are at most X",
+        at(696, "C.2", "(86)"),
+        Inequality(sigma_sgd**2, "<= and attained", x, (sigma_sgd**2 <= x,), "bias"),
+        Inequality(
+            eta * L * sigma_sgd**2 / b, "<= and attained", x, (sigma_sgd**2 <= x, eta * L <= b), "sampling"
+        ).mutant("eta L <= 2 b", sign="<=", given=(sigma_sgd**2 <= x, eta * L <= 2 * b)),
     ),
-    Claim(
-        key="liang/appendix_c_2/large_noise_case",
-        title="(89), (90): where X <= sigma_SGD^2, X is at most sigma_SGD^(4/3) X^(1/3) and may be left out",
-        source=at(712, "C.2", "(89)"),
-        checks=(Inequality(v**3, Relation.TIGHT, u**4 * v, _large, "u^3 = sigma_SGD, v^3 = X"),),
-        mutants=(wrong("half", Inequality(v**3, Relation.AT_MOST, u**4 * v / 2, _large)),),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="liang/appendix_c_2/large_noise_step_size",
-        title="(91): eta = r b X^(1/3)/(L sigma_SGD^(2/3)) meets eta <= 1/(9 L), some r, every b",
-        source=at(720, "C.2", "(91)"),
-        checks=(
-            Inequality(r * b * v / u**2, Relation.AT_MOST, Rational(1, 9), _large, "eta L"),
-            Asymptotic(b * v / u**2, Integer(1), path={b: growth, u: Integer(1), v: Integer(1)}, given=_large),
-        ),
-        mutants=(wrong("b^2", Inequality(r * b**2 * v / u**2, Relation.AT_MOST, Rational(1, 9), _large)),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(91) makes eta L of the order b (X/sigma_SGD^2)^(1/3), which is b at the edge of the case, while Lemma "
-            "3.7 needs eta L <= 1/9. z3 finds a point for every constant and the path b = N shows that none serves. "
-            "With the smaller of (91) and 1/(9 L) the rate (90) stands, with more steps than (92)."
+    Step(
+        "liang/appendix_c_2/large_noise_case",
+        "(89), (90): where X <= sigma_SGD^2, X is at most sigma_SGD^(4/3) X^(1/3) and may be left out",
+        at(712, "C.2", "(89)"),
+        Inequality(v**3, "<= and attained", u**4 * v, _large, "u^3 = sigma_SGD, v^3 = X").mutant(
+            "half", sign="<=", right=u**4 * v / 2
         ),
     ),
-    Claim(
-        key="liang/appendix_c_2/large_noise_step_size_repaired",
-        title="The smaller of (91) and 1/(9 L) keeps the sampling term at most the rate (90)",
-        source=at(720, "C.2", "(91)"),
-        checks=(
-            Inequality(
-                eta * L * u**6 / b, Relation.TIGHT, u**4 * v, (eta * L <= b * v / u**2,), "u^3 = sigma_SGD, v^3 = X"
-            ),
-            Unbounded(b * v / u**2, Integer(1), {b: growth, u: Integer(1), v: Integer(1)}, _large, "(91) is unbounded"),
-        ),
-        mutants=(
-            wrong(
-                "half the rate",
-                Inequality(eta * L * u**6 / b, Relation.AT_MOST, u**4 * v / 2, (eta * L <= b * v / u**2,)),
-            ),
-            wrong("b bounded", Unbounded(v / u**2, Integer(1), {u: growth, v: Integer(1)}, _large)),
-        ),
-        role=Role.OURS,
+    Step(
+        "liang/appendix_c_2/large_noise_step_size",
+        "(91): eta = r b X^(1/3)/(L sigma_SGD^(2/3)) meets eta <= 1/(9 L), some r, every b",
+        at(720, "C.2", "(91)"),
+        Inequality(r * b * v / u**2, "<=", Rational(1, 9), _large, "eta L").mutant("b^2", left=r * b**2 * v / u**2),
+        Asymptotic(b * v / u**2, Integer(1), path={b: growth, u: Integer(1), v: Integer(1)}, given=_large),
+        remark="""(91) makes eta L of the order b (X/sigma_SGD^2)^(1/3), which is b at the edge of the case, while
+        Lemma 3.7 needs eta L <= 1/9. z3 finds a point for every constant and the path b = N shows that none serves.
+        With the smaller of (91) and 1/(9 L) the rate (90) stands, with more steps than (92).""",
+    ),
+    Ours(
+        "liang/appendix_c_2/large_noise_step_size_repaired",
+        "The smaller of (91) and 1/(9 L) keeps the sampling term at most the rate (90)",
+        at(720, "C.2", "(91)"),
+        Inequality(
+            eta * L * u**6 / b, "<= and attained", u**4 * v, (eta * L <= b * v / u**2,), "u^3 = sigma_SGD, v^3 = X"
+        ).mutant("half the rate", sign="<=", right=u**4 * v / 2),
+        Unbounded(
+            b * v / u**2, Integer(1), {b: growth, u: Integer(1), v: Integer(1)}, _large, "(91) is unbounded"
+        ).mutant("b bounded", left=v / u**2, path={u: growth, v: Integer(1)}),
         repairs="liang/appendix_c_2/large_noise_step_size",
     ),
-    Claim(
-        key="liang/appendix_c_2/privacy_range",
-        title="(88): at this T the noise meets sigma_DP > 8 C/(b sqrt(beta)), which (81) assumes, for some constant",
-        source=at(706, "C.2", "(88)"),
-        checks=(
-            Inequality(64 / b**2, Relation.BELOW, r / (b * dim), name="beta <= 1, sigma_DP^2/C^2 = r/(b d)"),
-            Asymptotic(64 / b**2, 1 / (b * dim), path=_crowd, name="d = N^2, b = N"),
+    Step(
+        "liang/appendix_c_2/privacy_range",
+        "(88): at this T the noise meets sigma_DP > 8 C/(b sqrt(beta)), which (81) assumes, for some constant",
+        at(706, "C.2", "(88)"),
+        Inequality(64 / b**2, "<", r / (b * dim), name="beta <= 1, sigma_DP^2/C^2 = r/(b d)").mutant(
+            "1/(b^2 d)", right=r / (b**2 * dim)
         ),
-        mutants=(wrong("1/(b^2 d)", Inequality(64 / b**2, Relation.BELOW, r / (b**2 * dim))),),
-        role=Role.STEP,
-        relation=Relation.BELOW,
-        remark=(
-            "C.2 starts from (81), which assumes sigma_DP > 8 C/(b sqrt(beta)). With T of (88) the noise "
-            "sigma_DP^2/C^2 is of the order 1/(b d), so the assumption says that b is above 64 d times a constant; in "
-            "high dimension it fails. z3 gives a point for each constant, and the path d = b^2 = N^2 refutes all of "
-            "them. With b of the order d the choice is consistent; else only (80), with n b for n^2, may be used."
-        ),
+        Asymptotic(64 / b**2, 1 / (b * dim), path=_crowd, name="d = N^2, b = N"),
+        remark="""C.2 starts from (81), which assumes sigma_DP > 8 C/(b sqrt(beta)). With T of (88) the noise
+        sigma_DP^2/C^2 is of the order 1/(b d), so the assumption says that b is above 64 d times a constant; in high
+        dimension it fails. z3 gives a point for each constant, and the path d = b^2 = N^2 refutes all of them. With b
+        of the order d the choice is consistent; else only (80), with n b for n^2, may be used.""",
     ),
-    Claim(
-        key="liang/appendix_c_2/privacy_range_repaired",
-        title="sigma_DP^2/C^2 = chi T/(epsilon n)^2 is 1/(b d) at (88), and above 64/b^2 where b > 64 d",
-        source=at(706, "C.2", "(88)"),
+    Ours(
+        "liang/appendix_c_2/privacy_range_repaired",
+        "sigma_DP^2/C^2 = chi T/(epsilon n)^2 is 1/(b d) at (88), and above 64/b^2 where b > 64 d",
+        at(706, "C.2", "(88)"),
+        Identity(_variance_1, 1 / (b * dim), "the noise at (88)").mutant("1/b^2", right=1 / (b**2 * dim)),
+        Inequality(64 / b**2, "<", 1 / (b * dim), (b > 64 * dim,), "enough").mutant("b > 32 d", given=(b > 32 * dim,)),
+        Identity(
+            chi * _count_2 / (epsilon * n) ** 2,
+            (L * chi / (dim * epsilon * n * sigma_sgd) ** 2) ** _third / b,
+            "and at (92)",
+        ),
         assumptions=_positive,
-        checks=(
-            Identity(_variance_1, 1 / (b * dim), "the noise at (88)"),
-            Inequality(64 / b**2, Relation.BELOW, 1 / (b * dim), (b > 64 * dim,), "enough"),
-            Identity(
-                chi * _count_2 / (epsilon * n) ** 2,
-                (L * chi / (dim * epsilon * n * sigma_sgd) ** 2) ** _third / b,
-                "and at (92)",
-            ),
-        ),
-        mutants=(
-            wrong("b > 32 d", Inequality(64 / b**2, Relation.BELOW, 1 / (b * dim), (b > 32 * dim,))),
-            wrong("1/b^2", Identity(_variance_1, 1 / (b**2 * dim))),
-        ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
         repairs="liang/appendix_c_2/privacy_range",
     ),
     Claim(
-        key="liang/appendix_c_2/units",
-        title="(87), (90): with the initial gap in X, X and sigma_SGD^(4/3) X^(1/3) are squares of gradients",
-        source=at(716, "C.2", "(87), (90)"),
-        checks=(
-            Units(r * _X, g**2, _gap, "(87) with the gap r"),
-            Units(sigma_sgd ** Rational(4, 3) * (r * _X) ** _third, g**2, _gap, "(90)"),
-            Units(b / (L * sigma_sgd ** Rational(2, 3)) * (r * _X) ** _third, eta, _gap, "(91)"),
-            Units(_count_2 * r**_third, Integer(1), _gap, "(92)"),
-            Units(_count_1, Integer(1), _gap, "(88)"),
+        "liang/appendix_c_2/units",
+        "(87), (90): with the initial gap in X, X and sigma_SGD^(4/3) X^(1/3) are squares of gradients",
+        at(716, "C.2", "(87), (90)"),
+        Units(r * _X, g**2, _gap, "(87) with the gap r"),
+        Units(sigma_sgd ** Rational(4, 3) * (r * _X) ** _third, g**2, _gap, "(90)").mutant(
+            "X^(1/2)", left=sigma_sgd ** Rational(4, 3) * sqrt(r * _X)
         ),
+        Units(b / (L * sigma_sgd ** Rational(2, 3)) * (r * _X) ** _third, eta, _gap, "(91)").mutant(
+            "no L in (91)", left=b / sigma_sgd ** Rational(2, 3) * (r * _X) ** _third
+        ),
+        Units(_count_2 * r**_third, Integer(1), _gap, "(92)"),
+        Units(_count_1, Integer(1), _gap, "(88)"),
         misprint=Units(_X, g**2, _gap, "as printed, without the gap"),
-        mutants=(
-            wrong("X^(1/2)", Units(sigma_sgd ** Rational(4, 3) * sqrt(r * _X), g**2, _gap)),
-            wrong("no L in (91)", Units(b / sigma_sgd ** Rational(2, 3) * (r * _X) ** _third, eta, _gap)),
-        ),
-        remark=(
-            "As (14) leaves out the initial gap, all of C.2 is in units where it is 1: X = d L log(1/delta)/(epsilon "
-            "n)^2 is no square of a gradient. With the gap F_0 in X every rate and choice of C.2 adds up. The rates "
-            "grow with F_0, which the paper does not show."
-        ),
+        remark="""As (14) leaves out the initial gap, all of C.2 is in units where it is 1: X = d L
+        log(1/delta)/(epsilon n)^2 is no square of a gradient. With the gap F_0 in X every rate and choice of C.2 adds
+        up. The rates grow with F_0, which the paper does not show.""",
     ),
-    Claim(
-        key="liang/appendix_c_2/implications",
-        title="C.2: the bound X of the small-noise case is of higher order, slightly worse than the optimal sqrt(X)",
-        source=at(732, "C.2", "Implications"),
-        checks=(
-            Inequality(sqrt(x), Relation.AT_MOST, x, (x < 1, x > 0), "where the bound says something"),
-            Asymptotic(sqrt(x), x, path={x: 1 / growth**2}, given=(x < 1,), name="many samples, X = 1/N^2"),
-        ),
-        mutants=(wrong("up to 10", Inequality(sqrt(x), Relation.AT_MOST, 10 * x, (x < 1, x > 0))),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "X = d L log(1/delta)/(epsilon n)^2 is the square of the quoted sqrt(d L log(1/delta))/(epsilon n), "
-            "so for X < 1 it is smaller, not worse. It bounds the square of a gradient norm, the other an excess "
-            "risk; the two cannot be put in order. z3 and the path X = 1/N^2 both refute the order as written."
-        ),
+    Step(
+        "liang/appendix_c_2/implications",
+        "C.2: the bound X of the small-noise case is of higher order, slightly worse than the optimal sqrt(X)",
+        at(732, "C.2", "Implications"),
+        Inequality(sqrt(x), "<=", x, (x < 1, x > 0), "where the bound says something").mutant("up to 10", right=10 * x),
+        Asymptotic(sqrt(x), x, path={x: 1 / growth**2}, given=(x < 1,), name="many samples, X = 1/N^2"),
+        remark="""X = d L log(1/delta)/(epsilon n)^2 is the square of the quoted sqrt(d L log(1/delta))/(epsilon n), so
+        for X < 1 it is smaller, not worse. It bounds the square of a gradient norm, the other an excess risk; the two
+        cannot be put in order. z3 and the path X = 1/N^2 both refute the order as written.""",
     ),
-    Claim(
-        key="liang/appendix_c_2/implications_repaired",
-        title="X is below its root for X < 1 and at least it from 1 on",
-        source=at(732, "C.2", "Implications"),
-        checks=(
-            Inequality(x, Relation.BELOW, sqrt(x), (x < 1, x > 0), "X < 1"),
-            Inequality(sqrt(x), Relation.TIGHT, x, (x >= 1,), "X >= 1"),
-        ),
-        mutants=(wrong("X < 2", Inequality(x, Relation.BELOW, sqrt(x), (x < 2, x > 0))),),
-        role=Role.OURS,
-        relation=Relation.BELOW,
+    Ours(
+        "liang/appendix_c_2/implications_repaired",
+        "X is below its root for X < 1 and at least it from 1 on",
+        at(732, "C.2", "Implications"),
+        Inequality(x, "<", sqrt(x), (x < 1, x > 0), "X < 1").mutant("X < 2", given=(x < 2, x > 0)),
+        Inequality(sqrt(x), "<= and attained", x, (x >= 1,), "X >= 1"),
         repairs="liang/appendix_c_2/implications",
     ),
 )

@@ -9,9 +9,8 @@ Remark       chi = log(1/delta); u^2 = dim chi and v = epsilon n, without the L 
 
 from sympy import Integer, Rational, diff, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, L, b, chi, dim, epsilon, eta, m, n, r, rho, sigma_sgd, u, v
 
 _steps = v * D / (eta * K * u)
@@ -31,220 +30,145 @@ _late_eta = D * sqrt(b) * u / (epsilon * sigma_sgd)
 _positive = (L > 0, epsilon > 0)
 
 CLAIMS = (
-    Claim(
-        key="liang/appendix_c_3/steps",
-        title="(98): T = epsilon n D/(eta K sqrt(dim chi)) makes the terms of (97) equal in pairs",
-        source=at(758, "C.3", "(98)"),
-        checks=(
-            Identity(L * D**4 / (eta * K * _steps) ** 2, D**2 * L * u**2 / v**2, "first"),
-            Identity(D**2 / (eta * _steps), K * D * u / v, "second"),
-            Identity(L * u**4 * (eta * K * _steps) ** 2 / v**4, D**2 * L * u**2 / v**2, "fifth"),
-            Identity(u**2 * eta * K**2 * _steps / v**2, K * D * u / v, "sixth"),
+    Step(
+        "liang/appendix_c_3/steps",
+        "(98): T = epsilon n D/(eta K sqrt(dim chi)) makes the terms of (97) equal in pairs",
+        at(758, "C.3", "(98)"),
+        Identity(L * D**4 / (eta * K * _steps) ** 2, D**2 * L * u**2 / v**2, "first").mutant(
+            "L lost", left=u**4 * (eta * K * _steps) ** 2 / v**4
         ),
-        mutants=(
-            wrong("D for D^2", Identity(D / (eta * _steps), K * D * u / v)),
-            wrong("L lost", Identity(u**4 * (eta * K * _steps) ** 2 / v**4, D**2 * L * u**2 / v**2)),
-        ),
-        role=Role.STEP,
+        Identity(D**2 / (eta * _steps), K * D * u / v, "second").mutant("D for D^2", left=D / (eta * _steps)),
+        Identity(L * u**4 * (eta * K * _steps) ** 2 / v**4, D**2 * L * u**2 / v**2, "fifth"),
+        Identity(u**2 * eta * K**2 * _steps / v**2, K * D * u / v, "sixth"),
     ),
-    Claim(
-        key="liang/appendix_c_3/small_noise_steps",
-        title="(100): T = epsilon^2 n^2 m^(5/2)/(b L^(5/2) dim chi) at the K and eta of case 1.1",
-        source=at(770, "C.3", "(100)"),
+    Step(
+        "liang/appendix_c_3/small_noise_steps",
+        "(100): T = epsilon^2 n^2 m^(5/2)/(b L^(5/2) dim chi) at the K and eta of case 1.1",
+        at(770, "C.3", "(100)"),
+        Identity(
+            _small_count, v**2 * m ** Rational(5, 2) / (b * L ** Rational(5, 2) * u**2), "K and eta put in"
+        ).mutant("L^(3/2)", right=v**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * u**2)),
+        Identity(_small_clip * D * u / v, D**2 * L * u**2 / v**2, "(99)"),
         assumptions=_positive,
-        checks=(
-            Identity(_small_count, v**2 * m ** Rational(5, 2) / (b * L ** Rational(5, 2) * u**2), "K and eta put in"),
-            Identity(_small_clip * D * u / v, D**2 * L * u**2 / v**2, "(99)"),
-        ),
         misprint=Identity(
             _small_count.subs({u: sqrt(dim * chi), v: epsilon * n}),
             epsilon**2 * n**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * chi),
             "as printed",
         ),
-        mutants=(
-            wrong("L^(3/2)", Identity(_small_count, v**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * u**2))),
-        ),
-        role=Role.STEP,
-        remark=(
-            "(100) prints T = Theta(epsilon^2 n^2 mu^(5/2)/(b L^(3/2) log(1/delta))). The K and eta "
-            "chosen above it give "
-            "L^(5/2) for L^(3/2) and d log(1/delta) for log(1/delta). The number of steps so loses its dimension d."
-        ),
+        remark="""(100) prints T = Theta(epsilon^2 n^2 mu^(5/2)/(b L^(3/2) log(1/delta))). The K and eta chosen above
+        it give L^(5/2) for L^(3/2) and d log(1/delta) for log(1/delta). The number of steps so loses its dimension
+        d.""",
     ),
-    Claim(
-        key="liang/appendix_c_3/step_size",
-        title="eta = Theta(b L^(3/2)/m^(5/2)) meets the precondition eta <= 9/(20 L) of Theorem 3.10",
-        source=at(764, "C.3", "case (1.1)"),
+    Step(
+        "liang/appendix_c_3/step_size",
+        "eta = Theta(b L^(3/2)/m^(5/2)) meets the precondition eta <= 9/(20 L) of Theorem 3.10",
+        at(764, "C.3", "case (1.1)"),
+        Inequality(r * b * rho**10, "<=", Rational(9, 20), (r <= Rational(9, 20),), "eta L, rho^4 = L/m").mutant(
+            "r = 1", left=b * rho**10, given=()
+        ),
         assumptions=(rho >= 1,),
-        checks=(
-            Inequality(
-                r * b * rho**10, Relation.AT_MOST, Rational(9, 20), (r <= Rational(9, 20),), "eta L, rho^4 = L/m"
-            ),
-        ),
-        mutants=(wrong("r = 1", Inequality(b * rho**10, Relation.AT_MOST, Rational(9, 20))),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "C.3 sets eta = Theta(b L^(3/2)/mu^(5/2)), so eta L = r b (L/mu)^(5/2), where Theorem 3.10 needs at most "
-            "9/20. No constant r serves all condition numbers and batch sizes. With eta = 9/(20 L) the "
-            "rate (99) stands, "
-            "with more steps."
-        ),
+        remark="""C.3 sets eta = Theta(b L^(3/2)/mu^(5/2)), so eta L = r b (L/mu)^(5/2), where Theorem 3.10 needs at
+        most 9/20. No constant r serves all condition numbers and batch sizes. With eta = 9/(20 L) the rate (99)
+        stands, with more steps.""",
     ),
-    Claim(
-        key="liang/appendix_c_3/step_size_repaired",
-        title="With eta = 9/(20 L) the sampling term stays below the bias term of case 1.1",
-        source=at(764, "C.3", "case (1.1)"),
+    Ours(
+        "liang/appendix_c_3/step_size_repaired",
+        "With eta = 9/(20 L) the sampling term stays below the bias term of case 1.1",
+        at(764, "C.3", "case (1.1)"),
+        Inequality(Rational(9, 20), "<", r * b * rho**10, (r * b > 1,), "no r serves every b"),
+        Inequality(
+            9 * sigma_sgd**2 / (20 * b),
+            "<=",
+            rho**10 * sigma_sgd**2,
+            name="times L; bias rho^6 sigma^2/m",
+        ).mutant("a tenth of it", right=rho**10 * sigma_sgd**2 / 10),
         assumptions=(rho >= 1,),
-        checks=(
-            Inequality(Rational(9, 20), Relation.BELOW, r * b * rho**10, (r * b > 1,), "no r serves every b"),
-            Inequality(
-                9 * sigma_sgd**2 / (20 * b),
-                Relation.AT_MOST,
-                rho**10 * sigma_sgd**2,
-                name="times L; bias rho^6 sigma^2/m",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "a tenth of it", Inequality(9 * sigma_sgd**2 / (20 * b), Relation.AT_MOST, rho**10 * sigma_sgd**2 / 10)
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
         repairs="liang/appendix_c_3/step_size",
     ),
-    Claim(
-        key="liang/appendix_c_3/large_noise",
-        title="(101), (19): the K of case 1.2 gives sigma^(3/2) D^(1/2)/m^(1/2) [dim L chi/(epsilon "
-        "n)^2]^(1/4), up to r",
-        source=at(776, "C.3", "(101)"),
+    Step(
+        "liang/appendix_c_3/large_noise",
+        "(101), (19): the K of case 1.2 gives sigma^(3/2) D^(1/2)/m^(1/2) [dim L chi/(epsilon n)^2]^(1/4), up to r",
+        at(776, "C.3", "(101)"),
+        Inequality(1 / rho + rho, "<=", r * rho, (r >= 2,), "over the L-free rate; rho here L^(1/4)").mutant(
+            "r = 2", right=2 * rho, given=()
+        ),
         assumptions=_positive,
-        checks=(
-            Inequality(1 / rho + rho, Relation.AT_MOST, r * rho, (r >= 2,), "over the L-free rate; rho here L^(1/4)"),
-        ),
-        mutants=(wrong("r = 2", Inequality(1 / rho + rho, Relation.AT_MOST, 2 * rho)),),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "The K of case 1.2 and the second rate of (19) carry an L^(1/4) that balancing C D sqrt(d log)/(epsilon n) "
-            "with sigma^3/(mu C) does not produce; with it the two terms differ by sqrt(L), a quantity "
-            "with a unit. So the "
-            "rate holds only where L is not small in the units chosen. Without L in K and in the rate it holds."
-        ),
+        remark="""The K of case 1.2 and the second rate of (19) carry an L^(1/4) that balancing C D sqrt(d
+        log)/(epsilon n) with sigma^3/(mu C) does not produce; with it the two terms differ by sqrt(L), a quantity with
+        a unit. So the rate holds only where L is not small in the units chosen. Without L in K and in the rate it
+        holds.""",
     ),
-    Claim(
-        key="liang/appendix_c_3/large_noise_repaired",
-        title="K = sigma^(3/2) (epsilon n)^(1/2)/(m D)^(1/2)/(dim chi)^(1/4) balances, and the rate has no L",
-        source=at(774, "C.3", "case (1.2)"),
+    Ours(
+        "liang/appendix_c_3/large_noise_repaired",
+        "K = sigma^(3/2) (epsilon n)^(1/2)/(m D)^(1/2)/(dim chi)^(1/4) balances, and the rate has no L",
+        at(774, "C.3", "case (1.2)"),
+        Identity(diff(K * D * u / v + _bias, K).subs(K, _best_clip), Integer(0), "stationary").mutant(
+            "the printed K", left=diff(K * D * u / v + _bias, K).subs(K, _printed_clip)
+        ),
+        Inequality(r * rho, "<", 1 / rho + rho, (r * rho**2 <= 1,), "no r serves (101), rho = L^(1/4)"),
+        Identity(_best_clip * D * u / v, _rate, "first term").mutant("the printed rate", right=_printed_rate),
+        Identity(_bias.subs(K, _best_clip), _rate, "second term"),
+        Identity(_printed_clip * D * u / v, _rate / L ** Rational(1, 4), "with the printed K, first term"),
+        Identity(_bias.subs(K, _printed_clip), _printed_rate, "and second term"),
         assumptions=_positive,
-        checks=(
-            Identity(diff(K * D * u / v + _bias, K).subs(K, _best_clip), Integer(0), "stationary"),
-            Inequality(r * rho, Relation.BELOW, 1 / rho + rho, (r * rho**2 <= 1,), "no r serves (101), rho = L^(1/4)"),
-            Identity(_best_clip * D * u / v, _rate, "first term"),
-            Identity(_bias.subs(K, _best_clip), _rate, "second term"),
-            Identity(_printed_clip * D * u / v, _rate / L ** Rational(1, 4), "with the printed K, first term"),
-            Identity(_bias.subs(K, _printed_clip), _printed_rate, "and second term"),
-        ),
-        mutants=(
-            wrong("the printed K", Identity(diff(K * D * u / v + _bias, K).subs(K, _printed_clip), Integer(0))),
-            wrong("the printed rate", Identity(_best_clip * D * u / v, _printed_rate)),
-        ),
-        role=Role.OURS,
         repairs="liang/appendix_c_3/large_noise",
     ),
-    Claim(
-        key="liang/appendix_c_3/large_noise_step_size",
-        title="Case 1.2: eta has the power 1/4, so that eta sigma^2/b is the rate",
-        source=at(774, "C.3", "case (1.2)"),
+    Step(
+        "liang/appendix_c_3/large_noise_step_size",
+        "Case 1.2: eta has the power 1/4, so that eta sigma^2/b is the rate",
+        at(774, "C.3", "case (1.2)"),
+        Identity(_eta * sigma_sgd**2 / b, _rate, "power 1/4").mutant("b lost", left=_eta * sigma_sgd**2 / b**2),
         assumptions=_positive,
-        checks=(Identity(_eta * sigma_sgd**2 / b, _rate, "power 1/4"),),
         misprint=Identity(_printed_eta * sigma_sgd**2 / b, _printed_rate, "power 1/3, as printed"),
-        mutants=(wrong("b lost", Identity(_eta * sigma_sgd**2 / b**2, _rate)),),
-        role=Role.STEP,
-        remark=(
-            "The step size of case 1.2 has [d L log(1/delta)/(epsilon n)^2]^(1/3), copied from (91), "
-            "where the sampling "
-            "term eta sigma^2/b meets the rate (101) with the power 1/4. With 1/3 the sampling term exceeds the rate "
-            "wherever that bracket is above 1."
-        ),
+        remark="""The step size of case 1.2 has [d L log(1/delta)/(epsilon n)^2]^(1/3), copied from (91), where the
+        sampling term eta sigma^2/b meets the rate (101) with the power 1/4. With 1/3 the sampling term exceeds the
+        rate wherever that bracket is above 1.""",
     ),
-    Claim(
-        key="liang/appendix_c_3/large_noise_count",
-        title="(102): T at the printed K and eta has the power 7/12 of dim chi and no power of L but -1/12",
-        source=at(780, "C.3", "(102)"),
-        assumptions=_positive,
-        checks=(
-            Identity(
-                _steps.subs(eta, _printed_eta).subs(K, _printed_clip),
-                v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 12) * sigma_sgd),
-                "K and eta put in",
-            ),
+    Step(
+        "liang/appendix_c_3/large_noise_count",
+        "(102): T at the printed K and eta has the power 7/12 of dim chi and no power of L but -1/12",
+        at(780, "C.3", "(102)"),
+        Identity(
+            _steps.subs(eta, _printed_eta).subs(K, _printed_clip),
+            v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 12) * sigma_sgd),
+            "K and eta put in",
+        ).mutant(
+            "L^(1/4)", right=v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 4) * sigma_sgd)
         ),
+        assumptions=_positive,
         misprint=Identity(_steps.subs(eta, _printed_eta).subs(K, _printed_clip), _printed_count, "as printed"),
-        mutants=(
-            wrong(
-                "L^(1/4)",
-                Identity(
-                    _steps.subs(eta, _printed_eta).subs(K, _printed_clip),
-                    v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 4) * sigma_sgd),
-                ),
-            ),
+        remark="""(102) prints [d L log(1/delta)]^(2/3) in the denominator of T, copied from (92). Putting in the
+        printed K and eta gives (d log(1/delta))^(7/12) L^(1/12). The powers of epsilon n, mu, D, b and sigma agree.""",
+    ),
+    Step(
+        "liang/appendix_c_3/late_terms",
+        "(103): min{T, T'} = T' put into (97)",
+        at(786, "C.3", "(103)"),
+        Identity(
+            u**4 * L * eta**2 * K**2 * _domain**2 / (epsilon * n) ** 4,
+            u**4 * L * (1 + eta * L) ** 4 * D**4 / (eta**2 * K**2 * epsilon**4),
+            "fifth",
+        ).mutant("power 2 of 1 + eta L", right=u**4 * L * (1 + eta * L) ** 2 * D**4 / (eta**2 * K**2 * epsilon**4)),
+        Identity(
+            u**2 * eta * K**2 * _domain / (epsilon * n) ** 2,
+            u**2 * (1 + eta * L) ** 2 * D**2 / (eta * epsilon**2),
+            "sixth",
         ),
-        role=Role.STEP,
-        remark=(
-            "(102) prints [d L log(1/delta)]^(2/3) in the denominator of T, copied from (92). Putting in "
-            "the printed K and "
-            "eta gives (d log(1/delta))^(7/12) L^(1/12). The powers of epsilon n, mu, D, b and sigma agree."
-        ),
+        assumptions=_positive,
     ),
     Claim(
-        key="liang/appendix_c_3/late_terms",
-        title="(103): min{T, T'} = T' put into (97)",
-        source=at(786, "C.3", "(103)"),
+        "liang/appendix_c_3/late_rate",
+        "(19), (105): eta = D sqrt(b dim chi)/(epsilon sigma) gives sigma D sqrt(dim chi)/(sqrt(b) epsilon)",
+        at(790, "C.3", "(104), (105)"),
+        Identity(_late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / (sqrt(b) * epsilon), "as in (19)").mutant(
+            "b for sqrt(b)", right=sigma_sgd * D * u / (b * epsilon)
+        ),
+        Identity(u**2 * D**2 / (_late_eta * epsilon**2), sigma_sgd * D * u / (sqrt(b) * epsilon), "noise, eta L small"),
         assumptions=_positive,
-        checks=(
-            Identity(
-                u**4 * L * eta**2 * K**2 * _domain**2 / (epsilon * n) ** 4,
-                u**4 * L * (1 + eta * L) ** 4 * D**4 / (eta**2 * K**2 * epsilon**4),
-                "fifth",
-            ),
-            Identity(
-                u**2 * eta * K**2 * _domain / (epsilon * n) ** 2,
-                u**2 * (1 + eta * L) ** 2 * D**2 / (eta * epsilon**2),
-                "sixth",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "power 2 of 1 + eta L",
-                Identity(
-                    u**4 * L * eta**2 * K**2 * _domain**2 / (epsilon * n) ** 4,
-                    u**4 * L * (1 + eta * L) ** 2 * D**4 / (eta**2 * K**2 * epsilon**4),
-                ),
-            ),
-        ),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="liang/appendix_c_3/late_rate",
-        title="(19), (105): eta = D sqrt(b dim chi)/(epsilon sigma) gives sigma D sqrt(dim chi)/(sqrt(b) epsilon)",
-        source=at(790, "C.3", "(104), (105)"),
-        assumptions=_positive,
-        checks=(
-            Identity(_late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / (sqrt(b) * epsilon), "as in (19)"),
-            Identity(
-                u**2 * D**2 / (_late_eta * epsilon**2), sigma_sgd * D * u / (sqrt(b) * epsilon), "noise, eta L small"
-            ),
-        ),
         misprint=Identity(
             _late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / sqrt(b * epsilon), "sqrt(b epsilon), as (104) prints"
         ),
-        mutants=(wrong("b for sqrt(b)", Identity(_late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / (b * epsilon))),),
-        remark=(
-            "(104) and (105) have epsilon under the root with b, the text's (19) has it outside. The "
-            "step size gives the "
-            "form of (19). The two agree only at epsilon = 1."
-        ),
+        remark="""(104) and (105) have epsilon under the root with b, the text's (19) has it outside. The step size
+        gives the form of (19). The two agree only at epsilon = 1.""",
     ),
 )

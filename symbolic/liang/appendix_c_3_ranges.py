@@ -9,9 +9,8 @@ Remark       rho = (L/m)^(1/4); x = T-bar, y = T-bar'; r is the constant of a Th
 
 from sympy import Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Unbounded, Units
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     G,
@@ -47,198 +46,126 @@ _within = (v**4 * rho**4 <= _spread,)
 _edge = {rho: growth**2, v: growth}
 
 CLAIMS = (
-    Claim(
-        key="liang/appendix_c_3/cases",
-        title="(103): in case (2) the minimum of (97) is T-bar', so the case is T >= T-bar', not T >= T-bar",
-        source=at(782, "C.3", "case (2)"),
+    Step(
+        "liang/appendix_c_3/cases",
+        "(103): in case (2) the minimum of (97) is T-bar', so the case is T >= T-bar', not T >= T-bar",
+        at(782, "C.3", "case (2)"),
+        Inequality(Min(T, y), "==", y, (y <= T,), "T >= T-bar'").mutant("T >= T-bar'/2", given=(y <= 2 * T,)),
         assumptions=(x <= y,),
-        checks=(Inequality(Min(T, y), Relation.EQUAL, y, (y <= T,), "T >= T-bar'"),),
-        misprint=Inequality(Min(T, y), Relation.EQUAL, y, (x <= T,), "T >= T-bar, as printed"),
-        mutants=(wrong("T >= T-bar'/2", Inequality(Min(T, y), Relation.EQUAL, y, (y <= 2 * T,))),),
-        role=Role.STEP,
-        remark=(
-            "The cases of C.3 compare T with T-bar = (1 + eta L)^2 n b D^2/(eta C)^2, but (97) has min{T, T-bar'} with "
-            "n^2 for n b. Between the two, (103) puts T-bar' for T and is only an upper bound. With T-bar' in both "
-            "headings the cases are those of (97)."
-        ),
+        misprint=Inequality(Min(T, y), "==", y, (x <= T,), "T >= T-bar, as printed"),
+        remark="""The cases of C.3 compare T with T-bar = (1 + eta L)^2 n b D^2/(eta C)^2, but (97) has min{T, T-bar'}
+        with n^2 for n b. Between the two, (103) puts T-bar' for T and is only an upper bound. With T-bar' in both
+        headings the cases are those of (97).""",
     ),
     Claim(
-        key="liang/appendix_c_3/units",
-        title="(98), (99), (19): the rates are losses, the second without the L^(1/4) that is printed",
-        source=at(259, "Section 3.2", "(19)"),
-        checks=(
-            Units(K * D * sqrt(_Y) + _first, _loss, SMOOTH, "(98)"),
-            Units(_first + _second + _third, _loss, SMOOTH, "(19) with the second rate of ours"),
-        ),
+        "liang/appendix_c_3/units",
+        "(98), (99), (19): the rates are losses, the second without the L^(1/4) that is printed",
+        at(259, "Section 3.2", "(19)"),
+        Units(K * D * sqrt(_Y) + _first, _loss, SMOOTH, "(98)")
+        .mutant("D for D^2", left=K * D * sqrt(_Y) + _first / D)
+        .mutant("sigma_SGD^2", left=_third * sigma_sgd),
+        Units(_first + _second + _third, _loss, SMOOTH, "(19) with the second rate of ours"),
         misprint=Units(_first + _second * L ** Rational(1, 4) + _third, _loss, SMOOTH, "(19), as printed"),
-        mutants=(
-            wrong("D for D^2", Units(K * D * sqrt(_Y) + _first / D, _loss, SMOOTH)),
-            wrong("sigma_SGD^2", Units(_third * sigma_sgd, _loss, SMOOTH)),
-        ),
-        remark=(
-            "The second rate of (19), (101) and (105) has L inside the bracket of power 1/4 and so is a loss times "
-            "(gradient/length)^(1/4). Balancing gives it without L, see liang/appendix_c_3/large_noise_repaired. The "
-            "units engine and the derivative agree on that reading."
-        ),
+        remark="""The second rate of (19), (101) and (105) has L inside the bracket of power 1/4 and so is a loss times
+        (gradient/length)^(1/4). Balancing gives it without L, see liang/appendix_c_3/large_noise_repaired. The units
+        engine and the derivative agree on that reading.""",
     ),
-    Claim(
-        key="liang/appendix_c_3/left_out",
-        title="(101): in case (1.2) the term D^2 d L log(1/delta)/(epsilon n)^2 of (98) is at most r times the rate",
-        source=at(776, "C.3", "(101)"),
+    Step(
+        "liang/appendix_c_3/left_out",
+        "(101): in case (1.2) the term D^2 d L log(1/delta)/(epsilon n)^2 of (98) is at most r times the rate",
+        at(776, "C.3", "(101)"),
+        Inequality(v**4 * rho**4, "<=", 1000 * rho * v, _within, "m = sigma = D = 1, v^4 = Y").mutant(
+            "10^6", right=10**6 * rho * v
+        ),
+        Asymptotic(v**4 * rho**4, rho * v, path=_edge, given=_within, name="v^2 = rho"),
         assumptions=(rho >= 1,),
-        checks=(
-            Inequality(v**4 * rho**4, Relation.AT_MOST, 1000 * rho * v, _within, "m = sigma = D = 1, v^4 = Y"),
-            Asymptotic(v**4 * rho**4, rho * v, path=_edge, given=_within, name="v^2 = rho"),
-        ),
-        mutants=(wrong("10^6", Inequality(v**4 * rho**4, Relation.AT_MOST, 10**6 * rho * v, _within)),),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "Case (1.2) only says D^2 L Y <= L^(3/2)/mu^(5/2) sigma_SGD^2 with Y = d log(1/delta)/(epsilon n)^2, and "
-            "(101) drops D^2 L Y. At the edge of the case it exceeds the printed rate by (L/mu)^(9/8): z3 refutes "
-            "the constant 1000, the path L/mu = N^8 every constant. The maximum in (19) and (105) has the term; (101) "
-            "alone does not bound the error."
-        ),
+        remark="""Case (1.2) only says D^2 L Y <= L^(3/2)/mu^(5/2) sigma_SGD^2 with Y = d log(1/delta)/(epsilon n)^2,
+        and (101) drops D^2 L Y. At the edge of the case it exceeds the printed rate by (L/mu)^(9/8): z3 refutes the
+        constant 1000, the path L/mu = N^8 every constant. The maximum in (19) and (105) has the term; (101) alone does
+        not bound the error.""",
     ),
-    Claim(
-        key="liang/appendix_c_3/left_out_repaired",
-        title="The term over the rate without L is at most (L/mu)^(11/8) in the case, and attains it",
-        source=at(776, "C.3", "(101)"),
+    Ours(
+        "liang/appendix_c_3/left_out_repaired",
+        "The term over the rate without L is at most (L/mu)^(11/8) in the case, and attains it",
+        at(776, "C.3", "(101)"),
+        Inequality(v**3 * rho**4, "<= and attained", rho ** Rational(11, 2), (v**2 <= rho,), "rho^(11/2)").mutant(
+            "rho^5", sign="<=", right=rho**5
+        ),
+        Unbounded(v**4 * rho**4, v, _edge, _within, "without limit").mutant(
+            "Y falls faster", path={rho: growth**3, v: growth**-4}
+        ),
         assumptions=(rho >= 1,),
-        checks=(
-            Inequality(v**3 * rho**4, Relation.TIGHT, rho ** Rational(11, 2), (v**2 <= rho,), "rho^(11/2)"),
-            Unbounded(v**4 * rho**4, v, _edge, _within, "without limit"),
-        ),
-        mutants=(
-            wrong("rho^5", Inequality(v**3 * rho**4, Relation.AT_MOST, rho**5, (v**2 <= rho,))),
-            wrong(
-                "Y falls faster",
-                Unbounded(v**4 * rho**4, v, {rho: growth**3, v: growth**-4}, _within),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
         repairs="liang/appendix_c_3/left_out",
     ),
-    Claim(
-        key="liang/appendix_c_3/late_step_size",
-        title="Case (2): eta = r D sqrt(b d log(1/delta))/(epsilon sigma_SGD) meets eta <= 9/(20 L), for some r",
-        source=at(788, "C.3", "(104)"),
-        checks=(
-            Inequality(
-                r * L * D * sqrt(b) * u / (epsilon * sigma_sgd),
-                Relation.AT_MOST,
-                Rational(9, 20),
-                (L > 0, epsilon > 0),
-                "eta L, u^2 = d chi",
-            ),
-            Asymptotic(
-                L * D * u / sigma_sgd,
-                _one,
-                path={L: growth, D: _one, u: _one, sigma_sgd: _one},
-                name="eta L where b = epsilon = 1",
-            ),
+    Step(
+        "liang/appendix_c_3/late_step_size",
+        "Case (2): eta = r D sqrt(b d log(1/delta))/(epsilon sigma_SGD) meets eta <= 9/(20 L), for some r",
+        at(788, "C.3", "(104)"),
+        Inequality(
+            r * L * D * sqrt(b) * u / (epsilon * sigma_sgd),
+            "<=",
+            Rational(9, 20),
+            (L > 0, epsilon > 0),
+            "eta L, u^2 = d chi",
+        ).mutant("b for its root", left=r * L * D * b * u / (epsilon * sigma_sgd)),
+        Asymptotic(
+            L * D * u / sigma_sgd,
+            _one,
+            path={L: growth, D: _one, u: _one, sigma_sgd: _one},
+            name="eta L where b = epsilon = 1",
         ),
-        mutants=(
-            wrong(
-                "b for its root",
-                Inequality(
-                    r * L * D * b * u / (epsilon * sigma_sgd), Relation.AT_MOST, Rational(9, 20), (L > 0, epsilon > 0)
-                ),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(104) chooses eta without regard to Theorem 3.10's eta <= 9/(20 L). The choice is allowed only where "
-            "epsilon sigma_SGD >= (20/9) r L D sqrt(b d log(1/delta)); z3 and the path L = N refute it otherwise. "
-            "Where it is allowed, the third rate of (19) is at least (20/9) (d log(1/delta)/epsilon^2) L D^2, above "
-            "the trivial 2 L D^2 of the ball for epsilon^2 <= d log(1/delta)."
-        ),
+        remark="""(104) chooses eta without regard to Theorem 3.10's eta <= 9/(20 L). The choice is allowed only where
+        epsilon sigma_SGD >= (20/9) r L D sqrt(b d log(1/delta)); z3 and the path L = N refute it otherwise. Where it
+        is allowed, the third rate of (19) is at least (20/9) (d log(1/delta)/epsilon^2) L D^2, above the trivial 2 L
+        D^2 of the ball for epsilon^2 <= d log(1/delta).""",
     ),
-    Claim(
-        key="liang/appendix_c_3/late_step_size_repaired",
-        title="Where case (2)'s eta is allowed its rate is at least (20/9) (d chi/epsilon^2) L D^2",
-        source=at(788, "C.3", "(104)"),
+    Ours(
+        "liang/appendix_c_3/late_step_size_repaired",
+        "Where case (2)'s eta is allowed its rate is at least (20/9) (d chi/epsilon^2) L D^2",
+        at(788, "C.3", "(104)"),
+        Inequality(
+            Rational(20, 9) * (u / epsilon) ** 2 * L * D**2,
+            "<= and attained",
+            sigma_sgd * D * u / (z * epsilon),
+            (20 * L * D * z * u <= 9 * epsilon * sigma_sgd, z > 0),
+            "u^2 = d chi, z^2 = b",
+        ).mutant("40/9", left=Rational(40, 9) * (u / epsilon) ** 2 * L * D**2, sign="<="),
+        Inequality(2 * L * D**2, "<", Rational(20, 9) * L * D**2, name="the trivial bound of the ball"),
         assumptions=(L > 0, epsilon > 0),
-        checks=(
-            Inequality(
-                Rational(20, 9) * (u / epsilon) ** 2 * L * D**2,
-                Relation.TIGHT,
-                sigma_sgd * D * u / (z * epsilon),
-                (20 * L * D * z * u <= 9 * epsilon * sigma_sgd, z > 0),
-                "u^2 = d chi, z^2 = b",
-            ),
-            Inequality(2 * L * D**2, Relation.BELOW, Rational(20, 9) * L * D**2, name="the trivial bound of the ball"),
-        ),
-        mutants=(
-            wrong(
-                "40/9",
-                Inequality(
-                    Rational(40, 9) * (u / epsilon) ** 2 * L * D**2,
-                    Relation.AT_MOST,
-                    sigma_sgd * D * u / (z * epsilon),
-                    (20 * L * D * z * u <= 9 * epsilon * sigma_sgd, z > 0),
-                ),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
         repairs="liang/appendix_c_3/late_step_size",
     ),
-    Claim(
-        key="liang/appendix_c_3/late_terms_small",
-        title="(103): for large C and T its first, second, third and fifth terms are as small as one likes",
-        source=at(786, "C.3", "(103)"),
-        checks=(
-            Inequality(
-                L * D**4 / (eta * K * T) ** 2, Relation.AT_MOST, z, (z > 0, z * (eta * K) ** 2 >= L * D**4), "first"
-            ),
-            Inequality(D**2 / (eta * T), Relation.AT_MOST, z, (z > 0, z * eta * T >= D**2), "second"),
-            Units(D**2 / eta + sigma_sgd**3 / (m * K) + eta * sigma_sgd**2 / b, _loss, SMOOTH, "losses"),
-        ),
-        mutants=(wrong("half", Inequality(D**2 / (eta * T), Relation.AT_MOST, z / 2, (z > 0, z * eta * T >= D**2))),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
+    Step(
+        "liang/appendix_c_3/late_terms_small",
+        "(103): for large C and T its first, second, third and fifth terms are as small as one likes",
+        at(786, "C.3", "(103)"),
+        Inequality(L * D**4 / (eta * K * T) ** 2, "<=", z, (z > 0, z * (eta * K) ** 2 >= L * D**4), "first"),
+        Inequality(D**2 / (eta * T), "<=", z, (z > 0, z * eta * T >= D**2), "second").mutant("half", right=z / 2),
+        Units(D**2 / eta + sigma_sgd**3 / (m * K) + eta * sigma_sgd**2 / b, _loss, SMOOTH, "losses"),
     ),
     Claim(
-        key="liang/remark_3_13",
-        title="A smaller diameter lowers each of the three rates of (19)",
-        source=at(263, "Remark 3.13"),
-        checks=(
-            Inequality(r * x**2, Relation.TIGHT, r * D**2, (x <= D,), "first and, squared, second"),
-            Inequality(r * x, Relation.TIGHT, r * D, (x <= D,), "third"),
-        ),
-        mutants=(wrong("by half", Inequality(r * x, Relation.AT_MOST, r * D / 2, (x <= D,))),),
+        "liang/remark_3_13",
+        "A smaller diameter lowers each of the three rates of (19)",
+        at(263, "Remark 3.13"),
+        Inequality(r * x**2, "<= and attained", r * D**2, (x <= D,), "first and, squared, second"),
+        Inequality(r * x, "<= and attained", r * D, (x <= D,), "third").mutant("by half", sign="<=", right=r * D / 2),
     ),
-    Claim(
-        key="liang/appendix_c_3/implications",
-        title="C.3: the bound D^2 d L log(1/delta)/(epsilon n)^2 matches the optimum, 1/mu for D^2, up to r",
-        source=at(798, "C.3", "Implications"),
-        checks=(
-            Units(_first, L * _Y / m, SMOOTH, "like things"),
-            Asymptotic(D**2, 1 / m, path={D: growth, m: _one}, name="their ratio is mu D^2"),
-        ),
-        mutants=(wrong("D for D^2", Asymptotic(D, 1 / m, path={D: growth, m: _one})),),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "The two rates differ by the factor mu D^2, which has a unit and no bound: the units engine refuses the "
-            "comparison, and on the path D = N the ratio is N^2. They match where mu D^2 is held fixed, for example "
-            "for losses of range mu D^2 = 1. The text's L cannot be both a smoothness and a Lipschitz constant."
-        ),
+    Step(
+        "liang/appendix_c_3/implications",
+        "C.3: the bound D^2 d L log(1/delta)/(epsilon n)^2 matches the optimum, 1/mu for D^2, up to r",
+        at(798, "C.3", "Implications"),
+        Units(_first, L * _Y / m, SMOOTH, "like things"),
+        Asymptotic(D**2, 1 / m, path={D: growth, m: _one}, name="their ratio is mu D^2").mutant("D for D^2", left=D),
+        remark="""The two rates differ by the factor mu D^2, which has a unit and no bound: the units engine refuses
+        the comparison, and on the path D = N the ratio is N^2. They match where mu D^2 is held fixed, for example for
+        losses of range mu D^2 = 1. The text's L cannot be both a smoothness and a Lipschitz constant.""",
     ),
-    Claim(
-        key="liang/appendix_c_3/implications_repaired",
-        title="The bound over the quoted optimum is mu D^2, and equal to it where mu D^2 = 1",
-        source=at(798, "C.3", "Implications"),
+    Ours(
+        "liang/appendix_c_3/implications_repaired",
+        "The bound over the quoted optimum is mu D^2, and equal to it where mu D^2 = 1",
+        at(798, "C.3", "Implications"),
+        Identity(_first / (L * _Y / m), m * D**2, "ratio").mutant("ratio mu D", right=m * D),
+        Identity(_first.subs(m, 1 / D**2), (L * _Y / m).subs(m, 1 / D**2), "at mu = 1/D^2"),
         assumptions=(L > 0, epsilon > 0),
-        checks=(
-            Identity(_first / (L * _Y / m), m * D**2, "ratio"),
-            Identity(_first.subs(m, 1 / D**2), (L * _Y / m).subs(m, 1 / D**2), "at mu = 1/D^2"),
-        ),
-        mutants=(wrong("ratio mu D", Identity(_first / (L * _Y / m), m * D)),),
-        role=Role.OURS,
         repairs="liang/appendix_c_3/implications",
     ),
 )

@@ -9,9 +9,18 @@ Remark       The naive bound takes D for the radius (two points are 2 D apart), 
 
 from sympy import Expr, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Holds, Identity, Inequality, Relation, Role, Units, Value
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    Step,
+    Units,
+    Value,
+)
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, L, alpha, b, eta, growth, n, sigma_dp, x, y
 
 _naive = 2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2
@@ -44,106 +53,73 @@ def _with(symbol: Expr, number: Expr) -> list[tuple[Expr, Expr]]:
 
 CLAIMS = (
     Claim(
-        key="liang/appendix_e/units",
-        title="E.1: the naive bound is a number once eta^2 stands below it",
-        source=at(829, "E.1"),
-        checks=(Units(_naive / eta**2, Integer(1), SMOOTH, "with eta^2"),),
+        "liang/appendix_e/units",
+        "E.1: the naive bound is a number once eta^2 stands below it",
+        at(829, "E.1"),
+        Units(_naive / eta**2, Integer(1), SMOOTH, "with eta^2").mutant("with eta", left=_naive / eta),
         misprint=Units(_naive, Integer(1), SMOOTH, "as printed: a squared length over a squared gradient"),
-        mutants=(wrong("with eta", Units(_naive / eta, Integer(1), SMOOTH)),),
-        remark=(
-            "E.1 divides a squared length by sigma_DP^2, the variance of noise on gradients. The noise on the iterate "
-            "is eta sigma_DP. With eta^2 below it the formula is a number; liang/appendix_e_1 shows that as printed "
-            "it is no bound."
-        ),
+        remark="""E.1 divides a squared length by sigma_DP^2, the variance of noise on gradients. The noise on the
+        iterate is eta sigma_DP. With eta^2 below it the formula is a number; liang/appendix_e_1 shows that as printed
+        it is no bound.""",
     ),
-    Claim(
-        key="liang/appendix_e/figure_5",
-        title="Figure 5: (54) is below the naive bound as E.1 prints it",
-        source=at(833, "E.1", "Figure 5"),
-        checks=(
-            Holds(_at(_exact), Relation.AT_MOST, _at(_naive), {}, "balls"),
-            Inequality(Rational(3, 2), Relation.AT_MOST, _at(_naive), name="rationals; (54) is above 3/2"),
-        ),
-        mutants=(wrong("twice", Holds(_at(2 * _exact), Relation.AT_MOST, _at(_naive), {})),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "At Figure 5's numbers the naive bound as printed is 0.198 and (54) is 1.546, so the order is the reverse "
-            "of what the figure is said to show. Two means agree: balls on both sides, and rational arithmetic on a "
-            "bound of (54). With eta^2 below it the naive bound is 4.95 and the order is as claimed."
-        ),
+    Step(
+        "liang/appendix_e/figure_5",
+        "Figure 5: (54) is below the naive bound as E.1 prints it",
+        at(833, "E.1", "Figure 5"),
+        IntervalInequality(_at(_exact), "<=", _at(_naive), {}, "balls").mutant("twice", left=_at(2 * _exact)),
+        Inequality(Rational(3, 2), "<=", _at(_naive), name="rationals; (54) is above 3/2"),
+        remark="""At Figure 5's numbers the naive bound as printed is 0.198 and (54) is 1.546, so the order is the
+        reverse of what the figure is said to show. Two means agree: balls on both sides, and rational arithmetic on a
+        bound of (54). With eta^2 below it the naive bound is 4.95 and the order is as claimed.""",
     ),
-    Claim(
-        key="liang/appendix_e/figure_5_repaired",
-        title="Figure 5 with eta^2: naive 4.95, (54) 1.546",
-        source=at(833, "E.1", "Figure 5"),
-        checks=(
-            Value(_at(_naive), "0.198", "as printed"),
-            Value(_at(_naive / eta**2), "4.95", "with eta^2"),
-            Value(_at(_exact), "1.546", "(54)"),
-            Holds(Rational(3, 2), Relation.BELOW, _at(_exact), {}, "above 3/2"),
-            Holds(_at(_exact), Relation.BELOW, _at(_naive / eta**2), {}, "the order as claimed"),
-        ),
-        mutants=(
-            wrong("eta", Value(_at(_naive / eta), "4.95")),
-            wrong("n = 8", Value(_exact.subs(_with(n, Integer(8))), "1.546")),
-        ),
-        role=Role.OURS,
+    Ours(
+        "liang/appendix_e/figure_5_repaired",
+        "Figure 5 with eta^2: naive 4.95, (54) 1.546",
+        at(833, "E.1", "Figure 5"),
+        Value(_at(_naive), "0.198", "as printed"),
+        Value(_at(_naive / eta**2), "4.95", "with eta^2").mutant("eta", expression=_at(_naive / eta)),
+        Value(_at(_exact), "1.546", "(54)").mutant("n = 8", expression=_exact.subs(_with(n, Integer(8)))),
+        IntervalInequality(Rational(3, 2), "<", _at(_exact), {}, "above 3/2"),
+        IntervalInequality(_at(_exact), "<", _at(_naive / eta**2), {}, "the order as claimed"),
         repairs="liang/appendix_e/figure_5",
     ),
-    Claim(
-        key="liang/appendix_e/tighter",
-        title="E.1: (54) is tighter than the naive bound (with eta^2), for every smoothness",
-        source=at(829, "E.1"),
-        checks=(
-            Inequality(_root_exact, Relation.AT_MOST, _root_naive, name="roots, full batches, x = eta L"),
-            Asymptotic(_root_exact, _root_naive, path={x: growth, D: Integer(1), y: Integer(1)}, name="rough losses"),
+    Step(
+        "liang/appendix_e/tighter",
+        "E.1: (54) is tighter than the naive bound (with eta^2), for every smoothness",
+        at(829, "E.1"),
+        Inequality(_root_exact, "<=", _root_naive, name="roots, full batches, x = eta L").mutant(
+            "up to 10", right=10 * _root_naive
         ),
-        mutants=(wrong("up to 10", Inequality(_root_exact, Relation.AT_MOST, 10 * _root_naive)),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "Theorem 3.4 has no limit on eta L, and (54) grows with it while the naive bound does not contain L. z3 "
-            "finds points with eta L > 1 where (54) is the larger, and the path eta L = N shows that no constant "
-            "mends it. For eta L <= 1 and b <= n (54) is the smaller."
-        ),
+        Asymptotic(_root_exact, _root_naive, path={x: growth, D: Integer(1), y: Integer(1)}, name="rough losses"),
+        remark="""Theorem 3.4 has no limit on eta L, and (54) grows with it while the naive bound does not contain L.
+        z3 finds points with eta L > 1 where (54) is the larger, and the path eta L = N shows that no constant mends
+        it. For eta L <= 1 and b <= n (54) is the smaller.""",
     ),
-    Claim(
-        key="liang/appendix_e/tighter_repaired",
-        title="For eta L <= 1 and b <= n (54) is at most the naive bound with eta^2",
-        source=at(829, "E.1"),
-        checks=(
-            Inequality(_root_exact, Relation.TIGHT, _root_naive, (x <= 1,), "full batches"),
-            Inequality(1 / sqrt(n * b), Relation.TIGHT, 1 / b, (b <= n,), "smaller batches"),
-            Identity(
-                _exact.subs(list(_step.items())),
-                (2 * alpha / (eta**2 * sigma_dp**2) * _root_exact**2).subs([(x, eta * L), (y, eta * K)]),
-                "the roots are those of (54)",
-            ),
+    Ours(
+        "liang/appendix_e/tighter_repaired",
+        "For eta L <= 1 and b <= n (54) is at most the naive bound with eta^2",
+        at(829, "E.1"),
+        Inequality(_root_exact, "<= and attained", _root_naive, (x <= 1,), "full batches").mutant(
+            "eta L <= 2", sign="<=", given=(x <= 2,)
         ),
-        mutants=(
-            wrong("eta L <= 2", Inequality(_root_exact, Relation.AT_MOST, _root_naive, (x <= 2,))),
-            wrong(
-                "D for D/2",
-                Identity(
-                    _exact.subs(list(_step.items())),
-                    (2 * alpha / (eta**2 * sigma_dp**2) * ((1 + x) * D + y) ** 2).subs([(x, eta * L), (y, eta * K)]),
-                ),
-            ),
+        Inequality(1 / sqrt(n * b), "<= and attained", 1 / b, (b <= n,), "smaller batches"),
+        Identity(
+            _exact.subs(list(_step.items())),
+            (2 * alpha / (eta**2 * sigma_dp**2) * _root_exact**2).subs([(x, eta * L), (y, eta * K)]),
+            "the roots are those of (54)",
+        ).mutant(
+            "D for D/2",
+            right=(2 * alpha / (eta**2 * sigma_dp**2) * ((1 + x) * D + y) ** 2).subs([(x, eta * L), (y, eta * K)]),
         ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
         repairs="liang/appendix_e/tighter",
     ),
-    Claim(
-        key="liang/appendix_e/radius",
-        title="E.1 takes D for the radius: its 2 alpha (D + ..)^2 is alpha (2 D + ..)^2/2, where (51) has alpha D^2/2",
-        source=at(829, "E.1"),
-        checks=(
-            Identity(2 * alpha * D**2, alpha * (2 * D) ** 2 / 2, "two points 2 D apart"),
-            Identity(4 * (alpha * D**2 / 2), 2 * alpha * D**2, "four times what (51) pays at L = 0"),
+    Ours(
+        "liang/appendix_e/radius",
+        "E.1 takes D for the radius: its 2 alpha (D + ..)^2 is alpha (2 D + ..)^2/2, where (51) has alpha D^2/2",
+        at(829, "E.1"),
+        Identity(2 * alpha * D**2, alpha * (2 * D) ** 2 / 2, "two points 2 D apart").mutant(
+            "D apart", right=alpha * D**2 / 2
         ),
-        mutants=(wrong("D apart", Identity(2 * alpha * D**2, alpha * D**2 / 2)),),
-        role=Role.OURS,
+        Identity(4 * (alpha * D**2 / 2), 2 * alpha * D**2, "four times what (51) pays at L = 0"),
     ),
 )

@@ -9,10 +9,9 @@ Remark       The paper's C is K. Lengths are put over a noise that is a gradient
 
 from sympy import Expr, Integer, Rational, exp, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Simulated
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Simulated
 from lastiterate.symbolic.gaussian import cumulative, tail
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, T, alpha, b, eta, gamma, kappa, sigma_dp, xi, zeta
 
 _one = Integer(1)
@@ -27,58 +26,37 @@ _seen = (1 + sqrt(exp(4 * (D + eta * K) ** 2 / sigma_dp**2) - 1)) / 2
 _tiny = {T: 1, eta: Rational(1, 100), sigma_dp: 1, K: 1, D: Rational(1, 100)}
 
 
-def _against(factor: Expr) -> Holds:
+def _against(factor: Expr) -> IntervalInequality:
     """alpha = 2, b = K = sigma_DP = 1, one sample replaced, slopes K and -K: the sign of theta_1 alone."""
-    return Holds(_sign, Relation.AT_MOST, factor * 4 * (D + eta) ** 2, _box, "sign of theta_1")
+    return IntervalInequality(_sign, "<=", factor * 4 * (D + eta) ** 2, _box, "sign of theta_1")
 
 
 CLAIMS = (
     Claim(
-        key="liang/appendix_e_1",
-        title="The naive bound 2 alpha (D + eta K/b)^2/sigma_DP^2",
-        source=at(829, "E.1", ""),
-        checks=(
-            _against(_one),
-            Simulated("positive_end", Relation.AT_MOST, _seen, _tiny, name="the run itself, seen by its sign"),
-        ),
-        mutants=(Mutant("half of it", _against(Rational(1, 2)), Engine.ENCLOSURE),),
-        relation=Relation.AT_MOST,
-        remark=(
-            "The naive bound puts a squared length over sigma_DP^2, the variance of the noise on the gradient; the "
-            "noise on theta has eta^2 sigma_DP^2. One step with slopes +-K, b = n = 1, alpha = 2 shows 1.5 by the sign "
-            "of theta_1 where the formula says at most 0.05 for D <= 0.1 and eta <= 0.01; a simulation of the run "
-            "agrees. What is true is alpha (2 D + 2 eta K)^2/(2 eta^2 sigma_DP^2), with D the radius."
-        ),
+        "liang/appendix_e_1",
+        "The naive bound 2 alpha (D + eta K/b)^2/sigma_DP^2",
+        at(829, "E.1", ""),
+        _against(_one).mutant("half of it", _against(Rational(1, 2))),
+        Simulated("positive_end", "<=", _seen, _tiny, name="the run itself, seen by its sign"),
+        remark="""The naive bound puts a squared length over sigma_DP^2, the variance of the noise on the gradient; the
+        noise on theta has eta^2 sigma_DP^2. One step with slopes +-K, b = n = 1, alpha = 2 shows 1.5 by the sign of
+        theta_1 where the formula says at most 0.05 for D <= 0.1 and eta <= 0.01; a simulation of the run agrees. What
+        is true is alpha (2 D + 2 eta K)^2/(2 eta^2 sigma_DP^2), with D the radius.""",
     ),
-    Claim(
-        key="liang/appendix_e_1/last_step",
-        title="One last step from anywhere in the ball, gradients clipped to K, full batches or not: 2 D "
-        "+ 2 eta K apart",
-        source=at(829, "E.1", ""),
-        checks=(
-            Inequality(
-                xi - zeta + eta * (gamma - kappa),
-                Relation.TIGHT,
-                2 * D + 2 * eta * K,
-                (xi <= D, -zeta <= D, gamma <= K, -kappa <= K),
-                "distance before the noise",
-            ),
-            Identity(_last, _naive.subs(b, _one) / eta**2, "at b = 1 the naive formula over eta^2"),
+    Ours(
+        "liang/appendix_e_1/last_step",
+        "One last step from anywhere in the ball, gradients clipped to K, full batches or not: 2 D + 2 eta K apart",
+        at(829, "E.1", ""),
+        Inequality(
+            xi - zeta + eta * (gamma - kappa),
+            "<= and attained",
+            2 * D + 2 * eta * K,
+            (xi <= D, -zeta <= D, gamma <= K, -kappa <= K),
+            "distance before the noise",
+        ).mutant("2 eta K/b for b = 2", sign="<=", right=2 * D + eta * K),
+        Identity(_last, _naive.subs(b, _one) / eta**2, "at b = 1 the naive formula over eta^2").mutant(
+            "eta forgotten", right=_naive.subs(b, _one)
         ),
-        mutants=(
-            wrong(
-                "2 eta K/b for b = 2",
-                Inequality(
-                    xi - zeta + eta * (gamma - kappa),
-                    Relation.AT_MOST,
-                    2 * D + eta * K,
-                    (xi <= D, -zeta <= D, gamma <= K, -kappa <= K),
-                ),
-            ),
-            wrong("eta forgotten", Identity(_last, _naive.subs(b, _one))),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
         repairs="liang/appendix_e_1",
     ),
 )

@@ -13,21 +13,9 @@ Remark       The proof bounds one order only, the larger data set in the second 
 from sympy import Abs, Expr, Integer, Rational, binomial, diff, exp, log, sqrt
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import (
-    Claim,
-    Engine,
-    Holds,
-    Identity,
-    Inequality,
-    Mutant,
-    Relation,
-    Role,
-    Simulated,
-    Value,
-)
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Simulated, Step, Value
 from lastiterate.symbolic.gaussian import tail
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     K,
     L,
@@ -77,7 +65,7 @@ def _convex_in(symbol: Expr) -> Inequality:
     """log of the affinity of two coins at order 2 has a nonnegative second derivative."""
     return Inequality(
         diff(_affinity, symbol) ** 2,
-        Relation.AT_MOST,
+        "<=",
         _affinity * diff(_affinity, symbol, 2),
         given=(p < 1, q < 1),
         name=f"two coins, order 2, convex in {symbol}",
@@ -86,194 +74,124 @@ def _convex_in(symbol: Expr) -> Inequality:
 
 def _moved(size: Expr, name: str, given: tuple[Boolean, ...] = ()) -> Inequality:
     """(36): distance after an update on a batch of this size of losses -L t^2/2, the extreme case."""
-    return Inequality((1 + eta * L * size / b) * x, Relation.TIGHT, (1 + eta * L) * z, (x <= z, *given), name)
+    return Inequality((1 + eta * L * size / b) * x, "<= and attained", (1 + eta * L) * z, (x <= z, *given), name)
 
 
 CLAIMS = (
     Claim(
-        key="liang/lemma_3_2",
-        title="(10), (34): one step costs at most 2 alpha K^2 / (beta n b sigma_DP^2), in both orders",
-        source=at(185, "Lemma 3.2", "(10)"),
-        checks=(
-            Holds(
-                _true,
-                Relation.AT_MOST,
-                2 * 20 / (beta * 10),
-                _shares,
-                "n = 10, b = K = sigma_DP = 1, alpha = 20, every share; numerator with the added sample",
-            ),
-            Holds(event, Relation.AT_MOST, Integer(4), {}, "the event theta_1 > 20 alone, beta = 1"),
-        ),
-        mutants=(
-            Mutant("half of it", Holds(_true, Relation.AT_MOST, 2 / beta, _shares), Engine.ENCLOSURE),
-            Mutant("n^2 for n b", Holds(_true, Relation.AT_MOST, 40 / (beta * 100), _shares), Engine.ENCLOSURE),
-        ),
-        relation=Relation.AT_MOST,
-        remark=(
-            "Lemma 3.2 is used for RDP, which asks for both orders of the adjacent data sets, but (37) only bounds the "
-            "one with the larger data set in the second place. With n = 10, b = K = sigma_DP = 1 and alpha = 20 the "
-            "other order is above 7.57 where 4/beta is claimed at beta = 1, and above it at every share; the "
-            "event theta_1 > 20 alone, by other formulas, gives 7.42. What is true is the bound of that one order."
-        ),
+        "liang/lemma_3_2",
+        "(10), (34): one step costs at most 2 alpha K^2 / (beta n b sigma_DP^2), in both orders",
+        at(185, "Lemma 3.2", "(10)"),
+        IntervalInequality(
+            _true,
+            "<=",
+            2 * 20 / (beta * 10),
+            _shares,
+            "n = 10, b = K = sigma_DP = 1, alpha = 20, every share; numerator with the added sample",
+        )
+        .mutant("half of it", right=2 / beta)
+        .mutant("n^2 for n b", right=40 / (beta * 100)),
+        IntervalInequality(event, "<=", Integer(4), {}, "the event theta_1 > 20 alone, beta = 1"),
+        remark="""Lemma 3.2 is used for RDP, which asks for both orders of the adjacent data sets, but (37) only bounds
+        the one with the larger data set in the second place. With n = 10, b = K = sigma_DP = 1 and alpha = 20 the
+        other order is above 7.57 where 4/beta is claimed at beta = 1, and above it at every share; the event theta_1 >
+        20 alone, by other formulas, gives 7.42. What is true is the bound of that one order.""",
     ),
-    Claim(
-        key="liang/lemma_3_2/forward",
-        title="(39): with the larger data set second the step costs q times one Gaussian step",
-        source=at(454, "Lemma B.1", "(39)"),
-        checks=(
-            Identity((1 - _q) * x + _q * (_price + x), x + _claimed, "(39)"),
-            Inequality(
-                (1 - _q) * x + _q * y, Relation.AT_MOST, x + _claimed, (y <= x + _price, b <= n), "(37) and (38)"
-            ),
-        ),
+    Ours(
+        "liang/lemma_3_2/forward",
+        "(39): with the larger data set second the step costs q times one Gaussian step",
+        at(454, "Lemma B.1", "(39)"),
+        Identity((1 - _q) * x + _q * (_price + x), x + _claimed, "(39)")
+        .mutant("n^2 for n b", right=x + _claimed * b / n)
+        .mutant("weight not applied", right=x + _price),
+        Inequality((1 - _q) * x + _q * y, "<=", x + _claimed, (y <= x + _price, b <= n), "(37) and (38)"),
         assumptions=(beta > 0, alpha > 1),
-        mutants=(
-            wrong("n^2 for n b", Identity((1 - _q) * x + _q * (_price + x), x + _claimed * b / n)),
-            wrong("weight not applied", Identity((1 - _q) * x + _q * (_price + x), x + _price)),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
         repairs="liang/lemma_3_2",
     ),
-    Claim(
-        key="liang/lemma_3_2/number",
-        title="n = 10, b = K = sigma_DP = 1, alpha = 20, T = 1: claimed 4, true 7.5762263",
-        source=at(185, "Lemma 3.2", "(10)"),
-        checks=(
-            Value(larger_direction(20, Rational(1, 10)), "7.5762263", "all noise in psi"),
-            Holds(Integer(4), Relation.BELOW, larger_direction(20, Rational(1, 10)), {}, "above the claim"),
-        ),
-        mutants=(
-            Mutant("order 19", Value(larger_direction(19, Rational(1, 10)), "7.5762263"), Engine.ENCLOSURE),
-            Mutant("q = 1/9", Value(larger_direction(20, Rational(1, 9)), "7.5762263"), Engine.ENCLOSURE),
-        ),
-        role=Role.OURS,
+    Ours(
+        "liang/lemma_3_2/number",
+        "n = 10, b = K = sigma_DP = 1, alpha = 20, T = 1: claimed 4, true 7.5762263",
+        at(185, "Lemma 3.2", "(10)"),
+        Value(larger_direction(20, Rational(1, 10)), "7.5762263", "all noise in psi")
+        .mutant("order 19", expression=larger_direction(19, Rational(1, 10)))
+        .mutant("q = 1/9", expression=larger_direction(20, Rational(1, 9))),
+        IntervalInequality(Integer(4), "<", larger_direction(20, Rational(1, 10)), {}, "above the claim"),
     ),
-    Claim(
-        key="liang/lemma_3_2/convexity",
-        title="(29): the divergence is convex in its second argument (two coins, order 2)",
-        source=at(374, "Lemma A.10", "(29)"),
-        checks=(_convex_in(q),),
-        mutants=(wrong("in the first argument", _convex_in(p)),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
+    Step(
+        "liang/lemma_3_2/convexity",
+        "(29): the divergence is convex in its second argument (two coins, order 2)",
+        at(374, "Lemma A.10", "(29)"),
+        _convex_in(q).mutant("in the first argument", _convex_in(p)),
     ),
-    Claim(
-        key="liang/lemma_3_2/sensitivity",
-        title="(38): a sample moves the mean gradient by at most 2 K / b, so one Gaussian step costs 2 alpha K^2/(..)",
-        source=at(448, "Lemma B.1", "(38)"),
-        checks=(
-            Inequality(
-                Abs(gamma - kappa) / b, Relation.TIGHT, 2 * K / b, (Abs(gamma) <= K, Abs(kappa) <= K), "replaced"
-            ),
-            Inequality(Abs(gamma) / b, Relation.AT_MOST, 2 * K / b, (Abs(gamma) <= K,), "added, as B.1 has it"),
-            Identity(alpha * (2 * K / b) ** 2 / (2 * beta * sigma_dp**2), _price, "price of 2 K / b"),
+    Step(
+        "liang/lemma_3_2/sensitivity",
+        "(38): a sample moves the mean gradient by at most 2 K / b, so one Gaussian step costs 2 alpha K^2/(..)",
+        at(448, "Lemma B.1", "(38)"),
+        Inequality(
+            Abs(gamma - kappa) / b, "<= and attained", 2 * K / b, (Abs(gamma) <= K, Abs(kappa) <= K), "replaced"
+        ).mutant("K / b, replaced", sign="<=", right=K / b),
+        Inequality(Abs(gamma) / b, "<=", 2 * K / b, (Abs(gamma) <= K,), "added, as B.1 has it"),
+        Identity(alpha * (2 * K / b) ** 2 / (2 * beta * sigma_dp**2), _price, "price of 2 K / b").mutant(
+            "K / b priced", left=alpha * (K / b) ** 2 / (2 * beta * sigma_dp**2)
         ),
         assumptions=(beta > 0,),
-        mutants=(
-            wrong(
-                "K / b, replaced",
-                Inequality(Abs(gamma - kappa) / b, Relation.AT_MOST, K / b, (Abs(gamma) <= K, Abs(kappa) <= K)),
-            ),
-            wrong("K / b priced", Identity(alpha * (K / b) ** 2 / (2 * beta * sigma_dp**2), _price)),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="liang/lemma_3_2/added_sample",
-        title="For D' = D with one sample more the step moves by K / b only: (38) is four times too large",
-        source=at(444, "Lemma B.1", "below (37)"),
-        checks=(
-            Inequality(Abs(gamma) / b, Relation.TIGHT, K / b, (Abs(gamma) <= K,), "added"),
-            Identity(4 * alpha * (K / b) ** 2 / (2 * beta * sigma_dp**2), _price, "a quarter of (38)"),
+    Ours(
+        "liang/lemma_3_2/added_sample",
+        "For D' = D with one sample more the step moves by K / b only: (38) is four times too large",
+        at(444, "Lemma B.1", "below (37)"),
+        Inequality(Abs(gamma) / b, "<= and attained", K / b, (Abs(gamma) <= K,), "added").mutant(
+            "half", sign="<=", right=K / (2 * b)
+        ),
+        Identity(4 * alpha * (K / b) ** 2 / (2 * beta * sigma_dp**2), _price, "a quarter of (38)").mutant(
+            "half of (38)", left=2 * alpha * (K / b) ** 2 / (2 * beta * sigma_dp**2)
         ),
         assumptions=(beta > 0,),
-        mutants=(
-            wrong("half", Inequality(Abs(gamma) / b, Relation.AT_MOST, K / (2 * b), (Abs(gamma) <= K,))),
-            wrong("half of (38)", Identity(2 * alpha * (K / b) ** 2 / (2 * beta * sigma_dp**2), _price)),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
     ),
-    Claim(
-        key="liang/lemma_3_2/lipschitz",
-        title="(36): an update on any sampled batch expands distances at most by 1 + eta L",
-        source=at(438, "Lemma B.1", "(36)"),
-        checks=(
-            _moved(j, "batch of j samples, sum divided by b", (j <= n, b <= n, L > 0)),
-            Simulated("poisson_expansion", Relation.AT_MOST, Integer(0), _coupled, name="coupled runs"),
-        ),
-        mutants=(
-            wrong("twice the batch", _moved(2 * b, "", (L > 0,))),
-            wrong("no expansion", Inequality((1 + eta * L) * x, Relation.AT_MOST, x, (L > 0,))),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "(36) gives each update the Lipschitz constant 1 + eta L. Algorithm 1 samples with probability b/n and "
-            "divides the sum by b, so a batch of j samples expands by 1 + eta L j/b, which concave quadratics attain; "
-            "j may be n. Coupled runs on Poisson batches, simulated, pass it in a third of the steps. It is true for "
-            "batches of exactly b samples, or with 1 + eta L n/b for Poisson batches."
-        ),
+    Step(
+        "liang/lemma_3_2/lipschitz",
+        "(36): an update on any sampled batch expands distances at most by 1 + eta L",
+        at(438, "Lemma B.1", "(36)"),
+        _moved(j, "batch of j samples, sum divided by b", (j <= n, b <= n, L > 0))
+        .mutant("twice the batch", _moved(2 * b, "", (L > 0,)))
+        .mutant("no expansion", left=(1 + eta * L) * x, sign="<=", right=x, given=(L > 0,)),
+        Simulated("poisson_expansion", "<=", Integer(0), _coupled, name="coupled runs"),
+        remark="""(36) gives each update the Lipschitz constant 1 + eta L. Algorithm 1 samples with probability b/n and
+        divides the sum by b, so a batch of j samples expands by 1 + eta L j/b, which concave quadratics attain; j may
+        be n. Coupled runs on Poisson batches, simulated, pass it in a third of the steps. It is true for batches of
+        exactly b samples, or with 1 + eta L n/b for Poisson batches.""",
     ),
-    Claim(
-        key="liang/lemma_3_2/lipschitz_repaired",
-        title="1 + eta L for batches of b samples; 1 + eta L n / b for Poisson batches",
-        source=at(438, "Lemma B.1", "(36)"),
-        checks=(
-            _moved(j, "exactly b samples", (j <= b,)),
-            Inequality(
-                (1 + eta * L * j / b) * x,
-                Relation.TIGHT,
-                (1 + eta * L * n / b) * z,
-                (x <= z, j <= n),
-                "at most n samples",
-            ),
-        ),
-        mutants=(
-            wrong("one sample more", _moved(j, "", (j <= b + 1, L > 0))),
-            wrong(
-                "half of the data",
-                Inequality(
-                    (1 + eta * L * j / b) * x, Relation.AT_MOST, (1 + eta * L * n / (2 * b)) * z, (x <= z, j <= n)
-                ),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+    Ours(
+        "liang/lemma_3_2/lipschitz_repaired",
+        "1 + eta L for batches of b samples; 1 + eta L n / b for Poisson batches",
+        at(438, "Lemma B.1", "(36)"),
+        _moved(j, "exactly b samples", (j <= b,)).mutant("one sample more", _moved(j, "", (j <= b + 1, L > 0))),
+        Inequality(
+            (1 + eta * L * j / b) * x,
+            "<= and attained",
+            (1 + eta * L * n / b) * z,
+            (x <= z, j <= n),
+            "at most n samples",
+        ).mutant("half of the data", sign="<=", right=(1 + eta * L * n / (2 * b)) * z),
         repairs="liang/lemma_3_2/lipschitz",
     ),
-    Claim(
-        key="liang/lemma_3_2/strengthened",
-        title="(40): 2 alpha q^2 / s^2 at q = b/n, s = b sqrt(beta) sigma_DP/(2 K) is 8 alpha K^2/(beta "
-        "n^2 sigma_DP^2)",
-        source=at(458, "Lemma B.1", "(40)"),
-        checks=(
-            Identity(2 * alpha * _q**2 / (b * sqrt(beta) * sigma_dp / (2 * K)) ** 2, _strong, "Lemma A.13 put in"),
-            Inequality(
-                Integer(4),
-                Relation.BELOW,
-                b * sqrt(beta) * sigma_dp / (2 * K),
-                (sigma_dp > 8 * K / (b * sqrt(beta)),),
-                "sigma_DP > 8 K/(b sqrt(beta)) is what A.13 asks",
-            ),
-            Inequality(_strong, Relation.TIGHT, _claimed * 4 / 5, (5 * b <= n,), "below (34), by 4 b/n"),
+    Step(
+        "liang/lemma_3_2/strengthened",
+        "(40): 2 alpha q^2 / s^2 at q = b/n, s = b sqrt(beta) sigma_DP/(2 K) is 8 alpha K^2/(beta n^2 sigma_DP^2)",
+        at(458, "Lemma B.1", "(40)"),
+        Identity(2 * alpha * _q**2 / (b * sqrt(beta) * sigma_dp / (2 * K)) ** 2, _strong, "Lemma A.13 put in").mutant(
+            "K for 2 K", left=2 * alpha * _q**2 / (b * sqrt(beta) * sigma_dp / K) ** 2
+        ),
+        Inequality(
+            Integer(4),
+            "<",
+            b * sqrt(beta) * sigma_dp / (2 * K),
+            (sigma_dp > 8 * K / (b * sqrt(beta)),),
+            "sigma_DP > 8 K/(b sqrt(beta)) is what A.13 asks",
+        ).mutant("4 K suffices", given=(sigma_dp > 4 * K / (b * sqrt(beta)),)),
+        Inequality(_strong, "<= and attained", _claimed * 4 / 5, (5 * b <= n,), "below (34), by 4 b/n").mutant(
+            "below (34) for every b", sign="<=", right=_claimed, given=(b <= n,)
         ),
         assumptions=(beta > 0,),
-        mutants=(
-            wrong("K for 2 K", Identity(2 * alpha * _q**2 / (b * sqrt(beta) * sigma_dp / K) ** 2, _strong)),
-            wrong(
-                "4 K suffices",
-                Inequality(
-                    Integer(4),
-                    Relation.BELOW,
-                    b * sqrt(beta) * sigma_dp / (2 * K),
-                    (sigma_dp > 4 * K / (b * sqrt(beta)),),
-                ),
-            ),
-            wrong("below (34) for every b", Inequality(_strong, Relation.AT_MOST, _claimed, (b <= n,))),
-        ),
-        role=Role.STEP,
     ),
 )

@@ -9,9 +9,8 @@ Remark       r is the initial gap l(theta_0) - l*, which (14) leaves out.
 
 from sympy import Expr, Integer, Min, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Relation, Role, Units
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import K, L, T, alpha, b, dim, epsilon, eta, g, n, r, sigma_dp, sigma_sgd
 
 _gap = {**SMOOTH, r: "gradient length"}
@@ -44,98 +43,71 @@ _far = (g > 2 * r + L * eta * K * T, eta * K * T >= 1, eta * T >= 1)
 
 CLAIMS = (
     Claim(
-        key="liang/lemma_3_7",
-        title="(14): its six terms are gradients once the first two carry the initial gap l(theta_0) - l*",
-        source=at(223, "Lemma 3.7", "(14)"),
-        checks=(Units(_start(r) + _rest, g, _gap, "with the gap r and its root"),),
+        "liang/lemma_3_7",
+        "(14): its six terms are gradients once the first two carry the initial gap l(theta_0) - l*",
+        at(223, "Lemma 3.7", "(14)"),
+        Units(_start(r) + _rest, g, _gap, "with the gap r and its root")
+        .mutant("gap for its root", left=r / (eta * K * T) + r / sqrt(eta * T) + _rest)
+        .mutant("sigma_SGD / C", left=_start(r) + sigma_sgd / K + _rest),
         misprint=Units(_start(Integer(1)) + _rest, g, _gap, "as printed, 1 for the gap"),
-        mutants=(
-            wrong("gap for its root", Units(r / (eta * K * T) + r / sqrt(eta * T) + _rest, g, _gap)),
-            wrong("sigma_SGD / C", Units(_start(r) + sigma_sgd / K + _rest, g, _gap)),
-        ),
-        remark=(
-            "(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and no gradient, beside terms that are "
-            "gradients. Koloskova et al. have the initial gap F_0 = l(theta_0) - l* there: F_0/(eta C T) + "
-            "sqrt(F_0/(eta T)). As printed no constant serves all problems, since F_0 may be as large as one likes."
+        remark="""(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and no gradient, beside terms that are
+        gradients. Koloskova et al. have the initial gap F_0 = l(theta_0) - l* there: F_0/(eta C T) + sqrt(F_0/(eta
+        T)). As printed no constant serves all problems, since F_0 may be as large as one likes.""",
+    ),
+    Ours(
+        "liang/lemma_3_7/gap_needed",
+        "Without the gap (14) fails far from the minimum: T clipped steps lower the gradient by L eta C T",
+        at(223, "Lemma 3.7", "(14)"),
+        Inequality(_printed, "<", g - L * eta * K * T, _far, "no r serves; g at the start, no noise").mutant(
+            "3 r", left=3 * _printed
         ),
     ),
     Claim(
-        key="liang/lemma_3_7/gap_needed",
-        title="Without the gap (14) fails far from the minimum: T clipped steps lower the gradient by L eta C T",
-        source=at(223, "Lemma 3.7", "(14)"),
-        checks=(
-            Inequality(_printed, Relation.BELOW, g - L * eta * K * T, _far, "no r serves; g at the start, no noise"),
+        "liang/proposition_3_8",
+        "(15), (80): sigma_DP^2 = alpha C^2 T/(epsilon n b) put into the last two terms of (14)",
+        at(227, "Proposition 3.8", "(15)"),
+        Identity(_at(_fifth, _noise), alpha * dim * L * eta * K * T / (epsilon * n * b), "fifth term").mutant(
+            "C^2", right=alpha * dim * L * eta * K**2 * T / (epsilon * n * b)
         ),
-        mutants=(wrong("3 r", Inequality(3 * _printed, Relation.BELOW, g - L * eta * K * T, _far)),),
-        role=Role.OURS,
-        relation=Relation.BELOW,
-    ),
-    Claim(
-        key="liang/proposition_3_8",
-        title="(15), (80): sigma_DP^2 = alpha C^2 T/(epsilon n b) put into the last two terms of (14)",
-        source=at(227, "Proposition 3.8", "(15)"),
+        Identity(_at(_sixth, _noise), sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * n * b), "sixth, C outside"),
+        Units(_at(_fifth + _sixth, _noise), g, SMOOTH, "gradients").mutant(
+            "under the root, by units", left=sqrt(alpha * dim * L * eta * T * K / (epsilon * n * b))
+        ),
         assumptions=_positive,
-        checks=(
-            Identity(_at(_fifth, _noise), alpha * dim * L * eta * K * T / (epsilon * n * b), "fifth term"),
-            Identity(
-                _at(_sixth, _noise), sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * n * b), "sixth, C outside"
-            ),
-            Units(_at(_fifth + _sixth, _noise), g, SMOOTH, "gradients"),
-        ),
         misprint=Identity(
             _at(_sixth, _noise), sqrt(alpha * dim * L * eta * T * K) / sqrt(epsilon * n * b), "C under the root"
         ),
-        mutants=(
-            wrong("C^2", Identity(_at(_fifth, _noise), alpha * dim * L * eta * K**2 * T / (epsilon * n * b))),
-            wrong(
-                "under the root, by units", Units(sqrt(alpha * dim * L * eta * T * K / (epsilon * n * b)), g, SMOOTH)
-            ),
-        ),
-        remark=(
-            "In our copy of the later version the root of the sixth term of (15), (80), (81) and (83) reaches over C, "
-            "so the term is no gradient. Substituting the noise gives C outside the root, which is what the earlier "
-            "version's (20) and (21) print. (84), its square, has C^2 and agrees with that reading."
-        ),
+        remark="""In our copy of the later version the root of the sixth term of (15), (80), (81) and (83) reaches over
+        C, so the term is no gradient. Substituting the noise gives C outside the root, which is what the earlier
+        version's (20) and (21) print. (84), its square, has C^2 and agrees with that reading.""",
     ),
     Claim(
-        key="liang/proposition_c_1",
-        title="(81): sigma_DP^2 = alpha C^2 T/(epsilon n^2) put into the last two terms of (14)",
-        source=at(672, "Proposition C.1", "(81)"),
+        "liang/proposition_c_1",
+        "(81): sigma_DP^2 = alpha C^2 T/(epsilon n^2) put into the last two terms of (14)",
+        at(672, "Proposition C.1", "(81)"),
+        Identity(_at(_fifth, _strong), alpha * dim * L * eta * K * T / (epsilon * n**2), "fifth term").mutant(
+            "n for n^2", right=alpha * dim * L * eta * K * T / (epsilon * n)
+        ),
+        Identity(
+            _at(_sixth, _strong), sqrt(alpha * dim * L * eta * T) * K / (sqrt(epsilon) * n), "sixth, C outside"
+        ).mutant("n under the root", right=sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * n)),
+        Inequality(_strong, "<= and attained", _noise, (b <= n,), "less noise than (15) by b/n"),
         assumptions=_positive,
-        checks=(
-            Identity(_at(_fifth, _strong), alpha * dim * L * eta * K * T / (epsilon * n**2), "fifth term"),
-            Identity(
-                _at(_sixth, _strong), sqrt(alpha * dim * L * eta * T) * K / (sqrt(epsilon) * n), "sixth, C outside"
-            ),
-            Inequality(_strong, Relation.TIGHT, _noise, (b <= n,), "less noise than (15) by b/n"),
-        ),
-        mutants=(
-            wrong("n for n^2", Identity(_at(_fifth, _strong), alpha * dim * L * eta * K * T / (epsilon * n))),
-            wrong(
-                "n under the root",
-                Identity(_at(_sixth, _strong), sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * n)),
-            ),
-        ),
     ),
-    Claim(
-        key="liang/proposition_3_8/privacy",
-        title="sigma_DP^2 = 2 alpha C^2 T/(epsilon n b) makes (46) at most epsilon: the noise is needed from below",
-        source=at(225, "Proposition 3.8"),
-        assumptions=_positive,
-        checks=(
-            Identity(
-                2 * alpha * K**2 * T / (n * b * sigma_dp**2) * sigma_dp**2 / (2 * _noise), epsilon, "(46), all noise"
-            ),
-            Inequality(
-                epsilon,
-                Relation.TIGHT,
-                2 * alpha * K**2 * T / (n * b * sigma_dp**2),
-                (sigma_dp**2 <= 2 * _noise,),
-                "less",
-            ),
+    Ours(
+        "liang/proposition_3_8/privacy",
+        "sigma_DP^2 = 2 alpha C^2 T/(epsilon n b) makes (46) at most epsilon: the noise is needed from below",
+        at(225, "Proposition 3.8"),
+        Identity(
+            2 * alpha * K**2 * T / (n * b * sigma_dp**2) * sigma_dp**2 / (2 * _noise), epsilon, "(46), all noise"
+        ).mutant("half the noise", left=2 * alpha * K**2 * T / (n * b * _noise)),
+        Inequality(
+            epsilon,
+            "<= and attained",
+            2 * alpha * K**2 * T / (n * b * sigma_dp**2),
+            (sigma_dp**2 <= 2 * _noise,),
+            "less",
         ),
-        mutants=(wrong("half the noise", Identity(2 * alpha * K**2 * T / (n * b * _noise), epsilon)),),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+        assumptions=_positive,
     ),
 )

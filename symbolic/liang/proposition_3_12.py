@@ -9,9 +9,8 @@ Remark       x stands for min{T, T-bar}, a number; the paper's C is K, its mu is
 
 from sympy import Expr, Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Relation, Role, Units
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Units
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     G,
@@ -52,129 +51,94 @@ def _at(term: Expr, variance: Expr) -> Expr:
 
 CLAIMS = (
     Claim(
-        key="liang/theorem_3_10/units",
-        title="(17), (79): the six terms add, and are roots of a loss",
-        source=at(241, "Theorem 3.10", "(17)"),
-        checks=(Units(_rate, G, SMOOTH, "six terms"),),
-        mutants=(
-            wrong("L^(1/2) under the root, as (65)", Units(_rate - _first + sqrt(L * D**2) / (eta * K * T), G, SMOOTH)),
-            wrong("mu^(3/4)", Units(_bias.subs(m, m**2), G, SMOOTH)),
-            wrong("eta sigma_DP", Units(_rate + sqrt(dim) * eta * sigma_dp, G, SMOOTH)),
-        ),
+        "liang/theorem_3_10/units",
+        "(17), (79): the six terms add, and are roots of a loss",
+        at(241, "Theorem 3.10", "(17)"),
+        Units(_rate, G, SMOOTH, "six terms")
+        .mutant("L^(1/2) under the root, as (65)", left=_rate - _first + sqrt(L * D**2) / (eta * K * T))
+        .mutant("mu^(3/4)", left=_bias.subs(m, m**2))
+        .mutant("eta sigma_DP", left=_rate + sqrt(dim) * eta * sigma_dp),
     ),
     Claim(
-        key="liang/proposition_3_12",
-        title="(18), (94): sigma_DP^2 = alpha C^2 min{T, T-bar}/(epsilon n b) put into the last two terms of (17)",
-        source=at(251, "Proposition 3.12", "(18)"),
-        assumptions=_positive,
-        checks=(
-            Identity(_at(_fifth, _noise), alpha * dim * eta * K * sqrt(L) / (epsilon * n * b) * x, "fifth term"),
-            Identity(_at(_sixth, _noise), sqrt(alpha * dim * eta / (epsilon * n * b) * x) * K, "sixth, C outside"),
-            Units(_at(_fifth + _sixth, _noise), G, _count, "roots of a loss"),
+        "liang/proposition_3_12",
+        "(18), (94): sigma_DP^2 = alpha C^2 min{T, T-bar}/(epsilon n b) put into the last two terms of (17)",
+        at(251, "Proposition 3.12", "(18)"),
+        Identity(_at(_fifth, _noise), alpha * dim * eta * K * sqrt(L) / (epsilon * n * b) * x, "fifth term").mutant(
+            "C^2", right=alpha * dim * eta * K**2 * sqrt(L) / (epsilon * n * b) * x
         ),
+        Identity(_at(_sixth, _noise), sqrt(alpha * dim * eta / (epsilon * n * b) * x) * K, "sixth, C outside"),
+        Units(_at(_fifth + _sixth, _noise), G, _count, "roots of a loss").mutant(
+            "under the root, by units", left=sqrt(alpha * dim * eta / (epsilon * n * b) * x * K)
+        ),
+        assumptions=_positive,
         misprint=Identity(_at(_sixth, _noise), sqrt(alpha * dim * eta / (epsilon * n * b) * x * K), "C under the root"),
-        mutants=(
-            wrong("C^2", Identity(_at(_fifth, _noise), alpha * dim * eta * K**2 * sqrt(L) / (epsilon * n * b) * x)),
-            wrong("under the root, by units", Units(sqrt(alpha * dim * eta / (epsilon * n * b) * x * K), G, _count)),
-        ),
-        remark=(
-            "In our copy of the later version the root of the sixth term of (18) and (94) reaches over C, and that of "
-            "(95) and (96) over C/n, so the terms are no roots of a loss. Substituting the noise gives them outside. "
-            "(97), the square, has C^2/n^2 and agrees with that reading."
-        ),
+        remark="""In our copy of the later version the root of the sixth term of (18) and (94) reaches over C, and that
+        of (95) and (96) over C/n, so the terms are no roots of a loss. Substituting the noise gives them outside.
+        (97), the square, has C^2/n^2 and agrees with that reading.""",
     ),
     Claim(
-        key="liang/proposition_c_3",
-        title="(95): n^2 for n b; (97) is its square, alpha/epsilon = 8 chi/epsilon^2, up to 64 and 8",
-        source=at(744, "Proposition C.3", "(95), (97)"),
+        "liang/proposition_c_3",
+        "(95): n^2 for n b; (97) is its square, alpha/epsilon = 8 chi/epsilon^2, up to 64 and 8",
+        at(744, "Proposition C.3", "(95), (97)"),
+        Identity(_at(_fifth, _strong), alpha * dim * eta * K * sqrt(L) / (epsilon * n**2) * x, "fifth of (95)"),
+        Identity(_at(_sixth, _strong), sqrt(alpha * dim * eta / epsilon * x) * K / n, "sixth of (95)"),
+        Identity(
+            (_at(_fifth, _strong) ** 2).subs(alpha, 8 * chi / epsilon),
+            64 * dim**2 * L * eta**2 * K**2 * chi**2 / (epsilon**4 * n**4) * x**2,
+            "fifth of (97)",
+        ).mutant("epsilon^2 in the fifth", right=64 * dim**2 * L * eta**2 * K**2 * chi**2 / (epsilon**2 * n**4) * x**2),
+        Identity(
+            (_at(_sixth, _strong) ** 2).subs(alpha, 8 * chi / epsilon),
+            8 * dim * eta * chi * K**2 / (epsilon**2 * n**2) * x,
+            "sixth of (97)",
+        ),
+        Identity(_first**2, L * D**4 / (eta**2 * K**2 * T**2), "first of (97)").mutant(
+            "D^2 in the first", right=L * D**2 / (eta**2 * K**2 * T**2)
+        ),
+        Inequality(Min(T, y) ** 2, "==", Min(T**2, y**2), name="the square of the minimum"),
         assumptions=_positive,
-        checks=(
-            Identity(_at(_fifth, _strong), alpha * dim * eta * K * sqrt(L) / (epsilon * n**2) * x, "fifth of (95)"),
-            Identity(_at(_sixth, _strong), sqrt(alpha * dim * eta / epsilon * x) * K / n, "sixth of (95)"),
-            Identity(
-                (_at(_fifth, _strong) ** 2).subs(alpha, 8 * chi / epsilon),
-                64 * dim**2 * L * eta**2 * K**2 * chi**2 / (epsilon**4 * n**4) * x**2,
-                "fifth of (97)",
-            ),
-            Identity(
-                (_at(_sixth, _strong) ** 2).subs(alpha, 8 * chi / epsilon),
-                8 * dim * eta * chi * K**2 / (epsilon**2 * n**2) * x,
-                "sixth of (97)",
-            ),
-            Identity(_first**2, L * D**4 / (eta**2 * K**2 * T**2), "first of (97)"),
-            Inequality(Min(T, y) ** 2, Relation.EQUAL, Min(T**2, y**2), name="the square of the minimum"),
-        ),
-        mutants=(
-            wrong("D^2 in the first", Identity(_first**2, L * D**2 / (eta**2 * K**2 * T**2))),
-            wrong(
-                "epsilon^2 in the fifth",
-                Identity(
-                    (_at(_fifth, _strong) ** 2).subs(alpha, 8 * chi / epsilon),
-                    64 * dim**2 * L * eta**2 * K**2 * chi**2 / (epsilon**2 * n**4) * x**2,
-                ),
-            ),
+    ),
+    Claim(
+        "liang/proposition_3_12/late_count",
+        "T-bar is a number, and T-bar' is T-bar with n^2 for n b",
+        at(249, "Proposition 3.12"),
+        Units(_late, Integer(1), SMOOTH, "T-bar").mutant("eta for eta^2", left=_late * eta),
+        Inequality(_late, "<= and attained", _late * n / b, (b <= n,), "T-bar <= T-bar'").mutant(
+            "the other way", left=_late * n / b, sign="<=", right=_late
         ),
     ),
     Claim(
-        key="liang/proposition_3_12/late_count",
-        title="T-bar is a number, and T-bar' is T-bar with n^2 for n b",
-        source=at(249, "Proposition 3.12"),
-        checks=(
-            Units(_late, Integer(1), SMOOTH, "T-bar"),
-            Inequality(_late, Relation.TIGHT, _late * n / b, (b <= n,), "T-bar <= T-bar'"),
+        "liang/proposition_3_12/earlier",
+        "Earlier Corollary 3.12: its noise keeps C^2/(n b) beside the term in D, above the later noise",
+        earlier(281, "Corollary 3.12"),
+        Units(_earlier, K**2, SMOOTH, "a variance of gradients").mutant(
+            "eta lost", left=alpha / epsilon * ((1 + eta * L) ** 2 * D**2 + K**2 / (n * b))
         ),
-        mutants=(
-            wrong("eta for eta^2", Units(_late * eta, Integer(1), SMOOTH)),
-            wrong("the other way", Inequality(_late * n / b, Relation.AT_MOST, _late, (b <= n,))),
+        Identity(_earlier, alpha * K**2 / (epsilon * n * b) * (1 + _late), "1 + T-bar times the rate").mutant(
+            "without 1", right=alpha * K**2 / (epsilon * n * b) * _late
         ),
-        relation=Relation.TIGHT,
-    ),
-    Claim(
-        key="liang/proposition_3_12/earlier",
-        title="Earlier Corollary 3.12: its noise keeps C^2/(n b) beside the term in D, above the later noise",
-        source=earlier(281, "Corollary 3.12"),
+        Inequality(Min(T, _late), "<", 1 + _late, name="above the later noise, always"),
         assumptions=_positive,
-        checks=(
-            Units(_earlier, K**2, SMOOTH, "a variance of gradients"),
-            Identity(_earlier, alpha * K**2 / (epsilon * n * b) * (1 + _late), "1 + T-bar times the rate"),
-            Inequality(Min(T, _late), Relation.BELOW, 1 + _late, name="above the later noise, always"),
-        ),
-        mutants=(
-            wrong("without 1", Identity(_earlier, alpha * K**2 / (epsilon * n * b) * _late)),
-            wrong("eta lost", Units(alpha / epsilon * ((1 + eta * L) ** 2 * D**2 + K**2 / (n * b)), K**2, SMOOTH)),
-        ),
-        relation=Relation.BELOW,
     ),
-    Claim(
-        key="liang/proposition_3_12/versions",
-        title="The noise of the later Proposition 3.12 is within r of that of the earlier Corollary 3.12",
-        source=at(249, "Proposition 3.12"),
-        checks=(
-            Inequality(
-                1 + y, Relation.AT_MOST, Rational(10**6) * Min(T, y), (y > 0,), "in units of alpha C^2/(epsilon n b)"
-            ),
-            Asymptotic(1 + y, Min(T, y), path={y: 1 / growth, T: Integer(1)}, given=(y > 0,), name="small domains"),
+    Step(
+        "liang/proposition_3_12/versions",
+        "The noise of the later Proposition 3.12 is within r of that of the earlier Corollary 3.12",
+        at(249, "Proposition 3.12"),
+        Inequality(1 + y, "<=", Rational(10**6) * Min(T, y), (y > 0,), "in units of alpha C^2/(epsilon n b)").mutant(
+            "a billion", right=Rational(10**9) * Min(T, y)
         ),
-        mutants=(wrong("a billion", Inequality(1 + y, Relation.AT_MOST, Rational(10**9) * Min(T, y), (y > 0,))),),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "For small D the later version asks for noise that vanishes with D^2, the earlier one for at least C^2/(n "
-            "b). Only the earlier is enough, by liang/theorem_3_4/step_only; z3 refutes the constant 10^6 and the path "
-            "T-bar = 1/N every constant. With min{T, 1 + T-bar} for min{T, T-bar} the two agree wherever T >= 1 + "
-            "T-bar."
-        ),
+        Asymptotic(1 + y, Min(T, y), path={y: 1 / growth, T: Integer(1)}, given=(y > 0,), name="small domains"),
+        remark="""For small D the later version asks for noise that vanishes with D^2, the earlier one for at least
+        C^2/(n b). Only the earlier is enough, by liang/theorem_3_4/step_only; z3 refutes the constant 10^6 and the
+        path T-bar = 1/N every constant. With min{T, 1 + T-bar} for min{T, T-bar} the two agree wherever T >= 1 +
+        T-bar.""",
     ),
-    Claim(
-        key="liang/proposition_3_12/versions_repaired",
-        title="min{T, 1 + T-bar} is 1 + T-bar for late T, the earlier noise; and 1 + y exceeds r y for y < 1/r",
-        source=at(249, "Proposition 3.12"),
-        checks=(
-            Inequality(Min(T, 1 + y), Relation.EQUAL, 1 + y, (1 + y <= T,), "late T"),
-            Inequality(10**6 * y, Relation.BELOW, 1 + y, (y * 10**6 <= 1,), "the later noise is too small"),
-        ),
-        mutants=(wrong("any T", Inequality(Min(T, 1 + y), Relation.EQUAL, 1 + y)),),
-        role=Role.OURS,
+    Ours(
+        "liang/proposition_3_12/versions_repaired",
+        "min{T, 1 + T-bar} is 1 + T-bar for late T, the earlier noise; and 1 + y exceeds r y for y < 1/r",
+        at(249, "Proposition 3.12"),
+        Inequality(Min(T, 1 + y), "==", 1 + y, (1 + y <= T,), "late T").mutant("any T", given=()),
+        Inequality(10**6 * y, "<", 1 + y, (y * 10**6 <= 1,), "the later noise is too small"),
         repairs="liang/proposition_3_12/versions",
     ),
 )

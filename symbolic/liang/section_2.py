@@ -10,10 +10,9 @@ Remark       u and v are variances here, a, x and z lengths.
 
 from sympy import Eq, Expr, Integer, Rational, exp
 
-from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Units
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Units
 from lastiterate.symbolic.gaussian import delta_of_gdp, renyi
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import a, alpha, chi, d, mu, p, q, u, v, x, z
 
 _one = Integer(1)
@@ -28,102 +27,70 @@ def _conversion(order: Expr, power: Expr = _one) -> Expr:
 
 CLAIMS = (
     Claim(
-        key="liang/lemma_2_4",
-        title="(epsilon + log(1/delta)/(alpha - 1), delta)-DP: the Gaussian mechanism, orders 2 and 5",
-        source=at(107, "Lemma 2.4"),
-        checks=(
-            Holds(delta_of_gdp(_conversion(Integer(2)), mu), Relation.AT_MOST, exp(-chi), _box, "alpha = 2"),
-            Holds(delta_of_gdp(_conversion(Integer(5)), mu), Relation.AT_MOST, exp(-chi), _box, "alpha = 5"),
+        "liang/lemma_2_4",
+        "(epsilon + log(1/delta)/(alpha - 1), delta)-DP: the Gaussian mechanism, orders 2 and 5",
+        at(107, "Lemma 2.4"),
+        IntervalInequality(delta_of_gdp(_conversion(Integer(2)), mu), "<=", exp(-chi), _box, "alpha = 2"),
+        IntervalInequality(delta_of_gdp(_conversion(Integer(5)), mu), "<=", exp(-chi), _box, "alpha = 5").mutant(
+            "half of the log", left=delta_of_gdp(_conversion(Integer(5), Rational(1, 2)), mu)
         ),
-        mutants=(
-            wrong(
-                "half of the log",
-                Holds(delta_of_gdp(_conversion(Integer(5), Rational(1, 2)), mu), Relation.AT_MOST, exp(-chi), _box),
-            ),
-        ),
-        relation=Relation.AT_MOST,
     ),
     Claim(
-        key="liang/lemma_2_4/markov",
-        title="The step behind it: exp((alpha - 1)(D - epsilon')) = delta at epsilon' = D + chi/(alpha - 1)",
-        source=at(107, "Lemma 2.4"),
+        "liang/lemma_2_4/markov",
+        "The step behind it: exp((alpha - 1)(D - epsilon')) = delta at epsilon' = D + chi/(alpha - 1)",
+        at(107, "Lemma 2.4"),
+        Identity(exp((alpha - 1) * (x - (x + chi / (alpha - 1)))), exp(-chi), "Markov's inequality").mutant(
+            "alpha for alpha - 1", left=exp((alpha - 1) * (x - (x + chi / alpha)))
+        ),
         assumptions=(alpha > 1,),
-        checks=(Identity(exp((alpha - 1) * (x - (x + chi / (alpha - 1)))), exp(-chi), "Markov's inequality"),),
-        mutants=(wrong("alpha for alpha - 1", Identity(exp((alpha - 1) * (x - (x + chi / alpha))), exp(-chi))),),
     ),
     Claim(
-        key="liang/definition_2_2",
-        title="(2) on Gaussians of equal variance is alpha |u|^2/(2 sigma^2), as (38) quotes it, either way",
-        source=at(95, "Definition 2.2", "(2)"),
+        "liang/definition_2_2",
+        "(2) on Gaussians of equal variance is alpha |u|^2/(2 sigma^2), as (38) quotes it, either way",
+        at(95, "Definition 2.2", "(2)"),
+        Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "forward").mutant(
+            "alpha - 1", right=(alpha - 1) * d**2 / (2 * v)
+        ),
+        Identity(renyi((Integer(0), v), (d, v), alpha), alpha * d**2 / (2 * v), "backward"),
+        Units(alpha * d**2 / (2 * v), _one, name="a number").mutant("standard deviation for variance", right=d),
         assumptions=(alpha > 1,),
-        checks=(
-            Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "forward"),
-            Identity(renyi((Integer(0), v), (d, v), alpha), alpha * d**2 / (2 * v), "backward"),
-            Units(alpha * d**2 / (2 * v), _one, name="a number"),
-        ),
-        mutants=(
-            wrong("standard deviation for variance", Units(alpha * d**2 / (2 * v), d)),
-            wrong("alpha - 1", Identity(renyi((d, v), (Integer(0), v), alpha), (alpha - 1) * d**2 / (2 * v))),
+    ),
+    Claim(
+        "liang/definition_2_2/two_directions",
+        "(3) asks for every pair of adjacent sets, so for both directions, and they differ: coins of 1/4 and 1/2",
+        at(103, "Definition 2.3", "(3)"),
+        Identity(
+            (p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 4), q: Rational(1, 2)}),
+            Rational(5, 4),
+            "exp D_2 one way",
+        ).mutant("equal", left=(p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 2), q: Rational(1, 4)})),
+        Identity(
+            (p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 2), q: Rational(1, 4)}),
+            Rational(4, 3),
+            "and the other",
         ),
     ),
     Claim(
-        key="liang/definition_2_2/two_directions",
-        title="(3) asks for every pair of adjacent sets, so for both directions, and they differ: coins of 1/4 and 1/2",
-        source=at(103, "Definition 2.3", "(3)"),
-        checks=(
-            Identity(
-                (p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 4), q: Rational(1, 2)}),
-                Rational(5, 4),
-                "exp D_2 one way",
-            ),
-            Identity(
-                (p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 2), q: Rational(1, 4)}),
-                Rational(4, 3),
-                "and the other",
-            ),
-        ),
-        mutants=(
-            wrong(
-                "equal",
-                Identity(
-                    (p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 2), q: Rational(1, 4)}), Rational(5, 4)
-                ),
-            ),
-        ),
-    ),
-    Claim(
-        key="liang/lemma_2_6",
-        title="(5) on Gaussians: (x - z)^2/(u + v) <= (x - z - a)^2/u + a^2/v",
-        source=at(121, "Lemma 2.6", "(5)"),
+        "liang/lemma_2_6",
+        "(5) on Gaussians: (x - z)^2/(u + v) <= (x - z - a)^2/u + a^2/v",
+        at(121, "Lemma 2.6", "(5)"),
+        Inequality(
+            (x - z) ** 2 / (u + v), "<= and attained", (x - z - a) ** 2 / u + a**2 / v, name="over alpha/2"
+        ).mutant("a^2/(2 v)", sign="<=", right=(x - z - a) ** 2 / u + a**2 / (2 * v)),
+        Units(
+            alpha * (x - z - a) ** 2 / (2 * u) + alpha * a**2 / (2 * v), _one, _variances, "the right side adds"
+        ).mutant("a for a^2", left=alpha * (x - z - a) ** 2 / (2 * u) + alpha * a / (2 * v)),
         assumptions=(z + a <= x,),
-        checks=(
-            Inequality((x - z) ** 2 / (u + v), Relation.TIGHT, (x - z - a) ** 2 / u + a**2 / v, name="over alpha/2"),
-            Units(alpha * (x - z - a) ** 2 / (2 * u) + alpha * a**2 / (2 * v), _one, _variances, "the right side adds"),
-        ),
-        mutants=(
-            wrong(
-                "a^2/(2 v)",
-                Inequality((x - z) ** 2 / (u + v), Relation.AT_MOST, (x - z - a) ** 2 / u + a**2 / (2 * v)),
-            ),
-            wrong("a for a^2", Units(alpha * (x - z - a) ** 2 / (2 * u) + alpha * a / (2 * v), _one, _variances)),
-        ),
-        relation=Relation.TIGHT,
     ),
     Claim(
-        key="liang/definition_2_5",
-        title="(4) at z = 0 is the divergence, and it falls to 0 at z = |x|: Gaussians of equal variance",
-        source=at(113, "Definition 2.5", "(4)"),
-        checks=(
-            Identity(
-                alpha * (x - z) ** 2 / (2 * v) - alpha * x**2 / (2 * v), alpha * z * (z - 2 * x) / (2 * v), "gain"
-            ),
-            Inequality((x - z) ** 2, Relation.TIGHT, x**2, (z <= x,), "a shift never costs", (Eq(z, 0),)),
-        ),
-        mutants=(
-            wrong("a shift halves", Inequality((x - z) ** 2, Relation.AT_MOST, x**2 / 2, (z <= x,))),
-            wrong(
-                "gain z^2", Identity(alpha * (x - z) ** 2 / (2 * v) - alpha * x**2 / (2 * v), -alpha * z**2 / (2 * v))
-            ),
+        "liang/definition_2_5",
+        "(4) at z = 0 is the divergence, and it falls to 0 at z = |x|: Gaussians of equal variance",
+        at(113, "Definition 2.5", "(4)"),
+        Identity(
+            alpha * (x - z) ** 2 / (2 * v) - alpha * x**2 / (2 * v), alpha * z * (z - 2 * x) / (2 * v), "gain"
+        ).mutant("gain z^2", right=-alpha * z**2 / (2 * v)),
+        Inequality((x - z) ** 2, "<= and attained", x**2, (z <= x,), "a shift never costs", (Eq(z, 0),)).mutant(
+            "a shift halves", sign="<=", right=x**2 / 2, attained=()
         ),
     ),
 )

@@ -9,9 +9,8 @@ Remark       p and q are FPR and FNR, v is e^epsilon, r is delta.
 
 from sympy import Expr, Integer, Rational, ceiling
 
-from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Value
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, n, p, q, r, sigma_dp, v
 
 _private = (1 - q <= v * p + r, 1 - p <= v * q + r, r < 1)
@@ -36,61 +35,52 @@ def _per_epoch(batch: int) -> Expr:
     return Integer(10**8) * ceiling(Rational(10000, batch)) / (10000 * batch)
 
 
+def _cheaper(small: int, large: int) -> Inequality:
+    return Inequality(_per_epoch(large), "<", _per_epoch(small), name=f"{small} and {large}")
+
+
 CLAIMS = (
     Claim(
-        key="liang/section_4/estimate",
-        title="(20): (1 - delta - FPR)/FNR and (1 - delta - FNR)/FPR are at most e^epsilon",
-        source=at(269, "Section 4", "(20)"),
-        checks=(
-            Inequality((1 - r - p) / q, Relation.TIGHT, v, _private, "first"),
-            Inequality((1 - r - q) / p, Relation.TIGHT, v, _private, "second"),
-        ),
-        mutants=(
-            wrong("without delta", Inequality((1 - p) / q, Relation.AT_MOST, v, _private)),
-            wrong("half", Inequality((1 - r - p) / q, Relation.AT_MOST, v / 2, _private)),
-        ),
-        relation=Relation.TIGHT,
+        "liang/section_4/estimate",
+        "(20): (1 - delta - FPR)/FNR and (1 - delta - FNR)/FPR are at most e^epsilon",
+        at(269, "Section 4", "(20)"),
+        Inequality((1 - r - p) / q, "<= and attained", v, _private, "first")
+        .mutant("without delta", left=(1 - p) / q, sign="<=")
+        .mutant("half", sign="<=", right=v / 2),
+        Inequality((1 - r - q) / p, "<= and attained", v, _private, "second"),
     ),
     Claim(
-        key="liang/section_4/epochs",
-        title="Figure 2: in epochs (11) is alpha C^2 E/(b^2 sigma_DP^2) where b divides n, so larger batches cost less",
-        source=at(284, "Figure 2"),
-        checks=(
-            Identity(_step.subs(n, b * T) * T, 2 * alpha * K**2 / (b**2 * sigma_dp**2), "T steps an epoch, n = b T"),
-            *tuple(
-                Inequality(_per_epoch(large), Relation.BELOW, _per_epoch(small), name=f"{small} and {large}")
-                for small, large in ((100, 200), (200, 300), (300, 400), (400, 600), (600, 1000))
-            ),
+        "liang/section_4/epochs",
+        "Figure 2: in epochs (11) is alpha C^2 E/(b^2 sigma_DP^2) where b divides n, so larger batches cost less",
+        at(284, "Figure 2"),
+        Identity(_step.subs(n, b * T) * T, 2 * alpha * K**2 / (b**2 * sigma_dp**2), "T steps an epoch, n = b T").mutant(
+            "b", right=2 * alpha * K**2 / (b * sigma_dp**2)
         ),
-        mutants=(
-            wrong("b", Identity(_step.subs(n, b * T) * T, 2 * alpha * K**2 / (b * sigma_dp**2))),
-            wrong("300 at most 600", Inequality(_per_epoch(300), Relation.BELOW, _per_epoch(600))),
-        ),
+        _cheaper(100, 200),
+        _cheaper(200, 300).mutant("300 at most 600", right=_per_epoch(600)),
+        _cheaper(300, 400),
+        _cheaper(400, 600),
+        _cheaper(600, 1000),
     ),
-    Claim(
-        key="liang/section_4/one_step",
-        title="D.4: one step of (46) costs 220 at alpha = 1.1 and b = 100, and 55 at b = 400",
-        source=at(818, "D.4"),
-        checks=(
-            Value(_at(_step, 100), "220", "b = 100"),
-            Value(_at(_step, 400), "55", "b = 400"),
+    Ours(
+        "liang/section_4/one_step",
+        "D.4: one step of (46) costs 220 at alpha = 1.1 and b = 100, and 55 at b = 400",
+        at(818, "D.4"),
+        Value(_at(_step, 100), "220", "b = 100").mutant(
+            "sigma_DP squared twice", expression=_at(_step * sigma_dp**2, 100)
         ),
-        mutants=(wrong("sigma_DP squared twice", Value(_at(_step * sigma_dp**2, 100), "220")),),
-        role=Role.OURS,
+        Value(_at(_step, 400), "55", "b = 400"),
     ),
-    Claim(
-        key="liang/section_4/no_plateau",
-        title="D.4: (46) stays below (54) for 250 000 epochs at D = 20 and L = 0, and longer for larger D and L",
-        source=at(300, "Figure 3"),
-        checks=(
-            Identity(_at(_domain, 100) / _at(_step, 100) / 100, Integer(250_000), "epochs of 100 steps, b = 100"),
-            Identity(_at(_domain, 400) / _at(_step, 400) / 25, Integer(4_000_000), "epochs of 25 steps, b = 400"),
-            Holds(_at(_domain, 100), Relation.BELOW, _at(_domain, 100, 60), {}, "D = 60"),
+    Ours(
+        "liang/section_4/no_plateau",
+        "D.4: (46) stays below (54) for 250 000 epochs at D = 20 and L = 0, and longer for larger D and L",
+        at(300, "Figure 3"),
+        Identity(_at(_domain, 100) / _at(_step, 100) / 100, Integer(250_000), "epochs of 100 steps, b = 100").mutant(
+            "10^4 epochs", right=Integer(10_000)
         ),
-        mutants=(
-            wrong("10^4 epochs", Identity(_at(_domain, 100) / _at(_step, 100) / 100, Integer(10_000))),
-            wrong("D = 10", Holds(_at(_domain, 100), Relation.BELOW, _at(_domain, 100, 10), {})),
+        Identity(_at(_domain, 400) / _at(_step, 400) / 25, Integer(4_000_000), "epochs of 25 steps, b = 400"),
+        IntervalInequality(_at(_domain, 100), "<", _at(_domain, 100, 60), {}, "D = 60").mutant(
+            "D = 10", right=_at(_domain, 100, 10)
         ),
-        role=Role.OURS,
     ),
 )

@@ -8,9 +8,8 @@ Source       Liang et al., Table 1, section 1.1 and D.1.
 
 from sympy import Expr, Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Holds, Identity, Inequality, Relation, Role, Units, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Units, Value
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, m, n, sigma_dp
 
 _price = alpha * K**2 / sigma_dp**2
@@ -48,130 +47,86 @@ _shown = _exact().subs(list(_figure.items()))
 
 CLAIMS = (
     Claim(
-        key="liang/table_1/units",
-        title="Every rate of Table 1 is a number",
-        source=at(71, "Table 1"),
-        checks=(
-            Units(_feldman, _one, SMOOTH, "Feldman et al."),
-            Units(_convex, _one, SMOOTH, "Altschuler & Talwar"),
-            Units(_weakly, _one, SMOOTH, "Kong & Ribero"),
-            Units(_unbounded, _one, SMOOTH, "ours, unbounded"),
-            Units(_bounded, _one, SMOOTH, "ours, bounded"),
-        ),
-        mutants=(
-            wrong("Kong & Ribero without eta", Units(_weakly * eta**2, _one, SMOOTH)),
-            wrong("D n/M", Units(_price / n**2 * Min(T, D * n / K), _one, SMOOTH)),
-        ),
+        "liang/table_1/units",
+        "Every rate of Table 1 is a number",
+        at(71, "Table 1"),
+        Units(_feldman, _one, SMOOTH, "Feldman et al."),
+        Units(_convex, _one, SMOOTH, "Altschuler & Talwar").mutant("D n/M", left=_price / n**2 * Min(T, D * n / K)),
+        Units(_weakly, _one, SMOOTH, "Kong & Ribero").mutant("Kong & Ribero without eta", left=_weakly * eta**2),
+        Units(_unbounded, _one, SMOOTH, "ours, unbounded"),
+        Units(_bounded, _one, SMOOTH, "ours, bounded"),
     ),
     Claim(
-        key="liang/table_1/ours",
-        title="The last two rows are (11) and (12)",
-        source=at(74, "Table 1", "Ours"),
-        checks=(
-            Identity(_unbounded, alpha * K**2 * T / (n * b * sigma_dp**2), "(11)"),
-            Identity(
-                _price / (n * b) * (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2),
-                alpha * (1 + eta * L) ** 2 * D**2 / (eta**2 * sigma_dp**2),
-                "(12) past the minimum: neither n nor b is left",
-            ),
+        "liang/table_1/ours",
+        "The last two rows are (11) and (12)",
+        at(74, "Table 1", "Ours"),
+        Identity(_unbounded, alpha * K**2 * T / (n * b * sigma_dp**2), "(11)").mutant(
+            "n^2", right=alpha * K**2 * T / (n**2 * sigma_dp**2)
         ),
-        mutants=(
-            wrong("n^2", Identity(_unbounded, alpha * K**2 * T / (n**2 * sigma_dp**2))),
-            wrong(
-                "b is left",
-                Identity(
-                    _price / (n * b) * (1 + eta * L) ** 2 * n * D**2 / (eta**2 * K**2),
-                    alpha * (1 + eta * L) ** 2 * D**2 / (eta**2 * sigma_dp**2),
-                ),
-            ),
-        ),
+        Identity(
+            _price / (n * b) * (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2),
+            alpha * (1 + eta * L) ** 2 * D**2 / (eta**2 * sigma_dp**2),
+            "(12) past the minimum: neither n nor b is left",
+        ).mutant("b is left", left=_price / (n * b) * (1 + eta * L) ** 2 * n * D**2 / (eta**2 * K**2)),
     ),
-    Claim(
-        key="liang/table_1/dominance",
-        title="Row 5 is at most row 1 and at least the linear part of row 2, for b <= n",
-        source=at(50, "Section 1.1"),
+    Ours(
+        "liang/table_1/dominance",
+        "Row 5 is at most row 1 and at least the linear part of row 2, for b <= n",
+        at(50, "Section 1.1"),
+        Inequality(_unbounded, "<= and attained", _feldman, name="equal for full batches")
+        .mutant("half of row 1", sign="<=", right=_feldman / 2)
+        .mutant("row 5 at most row 2", sign="<=", right=_price * T / n**2),
+        Inequality(_price * T / n**2, "<= and attained", _unbounded, name="linear parts of rows 2 and 5"),
         assumptions=(b <= n,),
-        checks=(
-            Inequality(_unbounded, Relation.TIGHT, _feldman, name="equal for full batches"),
-            Inequality(_price * T / n**2, Relation.TIGHT, _unbounded, name="linear parts of rows 2 and 5"),
-        ),
-        mutants=(
-            wrong("half of row 1", Inequality(_unbounded, Relation.AT_MOST, _feldman / 2)),
-            wrong("row 5 at most row 2", Inequality(_unbounded, Relation.AT_MOST, _price * T / n**2)),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
     ),
     Claim(
-        key="liang/table_1/threshold",
-        title="sigma_DP > 8 sqrt(2) M/b is Lemma A.13's sigma > 4; Lemma 3.2's threshold is the same at beta = 1/2",
-        source=at(71, "Table 1", "Altschuler & Talwar"),
-        checks=(
-            Identity(b * (8 * sqrt(2) * K / b) / (2 * sqrt(2) * K), Integer(4), "Table 1"),
-            Identity(b * sqrt(beta) * (8 * K / (b * sqrt(beta))) / (2 * K), Integer(4), "Lemma 3.2"),
-            Identity((8 * K / (b * sqrt(beta))).subs(beta, Rational(1, 2)), 8 * sqrt(2) * K / b, "the same at 1/2"),
-        ),
+        "liang/table_1/threshold",
+        "sigma_DP > 8 sqrt(2) M/b is Lemma A.13's sigma > 4; Lemma 3.2's threshold is the same at beta = 1/2",
+        at(71, "Table 1", "Altschuler & Talwar"),
+        Identity(b * (8 * sqrt(2) * K / b) / (2 * sqrt(2) * K), Integer(4), "Table 1")
+        .mutant("8 M/b", left=b * (8 * K / b) / (2 * sqrt(2) * K))
+        .mutant("beta for its root", left=b * beta * (8 * K / (b * beta**2)) / (2 * K)),
+        Identity(b * sqrt(beta) * (8 * K / (b * sqrt(beta))) / (2 * K), Integer(4), "Lemma 3.2"),
+        Identity((8 * K / (b * sqrt(beta))).subs(beta, Rational(1, 2)), 8 * sqrt(2) * K / b, "the same at 1/2"),
         assumptions=(beta > 0,),
-        mutants=(
-            wrong("8 M/b", Identity(b * (8 * K / b) / (2 * sqrt(2) * K), Integer(4))),
-            wrong("beta for its root", Identity(b * beta * (8 * K / (b * beta**2)) / (2 * K), Integer(4))),
-        ),
     ),
-    Claim(
-        key="liang/table_1/figure_1_conditions",
-        title="Figure 1's setting meets the conditions of the rows it draws: b <= n/5 and sigma_DP > 8 sqrt(2) M/b",
-        source=at(806, "D.1", "Figure 1"),
-        checks=(
-            Inequality(_figure[b], Relation.AT_MOST, _figure[n] / 5, name="b = 2, n = 8"),
-            Holds(8 * sqrt(2) * _figure[K] / _figure[b], Relation.BELOW, _figure[sigma_dp], {}, "sigma_DP = 4, M = 2"),
-        ),
-        mutants=(
-            wrong("b <= n/10", Inequality(_figure[b], Relation.AT_MOST, _figure[n] / 10)),
-            wrong(
-                "twice the threshold",
-                Holds(16 * sqrt(2) * _figure[K] / _figure[b], Relation.BELOW, _figure[sigma_dp], {}),
-            ),
-        ),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "Figure 1 compares with the bound of Altschuler & Talwar at n = 8, b = 2, C = M = 2 and sigma_DP = 4, "
-            "but Table 1 gives that bound for b <= n/5 = 1.6 and sigma_DP > 8 sqrt(2) M/b = 11.3 only. Both fail (one "
-            "is decided by arithmetic, the other by balls), so the curve is not a bound there. At n = 10 and "
-            "sigma_DP = 12 both are met."
-        ),
+    Step(
+        "liang/table_1/figure_1_conditions",
+        "Figure 1's setting meets the conditions of the rows it draws: b <= n/5 and sigma_DP > 8 sqrt(2) M/b",
+        at(806, "D.1", "Figure 1"),
+        Inequality(_figure[b], "<=", _figure[n] / 5, name="b = 2, n = 8").mutant("b <= n/10", right=_figure[n] / 10),
+        IntervalInequality(
+            8 * sqrt(2) * _figure[K] / _figure[b], "<", _figure[sigma_dp], {}, "sigma_DP = 4, M = 2"
+        ).mutant("twice the threshold", left=16 * sqrt(2) * _figure[K] / _figure[b]),
+        remark="""Figure 1 compares with the bound of Altschuler & Talwar at n = 8, b = 2, C = M = 2 and sigma_DP = 4,
+        but Table 1 gives that bound for b <= n/5 = 1.6 and sigma_DP > 8 sqrt(2) M/b = 11.3 only. Both fail (one is
+        decided by arithmetic, the other by balls), so the curve is not a bound there. At n = 10 and sigma_DP = 12 both
+        are met.""",
     ),
-    Claim(
-        key="liang/table_1/figure_1_conditions_met",
-        title="At n = 10, b = 2, sigma_DP = 12 both conditions are met",
-        source=at(806, "D.1", "Figure 1"),
-        checks=(
-            Inequality(Integer(2), Relation.TIGHT, Integer(10) / 5, name="b <= n/5"),
-            Value(8 * sqrt(2) * _figure[K] / _figure[b], "11.31", "the threshold"),
-            Holds(8 * sqrt(2) * _figure[K] / _figure[b], Relation.BELOW, Integer(12), {}, "sigma_DP = 12"),
+    Ours(
+        "liang/table_1/figure_1_conditions_met",
+        "At n = 10, b = 2, sigma_DP = 12 both conditions are met",
+        at(806, "D.1", "Figure 1"),
+        Inequality(Integer(2), "<= and attained", Integer(10) / 5, name="b <= n/5").mutant(
+            "n = 9", sign="<=", right=Rational(9, 5)
         ),
-        mutants=(
-            wrong("n = 9", Inequality(Integer(2), Relation.AT_MOST, Rational(9, 5))),
-            wrong("sigma_DP = 11", Holds(8 * sqrt(2) * _figure[K] / _figure[b], Relation.BELOW, Integer(11), {})),
+        Value(8 * sqrt(2) * _figure[K] / _figure[b], "11.31", "the threshold"),
+        IntervalInequality(8 * sqrt(2) * _figure[K] / _figure[b], "<", Integer(12), {}, "sigma_DP = 12").mutant(
+            "sigma_DP = 11", right=Integer(11)
         ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
         repairs="liang/table_1/figure_1_conditions",
     ),
-    Claim(
-        key="liang/table_1/figure_1_values",
-        title="At Figure 1's numbers: (54) is 1.684, Kong & Ribero's row 3.489, and (46) reaches (54) after 49 steps",
-        source=at(806, "D.1", "Figure 1"),
-        checks=(
-            Value(_shown, "1.684", "(54)"),
-            Value(_weakly.subs(list(_figure.items())), "3.489", "Kong & Ribero, constant 1"),
-            Value((2 * _unbounded / T).subs(list(_figure.items())), "0.034375", "one step of (46), all noise"),
-            Identity((2 * _unbounded).subs(_with(T, Integer(49))), _shown, "T = 49"),
+    Ours(
+        "liang/table_1/figure_1_values",
+        "At Figure 1's numbers: (54) is 1.684, Kong & Ribero's row 3.489, and (46) reaches (54) after 49 steps",
+        at(806, "D.1", "Figure 1"),
+        Value(_shown, "1.684", "(54)").mutant(
+            "1.5 in (54)", expression=_exact(Rational(3, 2) * D).subs(list(_figure.items()))
         ),
-        mutants=(
-            wrong("T = 50", Identity((2 * _unbounded).subs(_with(T, Integer(50))), _shown)),
-            wrong("1.5 in (54)", Value(_exact(Rational(3, 2) * D).subs(list(_figure.items())), "1.684")),
+        Value(_weakly.subs(list(_figure.items())), "3.489", "Kong & Ribero, constant 1"),
+        Value((2 * _unbounded / T).subs(list(_figure.items())), "0.034375", "one step of (46), all noise"),
+        Identity((2 * _unbounded).subs(_with(T, Integer(49))), _shown, "T = 49").mutant(
+            "T = 50", left=(2 * _unbounded).subs(_with(T, Integer(50)))
         ),
-        role=Role.OURS,
     ),
 )

@@ -14,18 +14,15 @@ from sympy import Abs, Expr, Integer, Min, Rational, diff, exp, log, sqrt
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Claim,
-    Engine,
-    Holds,
     Identity,
     Inequality,
-    Mutant,
-    Relation,
-    Role,
+    IntervalInequality,
+    Ours,
     Simulated,
+    Step,
 )
 from lastiterate.symbolic.gaussian import cumulative, tail
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import (
     D,
     K,
@@ -70,207 +67,147 @@ def _g(share: Expr) -> Expr:
     return u**2 / share + v**2 / (1 - share)
 
 
-def _dropped(constant: Expr, power: int = 2) -> Holds:
+def _dropped(constant: Expr, power: int = 2) -> IntervalInequality:
     """T = n = b = K = sigma_DP = 1, alpha = 2, L = 0, z = D / eta: the sign of theta_1 alone."""
-    return Holds(_sign, Relation.AT_MOST, constant * 2 * z**power, _small, "sign of theta_1, one more sample")
+    return IntervalInequality(_sign, "<=", constant * 2 * z**power, _small, "sign of theta_1, one more sample")
 
 
 CLAIMS = (
     Claim(
-        key="liang/theorem_3_4",
-        title="(12), (47): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)})",
-        source=at(205, "Theorem 3.4", "(12)"),
-        checks=(
-            _dropped(r),
-            Simulated("positive_end", Relation.AT_MOST, _seen, _tiny, name="the run itself, constant 100"),
-        ),
-        mutants=(Mutant("D^4", _dropped(r, 4), Engine.ENCLOSURE),),
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "The claimed rate vanishes with D while the divergence does not: the noise of the last step, not the "
-            "domain, hides the change of the data. One step with linear losses of slopes +-K/2, n = b = 1, alpha = 2 "
-            "has divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run "
-            "shows the same for the constant 100. The right rate is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)}."
-        ),
+        "liang/theorem_3_4",
+        "(12), (47): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)})",
+        at(205, "Theorem 3.4", "(12)"),
+        _dropped(r).mutant("D^4", _dropped(r, 4)),
+        Simulated("positive_end", "<=", _seen, _tiny, name="the run itself, constant 100"),
+        remark="""The claimed rate vanishes with D while the divergence does not: the noise of the last step, not the
+        domain, hides the change of the data. One step with linear losses of slopes +-K/2, n = b = 1, alpha = 2 has
+        divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run shows the
+        same for the constant 100. The right rate is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)}.""",
     ),
-    Claim(
-        key="liang/theorem_3_4/additive_term",
-        title="(54) with (46) is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)} up to constants, forward order",
-        source=at(526, "Theorem B.3", "(54)"),
-        checks=(
-            Identity(_B / _A, _length / 4, "B / A"),
-            Identity(_A, 2 * _rate, "A is twice the rate"),
-            Inequality(
-                Min(T, (1 + y) ** 2), Relation.AT_MOST, 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A"
-            ),
-            Inequality(Min(T, 1 + 4 * y**2), Relation.AT_MOST, 4 * Min(T, (1 + y) ** 2), name="and at least a quarter"),
+    Ours(
+        "liang/theorem_3_4/additive_term",
+        "(54) with (46) is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)} up to constants, forward order",
+        at(526, "Theorem B.3", "(54)"),
+        Identity(_B / _A, _length / 4, "B / A").mutant("B / A twice", right=_length / 2),
+        Identity(_A, 2 * _rate, "A is twice the rate"),
+        Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A").mutant(
+            "without 1", right=1000 * Min(T, y**2)
         ),
-        mutants=(
-            wrong("without 1", Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 1000 * Min(T, y**2))),
-            wrong("B / A twice", Identity(_B / _A, _length / 2)),
-            wrong("below it", Inequality(Min(T, 1 + 4 * y**2), Relation.AT_MOST, Min(T, (1 + y) ** 2))),
+        Inequality(Min(T, 1 + 4 * y**2), "<=", 4 * Min(T, (1 + y) ** 2), name="and at least a quarter").mutant(
+            "below it", right=Min(T, (1 + y) ** 2)
         ),
-        role=Role.OURS,
-        relation=Relation.UP_TO_CONSTANT,
         repairs="liang/theorem_3_4",
     ),
-    Claim(
-        key="liang/theorem_3_4/dropped",
-        title="(54) -> (55): min{A T, (sqrt A + sqrt B)^2} <= r min{A T, B} for some constant r",
-        source=at(530, "Theorem B.3", "(55)"),
-        checks=(
-            Inequality(
-                Min(T * x**2, (x + y) ** 2),
-                Relation.AT_MOST,
-                r * Min(T * x**2, y**2),
-                (x > 0, y > 0),
-                "x^2 = A, y^2 = B",
-            ),
-            Asymptotic(
-                Min(T * x**2, (x + y) ** 2),
-                Min(T * x**2, y**2),
-                path={x: growth, y: Integer(1), T: growth},
-                name="B small against A",
-            ),
+    Step(
+        "liang/theorem_3_4/dropped",
+        "(54) -> (55): min{A T, (sqrt A + sqrt B)^2} <= r min{A T, B} for some constant r",
+        at(530, "Theorem B.3", "(55)"),
+        Inequality(
+            Min(T * x**2, (x + y) ** 2),
+            "<=",
+            r * Min(T * x**2, y**2),
+            (x > 0, y > 0),
+            "x^2 = A, y^2 = B",
+        ).mutant("r = 1", right=Min(T * x**2, y**2), given=(x > 0,)),
+        Asymptotic(
+            Min(T * x**2, (x + y) ** 2),
+            Min(T * x**2, y**2),
+            path={x: growth, y: Integer(1), T: growth},
+            name="B small against A",
         ),
-        mutants=(
-            wrong("r = 1", Inequality(Min(T * x**2, (x + y) ** 2), Relation.AT_MOST, Min(T * x**2, y**2), (x > 0,))),
-        ),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "(55) keeps only B of (sqrt A + sqrt B)^2, which no constant mends where B is small against A. "
-            "That is where D is small, the very case the paper recommends. "
-            "With A T and A + B in the minimum the step holds with the constant 2."
-        ),
+        remark="""(55) keeps only B of (sqrt A + sqrt B)^2, which no constant mends where B is small against A. That is
+        where D is small, the very case the paper recommends. With A T and A + B in the minimum the step holds with the
+        constant 2.""",
     ),
-    Claim(
-        key="liang/theorem_3_4/kept",
-        title="min{A T, (sqrt A + sqrt B)^2} <= 2 min{A T, A + B}, and the constant 2 is best",
-        source=at(530, "Theorem B.3", "(55)"),
-        checks=(
-            Inequality(Min(T * x**2, (x + y) ** 2), Relation.AT_MOST, 2 * Min(T * x**2, x**2 + y**2), name="T >= 1"),
-            Inequality((x + y) ** 2, Relation.TIGHT, 2 * (x**2 + y**2), name="equal at A = B"),
-            Inequality(r * y**2, Relation.BELOW, x**2, (x > 0, (r + 1) * y <= x), "below A, so no r serves (55)"),
+    Ours(
+        "liang/theorem_3_4/kept",
+        "min{A T, (sqrt A + sqrt B)^2} <= 2 min{A T, A + B}, and the constant 2 is best",
+        at(530, "Theorem B.3", "(55)"),
+        Inequality(Min(T * x**2, (x + y) ** 2), "<=", 2 * Min(T * x**2, x**2 + y**2), name="T >= 1").mutant(
+            "constant 3/2", left=(x + y) ** 2, right=Rational(3, 2) * (x**2 + y**2)
         ),
-        mutants=(wrong("constant 3/2", Inequality((x + y) ** 2, Relation.AT_MOST, Rational(3, 2) * (x**2 + y**2))),),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+        Inequality((x + y) ** 2, "<= and attained", 2 * (x**2 + y**2), name="equal at A = B"),
+        Inequality(r * y**2, "<", x**2, (x > 0, (r + 1) * y <= x), "below A, so no r serves (55)"),
         repairs="liang/theorem_3_4/dropped",
     ),
-    Claim(
-        key="liang/theorem_3_4/radius",
-        title="(50): in K = {|theta| <= D} two runs are at most D apart, so z_tau = D starts from divergence 0",
-        source=at(512, "Theorem B.3", "below (50)"),
-        checks=(Inequality(Abs(xi - zeta), Relation.AT_MOST, D, _ball, "two points of the line"),),
-        mutants=(wrong("D / 2", Inequality(Abs(xi - zeta), Relation.AT_MOST, D / 2, _ball)),),
-        role=Role.STEP,
-        relation=Relation.AT_MOST,
-        remark=(
-            "Section 2.2 defines the domain by its radius D, Theorem 3.4 calls D the diameter, and B.3 uses z_tau = D. "
-            "Two points of the ball may be 2 D apart. With the domain of section 2.2 D^2 has to be 4 D^2 in (12), "
-            "(14) and (47)-(55); with D a true diameter they may stay."
-        ),
+    Step(
+        "liang/theorem_3_4/radius",
+        "(50): in K = {|theta| <= D} two runs are at most D apart, so z_tau = D starts from divergence 0",
+        at(512, "Theorem B.3", "below (50)"),
+        Inequality(Abs(xi - zeta), "<=", D, _ball, "two points of the line").mutant("D / 2", right=D / 2),
+        remark="""Section 2.2 defines the domain by its radius D, Theorem 3.4 calls D the diameter, and B.3 uses z_tau
+        = D. Two points of the ball may be 2 D apart. With the domain of section 2.2 D^2 has to be 4 D^2 in (12), (14)
+        and (47)-(55); with D a true diameter they may stay.""",
     ),
-    Claim(
-        key="liang/theorem_3_4/diameter",
-        title="Two points of the ball of radius D are at most 2 D apart, and B becomes 4 B",
-        source=at(151, "Section 2.2", "above (6)"),
-        checks=(
-            Inequality(Abs(xi - zeta), Relation.TIGHT, 2 * D, _ball, "two points of the line"),
-            Identity(_B.subs(D, 2 * D), 4 * _B, "what (51) pays"),
+    Ours(
+        "liang/theorem_3_4/diameter",
+        "Two points of the ball of radius D are at most 2 D apart, and B becomes 4 B",
+        at(151, "Section 2.2", "above (6)"),
+        Inequality(Abs(xi - zeta), "<= and attained", 2 * D, _ball, "two points of the line").mutant(
+            "3 D / 2", sign="<=", right=3 * D / 2
         ),
-        mutants=(
-            wrong("3 D / 2", Inequality(Abs(xi - zeta), Relation.AT_MOST, 3 * D / 2, _ball)),
-            wrong("2 B", Identity(_B.subs(D, 2 * D), 2 * _B)),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+        Identity(_B.subs(D, 2 * D), 4 * _B, "what (51) pays").mutant("2 B", right=2 * _B),
         repairs="liang/theorem_3_4/radius",
     ),
-    Claim(
-        key="liang/theorem_3_4/last_window",
-        title="(51): with all of the shift at tau, the best tau is T - 1",
-        source=at(514, "Theorem B.3", "(51)"),
-        checks=(
-            Inequality(_A / beta + y, Relation.TIGHT, _A / beta * T + y, _share, "least over T - tau >= 1"),
-            Identity((1 + eta * L) * D - (1 + eta * L) * D, Integer(0), "z_(tau+1) = (1 + eta L) D - a_tau"),
+    Step(
+        "liang/theorem_3_4/last_window",
+        "(51): with all of the shift at tau, the best tau is T - 1",
+        at(514, "Theorem B.3", "(51)"),
+        Inequality(_A / beta + y, "<= and attained", _A / beta * T + y, _share, "least over T - tau >= 1").mutant(
+            "two steps", left=2 * _A / beta + y, sign="<="
         ),
-        mutants=(
-            wrong("two steps", Inequality(2 * _A / beta + y, Relation.AT_MOST, _A / beta * T + y, _share)),
-            wrong("a_tau = D", Identity((1 + eta * L) * D - D, Integer(0))),
-        ),
-        role=Role.STEP,
-        relation=Relation.TIGHT,
-    ),
-    Claim(
-        key="liang/theorem_3_4/best_share",
-        title="(53), (54): min over beta of A/beta + B/(1 - beta) is (sqrt A + sqrt B)^2 at sqrt A/(sqrt A + sqrt B)",
-        source=at(526, "Theorem B.3", "(53), (54)"),
-        checks=(
-            Identity(diff(_g(beta), beta).subs(beta, _best), Integer(0), "stationary"),
-            Identity(_g(_best), (u + v) ** 2, "value"),
-            Inequality((u + v) ** 2, Relation.TIGHT, _g(beta), _share, "the minimum"),
-        ),
-        mutants=(
-            wrong("u^2/(u^2 + v^2)", Identity(_g(u**2 / (u**2 + v**2)), (u + v) ** 2)),
-            wrong("cross term once", Identity(_g(_best), u**2 + u * v + v**2)),
-            wrong("even share is best", Inequality(2 * (u**2 + v**2), Relation.AT_MOST, _g(beta), _share)),
-        ),
-        role=Role.STEP,
-    ),
-    Claim(
-        key="liang/theorem_3_4/strengthened",
-        title="(48): the sampled Gaussian version has n^2 for n b in both places, and drops the same term",
-        source=at(502, "Theorem B.3", "(48)"),
-        checks=(
-            Inequality(
-                Min(T, (1 + y) ** 2),
-                Relation.AT_MOST,
-                r * Min(T, y**2),
-                (y > 0,),
-                "y^2 = D-term over 8 alpha K^2/n^2 ..",
-            ),
-            Asymptotic(Min(T, (1 + y) ** 2), Min(T, y**2), path={y: 1 / growth, T: Integer(1)}, name="D small"),
-        ),
-        mutants=(wrong("r = 100", Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 100 * Min(T, y**2), (y > 0,))),),
-        role=Role.STEP,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "(48) is (47) with 8/n^2 for 2/(n b), and lets the bound vanish with D in the same way. No constant r "
-            "mends it, by the same minimum with the other A. The right minimum is "
-            "min{T, 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2)}."
+        Identity((1 + eta * L) * D - (1 + eta * L) * D, Integer(0), "z_(tau+1) = (1 + eta L) D - a_tau").mutant(
+            "a_tau = D", left=(1 + eta * L) * D - D
         ),
     ),
-    Claim(
-        key="liang/theorem_3_4/strengthened_kept",
-        title="With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), forward order",
-        source=at(502, "Theorem B.3", "(48)"),
-        checks=(
-            Identity(_B / (4 * _A * b / n), _length * n / b / 16, "B over 8 alpha K^2/(n^2 sigma_DP^2)"),
-            Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 2 * Min(T, 1 + 16 * y**2), name="at most twice"),
-            Inequality(r * y**2, Relation.BELOW, Integer(1), ((r + 1) * y <= 1,), "no r serves (48)"),
+    Step(
+        "liang/theorem_3_4/best_share",
+        "(53), (54): min over beta of A/beta + B/(1 - beta) is (sqrt A + sqrt B)^2 at sqrt A/(sqrt A + sqrt B)",
+        at(526, "Theorem B.3", "(53), (54)"),
+        Identity(diff(_g(beta), beta).subs(beta, _best), Integer(0), "stationary"),
+        Identity(_g(_best), (u + v) ** 2, "value")
+        .mutant("u^2/(u^2 + v^2)", left=_g(u**2 / (u**2 + v**2)))
+        .mutant("cross term once", right=u**2 + u * v + v**2),
+        Inequality((u + v) ** 2, "<= and attained", _g(beta), _share, "the minimum").mutant(
+            "even share is best", left=2 * (u**2 + v**2), sign="<="
         ),
-        mutants=(
-            wrong("n b for n^2", Identity(_B / (4 * _A * b / n), _length / 16)),
-            wrong("without 1", Inequality(Min(T, (1 + y) ** 2), Relation.AT_MOST, 100 * Min(T, y**2))),
+    ),
+    Step(
+        "liang/theorem_3_4/strengthened",
+        "(48): the sampled Gaussian version has n^2 for n b in both places, and drops the same term",
+        at(502, "Theorem B.3", "(48)"),
+        Inequality(
+            Min(T, (1 + y) ** 2),
+            "<=",
+            r * Min(T, y**2),
+            (y > 0,),
+            "y^2 = D-term over 8 alpha K^2/n^2 ..",
+        ).mutant("r = 100", right=100 * Min(T, y**2)),
+        Asymptotic(Min(T, (1 + y) ** 2), Min(T, y**2), path={y: 1 / growth, T: Integer(1)}, name="D small"),
+        remark="""(48) is (47) with 8/n^2 for 2/(n b), and lets the bound vanish with D in the same way. No constant r
+        mends it, by the same minimum with the other A. The right minimum is min{T, 1 + (1 + eta L)^2 n^2 D^2/(eta^2
+        K^2)}.""",
+    ),
+    Ours(
+        "liang/theorem_3_4/strengthened_kept",
+        "With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), forward order",
+        at(502, "Theorem B.3", "(48)"),
+        Identity(_B / (4 * _A * b / n), _length * n / b / 16, "B over 8 alpha K^2/(n^2 sigma_DP^2)").mutant(
+            "n b for n^2", right=_length / 16
         ),
-        role=Role.OURS,
-        relation=Relation.UP_TO_CONSTANT,
+        Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 16 * y**2), name="at most twice").mutant(
+            "without 1", right=100 * Min(T, y**2)
+        ),
+        Inequality(r * y**2, "<", Integer(1), ((r + 1) * y <= 1,), "no r serves (48)"),
         repairs="liang/theorem_3_4/strengthened",
     ),
-    Claim(
-        key="liang/theorem_3_4/step_only",
-        title="One step costs at least what the sign of theta_1 shows: 0.52 at alpha = 2, slopes +-K/2, for any D",
-        source=at(205, "Theorem 3.4", "(12)"),
-        checks=(
-            Inequality(
-                2 * r * z**2, Relation.BELOW, Rational(52, 100), (r * z**2 <= Rational(1, 4),), "no r serves (12)"
-            ),
-            Holds(Rational(52, 100), Relation.BELOW, _sign, {}, "D_2 of the two coins"),
+    Ours(
+        "liang/theorem_3_4/step_only",
+        "One step costs at least what the sign of theta_1 shows: 0.52 at alpha = 2, slopes +-K/2, for any D",
+        at(205, "Theorem 3.4", "(12)"),
+        Inequality(2 * r * z**2, "<", Rational(52, 100), (r * z**2 <= Rational(1, 4),), "no r serves (12)"),
+        IntervalInequality(Rational(52, 100), "<", _sign, {}, "D_2 of the two coins").mutant(
+            "above 0.53", left=Rational(53, 100)
         ),
-        mutants=(Mutant("above 0.53", Holds(Rational(53, 100), Relation.BELOW, _sign, {}), Engine.ENCLOSURE),),
-        role=Role.OURS,
-        relation=Relation.BELOW,
     ),
 )

@@ -10,7 +10,7 @@ Source       Liang et al., earlier version, Theorem 3.4, (14).
 
 from sympy import Expr, Integer, Rational, log
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Claim, IntervalInequality, Ours
 from lastiterate.symbolic.gaussian import tail
 from lastiterate.symbolic.liang.paper import earlier
 from lastiterate.symbolic.notation import D, beta
@@ -32,48 +32,33 @@ _box = {beta: (Rational(1, 4), Rational(9, 10)), D: (2 * _edge, 2 * _edge)}
 
 CLAIMS = (
     Claim(
-        key="liang/theorem_3_4/earlier",
-        title="Earlier version (14): A/beta + B/(1 - beta), for every beta in (0, 1), in both orders",
-        source=earlier(204, "Theorem 3.4", "(14)"),
-        checks=(
-            Holds(_larger, Relation.AT_MOST, _claimed, _box, "alpha = 2, n = 100, K = 10, D = 0.01, T = 1"),
-            Holds(
-                _K**2 / 2 - log(2 * _n**2),
-                Relation.AT_MOST,
-                _claimed,
-                _box,
-                "log(p^2/q) from p >= 1/(2 n) and Chernoff's q <= exp(-K^2/2)/2",
-            ),
+        "liang/theorem_3_4/earlier",
+        "Earlier version (14): A/beta + B/(1 - beta), for every beta in (0, 1), in both orders",
+        earlier(204, "Theorem 3.4", "(14)"),
+        IntervalInequality(_larger, "<=", _claimed, _box, "alpha = 2, n = 100, K = 10, D = 0.01, T = 1")
+        .mutant("without D", right=_claimed.subs(D, 0))
+        .mutant("twice", right=2 * _claimed),
+        IntervalInequality(
+            _K**2 / 2 - log(2 * _n**2),
+            "<=",
+            _claimed,
+            _box,
+            "log(p^2/q) from p >= 1/(2 n) and Chernoff's q <= exp(-K^2/2)/2",
         ),
-        mutants=(
-            Mutant("without D", Holds(_larger, Relation.AT_MOST, _claimed.subs(D, 0), _box), Engine.ENCLOSURE),
-            Mutant("twice", Holds(_larger, Relation.AT_MOST, 2 * _claimed, _box), Engine.ENCLOSURE),
-        ),
-        relation=Relation.AT_MOST,
-        remark=(
-            "Like Theorem 3.3 it bounds one order only, the larger data set in second place. At alpha = 2, n = 100, "
-            "K = 10, D = 0.01 and one step the other order is above 40 where (14) is at most 16.1. "
-            "It is true for the order that is bounded, and then it keeps what the later (12) drops."
-        ),
+        remark="""Like Theorem 3.3 it bounds one order only, the larger data set in second place. At alpha = 2, n =
+        100, K = 10, D = 0.01 and one step the other order is above 40 where (14) is at most 16.1. It is true for the
+        order that is bounded, and then it keeps what the later (12) drops.""",
     ),
-    Claim(
-        key="liang/theorem_3_4/earlier_order",
-        title="The same run in the order that (14) bounds is below it; the other order is above 40",
-        source=earlier(204, "Theorem 3.4", "(14)"),
-        checks=(
-            Holds(_coins(_without, _with), Relation.BELOW, _claimed, _box, "the larger data set in the second place"),
-            Holds(Integer(40), Relation.BELOW, _larger, {}, "the larger data set in the first place"),
+    Ours(
+        "liang/theorem_3_4/earlier_order",
+        "The same run in the order that (14) bounds is below it; the other order is above 40",
+        earlier(204, "Theorem 3.4", "(14)"),
+        IntervalInequality(
+            _coins(_without, _with), "<", _claimed, _box, "the larger data set in the second place"
+        ).mutant("a thousandth of it", right=_claimed / 1000),
+        IntervalInequality(Integer(40), "<", _larger, {}, "the larger data set in the first place").mutant(
+            "above 45", left=Integer(45)
         ),
-        mutants=(
-            Mutant("above 45", Holds(Integer(45), Relation.BELOW, _larger, {}), Engine.ENCLOSURE),
-            Mutant(
-                "a thousandth of it",
-                Holds(_coins(_without, _with), Relation.BELOW, _claimed / 1000, _box),
-                Engine.ENCLOSURE,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
         repairs="liang/theorem_3_4/earlier",
     ),
 )

@@ -8,65 +8,40 @@ Source       Liang et al., Theorem 3.4; earlier version (12), (14).
 
 from sympy import Integer, Min
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, Relation, Role
+from lastiterate.symbolic.claim import Asymptotic, Inequality, Ours
 from lastiterate.symbolic.liang.paper import earlier
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import T, growth, r, x, y
 
 CLAIMS = (
-    Claim(
-        key="liang/theorem_3_4/versions",
-        title="Both versions say the same of bounded domains: earlier (14) at its best beta is within r of later (12)",
-        source=earlier(204, "Theorem 3.4", "(14)"),
-        checks=(
-            Inequality(
-                Min(T * x**2, (x + y) ** 2),
-                Relation.AT_MOST,
-                r * Min(T * x**2 / 2, 2 * y**2),
-                (x > 0, y > 0),
-                "(12), (14) of the earlier against (12) of the later version",
-            ),
-            Asymptotic(
-                Min(T * x**2, (x + y) ** 2),
-                Min(T * x**2 / 2, 2 * y**2),
-                path={x: growth, y: Integer(1), T: growth},
-                name="D small against C",
-            ),
+    Ours(
+        "liang/theorem_3_4/versions",
+        "Both versions say the same of bounded domains: earlier (14) at its best beta is within r of later (12)",
+        earlier(204, "Theorem 3.4", "(14)"),
+        Inequality(
+            Min(T * x**2, (x + y) ** 2),
+            "<=",
+            r * Min(T * x**2 / 2, 2 * y**2),
+            (x > 0, y > 0),
+            "(12), (14) of the earlier against (12) of the later version",
+        ).mutant("r = 8", right=8 * Min(T * x**2 / 2, 2 * y**2)),
+        Asymptotic(
+            Min(T * x**2, (x + y) ** 2),
+            Min(T * x**2 / 2, 2 * y**2),
+            path={x: growth, y: Integer(1), T: growth},
+            name="D small against C",
         ),
-        mutants=(
-            wrong(
-                "r = 8",
-                Inequality(
-                    Min(T * x**2, (x + y) ** 2), Relation.AT_MOST, 8 * Min(T * x**2 / 2, 2 * y**2), (x > 0, y > 0)
-                ),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.UP_TO_CONSTANT,
-        remark=(
-            "The earlier version's (14) keeps 2 alpha K^2/(beta n b sigma_DP^2) beside the term in D; the later (12), "
-            "from the same proof, does not. So the two disagree without limit as D falls, and it is the later one that "
-            "is wrong. The later is below the earlier up to the constant 4, never the other way."
-        ),
+        remark="""The earlier version's (14) keeps 2 alpha K^2/(beta n b sigma_DP^2) beside the term in D; the later
+        (12), from the same proof, does not. So the two disagree without limit as D falls, and it is the later one that
+        is wrong. The later is below the earlier up to the constant 4, never the other way.""",
     ),
-    Claim(
-        key="liang/theorem_3_4/versions_order",
-        title="Later (12) is at most four times earlier (12) and (14) at their best beta",
-        source=earlier(204, "Theorem 3.4", "(14)"),
-        checks=(
-            Inequality(
-                Min(T * x**2 / 2, 2 * y**2), Relation.AT_MOST, 4 * Min(T * x**2, (x + y) ** 2), name="in this order"
-            ),
-            Inequality(2 * r * y**2, Relation.BELOW, x**2, (x > 0, (r + 2) * y <= x), "no r serves the other"),
+    Ours(
+        "liang/theorem_3_4/versions_order",
+        "Later (12) is at most four times earlier (12) and (14) at their best beta",
+        earlier(204, "Theorem 3.4", "(14)"),
+        Inequality(Min(T * x**2 / 2, 2 * y**2), "<=", 4 * Min(T * x**2, (x + y) ** 2), name="in this order").mutant(
+            "a hundredth", right=Min(T * x**2, (x + y) ** 2) / 100
         ),
-        mutants=(
-            wrong(
-                "a hundredth",
-                Inequality(Min(T * x**2 / 2, 2 * y**2), Relation.AT_MOST, Min(T * x**2, (x + y) ** 2) / 100),
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.UP_TO_CONSTANT,
+        Inequality(2 * r * y**2, "<", x**2, (x > 0, (r + 2) * y <= x), "no r serves the other"),
         repairs="liang/theorem_3_4/versions",
     ),
 )

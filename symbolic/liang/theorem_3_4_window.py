@@ -10,9 +10,8 @@ Source       Liang et al., Remark 3.5 and D.1; ours for the window.
 
 from sympy import Expr, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Value
+from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Value
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.mutants import wrong
 from lastiterate.symbolic.notation import Delta, a, beta, r, s, u, v, w
 from lastiterate.symbolic.shift_program import cost, sums
 
@@ -31,60 +30,44 @@ _last = (_s * _V4 + _Delta) / _W4 * _c**-4
 _flat = (s * w + Delta) ** 2 / w
 
 CLAIMS = (
-    Claim(
-        key="liang/theorem_3_4/figure_1",
-        title="D.1: at Figure 1's setting (54) is 1.684; four steps with their own shares give 1.135",
-        source=at(806, "D.1", "Figure 1"),
-        checks=(
-            Value(_window(1), "1.684", "(54): the window of one step"),
-            Value(_window(4), "1.135", "the window of four steps"),
-            Holds(_s, Relation.BELOW, _last, {}, "all its shifts are positive"),
-        ),
-        mutants=(
-            Mutant("three steps", Value(_window(3), "1.135"), Engine.ENCLOSURE),
-            Mutant("five steps", Value(_window(5), "1.135"), Engine.ENCLOSURE),
-        ),
-        role=Role.OURS,
+    Ours(
+        "liang/theorem_3_4/figure_1",
+        "D.1: at Figure 1's setting (54) is 1.684; four steps with their own shares give 1.135",
+        at(806, "D.1", "Figure 1"),
+        Value(_window(1), "1.684", "(54): the window of one step"),
+        Value(_window(4), "1.135", "the window of four steps")
+        .mutant("three steps", expression=_window(3))
+        .mutant("five steps", expression=_window(5)),
+        IntervalInequality(_s, "<", _last, {}, "all its shifts are positive"),
     ),
-    Claim(
-        key="liang/theorem_3_4/own_shares",
-        title="The best share of each step: s^2/beta + a^2/(1 - beta) >= (s + a)^2",
-        source=at(518, "Theorem B.3", "(52)"),
-        checks=(
-            Inequality((s + a) ** 2, Relation.TIGHT, s**2 / beta + a**2 / (1 - beta), _share, "one step"),
-            Identity(cost(u, v, *sums(_c, 1)), (u + _c * v) ** 2, "a window of one step is (54)"),
+    Ours(
+        "liang/theorem_3_4/own_shares",
+        "The best share of each step: s^2/beta + a^2/(1 - beta) >= (s + a)^2",
+        at(518, "Theorem B.3", "(52)"),
+        Inequality((s + a) ** 2, "<= and attained", s**2 / beta + a**2 / (1 - beta), _share, "one step").mutant(
+            "half a more", left=(s + 2 * a) ** 2, sign="<="
         ),
-        mutants=(
-            wrong(
-                "half a more", Inequality((s + 2 * a) ** 2, Relation.AT_MOST, s**2 / beta + a**2 / (1 - beta), _share)
-            ),
-            wrong("start not expanded", Identity(cost(u, v, *sums(_c, 1)), (u + v) ** 2)),
+        Identity(cost(u, v, *sums(_c, 1)), (u + _c * v) ** 2, "a window of one step is (54)").mutant(
+            "start not expanded", right=(u + v) ** 2
         ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
     ),
-    Claim(
-        key="liang/theorem_3_4/linear",
-        title="c = 1: the window of w steps costs (s w + Delta)^2/w, at least 4 s Delta, attained at w = Delta/s",
-        source=at(209, "Remark 3.5"),
-        checks=(
-            Inequality(4 * s * Delta, Relation.TIGHT, _flat, name="least over the window"),
-            Inequality(4 * s * Delta, Relation.BELOW, r * Delta**2, (r * Delta > 4 * s,), "no r serves Remark 3.5"),
-            Identity(_flat.subs(Delta, s * w), 4 * s * (s * w), "attained at Delta = s w"),
-            Inequality(
-                _flat,
-                Relation.BELOW,
-                (s + Delta) ** 2,
-                (w >= 2, Delta > s * 2, w * s <= Delta),
-                "below (54) from D > 2 s",
-            ),
+    Ours(
+        "liang/theorem_3_4/linear",
+        "c = 1: the window of w steps costs (s w + Delta)^2/w, at least 4 s Delta, attained at w = Delta/s",
+        at(209, "Remark 3.5"),
+        Inequality(4 * s * Delta, "<= and attained", _flat, name="least over the window").mutant(
+            "5 s Delta", left=5 * s * Delta, sign="<="
         ),
-        mutants=(
-            wrong("2 s Delta", Inequality(_flat, Relation.AT_MOST, 2 * s * Delta)),
-            wrong("5 s Delta", Inequality(5 * s * Delta, Relation.AT_MOST, _flat)),
-            wrong("attained at one step", Identity(_flat.subs(w, Integer(1)), 4 * s * Delta)),
+        Inequality(4 * s * Delta, "<", r * Delta**2, (r * Delta > 4 * s,), "no r serves Remark 3.5"),
+        Identity(_flat.subs(Delta, s * w), 4 * s * (s * w), "attained at Delta = s w").mutant(
+            "attained at one step", left=_flat.subs(w, Integer(1)), right=4 * s * Delta
         ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
+        Inequality(
+            _flat,
+            "<",
+            (s + Delta) ** 2,
+            (w >= 2, Delta > s * 2, w * s <= Delta),
+            "below (54) from D > 2 s",
+        ).mutant("2 s Delta", sign="<=", right=2 * s * Delta, given=()),
     ),
 )

@@ -12,7 +12,7 @@ Source       ours; the variance of a bounded variable is Popoviciu 1935.
 
 from sympy import Expr, Integer
 
-from lastiterate.symbolic.claim import Claim, Engine, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.claim import Inequality, Ours, Source
 from lastiterate.symbolic.notation import a, d, gamma, kappa, p, r, u, x, y
 
 _SOURCE = Source("DESIGN.md", 10, "Use", "what Hölder / Lipschitz / Wasserstein constants")
@@ -21,49 +21,40 @@ _one = Integer(1)
 
 def _variance(factor: Expr) -> Inequality:
     """A variable with the values gamma and kappa, of probability p and 1 - p."""
-    return Inequality(p * (1 - p) * (gamma - kappa) ** 2, Relation.AT_MOST, factor * (gamma**2 + kappa**2))
+    return Inequality(p * (1 - p) * (gamma - kappa) ** 2, "<=", factor * (gamma**2 + kappa**2))
 
 
 def _gradient(factor: Expr) -> Inequality:
     """x is the root of the sum of squares of the other probabilities, at most their sum 1 - p."""
-    return Inequality((1 - p) ** 2 + x**2, Relation.AT_MOST, factor, given=(x <= 1 - p,), name="|p - e_y|^2")
+    return Inequality((1 - p) ** 2 + x**2, "<=", factor, given=(x <= 1 - p,), name="|p - e_y|^2")
 
 
 def _bend(cubed: int) -> Inequality:
     """2 u (1 - u^2) <= x wherever ``cubed`` x^2 is at least 16."""
     given = (u <= 1, x**2 * cubed >= 16)
-    return Inequality(2 * u * (1 - u**2), Relation.AT_MOST, x, given=given, name="|tanh''|")
+    return Inequality(2 * u * (1 - u**2), "<=", x, given=given, name="|tanh''|")
 
 
 def _form(product: Expr) -> Inequality:
     given = (r >= a, product <= r * (r - a))
-    return Inequality(a * x**2 + 2 * d * x * y, Relation.AT_MOST, r * (x**2 + y**2), given=given, name="form")
+    return Inequality(a * x**2 + 2 * d * x * y, "<=", r * (x**2 + y**2), given=given, name="form")
 
 
 CLAIMS = (
-    Claim(
-        key="ours/certified/cross_entropy",
-        title="Cross-entropy in its logits: curvature at most 1/2, gradient at most sqrt 2",
-        source=_SOURCE,
+    Ours(
+        "ours/certified/cross_entropy",
+        "Cross-entropy in its logits: curvature at most 1/2, gradient at most sqrt 2",
+        _SOURCE,
+        _variance(_one / 2).mutant("curvature 1/4 for any number of classes", _variance(_one / 4)),
+        _gradient(Integer(2)).mutant("gradient at most 1", _gradient(_one)),
+        Inequality(p * (1 - p), "<=", _one / 4).mutant("logistic curvature 1/8", right=_one / 8),
         assumptions=(p <= 1,),
-        checks=(_variance(_one / 2), _gradient(Integer(2)), Inequality(p * (1 - p), Relation.AT_MOST, _one / 4)),
-        mutants=(
-            Mutant("curvature 1/4 for any number of classes", _variance(_one / 4), Engine.INEQUALITY),
-            Mutant("gradient at most 1", _gradient(_one), Engine.INEQUALITY),
-            Mutant("logistic curvature 1/8", Inequality(p * (1 - p), Relation.AT_MOST, _one / 8), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="ours/certified/two_layer",
-        title="A network with two layers: |tanh''| <= 4/(3 sqrt 3), and the top eigenvalue of its mixed form",
-        source=_SOURCE,
-        assumptions=(a >= 0,),
-        checks=(_bend(27), _form(d**2)),
-        mutants=(
-            Mutant("|tanh''| <= 2/3", _bend(36), Engine.INEQUALITY),
-            Mutant("mixed term halved", _form(d**2 / 4), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
+    Ours(
+        "ours/certified/two_layer",
+        "A network with two layers: |tanh''| <= 4/(3 sqrt 3), and the top eigenvalue of its mixed form",
+        _SOURCE,
+        _bend(27).mutant("|tanh''| <= 2/3", _bend(36)),
+        _form(d**2).mutant("mixed term halved", _form(d**2 / 4)),
     ),
 )

@@ -13,7 +13,7 @@ Remark       The `Convex` assumption then holds for the losses whose gradients a
 
 from sympy import Expr, Max, Min, Rational
 
-from lastiterate.symbolic.claim import Claim, Engine, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.claim import Inequality, Ours, Source
 from lastiterate.symbolic.notation import K, gamma, kappa, p
 
 
@@ -26,39 +26,19 @@ _logistic = (p < 1,)
 
 
 CLAIMS = (
-    Claim(
-        key="ours/clipped_scores/convex",
-        title="Clipping the gradient of a convex loss of a linear score gives that of a convex loss, no less smooth",
-        source=Source("DESIGN.md", 46, "Section 2", "convex, L-smooth, K-Lipschitz"),
-        checks=(
-            Inequality(_cut(gamma), Relation.AT_MOST, _cut(kappa), _ordered, "the slope is nondecreasing"),
-            Inequality(_cut(kappa) - _cut(gamma), Relation.AT_MOST, kappa - gamma, _ordered, "and no steeper"),
-            Inequality(_cut(kappa), Relation.AT_MOST, K, name="and at most K"),
-            Inequality(p * (1 - p), Relation.AT_MOST, Rational(1, 4), _logistic, "curvature of logistic losses"),
+    Ours(
+        "ours/clipped_scores/convex",
+        "Clipping the gradient of a convex loss of a linear score gives that of a convex loss, no less smooth",
+        Source("DESIGN.md", 46, "Section 2", "convex, L-smooth, K-Lipschitz"),
+        Inequality(_cut(gamma), "<=", _cut(kappa), _ordered, "the slope is nondecreasing").mutant(
+            "nonincreasing", left=_cut(kappa), right=_cut(gamma)
         ),
-        mutants=(
-            Mutant(
-                "nonincreasing",
-                Inequality(_cut(kappa), Relation.AT_MOST, _cut(gamma), _ordered),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "half as steep",
-                Inequality(_cut(kappa) - _cut(gamma), Relation.AT_MOST, (kappa - gamma) / 2, _ordered),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "without the order of the scores",
-                Inequality(_cut(kappa) - _cut(gamma), Relation.AT_MOST, kappa - gamma),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "curvature at most 1/5",
-                Inequality(p * (1 - p), Relation.AT_MOST, Rational(1, 5), _logistic),
-                Engine.INEQUALITY,
-            ),
+        Inequality(_cut(kappa) - _cut(gamma), "<=", kappa - gamma, _ordered, "and no steeper")
+        .mutant("half as steep", right=(kappa - gamma) / 2)
+        .mutant("without the order of the scores", given=()),
+        Inequality(_cut(kappa), "<=", K, name="and at most K"),
+        Inequality(p * (1 - p), "<=", Rational(1, 4), _logistic, "curvature of logistic losses").mutant(
+            "curvature at most 1/5", right=Rational(1, 5)
         ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
 )

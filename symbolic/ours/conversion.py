@@ -11,7 +11,7 @@ Source       Asoodeh, Liao, Calmon, Kosut & Sankar 2021, theorem 3, by another p
 
 from sympy import Expr, diff, log
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Mutant, Role, Source
+from lastiterate.symbolic.claim import Identity, Ours, Source
 from lastiterate.symbolic.notation import alpha, p, s, u, v
 
 _SOURCE = Source("DESIGN.md", 123, "Section 4", "delta not through RDP where another way is valid")
@@ -39,31 +39,23 @@ def _usual(right: Expr) -> Identity:
 
 
 CLAIMS = (
-    Claim(
-        key="ours/conversion/convex",
-        title="What the divergence of two points has to exceed is convex in the chance of the event",
-        source=_SOURCE,
-        assumptions=(alpha > 1, s < p),
-        checks=(_curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2),),
-        mutants=(
-            Mutant(
-                "no square",
-                _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * s * u),
-                Engine.IDENTITY,
-            ),
+    Ours(
+        "ours/conversion/convex",
+        "What the divergence of two points has to exceed is convex in the chance of the event",
+        _SOURCE,
+        _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2).mutant(
+            "no square", _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * s * u)
         ),
-        role=Role.OURS,
+        assumptions=(alpha > 1, s < p),
     ),
-    Claim(
-        key="ours/conversion/usual",
-        title="Without its second term the best conversion is Canonne, Kamath & Steinke's Proposition 12",
-        source=_SOURCE,
-        assumptions=(alpha > 1, s < p),
-        checks=(_turns(alpha * s), _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1))),
-        mutants=(
-            Mutant("turns at delta", _turns(s), Engine.IDENTITY),
-            Mutant("without log alpha", _usual(log(s) - (alpha - 1) * log(alpha - 1)), Engine.IDENTITY),
+    Ours(
+        "ours/conversion/usual",
+        "Without its second term the best conversion is Canonne, Kamath & Steinke's Proposition 12",
+        _SOURCE,
+        _turns(alpha * s).mutant("turns at delta", _turns(s)),
+        _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)).mutant(
+            "without log alpha", _usual(log(s) - (alpha - 1) * log(alpha - 1))
         ),
-        role=Role.OURS,
+        assumptions=(alpha > 1, s < p),
     ),
 )

@@ -15,18 +15,7 @@ from types import MappingProxyType
 
 from sympy import Expr, Integer, Symbol
 
-from lastiterate.symbolic.claim import (
-    Claim,
-    Engine,
-    Identity,
-    Inequality,
-    Mutant,
-    Recursion,
-    Relation,
-    Role,
-    Source,
-    UpperBound,
-)
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, Source, UpperBound
 from lastiterate.symbolic.holder import expansion
 from lastiterate.symbolic.notation import PREVIOUS, K, L, a, alpha, c, eta, lam, p, q, s, w, x, z
 
@@ -48,54 +37,38 @@ def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({}))
 
 
 CLAIMS = (
-    Claim(
-        key="ours/cyclic/theorem",
-        title="The bound for cyclic batches is not below linear losses at the worst position",
-        source=_SOURCE,
+    Ours(
+        "ours/cyclic/theorem",
+        "The bound for cyclic batches is not below linear losses at the worst position",
+        _SOURCE,
+        _attacked("cyclic_convex")
+        .mutant("the best position", _attacked("cyclic_best_position_convex"))
+        .mutant("half the sensitivity", _attacked("cyclic_convex", {K: K / 2})),
         assumptions=(alpha > 1, eta * L <= 2),
-        checks=(_attacked("cyclic_convex"),),
-        mutants=(
-            Mutant("the best position", _attacked("cyclic_best_position_convex"), Engine.WITNESS),
-            Mutant("half the sensitivity", _attacked("cyclic_convex", {K: K / 2}), Engine.WITNESS),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/cyclic/last_step",
-        title="A path for a sample met at the last step serves one met earlier: less to hide, then z stays at 0",
-        source=_SOURCE,
+    Ours(
+        "ours/cyclic/last_step",
+        "A path for a sample met at the last step serves one met earlier: less to hide, then z stays at 0",
+        _SOURCE,
+        Inequality(c * z + s - a, "<=", c * x + s - a, name="a smaller state stays smaller").mutant(
+            "a larger state stays smaller", left=c * x + s - a, right=c * z + s - a
+        ),
+        Identity(expansion(_zero, L, lam, _zero), _zero, "without the sample z = 0 stays at 0").mutant(
+            "with the sample too", left=expansion(_zero, L, lam, s)
+        ),
         assumptions=(c > 0, z <= x),
-        checks=(
-            Inequality(c * z + s - a, Relation.AT_MOST, c * x + s - a, name="a smaller state stays smaller"),
-            Identity(expansion(_zero, L, lam, _zero), _zero, "without the sample z = 0 stays at 0"),
-        ),
-        mutants=(
-            Mutant(
-                "a larger state stays smaller",
-                Inequality(c * x + s - a, Relation.AT_MOST, c * z + s - a),
-                Engine.INEQUALITY,
-            ),
-            Mutant("with the sample too", Identity(expansion(_zero, L, lam, s), _zero), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/cyclic/strongly_convex",
-        title="The E - 1 earlier encounters of the worst sample cost Bok, Su & Altschuler's value, one straight string",
-        source=_SOURCE,
+    Ours(
+        "ours/cyclic/strongly_convex",
+        "The E - 1 earlier encounters of the worst sample cost Bok, Su & Altschuler's value, one straight string",
+        _SOURCE,
+        _drift(p / c * (1 - p**w) / (1 - p))
+        .mutant("wrong base case", _drift(p / c * (1 - p ** (w + 1)) / (1 - p)))
+        .mutant("latest encounter not contracted", _drift((1 - p**w) / (1 - p))),
+        Recursion(w, _zero, PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="width"),
+        Identity(_budget**2 / _noise, _value, "squared drift over width").mutant(
+            "width with c for c^2", left=_budget**2 * (1 - c) / (1 - q)
+        ),
         assumptions=(c > 0, c < 1, p > 0, p < 1, q > 0, q < 1),
-        checks=(
-            _drift(p / c * (1 - p**w) / (1 - p)),
-            Recursion(w, _zero, PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="width"),
-            Identity(_budget**2 / _noise, _value, "squared drift over width"),
-        ),
-        mutants=(
-            Mutant("wrong base case", _drift(p / c * (1 - p ** (w + 1)) / (1 - p)), Engine.IDENTITY),
-            Mutant("latest encounter not contracted", _drift((1 - p**w) / (1 - p)), Engine.IDENTITY),
-            Mutant("width with c for c^2", Identity(_budget**2 * (1 - c) / (1 - q), _value), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
     ),
 )

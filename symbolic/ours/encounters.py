@@ -11,17 +11,7 @@ Source       ours; used by `lastiterate.numeric.shift_program.participations`.
 
 from sympy import Expr, Integer
 
-from lastiterate.symbolic.claim import (
-    Claim,
-    Engine,
-    Identity,
-    Inequality,
-    Mutant,
-    Recursion,
-    Relation,
-    Role,
-    Source,
-)
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, Source
 from lastiterate.symbolic.notation import PREVIOUS, a, c, p, q, s, u, v, w, x, y
 
 _SOURCE = Source("DESIGN.md", 59, "Section 2", "fixed tau, cyclic batches")
@@ -34,48 +24,30 @@ def _slope(left: Expr) -> Expr:
 
 def _above(factor: Expr | int) -> Inequality:
     """Slopes u <= v over widths x, y: the middle point lies below the chord of the outer ones."""
-    return Inequality(factor * u * x, Relation.AT_MOST, (u * x + v * y) * x / (x + y), given=(u <= v,), name="chord")
+    return Inequality(factor * u * x, "<=", (u * x + v * y) * x / (x + y), given=(u <= v,), name="chord")
 
 
 CLAIMS = (
-    Claim(
-        key="ours/encounters/string",
-        title="Slopes between encounters l steps apart rise by c^-l towards the past; for c <= 1 the chord lies above",
-        source=_SOURCE,
+    Ours(
+        "ours/encounters/string",
+        "Slopes between encounters l steps apart rise by c^-l towards the past; for c <= 1 the chord lies above",
+        _SOURCE,
+        Identity(_slope(p * q) / _slope(q), 1 / p, "ratio of slopes").mutant("they fall", right=p),
+        _above(1).mutant("above twice the chord", _above(2)),
+        Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X").mutant(
+            "X with c for c^2", closed_form=(1 - c**w) / (1 - c)
+        ),
         assumptions=(c > 0, x > 0, y > 0),
-        checks=(
-            Identity(_slope(p * q) / _slope(q), 1 / p, "ratio of slopes"),
-            _above(1),
-            Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X"),
-        ),
-        mutants=(
-            Mutant("they fall", Identity(_slope(p * q) / _slope(q), p), Engine.IDENTITY),
-            Mutant("above twice the chord", _above(2), Engine.INEQUALITY),
-            Mutant(
-                "X with c for c^2",
-                Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c**w) / (1 - c)),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="ours/encounters/piece",
-        title="A piece hides an amount at the least cost by shifts proportional to what is left of them at its end",
-        source=_SOURCE,
-        assumptions=(c > 0,),
-        checks=(
-            Inequality((c * a + x) ** 2 / (1 + c**2), Relation.TIGHT, a**2 + x**2, name="two steps"),
-            Identity((c * y / (1 + c**2)) ** 2 + (y / (1 + c**2)) ** 2, y**2 / (1 + c**2), "shifts c and 1 of c^2 + 1"),
+    Ours(
+        "ours/encounters/piece",
+        "A piece hides an amount at the least cost by shifts proportional to what is left of them at its end",
+        _SOURCE,
+        Inequality((c * a + x) ** 2 / (1 + c**2), "<= and attained", a**2 + x**2, name="two steps").mutant(
+            "twice as dear", left=2 * (c * a + x) ** 2 / (1 + c**2), sign="<="
         ),
-        mutants=(
-            Mutant("equal shifts", Identity(2 * (y / (1 + c)) ** 2, y**2 / (1 + c**2)), Engine.IDENTITY),
-            Mutant(
-                "twice as dear",
-                Inequality(2 * (c * a + x) ** 2 / (1 + c**2), Relation.AT_MOST, a**2 + x**2),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
+        Identity(
+            (c * y / (1 + c**2)) ** 2 + (y / (1 + c**2)) ** 2, y**2 / (1 + c**2), "shifts c and 1 of c^2 + 1"
+        ).mutant("equal shifts", left=2 * (y / (1 + c)) ** 2),
     ),
 )

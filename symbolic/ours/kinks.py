@@ -12,25 +12,19 @@ Remark       At a convex kink (a tabulated modulus) a whole interval of slopes a
 
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Claim, Engine, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.claim import Inequality, Ours, Source
 from lastiterate.symbolic.notation import a, c, r, x
 
 
 def _falls(*given: Boolean) -> Inequality:
-    return Inequality(x, Relation.BELOW, a * c, given=(a > 0, x <= a * r, *given), name="the left slope is positive")
+    return Inequality(x, "<", a * c, given=(a > 0, x <= a * r, *given), name="the left slope is positive")
 
 
 CLAIMS = (
-    Claim(
-        key="ours/kinks/concave",
-        title="No cheapest path rests on a concave kink: if the cost does not fall to the right, it falls to the left",
-        source=Source("DESIGN.md", 68, "Section 2", "trap"),
-        checks=(_falls(c > r),),
-        mutants=(
-            Mutant("a convex kink", _falls(c < r), Engine.INEQUALITY),
-            Mutant("no kink", _falls(c >= r), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.BELOW,
+    Ours(
+        "ours/kinks/concave",
+        "No cheapest path rests on a concave kink: if the cost does not fall to the right, it falls to the left",
+        Source("DESIGN.md", 68, "Section 2", "trap"),
+        _falls(c > r).mutant("a convex kink", _falls(c < r)).mutant("no kink", _falls(c >= r)),
     ),
 )

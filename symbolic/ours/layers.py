@@ -14,7 +14,7 @@ Source       ours; the per-layer and the non-uniform constants that Chien & Li 2
 from sympy import Expr, Integer, Max, Rational, diff
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source
 from lastiterate.symbolic.notation import R, a, d, gamma, kappa, lam, m, p, q, r, v, x, y, z
 
 _SOURCE = Source("004_62071bf32927f9d4.txt", 240, "Section 5", "Non-uniform Hölder continuous gradient")
@@ -22,7 +22,7 @@ _half = Rational(1, 2)
 
 
 def _combined(bound: Expr) -> Inequality:
-    return Inequality(x**2 + y**2, Relation.AT_MOST, bound, given=(x <= z, y <= d), name="two blocks")
+    return Inequality(x**2 + y**2, "<=", bound, given=(x <= z, y <= d), name="two blocks")
 
 
 _first, _second = a * r ** (2 * gamma), v * r ** (2 * kappa)
@@ -40,51 +40,38 @@ def _bend(squared: Integer) -> Identity:
 def _between(low: Expr, high: Expr) -> Inequality:
     """(q - lambda)(lambda - p) >= 0, in the form that is averaged."""
     given = (lam >= low, lam <= high)
-    return Inequality(lam**2, Relation.AT_MOST, (p + q) * lam - p * q, given=given, name="orders lie between p and q")
+    return Inequality(lam**2, "<=", (p + q) * lam - p * q, given=given, name="orders lie between p and q")
 
 
 def _concave(*given: Boolean, name: str) -> Inequality:
     premises = ((p + q) * m - p * q >= R, p <= m, m <= q, *given)
-    return Inequality(2 * R - m**2 - m, Relation.AT_MOST, Integer(0), given=premises, name=name)
+    return Inequality(2 * R - m**2 - m, "<=", Integer(0), given=premises, name=name)
 
 
 CLAIMS = (
-    Claim(
-        key="ours/layers/combined",
-        title="The moduli of the blocks of a gradient combine by the root of the sum of squares",
-        source=_SOURCE,
-        checks=(_combined(z**2 + d**2),),
-        mutants=(
-            Mutant("the larger modulus alone", _combined(Max(z, d) ** 2), Engine.INEQUALITY),
-            Mutant("half the sum of squares", _combined((z**2 + d**2) / 2), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+    Ours(
+        "ours/layers/combined",
+        "The moduli of the blocks of a gradient combine by the root of the sum of squares",
+        _SOURCE,
+        _combined(z**2 + d**2)
+        .mutant("the larger modulus alone", _combined(Max(z, d) ** 2))
+        .mutant("half the sum of squares", _combined((z**2 + d**2) / 2)),
     ),
-    Claim(
-        key="ours/layers/concave",
-        title="Orders up to 1/2, from 1/2 on, or with 8 p q >= (2 p + 2 q - 1)^2: the root of the sum is concave",
-        source=_SOURCE,
+    Ours(
+        "ours/layers/concave",
+        "Orders up to 1/2, from 1/2 on, or with 8 p q >= (2 p + 2 q - 1)^2: the root of the sum is concave",
+        _SOURCE,
+        _bend(Integer(2)).mutant("without the factor 2 of the squares", _bend(Integer(1))),
+        _between(p, q).mutant("orders below p, too", _between(p / 2, q)),
+        _concave(q <= _half, name="orders up to 1/2").mutant(
+            "orders up to 3/5", _concave(q <= Rational(3, 5), name="3/5")
+        ),
+        _concave(p >= _half, name="orders from 1/2 on").mutant(
+            "orders from 2/5 on", _concave(p >= Rational(2, 5), name="2/5")
+        ),
+        _concave(8 * p * q >= (2 * p + 2 * q - 1) ** 2, name="orders close enough").mutant(
+            "twice as far apart", _concave(16 * p * q >= (2 * p + 2 * q - 1) ** 2, name="16 p q")
+        ),
         assumptions=(q <= 1,),
-        checks=(
-            _bend(Integer(2)),
-            _between(p, q),
-            _concave(q <= _half, name="orders up to 1/2"),
-            _concave(p >= _half, name="orders from 1/2 on"),
-            _concave(8 * p * q >= (2 * p + 2 * q - 1) ** 2, name="orders close enough"),
-        ),
-        mutants=(
-            Mutant("without the factor 2 of the squares", _bend(Integer(1)), Engine.IDENTITY),
-            Mutant("orders below p, too", _between(p / 2, q), Engine.INEQUALITY),
-            Mutant("orders from 2/5 on", _concave(p >= Rational(2, 5), name="2/5"), Engine.INEQUALITY),
-            Mutant("orders up to 3/5", _concave(q <= Rational(3, 5), name="3/5"), Engine.INEQUALITY),
-            Mutant(
-                "twice as far apart",
-                _concave(16 * p * q >= (2 * p + 2 * q - 1) ** 2, name="16 p q"),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
 )

@@ -13,7 +13,7 @@ Source       ours; the profile is Balle, Barthe & Gaboardi 2018, Theorem 2, domi
 from sympy import Expr, Integer, Max, Rational, exp
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Source
 from lastiterate.symbolic.notation import P, a, alpha, beta, gamma, kappa, lam, p, q, r, s, theta, u, v, w, x, xi
 
 _SOURCE = Source("DESIGN.md", 123, "Section 4", "delta through PLD")
@@ -31,7 +31,7 @@ def _still(above: Expr) -> Identity:
 
 
 def _convex(right: Expr) -> Inequality:
-    return Inequality(_left, Relation.AT_MOST, right, name="the slope does not fall at t = 1")
+    return Inequality(_left, "<=", right, name="the slope does not fall at t = 1")
 
 
 # A profile's value gamma and slope kappa at the argument xi = (t - 1)/q.
@@ -39,7 +39,7 @@ _shape = (gamma >= 0, gamma >= -xi, kappa >= -1, kappa <= 0)
 
 
 def _grows(*given: Boolean) -> Inequality:
-    return Inequality(Integer(0), Relation.AT_MOST, gamma - xi * kappa, given, "derivative in the rate")
+    return Inequality(Integer(0), "<=", gamma - xi * kappa, given, "derivative in the rate")
 
 
 _to_right = (u * P - r) / (u - v)  # r is the mass Q of the denominator in the cell
@@ -53,21 +53,21 @@ def _denominator(left: Expr) -> Identity:
 def _chord(value: Expr) -> Inequality:
     """The share theta at the end with the ratio gamma = 1 - t u, the rest at kappa = 1 - t v."""
     middle = theta * gamma + (1 - theta) * kappa
-    return Inequality(Max(0, middle), Relation.AT_MOST, value, given=(theta <= 1,), name="the chord lies above")
+    return Inequality(Max(0, middle), "<=", value, given=(theta <= 1,), name="the chord lies above")
 
 
 _weight = exp(-lam * x) * (1 - exp(-x))
 
 
-def _heaviest(bound: Expr) -> Holds:
-    return Holds(_weight, Relation.AT_MOST, bound, {lam: (Rational(1, 10), 20), x: (0, 8)}, name="weight of an error")
+def _heaviest(bound: Expr) -> IntervalInequality:
+    return IntervalInequality(_weight, "<=", bound, {lam: (Rational(1, 10), 20), x: (0, 8)}, name="weight of an error")
 
 
 # Larger base A = alpha, a the gap of the bases, beta that of the T-th powers, s = A^(T-1), x the smaller T-th power.
 def _induction(factor: Expr) -> Inequality:
     return Inequality(
         alpha * beta + x * a,
-        Relation.AT_MOST,
+        "<=",
         factor * a * alpha * s,
         given=(beta <= w * a * s, x <= alpha * s),
         name="from T to T + 1",
@@ -75,88 +75,53 @@ def _induction(factor: Expr) -> Inequality:
 
 
 CLAIMS = (
-    Claim(
-        key="ours/pld/replacement",
-        title="The greatest profile of a step without replacement is convex: one pair of laws has it, both ways",
-        source=_SOURCE,
+    Ours(
+        "ours/pld/replacement",
+        "The greatest profile of a step without replacement is convex: one pair of laws has it, both ways",
+        _SOURCE,
+        _convex(_right).mutant("steeper to the right", _convex(-2 * p)),
+        _still((1 - q) * p + q * (1 - p)),
+        Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass")
+        .mutant("the base instead of the mixture", _still(p))
+        .mutant("slope of the mixture", left=-q * p - _left),
         assumptions=_rates,
-        checks=(
-            _convex(_right),
-            _still((1 - q) * p + q * (1 - p)),
-            Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass"),
-        ),
-        mutants=(
-            Mutant("steeper to the right", _convex(-2 * p), Engine.INEQUALITY),
-            Mutant("the base instead of the mixture", _still(p), Engine.IDENTITY),
-            Mutant("slope of the mixture", Identity(-q * p - _left, (1 - q) * (1 - 2 * p)), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/pld/rate",
-        title="The profile rises with the sampling rate: a schedule may be priced by its highest rate",
-        source=_SOURCE,
-        checks=(_grows(*_shape),),
-        mutants=(
-            Mutant("slope below -1", _grows(*_shape[:2], _shape[3]), Engine.INEQUALITY),
-            Mutant("value below 1 - t", _grows(_shape[0], *_shape[2:]), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+    Ours(
+        "ours/pld/rate",
+        "The profile rises with the sampling rate: a schedule may be priced by its highest rate",
+        _SOURCE,
+        _grows(*_shape)
+        .mutant("slope below -1", _grows(*_shape[:2], _shape[3]))
+        .mutant("value below 1 - t", _grows(_shape[0], *_shape[2:])),
     ),
-    Claim(
-        key="ours/pld/chords",
-        title="A cell of privacy losses may move to its ends, both laws keeping their masses",
-        source=_SOURCE,
+    Ours(
+        "ours/pld/chords",
+        "A cell of privacy losses may move to its ends, both laws keeping their masses",
+        _SOURCE,
+        Identity(_to_left + _to_right, P, "the numerator keeps its mass"),
+        _denominator(_to_left).mutant("ends exchanged", _denominator(_to_right)),
+        Inequality(Integer(0), "<=", _to_left, given=(v * P <= r,), name="nothing negative at the left"),
+        Inequality(Integer(0), "<=", _to_right, given=(r <= u * P,), name="nor at the right").mutant(
+            "masses out of the cell", right=_to_left
+        ),
+        _chord(theta * Max(0, gamma) + (1 - theta) * Max(0, kappa)).mutant(
+            "one end alone", _chord(theta * Max(0, gamma))
+        ),
         assumptions=(v < u,),
-        checks=(
-            Identity(_to_left + _to_right, P, "the numerator keeps its mass"),
-            _denominator(_to_left),
-            Inequality(
-                Integer(0), Relation.AT_MOST, _to_left, given=(v * P <= r,), name="nothing negative at the left"
-            ),
-            Inequality(Integer(0), Relation.AT_MOST, _to_right, given=(r <= u * P,), name="nor at the right"),
-            _chord(theta * Max(0, gamma) + (1 - theta) * Max(0, kappa)),
-        ),
-        mutants=(
-            Mutant("ends exchanged", _denominator(_to_right), Engine.IDENTITY),
-            Mutant(
-                "masses out of the cell",
-                Inequality(Integer(0), Relation.AT_MOST, _to_left, given=(r <= u * P,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant("one end alone", _chord(theta * Max(0, gamma)), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/pld/tilt",
-        title="An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
-        source=_SOURCE,
-        checks=(
-            _heaviest(1 / (1 + lam)),
-            Identity(lam / u - 1 / (1 - u), (lam - (1 + lam) * u) / (u * (1 - u)), "where log u^lam (1 - u) turns"),
+    Ours(
+        "ours/pld/tilt",
+        "An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
+        _SOURCE,
+        _heaviest(1 / (1 + lam)).mutant("1/(2 + 3 lam)", _heaviest(1 / (2 + 3 * lam))),
+        Identity(lam / u - 1 / (1 - u), (lam - (1 + lam) * u) / (u * (1 - u)), "where log u^lam (1 - u) turns").mutant(
+            "turns at lam", right=(lam - u) / (u * (1 - u))
         ),
-        mutants=(
-            Mutant("1/(2 + 3 lam)", _heaviest(1 / (2 + 3 * lam)), Engine.ENCLOSURE),
-            Mutant(
-                "turns at lam",
-                Identity(lam / u - 1 / (1 - u), (lam - u) / (u * (1 - u))),
-                Engine.IDENTITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/pld/power",
-        title="T-th powers of numbers up to A that are off by a are off by at most T a A^(T-1)",
-        source=_SOURCE,
-        checks=(_induction(w + 1),),
-        mutants=(Mutant("T instead of T + 1", _induction(w), Engine.INEQUALITY),),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+    Ours(
+        "ours/pld/power",
+        "T-th powers of numbers up to A that are off by a are off by at most T a A^(T-1)",
+        _SOURCE,
+        _induction(w + 1).mutant("T instead of T + 1", _induction(w)),
     ),
 )

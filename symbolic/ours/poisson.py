@@ -18,7 +18,7 @@ from types import MappingProxyType
 from sympy import Expr, Integer, Max, Symbol
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source, UpperBound
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source, UpperBound
 from lastiterate.symbolic.notation import K, L, P, Q, R, T, alpha, b, eta, j, m, n, p, q, r, u, v, x, y, z
 
 _SOURCE = Source("DESIGN.md", 79, "Section 2", "Poisson batches have a random size")
@@ -37,11 +37,11 @@ def _apart(distance: Expr) -> Identity:
 
 def _step(bound: Expr, *given: Boolean) -> Inequality:
     """|x - y - h (grad f(x) - grad f(y))|^2 for a convex, L-smooth f, h = r."""
-    return Inequality(P - 2 * r * Q + r**2 * R, Relation.AT_MOST, bound * P, given=given, name="one step, squared")
+    return Inequality(P - 2 * r * Q + r**2 * R, "<=", bound * P, given=given, name="one step, squared")
 
 
 def _together(bound: Expr) -> Inequality:
-    return Inequality((1 - x) * (1 - y), Relation.AT_MOST, bound, name="two steps")
+    return Inequality((1 - x) * (1 - y), "<=", bound, name="two steps")
 
 
 _cocoercive = (R <= L * Q, R <= L**2 * P)
@@ -65,147 +65,79 @@ def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({}))
 
 
 CLAIMS = (
-    Claim(
-        key="ours/poisson/theorem",
-        title="The bound for Poisson batches is not below linear losses",
-        source=_SOURCE,
+    Ours(
+        "ours/poisson/theorem",
+        "The bound for Poisson batches is not below linear losses",
+        _SOURCE,
+        _attacked("poisson_convex")
+        .mutant("priced by S_down, as in the papers", _attacked("poisson_s_down_convex"))
+        .mutant("half the sensitivity", _attacked("poisson_convex", {K: K / 2}))
+        .mutant("one step forgotten", _attacked("poisson_convex", {T: T - 1})),
         assumptions=(alpha > 1, eta * L <= 2),
-        checks=(_attacked("poisson_convex"),),
-        mutants=(
-            Mutant("priced by S_down, as in the papers", _attacked("poisson_s_down_convex"), Engine.WITNESS),
-            Mutant("half the sensitivity", _attacked("poisson_convex", {K: K / 2}), Engine.WITNESS),
-            Mutant("one step forgotten", _attacked("poisson_convex", {T: T - 1}), Engine.WITNESS),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/poisson/step",
-        title="Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",
-        source=_SOURCE,
-        assumptions=(j > 0,),
-        checks=(
-            _moved(j),
-            _apart(eta * K / b),
-        ),
-        mutants=(
-            Mutant("the step of a batch of b", _moved(b), Engine.IDENTITY),
-            Mutant("i* in the batch of both copies", _moved(j + 1), Engine.IDENTITY),
-            Mutant("a sample replaced", _apart(2 * eta * K / b), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
+    Ours(
+        "ours/poisson/step",
+        "Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",
+        _SOURCE,
+        _moved(j).mutant("the step of a batch of b", _moved(b)).mutant("i* in the batch of both copies", _moved(j + 1)),
+        _apart(eta * K / b).mutant("a sample replaced", _apart(2 * eta * K / b)),
     ),
-    Claim(
-        key="ours/poisson/long_step",
-        title="A convex, L-smooth step h expands by max(1, h L - 1): large batches go beyond 2 / L",
-        source=_SOURCE,
+    Ours(
+        "ours/poisson/long_step",
+        "A convex, L-smooth step h expands by max(1, h L - 1): large batches go beyond 2 / L",
+        _SOURCE,
+        _step((r * L - 1) ** 2, *_cocoercive, r * L >= 2).mutant(
+            "(h L - 1)^2 for short steps too", _step((r * L - 1) ** 2, *_cocoercive)
+        ),
+        _step(_one, *_cocoercive, r * L <= 2).mutant("never expands", _step(_one, *_cocoercive, r * L >= 2)),
         assumptions=(r > 0, L > 0),
-        checks=(
-            _step((r * L - 1) ** 2, *_cocoercive, r * L >= 2),
-            _step(_one, *_cocoercive, r * L <= 2),
-        ),
-        mutants=(
-            Mutant("never expands", _step(_one, *_cocoercive, r * L >= 2), Engine.INEQUALITY),
-            Mutant("(h L - 1)^2 for short steps too", _step((r * L - 1) ** 2, *_cocoercive), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/poisson/sizes",
-        title="max(1 - h m, h L - 1) is convex in h: between two sizes it is at most the larger of their values",
-        source=_SOURCE,
+    Ours(
+        "ours/poisson/sizes",
+        "max(1 - h m, h L - 1) is convex in h: between two sizes it is at most the larger of their values",
+        _SOURCE,
+        Inequality(_factor((x + y) / 2), "<=", (_factor(x) + _factor(y)) / 2, name="midpoint convexity")
+        .mutant("concave", left=(_factor(x) + _factor(y)) / 2, right=_factor((x + y) / 2))
+        .mutant("largest at the larger size", left=_factor(x), right=_factor(y), given=(x <= y,)),
         assumptions=(m > 0, m <= L),
-        checks=(
-            Inequality(
-                _factor((x + y) / 2), Relation.AT_MOST, (_factor(x) + _factor(y)) / 2, name="midpoint convexity"
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "concave",
-                Inequality((_factor(x) + _factor(y)) / 2, Relation.AT_MOST, _factor((x + y) / 2)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "largest at the larger size",
-                Inequality(_factor(x), Relation.AT_MOST, _factor(y), given=(x <= y,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/poisson/mixture",
-        title="A mixture over sizes is at most that with a larger chance and with larger parts",
-        source=_SOURCE,
+    Ours(
+        "ours/poisson/mixture",
+        "A mixture over sizes is at most that with a larger chance and with larger parts",
+        _SOURCE,
+        Inequality(
+            _mixed(p, u, v),
+            "<=",
+            _mixed(q, u, v),
+            given=(p <= q, u <= v),
+            name="a larger chance",
+        ).mutant("whichever part is larger", given=(p <= q,)),
+        Inequality(_mixed(q, u, v), "<=", _mixed(q, x, y), given=(u <= x, v <= y), name="larger parts").mutant(
+            "the part outside forgotten", right=u, given=()
+        ),
         assumptions=(p > 0, q < 1),
-        checks=(
-            Inequality(
-                _mixed(p, u, v),
-                Relation.AT_MOST,
-                _mixed(q, u, v),
-                given=(p <= q, u <= v),
-                name="a larger chance",
-            ),
-            Inequality(_mixed(q, u, v), Relation.AT_MOST, _mixed(q, x, y), given=(u <= x, v <= y), name="larger parts"),
-        ),
-        mutants=(
-            Mutant(
-                "whichever part is larger",
-                Inequality(_mixed(p, u, v), Relation.AT_MOST, _mixed(q, u, v), given=(p <= q,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "the part outside forgotten",
-                Inequality(_mixed(q, u, v), Relation.AT_MOST, u),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/poisson/tail",
-        title="Ratios of binomial chances fall, so that a tail is below its first term over one minus the first ratio",
-        source=_SOURCE,
+    Ours(
+        "ours/poisson/tail",
+        "Ratios of binomial chances fall, so that a tail is below its first term over one minus the first ratio",
+        _SOURCE,
+        Inequality(_next, "<=", _ratio, name="ratios fall").mutant("ratios rise", left=_ratio, right=_next),
+        Inequality(u * (1 + r * v), "<=", u * v, given=(v * (1 - r) >= 1, r < 1), name="terms add up").mutant(
+            "over one plus the ratio", given=(v * (1 + r) >= 1, r < 1)
+        ),
         assumptions=(q > 0, q < 1, j < n),
-        checks=(
-            Inequality(_next, Relation.AT_MOST, _ratio, name="ratios fall"),
-            Inequality(u * (1 + r * v), Relation.AT_MOST, u * v, given=(v * (1 - r) >= 1, r < 1), name="terms add up"),
-        ),
-        mutants=(
-            Mutant("ratios rise", Inequality(_ratio, Relation.AT_MOST, _next), Engine.INEQUALITY),
-            Mutant(
-                "over one plus the ratio",
-                Inequality(u * (1 + r * v), Relation.AT_MOST, u * v, given=(v * (1 + r) >= 1, r < 1)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/poisson/blocks",
-        title="Contractions of a block multiply to at most that of their mean: two at a time",
-        source=_SOURCE,
+    Ours(
+        "ours/poisson/blocks",
+        "Contractions of a block multiply to at most that of their mean: two at a time",
+        _SOURCE,
+        _together((1 - (x + y) / 2) ** 2)
+        .mutant("the sum for the mean", _together((1 - (x + y)) ** 2))
+        .mutant("the larger of the two, squared", _together((1 - Max(x, y)) ** 2)),
+        Inequality(r * m, "<=", _one, given=(r * (L + m) <= 2, m <= L), name="no factor below 0"),
+        Inequality(L * r - 1, "<=", 1 - r * m, given=(r * (L + m) <= 2,), name="the factor is 1 - h m").mutant(
+            "up to 2/L", given=(r * L <= 2,)
+        ),
         assumptions=(x <= 1, y <= 1),
-        checks=(
-            _together((1 - (x + y) / 2) ** 2),
-            Inequality(r * m, Relation.AT_MOST, _one, given=(r * (L + m) <= 2, m <= L), name="no factor below 0"),
-            Inequality(L * r - 1, Relation.AT_MOST, 1 - r * m, given=(r * (L + m) <= 2,), name="the factor is 1 - h m"),
-        ),
-        mutants=(
-            Mutant("the sum for the mean", _together((1 - (x + y)) ** 2), Engine.INEQUALITY),
-            Mutant("the larger of the two, squared", _together((1 - Max(x, y)) ** 2), Engine.INEQUALITY),
-            Mutant(
-                "up to 2/L",
-                Inequality(L * r - 1, Relation.AT_MOST, 1 - r * m, given=(r * L <= 2,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
 )

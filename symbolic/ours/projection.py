@@ -16,7 +16,7 @@ Source       ours; D2P2-SGD (file 002) projects layer by layer and does not say 
 
 from sympy import Eq, Expr, Integer, diff, log
 
-from lastiterate.symbolic.claim import Claim, Engine, Holds, Identity, Inequality, Mutant, Relation, Role
+from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.notation import Q, g, j, q, r, stab, u, x, y
 
@@ -30,82 +30,55 @@ _cube = (1 - q) ** 3 + 3 * (1 - q) ** 2 * q + 3 * (1 - q) * q**2 * y + q**3 * x
 def _revealed(share: Expr, moment: Expr = _square) -> Inequality:
     """x is M(alpha (alpha - 1)), y is M(2)."""
     given = (q <= 1, x >= y**3, y >= 1)
-    return Inequality(moment, Relation.AT_MOST, 1 - q + share * x, given=given, name="hidden <= revealed")
+    return Inequality(moment, "<=", 1 - q + share * x, given=given, name="hidden <= revealed")
 
 
 def _steep(factor: Expr) -> Inequality:
     """Two gradients of lengths x and y and of inner product Q."""
     clipped = (x / (x + stab)) ** 2 + (y / (y + stab)) ** 2 - 2 * Q / ((x + stab) * (y + stab))
     given = (x * y >= Q, -x * y <= Q)
-    return Inequality(clipped * stab**2, Relation.AT_MOST, factor * (x**2 + y**2 - 2 * Q), given=given, name="two")
+    return Inequality(clipped * stab**2, "<=", factor * (x**2 + y**2 - 2 * Q), given=given, name="two")
 
 
 CLAIMS = (
-    Claim(
-        key="ours/projection/layers",
-        title="Layers with Gaussian matrices of their own cost at most as much as the layer of least rank alone",
-        source=at(87, "Section 3.1", "the implementation is layer-wise"),
+    Ours(
+        "ours/projection/layers",
+        "Layers with Gaussian matrices of their own cost at most as much as the layer of least rank alone",
+        at(87, "Section 3.1", "the implementation is layer-wise"),
+        Identity(diff(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank").mutant(
+            "slope without the second term", right=-log(1 - x / r)
+        ),
+        IntervalInequality(-log(1 - u), "<", u / (1 - u), _box, "it is negative, u = x / r").mutant(
+            "the cost grows with the rank", left=u / (1 - u), right=-log(1 - u)
+        ),
+        Inequality(1 - x - y, "<=", (1 - x) * (1 - y), name="apart <= together").mutant(
+            "together <= apart", left=(1 - x) * (1 - y), right=1 - x - y
+        ),
         assumptions=(x < r,),
-        checks=(
-            Identity(diff(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank"),
-            Holds(-log(1 - u), Relation.BELOW, u / (1 - u), _box, "it is negative, u = x / r"),
-            Inequality(1 - x - y, Relation.AT_MOST, (1 - x) * (1 - y), name="apart <= together"),
-        ),
-        mutants=(
-            Mutant(
-                "the cost grows with the rank", Holds(u / (1 - u), Relation.BELOW, -log(1 - u), _box), Engine.ENCLOSURE
-            ),
-            Mutant(
-                "together <= apart",
-                Inequality((1 - x) * (1 - y), Relation.AT_MOST, 1 - x - y),
-                Engine.INEQUALITY,
-            ),
-            Mutant("slope without the second term", Identity(diff(_cost, r), -log(1 - x / r)), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/projection/batches",
-        title="A batch that holds the sample with chance q: 1 - q + q M, or the binomial mean of M(j (j - 1))",
-        source=at(97, "Algorithm 1", "line 3"),
-        checks=(
-            Identity((j * x) ** 2 / 2 - j * x**2 / 2, j * (j - 1) * x**2 / 2, "the Gaussian mean of the j-th power"),
-            _revealed(q),
-            _revealed(q, _cube),
-            Inequality(1 - 6 * u, Relation.AT_MOST, (1 - 2 * u) ** 3, given=(6 * u <= 1,), name="M(6) >= M(2)^3"),
+    Ours(
+        "ours/projection/batches",
+        "A batch that holds the sample with chance q: 1 - q + q M, or the binomial mean of M(j (j - 1))",
+        at(97, "Algorithm 1", "line 3"),
+        Identity((j * x) ** 2 / 2 - j * x**2 / 2, j * (j - 1) * x**2 / 2, "the Gaussian mean of the j-th power").mutant(
+            "j^2", right=j**2 * x**2 / 2
         ),
-        mutants=(
-            Mutant("j^2", Identity((j * x) ** 2 / 2 - j * x**2 / 2, j**2 * x**2 / 2), Engine.IDENTITY),
-            Mutant(
-                "M(6) >= M(2)^4",
-                Inequality(1 - 6 * u, Relation.AT_MOST, (1 - 2 * u) ** 4, given=(6 * u <= 1,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant("amplified to q^2", _revealed(q**2), Engine.INEQUALITY),
-            Mutant("amplified to q^2, order 3", _revealed(q**2, _cube), Engine.INEQUALITY),
+        _revealed(q).mutant("amplified to q^2", _revealed(q**2)),
+        _revealed(q, _cube).mutant("amplified to q^2, order 3", _revealed(q**2, _cube)),
+        Inequality(1 - 6 * u, "<=", (1 - 2 * u) ** 3, given=(6 * u <= 1,), name="M(6) >= M(2)^3").mutant(
+            "M(6) >= M(2)^4", right=(1 - 2 * u) ** 4
         ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/projection/automatic_clipping",
-        title="g / (|g| + gamma) is 1/gamma-Lipschitz: clipped gradients have the modulus of the gradients, over gamma",
-        source=at(97, "Algorithm 1", "line 4"),
+    Ours(
+        "ours/projection/automatic_clipping",
+        "g / (|g| + gamma) is 1/gamma-Lipschitz: clipped gradients have the modulus of the gradients, over gamma",
+        at(97, "Algorithm 1", "line 4"),
+        Identity(diff(g / (g + stab), g), stab / (g + stab) ** 2, "the slope along a ray"),
+        Inequality(stab / (g + stab) ** 2, "<= and attained", 1 / stab, name="along", attained=(Eq(g, 0),)).mutant(
+            "Lipschitz constant 1", sign="<=", right=_one, attained=()
+        ),
+        Inequality(1 / (g + stab), "<= and attained", 1 / stab, name="across", attained=(Eq(g, 0),)),
+        _steep(_one).mutant("half", _steep(_one / 4)),
         assumptions=(stab > 0,),
-        checks=(
-            Identity(diff(g / (g + stab), g), stab / (g + stab) ** 2, "the slope along a ray"),
-            Inequality(stab / (g + stab) ** 2, Relation.TIGHT, 1 / stab, name="along", attained=(Eq(g, 0),)),
-            Inequality(1 / (g + stab), Relation.TIGHT, 1 / stab, name="across", attained=(Eq(g, 0),)),
-            _steep(_one),
-        ),
-        mutants=(
-            Mutant(
-                "Lipschitz constant 1", Inequality(stab / (g + stab) ** 2, Relation.AT_MOST, _one), Engine.INEQUALITY
-            ),
-            Mutant("half", _steep(_one / 4), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.TIGHT,
     ),
 )

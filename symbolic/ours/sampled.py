@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from sympy import Expr, Integer, Symbol, diff
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source, UpperBound
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source, UpperBound
 from lastiterate.symbolic.notation import (
     K,
     L,
@@ -85,113 +85,65 @@ def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({}))
 
 
 CLAIMS = (
-    Claim(
-        key="ours/sampled/theorem",
-        title="The bound for batches drawn without replacement is not below linear losses",
-        source=_SOURCE,
+    Ours(
+        "ours/sampled/theorem",
+        "The bound for batches drawn without replacement is not below linear losses",
+        _SOURCE,
+        _attacked("without_replacement_convex")
+        .mutant("priced by S_down, as in the papers", _attacked("without_replacement_s_down_convex"))
+        .mutant("half the sensitivity", _attacked("without_replacement_convex", {K: K / 2}))
+        .mutant("half the rate", _attacked("without_replacement_half_the_rate_convex"))
+        .mutant("one step forgotten", _attacked("without_replacement_convex", {T: T - 1})),
         assumptions=(alpha > 1, eta * L <= 2),
-        checks=(_attacked("without_replacement_convex"),),
-        mutants=(
-            Mutant(
-                "priced by S_down, as in the papers", _attacked("without_replacement_s_down_convex"), Engine.WITNESS
-            ),
-            Mutant("half the sensitivity", _attacked("without_replacement_convex", {K: K / 2}), Engine.WITNESS),
-            Mutant("half the rate", _attacked("without_replacement_half_the_rate_convex"), Engine.WITNESS),
-            Mutant("one step forgotten", _attacked("without_replacement_convex", {T: T - 1}), Engine.WITNESS),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
         repairs="chien_li/theorem_3_12",
     ),
-    Claim(
-        key="ours/sampled/law",
-        title="Reveal a batch without i*, swap with probability b/n: a batch drawn without replacement",
-        source=_SOURCE,
+    Ours(
+        "ours/sampled/law",
+        "Reveal a batch without i*, swap with probability b/n: a batch drawn without replacement",
+        _SOURCE,
+        _without(b / n).mutant("rate 1/n", _without(1 / n)).mutant("rate b/(n - 1), without", _without(b / (n - 1))),
+        _with(b / n).mutant("rate b/(n - 1), with", _with(b / (n - 1))),
         assumptions=(n > b,),
-        checks=(_without(b / n), _with(b / n)),
-        mutants=(
-            Mutant("rate 1/n", _without(1 / n), Engine.IDENTITY),
-            Mutant("rate b/(n - 1), without", _without(b / (n - 1)), Engine.IDENTITY),
-            Mutant("rate b/(n - 1), with", _with(b / (n - 1)), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="ours/sampled/profile",
-        title="P - t P' = q (N(y) - tau ((1 - share) N(x) + share N(y'))), tau = 1 + (t - 1)/q, share = t/tau",
-        source=_SOURCE,
+    Ours(
+        "ours/sampled/profile",
+        "P - t P' = q (N(y) - tau ((1 - share) N(x) + share N(y'))), tau = 1 + (t - 1)/q, share = t/tau",
+        _SOURCE,
+        _profile(_level / _tau).mutant("share 1/tau", _profile(1 / _tau)).mutant("all at y'", _profile(_one)),
+        Inequality(_level / _tau, "<=", _one, name="a share, at most one").mutant("at most q", right=q),
         assumptions=(q > 0, q < 1),
-        checks=(
-            _profile(_level / _tau),
-            Inequality(_level / _tau, Relation.AT_MOST, _one, name="a share, at most one"),
-        ),
-        mutants=(
-            Mutant("share 1/tau", _profile(1 / _tau), Engine.IDENTITY),
-            Mutant("all at y'", _profile(_one), Engine.IDENTITY),
-            Mutant(
-                "at most q",
-                Inequality(_level / _tau, Relation.AT_MOST, q),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="ours/sampled/step",
-        title="One step with split noise: the price of the change of the data, and that of a shift, at variance shares",
-        source=_SOURCE,
+    Ours(
+        "ours/sampled/step",
+        "One step with split noise: the price of the change of the data, and that of a shift, at variance shares",
+        _SOURCE,
+        Identity(beta * sigma**2 + (1 - beta) * sigma**2, sigma**2, "variances add to the noise of the step").mutant(
+            "standard deviations split", left=(beta * sigma) ** 2 + ((1 - beta) * sigma) ** 2
+        ),
+        Identity(
+            alpha * a**2 / (2 * (1 - beta) * sigma**2) * (1 - beta),
+            alpha * a**2 / (2 * sigma**2),
+            "price of a shift at the share 1 - beta",
+        ).mutant("shift priced at beta", left=alpha * a**2 / (2 * beta * sigma**2) * (1 - beta)),
+        Inequality(v + x - a, "<=", v + r - a, given=(x <= r,), name="one coin: order is kept").mutant(
+            "order reversed", left=v + r - a, right=v + x - a
+        ),
         assumptions=(alpha > 1, beta < 1, beta > 0),
-        checks=(
-            Identity(beta * sigma**2 + (1 - beta) * sigma**2, sigma**2, "variances add to the noise of the step"),
-            Identity(
-                alpha * a**2 / (2 * (1 - beta) * sigma**2) * (1 - beta),
-                alpha * a**2 / (2 * sigma**2),
-                "price of a shift at the share 1 - beta",
-            ),
-            Inequality(v + x - a, Relation.AT_MOST, v + r - a, given=(x <= r,), name="one coin: order is kept"),
-        ),
-        mutants=(
-            Mutant(
-                "standard deviations split",
-                Identity((beta * sigma) ** 2 + ((1 - beta) * sigma) ** 2, sigma**2),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "shift priced at beta",
-                Identity(alpha * a**2 / (2 * beta * sigma**2) * (1 - beta), alpha * a**2 / (2 * sigma**2)),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "order reversed", Inequality(v + r - a, Relation.AT_MOST, v + x - a, given=(x <= r,)), Engine.INEQUALITY
-            ),
-        ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="ours/sampled/shares",
-        title="Shares: what one costs the shifts of a straight window, and the shift at a given pressure",
-        source=_SOURCE,
+    Ours(
+        "ours/sampled/shares",
+        "Shares: what one costs the shifts of a straight window, and the shift at a given pressure",
+        _SOURCE,
+        _saved(alpha * u / (2 * _width**2))
+        .mutant("1/X for 1/X^2", _saved(alpha * u / (2 * _width)))
+        .mutant("without alpha / 2", _saved(u / _width**2)),
+        Inequality(
+            u / ((p + q) / 2),
+            "<= and attained",
+            (u / p + u / q) / 2,
+            name="the cost of the shifts is convex in X",
+        ).mutant("concave in X", left=(u / p + u / q) / 2, sign="<=", right=u / ((p + q) / 2)),
+        _pressed(lam * v / alpha).mutant("the shift lam alpha v", _pressed(lam * alpha * v)),
         assumptions=(alpha > 1, beta < 1),
-        checks=(
-            _saved(alpha * u / (2 * _width**2)),
-            Inequality(
-                u / ((p + q) / 2),
-                Relation.TIGHT,
-                (u / p + u / q) / 2,
-                name="the cost of the shifts is convex in X",
-            ),
-            _pressed(lam * v / alpha),
-        ),
-        mutants=(
-            Mutant("1/X for 1/X^2", _saved(alpha * u / (2 * _width)), Engine.IDENTITY),
-            Mutant("without alpha / 2", _saved(u / _width**2), Engine.IDENTITY),
-            Mutant("the shift lam alpha v", _pressed(lam * alpha * v), Engine.IDENTITY),
-            Mutant(
-                "concave in X",
-                Inequality((u / p + u / q) / 2, Relation.AT_MOST, u / ((p + q) / 2)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
     ),
 )

@@ -16,7 +16,7 @@ Source       ours; Corollary A.3 of Chien & Li 2025 asks for the mean. Used by
 from sympy import Expr, Max, Min, Rational, diff
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source
 from lastiterate.symbolic.notation import K, L, a, alpha, b, c, eta, kappa, p, q, r, s, sigma, u, v, x, xi, y, z, zeta
 
 _SOURCE = Source("DESIGN.md", 59, "Section 2", "shuffled batches")
@@ -26,18 +26,18 @@ _half = Rational(1, 2)
 def _later(given: tuple[Boolean, ...], *, swap: bool = False) -> Inequality:
     early, late = c * (c * z + s - a) - x, c * (c * z - a) + s - x
     left, right = (late, early) if swap else (early, late)
-    return Inequality(left, Relation.AT_MOST, right, given=given, name="same shifts, no more left")
+    return Inequality(left, "<=", right, given=given, name="same shifts, no more left")
 
 
 def _start(given: tuple[Boolean, ...]) -> Inequality:
     """A start between the two steps, at the least of a diameter r and what is tracked, x = c z."""
-    return Inequality(c * Min(r, x + s), Relation.AT_MOST, c * Min(r, x) + s, given=given, name="a start between them")
+    return Inequality(c * Min(r, x + s), "<=", c * Min(r, x) + s, given=given, name="a start between them")
 
 
 def _perspective(power: int) -> Inequality:
     return Inequality(
         (x + y) ** power / (u + v) ** (power - 1),
-        Relation.AT_MOST,
+        "<=",
         x**power / u ** (power - 1) + y**power / v ** (power - 1),
         name=f"order {power}: densities x, y over u, v, weights included",
     )
@@ -50,7 +50,7 @@ def _curvature(factor: Expr) -> Identity:
 
 def _hidden(factor: Expr | int) -> Inequality:
     """Two free steps that hide c a + x."""
-    return Inequality((c * a + x) ** 2, Relation.TIGHT, factor * (1 + c**2) * (a**2 + x**2), name="merged steps")
+    return Inequality((c * a + x) ** 2, "<= and attained", factor * (1 + c**2) * (a**2 + x**2), name="merged steps")
 
 
 def _positive(at: Expr) -> Expr:
@@ -59,150 +59,88 @@ def _positive(at: Expr) -> Expr:
 
 _cost_midpoint = Inequality(
     _positive((xi + zeta) / 2),
-    Relation.AT_MOST,
+    "<=",
     (_positive(xi) + _positive(zeta)) / 2,
     name="cost of a shift, convex in state and target",
 )
 _spent = (s + a) ** 2
 
 CLAIMS = (
-    Claim(
-        key="ours/shuffled/worst",
-        title="z' = c z (+ s) - a, c <= 1: an encounter one step later never costs less, so the worst order is late",
-        source=_SOURCE,
-        assumptions=(c > 0,),
-        checks=(_later((c <= 1,)), _start((c <= 1,))),
-        mutants=(
-            Mutant("for every c", _later(()), Engine.INEQUALITY),
-            Mutant("an earlier one never costs less", _later((c <= 1,), swap=True), Engine.INEQUALITY),
-            Mutant("a start between them for every c", _start(()), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+    Ours(
+        "ours/shuffled/worst",
+        "z' = c z (+ s) - a, c <= 1: an encounter one step later never costs less, so the worst order is late",
+        _SOURCE,
+        _later((c <= 1,))
+        .mutant("for every c", _later(()))
+        .mutant("an earlier one never costs less", _later((c <= 1,), swap=True)),
+        _start((c <= 1,)).mutant("a start between them for every c", _start(())),
     ),
-    Claim(
-        key="ours/shuffled/late",
-        title="c >= d >= 1: an encounter one step later with sensitivity c s never costs less, at any state",
-        source=_SOURCE,
-        assumptions=(c > 0, q > 0),
-        checks=(
-            Inequality(
-                c * (q * z + s - a) - x,
-                Relation.AT_MOST,
-                q * (c * z - a) + c * s - x,
-                given=(q <= c,),
-                name="d = q at the encounter",
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "its sensitivity not grown",
-                Inequality(c * (q * z + s - a) - x, Relation.AT_MOST, q * (c * z - a) + s - x, given=(q <= c,)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "an encounter that expands more",
-                Inequality(c * (q * z + s - a) - x, Relation.AT_MOST, q * (c * z - a) + c * s - x),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+    Ours(
+        "ours/shuffled/late",
+        "c >= d >= 1: an encounter one step later with sensitivity c s never costs less, at any state",
+        _SOURCE,
+        Inequality(
+            c * (q * z + s - a) - x,
+            "<=",
+            q * (c * z - a) + c * s - x,
+            given=(q <= c,),
+            name="d = q at the encounter",
+        )
+        .mutant("its sensitivity not grown", right=q * (c * z - a) + s - x)
+        .mutant("an encounter that expands more", given=()),
     ),
-    Claim(
-        key="ours/shuffled/mean",
-        title="exp((alpha - 1) D_alpha) of two mixtures with the same weights is at most its mean",
-        source=_SOURCE,
+    Ours(
+        "ours/shuffled/mean",
+        "exp((alpha - 1) D_alpha) of two mixtures with the same weights is at most its mean",
+        _SOURCE,
+        _perspective(2).mutant(
+            "the mean at most that of the mixtures", left=x**2 / u + y**2 / v, right=(x + y) ** 2 / (u + v)
+        ),
+        _perspective(3),
+        _curvature(alpha * (alpha - 1)).mutant("curvature alpha^2", _curvature(alpha**2)),
+        Inequality(x, "<", x + alpha * (alpha - 1), name="x^alpha is convex at every order above 1"),
         assumptions=(alpha > 1,),
-        checks=(
-            _perspective(2),
-            _perspective(3),
-            _curvature(alpha * (alpha - 1)),
-            Inequality(x, Relation.BELOW, x + alpha * (alpha - 1), name="x^alpha is convex at every order above 1"),
-        ),
-        mutants=(
-            Mutant(
-                "the mean at most that of the mixtures",
-                Inequality(x**2 / u + y**2 / v, Relation.AT_MOST, (x + y) ** 2 / (u + v)),
-                Engine.INEQUALITY,
-            ),
-            Mutant("curvature alpha^2", _curvature(alpha**2), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/shuffled/convex",
-        title="Pooled costs-to-go are convex in the distance: chords between nodes are upper bounds",
-        source=_SOURCE,
-        checks=(
-            _cost_midpoint,
-            Inequality(
-                (p * x * y + q * u * v) ** 2,
-                Relation.AT_MOST,
-                (p * x**2 + q * u**2) * (p * y**2 + q * v**2),
-                name="exp at a midpoint x y, u v: log mean exp is midpoint convex",
-            ),
-            Inequality(
-                Max((x + u) / 2, (y + v) / 2), Relation.AT_MOST, (Max(x, y) + Max(u, v)) / 2, name="the greatest"
-            ),
+    Ours(
+        "ours/shuffled/convex",
+        "Pooled costs-to-go are convex in the distance: chords between nodes are upper bounds",
+        _SOURCE,
+        _cost_midpoint.mutant("concave", left=(_positive(xi) + _positive(zeta)) / 2, right=_positive((xi + zeta) / 2)),
+        Inequality(
+            (p * x * y + q * u * v) ** 2,
+            "<=",
+            (p * x**2 + q * u**2) * (p * y**2 + q * v**2),
+            name="exp at a midpoint x y, u v: log mean exp is midpoint convex",
+        ).mutant("the weights forgotten on the left", left=(x * y + u * v) ** 2),
+        Inequality(Max((x + u) / 2, (y + v) / 2), "<=", (Max(x, y) + Max(u, v)) / 2, name="the greatest").mutant(
+            "the least of two convex functions", left=Min((x + u) / 2, (y + v) / 2), right=(Min(x, y) + Min(u, v)) / 2
         ),
-        mutants=(
-            Mutant(
-                "concave",
-                Inequality((_positive(xi) + _positive(zeta)) / 2, Relation.AT_MOST, _positive((xi + zeta) / 2)),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "the least of two convex functions",
-                Inequality(Min((x + u) / 2, (y + v) / 2), Relation.AT_MOST, (Min(x, y) + Min(u, v)) / 2),
-                Engine.INEQUALITY,
-            ),
-            Mutant(
-                "the weights forgotten on the left",
-                Inequality((x * y + u * v) ** 2, Relation.AT_MOST, (p * x**2 + q * u**2) * (p * y**2 + q * v**2)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
     ),
-    Claim(
-        key="ours/shuffled/merged",
-        title="Free steps merge: hiding A over them costs A^2 / S at least, attained, S their noise carried to the end",
-        source=_SOURCE,
-        assumptions=(c > 0,),
-        checks=(_hidden(1), Identity(c * (c * z - a) - x, c**2 * z - (c * a + x), "two steps are one")),
-        mutants=(
-            Mutant("half the noise", _hidden(_half), Engine.INEQUALITY),
-            Mutant("shifts add without growth", Identity(c * (c * z - a) - x, c**2 * z - (a + x)), Engine.IDENTITY),
+    Ours(
+        "ours/shuffled/merged",
+        "Free steps merge: hiding A over them costs A^2 / S at least, attained, S their noise carried to the end",
+        _SOURCE,
+        _hidden(1).mutant("half the noise", _hidden(_half)),
+        Identity(c * (c * z - a) - x, c**2 * z - (c * a + x), "two steps are one").mutant(
+            "shifts add without growth", right=c**2 * z - (a + x)
         ),
-        role=Role.OURS,
     ),
-    Claim(
-        key="ours/shuffled/blind",
-        title="Shifts blind to the order: an encounter spends s + a, which adds s^2 + 2 s a and leaves the state",
-        source=_SOURCE,
-        checks=(
-            Identity(_spent / sigma**2, (a**2 + (s**2 + 2 * s * a)) / sigma**2, "cost"),
-            Identity(kappa + s - (s + a), kappa - a, "the state, kappa the image of the free step"),
-            Inequality(
-                z + eta * (b - 1) / b * Min(L * x, 2 * K) + s,
-                Relation.AT_MOST,
-                z + eta * Min(L * x, 2 * K) + s,
-                given=(b >= 1,),
-                name="with the sample at most s more than without",
-            ),
+    Ours(
+        "ours/shuffled/blind",
+        "Shifts blind to the order: an encounter spends s + a, which adds s^2 + 2 s a and leaves the state",
+        _SOURCE,
+        Identity(_spent / sigma**2, (a**2 + (s**2 + 2 * s * a)) / sigma**2, "cost").mutant(
+            "cross term forgotten", left=_spent, right=a**2 + s**2
         ),
-        mutants=(
-            Mutant("cross term forgotten", Identity(_spent, a**2 + s**2), Engine.IDENTITY),
-            Mutant("spends a alone", Identity(kappa + s - a, kappa - a), Engine.IDENTITY),
-            Mutant(
-                "no more than without",
-                Inequality(z + eta * (b - 1) / b * x + s, Relation.AT_MOST, z + eta * x, given=(b >= 1,)),
-                Engine.INEQUALITY,
-            ),
+        Identity(kappa + s - (s + a), kappa - a, "the state, kappa the image of the free step").mutant(
+            "spends a alone", left=kappa + s - a
         ),
-        role=Role.OURS,
+        Inequality(
+            z + eta * (b - 1) / b * Min(L * x, 2 * K) + s,
+            "<=",
+            z + eta * Min(L * x, 2 * K) + s,
+            given=(b >= 1,),
+            name="with the sample at most s more than without",
+        ).mutant("no more than without", left=z + eta * (b - 1) / b * x + s, right=z + eta * x),
     ),
 )

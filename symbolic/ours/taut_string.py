@@ -11,7 +11,7 @@ Source       ours; used by `lastiterate.numeric.shift_program.taut_string`. The 
 
 from sympy import Expr
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source
 from lastiterate.symbolic.notation import a, c, kappa, p, q, s, sigma, x, y, z
 
 _SOURCE = Source("DESIGN.md", 59, "Section 2", "fixed tau, schedules")
@@ -23,36 +23,22 @@ def _step(after: Expr) -> Identity:
 
 
 CLAIMS = (
-    Claim(
-        key="ours/taut_string/energy",
-        title="One step lowers R by p a, and its cost is the energy (p a)^2 / (p sigma)^2",
-        source=_SOURCE,
-        assumptions=(p > 0,),
-        checks=(
-            _step(p * (c * z + s - a) + kappa),
-            Identity((p * a) ** 2 / (p * sigma) ** 2, a**2 / sigma**2, "energy"),
-            Inequality(
-                (x + y) ** 2 / (p + q),
-                Relation.TIGHT,
-                x**2 / p + y**2 / q,
-                given=(q > 0,),
-                name="two pieces cost no less than their chord",
-            ),
+    Ours(
+        "ours/taut_string/energy",
+        "One step lowers R by p a, and its cost is the energy (p a)^2 / (p sigma)^2",
+        _SOURCE,
+        _step(p * (c * z + s - a) + kappa)
+        .mutant("the shift before the expansion", _step(p * (c * (z - a) + s) + kappa))
+        .mutant("drift forgotten", _step(p * (c * z - a) + kappa)),
+        Identity((p * a) ** 2 / (p * sigma) ** 2, a**2 / sigma**2, "energy").mutant(
+            "energy with p for p^2", left=(p * a) ** 2 / (p * sigma**2)
         ),
-        mutants=(
-            Mutant("the shift before the expansion", _step(p * (c * (z - a) + s) + kappa), Engine.IDENTITY),
-            Mutant("drift forgotten", _step(p * (c * z - a) + kappa), Engine.IDENTITY),
-            Mutant(
-                "energy with p for p^2",
-                Identity((p * a) ** 2 / (p * sigma**2), a**2 / sigma**2),
-                Engine.IDENTITY,
-            ),
-            Mutant(
-                "pieces cheaper than the chord",
-                Inequality(x**2 / p + y**2 / q, Relation.AT_MOST, (x + y) ** 2 / (p + q), given=(q > 0,)),
-                Engine.INEQUALITY,
-            ),
-        ),
-        role=Role.OURS,
+        Inequality(
+            (x + y) ** 2 / (p + q),
+            "<= and attained",
+            x**2 / p + y**2 / q,
+            given=(q > 0,),
+            name="two pieces cost no less than their chord",
+        ).mutant("pieces cheaper than the chord", left=x**2 / p + y**2 / q, sign="<=", right=(x + y) ** 2 / (p + q)),
     ),
 )

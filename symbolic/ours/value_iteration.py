@@ -10,7 +10,7 @@ Source       ours; used by `lastiterate.numeric.shift_program.value_iteration`.
 
 from sympy import Expr, Max, Rational
 
-from lastiterate.symbolic.claim import Claim, Engine, Identity, Inequality, Mutant, Relation, Role, Source
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source
 from lastiterate.symbolic.notation import gamma, kappa, r, x, y, z
 
 _SOURCE = Source("DESIGN.md", 66, "Section 2", "certified optimum")
@@ -22,7 +22,7 @@ def _midpoint(subtracted: Expr | int) -> Inequality:
     def term(at: Expr) -> Expr:
         return Max(z - at, 0) ** 2 - subtracted * at**2
 
-    return Inequality((term(x) + term(y)) / 2, Relation.AT_MOST, term((x + y) / 2), name="midpoint concavity")
+    return Inequality((term(x) + term(y)) / 2, "<=", term((x + y) / 2), name="midpoint concavity")
 
 
 def _chord(sag: Expr) -> Identity:
@@ -33,29 +33,22 @@ def _chord(sag: Expr) -> Identity:
 
 
 CLAIMS = (
-    Claim(
-        key="ours/value_iteration/concave",
-        title="(e - y)_+^2 - y^2 is concave in y, whatever e",
-        source=_SOURCE,
-        checks=(_midpoint(1),),
-        mutants=(
-            Mutant("nothing subtracted", _midpoint(0), Engine.INEQUALITY),
-            Mutant("half of y^2 subtracted", _midpoint(Rational(1, 2)), Engine.INEQUALITY),
-        ),
-        role=Role.OURS,
-        relation=Relation.AT_MOST,
+    Ours(
+        "ours/value_iteration/concave",
+        "(e - y)_+^2 - y^2 is concave in y, whatever e",
+        _SOURCE,
+        _midpoint(1)
+        .mutant("nothing subtracted", _midpoint(0))
+        .mutant("half of y^2 subtracted", _midpoint(Rational(1, 2))),
     ),
-    Claim(
-        key="ours/value_iteration/chord",
-        title="A parabola r y^2 plus a chord is the chord of the sum minus r (y - left)(right - y)",
-        source=_SOURCE,
+    Ours(
+        "ours/value_iteration/chord",
+        "A parabola r y^2 plus a chord is the chord of the sum minus r (y - left)(right - y)",
+        _SOURCE,
+        _chord(r * (y - x) * (z - y))
+        .mutant("half the sag", _chord(r * (y - x) * (z - y) / 2))
+        .mutant("no sag: the chord itself", _chord(0 * r))
+        .mutant("sag of the other sign", _chord(-r * (y - x) * (z - y))),
         assumptions=(x < z,),
-        checks=(_chord(r * (y - x) * (z - y)),),
-        mutants=(
-            Mutant("half the sag", _chord(r * (y - x) * (z - y) / 2), Engine.IDENTITY),
-            Mutant("no sag: the chord itself", _chord(0 * r), Engine.IDENTITY),
-            Mutant("sag of the other sign", _chord(-r * (y - x) * (z - y)), Engine.IDENTITY),
-        ),
-        role=Role.OURS,
     ),
 )

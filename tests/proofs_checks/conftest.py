@@ -7,8 +7,7 @@ from lastiterate.symbolic.claim import Claim, Source
 def make_claim():
     """A claim around some checks, with a made-up source."""
 
-    def make(key="toy/claim", checks=(), mutants=(), **rest):
-        source = Source("toy.txt", 1, "Lemma 1")
-        return Claim(key=key, title="a toy", source=source, checks=checks, mutants=mutants, **rest)
+    def make(*checks, key="toy/claim", kind=Claim, **rest):
+        return kind(key, "a toy", Source("toy.txt", 1, "Lemma 1"), *checks, **rest)
 
     return make

@@ -6,7 +6,7 @@ import pytest
 
 from lastiterate.numeric.divergences import s_down, s_up
 from lastiterate.numeric.published.batch_evaluators import BATCH_EVALUATORS, batch_run
-from lastiterate.proofs_checks.witnesses import WITNESSES, Assumed
+from lastiterate.proofs_checks.attacks import ATTACKS, Assumed
 
 _ONE = {"T": 1.0, "n": 7.0, "eta": 1.0, "sigma": 1.0, "K": 1.0, "D": inf, "L": 1.0, "lam": 1.0, "m": 0.0, "alpha": 4.0}
 
@@ -18,7 +18,7 @@ def test_the_batch_is_the_largest_proper_divisor(n: int, batch: int) -> None:
 
 @pytest.mark.parametrize(("sampling", "shift"), [("without_replacement", 2.0), ("poisson", 1.0)])
 def test_one_step_is_the_sampled_gaussian_in_both_orders(sampling: str, shift: float) -> None:
-    lower = WITNESSES[f"linear_{sampling}"].lower(_ONE, Assumed.CONVEX)
+    lower = ATTACKS[f"linear_{sampling}"].lower(_ONE, Assumed.CONVEX)
     assert lower is not None
     up, down = (which(1 / 7, 1.0, alpha=4.0, shift=shift).lower for which in (s_up, s_down))
     assert 0.97 * up <= lower.forward <= up
@@ -26,7 +26,7 @@ def test_one_step_is_the_sampled_gaussian_in_both_orders(sampling: str, shift: f
 
 
 def test_the_smaller_direction_is_below_the_witness() -> None:
-    lower = WITNESSES["linear_poisson"].lower(_ONE, Assumed.CONVEX)
+    lower = ATTACKS["linear_poisson"].lower(_ONE, Assumed.CONVEX)
     assert lower is not None
     assert BATCH_EVALUATORS["poisson_s_down_convex"](_ONE) < lower.forward <= BATCH_EVALUATORS["poisson_convex"](_ONE)
     assert BATCH_EVALUATORS["poisson_s_down_convex"]({**_ONE, "sigma": 1e-6}) == pytest.approx(log(7 / 6), rel=1e-9)
@@ -35,20 +35,20 @@ def test_the_smaller_direction_is_below_the_witness() -> None:
 @pytest.mark.parametrize("sampling", ["without_replacement", "poisson", "cyclic"])
 def test_a_wide_interval_is_hardly_a_wall(sampling: str) -> None:
     wide = {**_ONE, "T": 6.0, "D": 40.0}
-    clamped = WITNESSES[f"clamped_{sampling}"].lower(wide, Assumed.CONVEX)
-    free = WITNESSES[f"linear_{sampling}"].lower({**wide, "D": inf}, Assumed.CONVEX)
+    clamped = ATTACKS[f"clamped_{sampling}"].lower(wide, Assumed.CONVEX)
+    free = ATTACKS[f"linear_{sampling}"].lower({**wide, "D": inf}, Assumed.CONVEX)
     assert clamped is not None
     assert free is not None
     assert 0 < clamped.forward <= 1.05 * free.forward
     if sampling != "without_replacement":  # there the line has a stronger run: all others pull one way
         assert clamped.forward >= 0.95 * free.forward
-    assert WITNESSES[f"clamped_{sampling}"].lower({**wide, "D": inf}, Assumed.CONVEX) is None
+    assert ATTACKS[f"clamped_{sampling}"].lower({**wide, "D": inf}, Assumed.CONVEX) is None
 
 
 def test_the_best_position_is_no_bound() -> None:
     """Two epochs but one step of seven batches: the last batch is met at once, the first eight steps before."""
     setting = {**_ONE, "T": 9.0}
-    lower = WITNESSES["linear_cyclic"].lower(setting, Assumed.CONVEX)
+    lower = ATTACKS["linear_cyclic"].lower(setting, Assumed.CONVEX)
     assert lower is not None
     assert BATCH_EVALUATORS["cyclic_best_position_convex"](setting) < BATCH_EVALUATORS["cyclic_convex"](setting)
     assert lower.forward <= BATCH_EVALUATORS["cyclic_convex"](setting)

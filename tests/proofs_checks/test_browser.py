@@ -91,8 +91,8 @@ def test_filters(page, shown):
             if section.is_displayed()] == ["chien_li"]  # fmt: skip
     choose(page, "paper", "")
     choose(page, "verdict", "")
-    choose(page, "engine", "witness")
-    assert visible(page) == [entry.claim.key for entry in shown if "witness" in entry.engines]
+    choose(page, "engine", "attack")
+    assert visible(page) == [entry.claim.key for entry in shown if "attack" in entry.engines]
     choose(page, "engine", "")
     choose(page, "grade", "certified")
     assert visible(page) == [entry.claim.key for entry in shown if entry.report.grade == "certified"]

@@ -7,11 +7,11 @@ import pytest
 from lastiterate.__main__ import main
 from lastiterate.commands import check
 from lastiterate.proofs_checks import lock
+from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.cache import ENVIRONMENT
-from lastiterate.proofs_checks.engines import witness
-from lastiterate.proofs_checks.witnesses import WITNESSES
+from lastiterate.proofs_checks.engines import attack
 from lastiterate.symbolic import ledger as symbolic_ledger
-from lastiterate.symbolic.claim import Engine, Identity, Mutant, UpperBound
+from lastiterate.symbolic.claim import Identity, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.notation import x, y
 
@@ -29,10 +29,9 @@ def ledger(make_claim, monkeypatch, tmp_path):
     def use(*claims):
         monkeypatch.setattr(symbolic_ledger, "CLAIMS", claims)
 
-    mutants = (Mutant("no cross term", FALSE, Engine.IDENTITY),)
     use(
-        make_claim(key="toy/square", checks=(TRUE,), mutants=mutants),
-        make_claim(key="toy/wrong", checks=(FALSE,)),
+        make_claim(TRUE.mutant("no cross term", FALSE), key="toy/square"),
+        make_claim(FALSE, key="toy/wrong"),
     )
     assert status("check", "--update-lock", "--jobs", "1") == 0
     return use
@@ -52,7 +51,7 @@ def test_agreement_is_status_0_and_the_last_line_counts(capsys):
 
 
 def test_a_planted_error_is_status_1_and_says_which_and_how(ledger, make_claim, capsys):
-    ledger(make_claim(key="toy/square", checks=(FALSE,)), make_claim(key="toy/wrong", checks=(FALSE,)))
+    ledger(make_claim(FALSE, key="toy/square"), make_claim(FALSE, key="toy/wrong"))
     assert status("check", "--jobs", "1") == 1
     out = capsys.readouterr().out
     assert "drift: toy/square is REFUTED, the lock file says HOLDS." in out
@@ -64,9 +63,7 @@ def test_a_planted_error_is_status_1_and_says_which_and_how(ledger, make_claim, 
 
 
 def test_show_names_what_holds_instead(ledger, make_claim, capsys):
-    ledger(
-        make_claim(key="toy/wrong", checks=(FALSE,)), make_claim(key="toy/right", checks=(TRUE,), repairs="toy/wrong")
-    )
+    ledger(make_claim(FALSE, key="toy/wrong"), make_claim(TRUE, key="toy/right", repairs="toy/wrong"))
     assert status("show", "toy/wrong") == 0
     assert "  what holds instead: toy/right\n" in capsys.readouterr().out
     assert status("show", "toy/right") == 0
@@ -93,7 +90,7 @@ def test_an_interrupted_check_says_what_is_kept(monkeypatch, capsys, option, sai
 
 
 def test_a_claim_taken_away_or_added_is_status_1(ledger, make_claim, capsys):
-    ledger(make_claim(key="toy/wrong", checks=(FALSE,)), make_claim(key="toy/new", checks=(TRUE,)))
+    ledger(make_claim(FALSE, key="toy/wrong"), make_claim(TRUE, key="toy/new"))
     assert status("check", "--jobs", "1") == 1
     out = capsys.readouterr().out
     assert "toy/square is missing" in out
@@ -185,6 +182,6 @@ def test_the_bounds_of_the_ledger_meet_ten_thousand_settings():
     bounds = [check for claim in CLAIMS for check in claim.checks if isinstance(check, UpperBound)]
     settings = 0
     for bound in bounds:
-        kinds = {WITNESSES[name].bounded for name in bound.witnesses}
-        settings += witness.BOUNDED * (True in kinds) + witness.UNBOUNDED * (False in kinds)
+        kinds = {ATTACKS[name].bounded for name in bound.attacks}
+        settings += attack.BOUNDED * (True in kinds) + attack.UNBOUNDED * (False in kinds)
     assert settings >= 11_000

@@ -5,14 +5,14 @@ import sympy as sp
 
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Status, Verdict
-from lastiterate.symbolic.claim import Engine, Holds, Identity, Inequality, Mutant, Relation, Role, Sampled
+from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, RandomPoints, Step
 from lastiterate.symbolic.notation import x, y
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 FALSE = Identity((x + y) ** 2, x**2 + y**2)
 OPEN = Identity(sp.gamma(x) * sp.Function("f")(y), sp.Function("g")(y))
-RAISES = Holds(sp.zeta(x), Relation.AT_MOST, x, {x: (2, 3)})
-WEAK = Sampled(x, Relation.AT_MOST, x + 1, {x: (0, 1)})
+RAISES = IntervalInequality(sp.zeta(x), "<=", x, {x: (2, 3)})
+WEAK = RandomPoints(x, "<=", x + 1, {x: (0, 1)})
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ WEAK = Sampled(x, Relation.AT_MOST, x + 1, {x: (0, 1)})
         ((TRUE, WEAK), {}, Verdict.HOLDS, Grade.SAMPLED),
         ((TRUE, FALSE), {}, Verdict.REFUTED, None),
         ((OPEN, FALSE), {}, Verdict.REFUTED, None),
-        ((FALSE,), {"role": Role.STEP}, Verdict.GAP, None),
+        ((FALSE,), {"kind": Step}, Verdict.GAP, None),
         ((TRUE,), {"misprint": FALSE}, Verdict.TYPO, Grade.PROVED),
         ((TRUE,), {"misprint": TRUE}, Verdict.UNDECIDED, Grade.PROVED),
         ((TRUE,), {"misprint": OPEN}, Verdict.UNDECIDED, Grade.PROVED),
@@ -33,38 +33,57 @@ WEAK = Sampled(x, Relation.AT_MOST, x + 1, {x: (0, 1)})
     ],
 )
 def test_verdicts(make_claim, checks, rest, verdict, grade):
-    report = decide(make_claim(checks=checks, **rest))
+    report = decide(make_claim(*checks, **rest))
     assert report.verdict is verdict
     assert report.grade is grade
 
 
 @pytest.mark.parametrize(
-    ("mutant", "rejected"),
+    ("check", "rejected"),
     [
-        (Mutant("false", FALSE, Engine.IDENTITY), True),
-        (Mutant("true after all", TRUE, Engine.IDENTITY), False),
-        (Mutant("not decided", OPEN, Engine.IDENTITY), False),
-        (Mutant("raises", RAISES, Engine.ENCLOSURE), False),
-        (Mutant("another engine named", FALSE, Engine.INEQUALITY), False),
+        (TRUE.mutant("false", FALSE), True),
+        (TRUE.mutant("true after all", left=TRUE.right, right=TRUE.left), False),
+        (TRUE.mutant("not decided", OPEN), False),
+        (IntervalInequality(x, "<=", 2 * x, {x: (0, 1)}).mutant("raises", RAISES), False),
     ],
 )
-def test_only_a_refutation_by_the_named_engine_rejects_a_mutant(make_claim, mutant, rejected):
-    report = decide(make_claim(checks=(TRUE,), mutants=(mutant,)))
+def test_only_a_refutation_rejects_a_mutant(make_claim, check, rejected):
+    report = decide(make_claim(check))
     assert report.mutants[0].rejected is rejected
     assert report.rejected == int(rejected)
 
 
 def test_a_report_survives_json(make_claim):
-    mutants = (Mutant("false", FALSE, Engine.IDENTITY),)
-    report = decide(make_claim(checks=(TRUE,), mutants=mutants, misprint=FALSE))
+    report = decide(make_claim(TRUE.mutant("false", FALSE), misprint=FALSE))
     assert ClaimReport.from_json(json.loads(json.dumps(report.to_json()))) == report
 
 
 def test_a_counterexample_is_exact_and_admissible(make_claim):
-    claim = make_claim(checks=(Inequality(x, Relation.AT_MOST, y),), assumptions=(x > 3, y < 5))
+    claim = make_claim(Inequality(x, "<=", y), assumptions=(x > 3, y < 5))
     (outcome,) = decide(claim).outcomes
     assert outcome.status is Status.REFUTED
     point = {name: sp.Rational(value) for name, value in outcome.counterexample.at.items()}
     assert point["x"] > 3
     assert 0 <= point["y"] < 5
     assert point["x"] > point["y"]
+
+
+def test_a_mutant_differs_from_its_check_and_is_of_its_type():
+    with pytest.raises(ValueError, match="differ from the check 'identity'"):
+        TRUE.mutant("nothing changed", right=TRUE.right)
+    with pytest.raises(TypeError, match="of type Inequality"):
+        TRUE.mutant("another engine", Inequality(x, "<=", y))
+    with pytest.raises(TypeError, match="middle"):
+        TRUE.mutant("no such field", middle=x)
+
+
+def test_mutants_add_up_in_order_and_carry_none_themselves():
+    check = TRUE.mutant("false", FALSE).mutant("open", OPEN)
+    assert [mutant.name for mutant in check.mutants] == ["false", "open"]
+    (twice,) = TRUE.mutant("twice", FALSE.mutant("thrice", OPEN)).mutants
+    assert twice.mutants == ()
+
+
+def test_one_assumption_needs_no_tuple_and_one_that_says_nothing_is_left_out(make_claim):
+    assert make_claim(TRUE, assumptions=x > 1).assumptions == (x > 1,)
+    assert make_claim(TRUE, assumptions=(x >= 0, x > 1)).assumptions == (x > 1,)

@@ -20,7 +20,7 @@ from lastiterate.proofs_checks.pages.folder import files, write_folder
 from lastiterate.proofs_checks.pages.formulas import statement
 from lastiterate.proofs_checks.pages.mathml import inline, row
 from lastiterate.proofs_checks.pages.page import ledger_page, mapping_page
-from lastiterate.symbolic.claim import Engine, Identity, Inequality, Mutant, Relation, Role, UpperBound, Value
+from lastiterate.symbolic.claim import Identity, Inequality, Step, UpperBound, Value
 from lastiterate.symbolic.items import Item
 from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.notation import alpha, b, sigma_dp, x, y
@@ -31,16 +31,14 @@ FALSE = Identity((x + y) ** 2, x**2 + y**2)
 
 @pytest.fixture
 def toys(make_claim):
-    mutants = (Mutant("no <cross> term", FALSE, Engine.IDENTITY),)
+    square = TRUE.mutant("no <cross> term", FALSE)
     return (
-        make_claim(key="toy/square", checks=(TRUE,), mutants=mutants, assumptions=(x < y,), repairs="toy/wrong"),
+        make_claim(square, key="toy/square", assumptions=(x < y,), repairs="toy/wrong"),
         make_claim(
-            key="toy/wrong",
-            checks=(Inequality(x * y, Relation.AT_MOST, x + y),),
-            remark="It says <b>all</b> & fails | at one point.",
+            Inequality(x * y, "<=", x + y), key="toy/wrong", remark="It says <b>all</b> & fails | at one point."
         ),
-        make_claim(key="other/gap", checks=(FALSE,), role=Role.STEP),
-        make_claim(key="other/typo", checks=(TRUE,), misprint=FALSE, remark="A sign."),
+        make_claim(FALSE, key="other/gap", kind=Step),
+        make_claim(TRUE, key="other/typo", misprint=FALSE, remark="A sign."),
     )
 
 
@@ -73,7 +71,7 @@ def test_what_sympy_cannot_print_is_plain_text(monkeypatch):
 
 def test_every_formula_of_the_ledger_is_well_formed_and_none_falls_back():
     for claim in CLAIMS:
-        for check in [*claim.checks, *(mutant.check for mutant in claim.mutants)]:
+        for check in [*claim.checks, *claim.mutants]:
             for line in statement(check):
                 ET.fromstring(f"<div>{line}</div>")  # noqa: S314
                 assert "<code>" not in line or isinstance(check, UpperBound)
@@ -163,15 +161,13 @@ def test_charts_are_well_formed_and_sized():
 
 
 def test_a_refuted_bound_is_drawn_over_the_steps(make_claim):
-    claim = make_claim(
-        key="toy/bound", checks=(UpperBound("output_perturbation", ("clamped_linear",)),), assumptions=(alpha > 1,)
-    )
+    claim = make_claim(UpperBound("output_perturbation", ("clamped_linear",)), key="toy/bound", assumptions=alpha > 1)
     page = ledger_page(entries([claim], [decide(claim)]))
     assert "claimed bound and certified divergence over T, number of steps" in page
 
 
 def test_a_value_has_nothing_to_draw(make_claim):
-    claim = make_claim(key="toy/value", checks=(Value(sp.pi, "3.15"),))
+    claim = make_claim(Value(sp.pi, "3.15"), key="toy/value")
     assert 'class="chart plot"' not in ledger_page(entries([claim], [decide(claim)]))
 
 

@@ -12,12 +12,11 @@ from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.recompute import counterexample, recompute
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic.claim import (
-    Holds,
     Identity,
     Inequality,
+    IntervalInequality,
+    RandomPoints,
     Recursion,
-    Relation,
-    Sampled,
     Simulated,
     Units,
     UpperBound,
@@ -29,10 +28,10 @@ from lastiterate.symbolic.notation import PREVIOUS, D, K, alpha, c, s, t, x, y
 CHECKS = (
     Identity((x + y) ** 2, x**2 + y**2),
     Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c ** (t + 1)) / (1 - c)),
-    Inequality(x * y, Relation.AT_MOST, x + y),
-    Inequality(x, Relation.BELOW, x),
-    Holds(sp.exp(x), Relation.AT_MOST, 1 + x, {x: (0, 1)}),
-    Sampled(sp.exp(x), Relation.AT_MOST, 1 + x, {x: (sp.Rational(1, 2), 1)}),
+    Inequality(x * y, "<=", x + y),
+    Inequality(x, "<", x),
+    IntervalInequality(sp.exp(x), "<=", 1 + x, {x: (0, 1)}),
+    RandomPoints(sp.exp(x), "<=", 1 + x, {x: (sp.Rational(1, 2), 1)}),
     Value(sp.pi, "3.15"),
     UpperBound("composition", ("linear",), {K: K / 2}),
     UpperBound("output_perturbation", ("clamped_linear",)),
@@ -42,7 +41,7 @@ CHECKS = (
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: type(check).__name__)
 def test_every_kind_of_check(make_claim, check):
-    claim = make_claim(checks=(check,), assumptions=(alpha > 1 if isinstance(check, UpperBound) else c < 1,))
+    claim = make_claim(check, assumptions=(alpha > 1 if isinstance(check, UpperBound) else c < 1,))
     report = decide(claim)
     assert report.verdict is Verdict.REFUTED
     stored = report.outcomes[0].counterexample
@@ -53,7 +52,7 @@ def test_every_kind_of_check(make_claim, check):
 
 
 def test_more_digits_are_more_digits(make_claim):
-    claim = make_claim(checks=(Value(sp.pi, "3.15"),))
+    claim = make_claim(Value(sp.pi, "3.15"))
     (again,) = recompute(claim, decide(claim), digits=100)
     assert again.found.left.startswith(
         "[3.14159265358979323846264338327950288419716939937510582097494459230781640628620"
@@ -61,7 +60,7 @@ def test_more_digits_are_more_digits(make_claim):
 
 
 def test_parameters_that_do_not_refute_are_not_certain(make_claim):
-    claim = make_claim(checks=(CHECKS[0],))
+    claim = make_claim(CHECKS[0])
     report = decide(claim)
     outcome = report.outcomes[0]
     harmless = replace(outcome.counterexample, at={"x": "0", "y": "1"})
@@ -71,15 +70,15 @@ def test_parameters_that_do_not_refute_are_not_certain(make_claim):
 
 def test_what_holds_has_no_counterexample_and_a_misprint_has(make_claim):
     right = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
-    claim = make_claim(checks=(right,))
+    claim = make_claim(right)
     assert recompute(claim, decide(claim)) == ()
-    printed = make_claim(checks=(right,), misprint=CHECKS[0])
+    printed = make_claim(right, misprint=CHECKS[0])
     assert [again.certain for again in recompute(printed, decide(printed))] == [True]
 
 
 @pytest.mark.parametrize("digits", [0, -1, 1001])
 def test_digits_out_of_range(make_claim, digits):
-    claim = make_claim(checks=(CHECKS[0],))
+    claim = make_claim(CHECKS[0])
     with pytest.raises(InputError, match="digits"):
         recompute(claim, decide(claim), digits)
 
@@ -99,7 +98,9 @@ def test_every_wrong_claim_of_the_ledger_has_counterexamples_that_come_out_again
 
 def test_what_is_refuted_is_so_by_two_means_one_of_them_rigorous(monkeypatch, tmp_path):
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
-    statistical = {check.name for claim in CLAIMS for check in claim.checks if isinstance(check, Simulated | Sampled)}
+    statistical = {
+        check.name for claim in CLAIMS for check in claim.checks if isinstance(check, Simulated | RandomPoints)
+    }
     for key in _wrong("REFUTED"):
         means = {again.check for again in counterexample(key, digits=5)}
         assert len(means) >= 2, key

@@ -3,19 +3,19 @@
 import pytest
 import sympy as sp
 
-from lastiterate.proofs_checks.admissible import NoPointError
 from lastiterate.proofs_checks.engines import sampling
 from lastiterate.proofs_checks.engines.sampling import DIGITS, POINTS, decide
+from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.claim import Identity, Relation, Sampled
+from lastiterate.symbolic.claim import Identity, RandomPoints, Relation
 from lastiterate.symbolic.notation import T, x, y
 
-AT_MOST, BELOW, EQUAL = Relation.AT_MOST, Relation.BELOW, Relation.EQUAL
+AT_MOST, BELOW, EQUAL = "<=", "<", "=="
 UNIT = {x: (0, 1)}
 
 
 def decided(left: sp.Expr, relation: Relation, right: sp.Expr, box: dict, *conditions: sp.Basic) -> Outcome:
-    return decide(Sampled(left, relation, right, box), conditions)
+    return decide(RandomPoints(left, relation, right, box), conditions)
 
 
 def test_what_holds_is_sampled_and_no_more() -> None:
@@ -63,6 +63,6 @@ def test_no_point_no_answer() -> None:
 
 
 def test_other_relations_and_checks_are_refused() -> None:
-    assert decided(x, Relation.TIGHT, x + 1, UNIT).status is Status.ERROR
-    with pytest.raises(TypeError, match="Sampled"):
+    assert decided(x, "<= and attained", x + 1, UNIT).status is Status.ERROR
+    with pytest.raises(TypeError, match="RandomPoints"):
         decide(Identity(x, x), ())

@@ -32,7 +32,7 @@ def test_the_list_and_the_ledger_fit_together(paper):
 
 @pytest.fixture
 def claim():
-    return Claim("chien_li/lemma_3_4", "a toy", Source("toy.txt", 3, "Lemma 3.4"), (), ())
+    return Claim("chien_li/lemma_3_4", "a toy", Source("toy.txt", 3, "Lemma 3.4"))
 
 
 def found(claim, *listed, text=TEXT):

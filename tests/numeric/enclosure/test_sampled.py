@@ -12,7 +12,7 @@ from lastiterate.numeric.enclosure.tape import Tape, enclose
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import Holds, Relation
+from lastiterate.symbolic.claim import IntervalInequality
 from lastiterate.symbolic.notation import alpha, q, sigma
 from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
 
@@ -65,9 +65,9 @@ def test_nothing_is_known_out_of_the_domain(point):
 
 def test_false_claims_on_a_box_are_refuted_and_true_ones_certified():
     box = {q: (sp.Rational(1, 10), sp.Rational(1, 5)), sigma: (4, 8), alpha: (2, 2)}
-    small = Holds(SampledUp(*POINT), Relation.AT_MOST, alpha * q**2 / sigma**2 / 10, box)
+    small = IntervalInequality(SampledUp(*POINT), "<=", alpha * q**2 / sigma**2 / 10, box)
     assert decide_check(small, ()).status is Status.REFUTED
-    right = Holds(SampledUp(*POINT), Relation.AT_MOST, 2 * alpha * q**2 / sigma**2, box)
+    right = IntervalInequality(SampledUp(*POINT), "<=", 2 * alpha * q**2 / sigma**2, box)
     assert decide_check(right, ()).grade is Grade.CERTIFIED
 
 

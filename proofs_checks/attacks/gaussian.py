@@ -1,4 +1,4 @@
-"""Witnesses with Gaussian laws: affine update maps on an unbounded domain.
+"""Attacks with Gaussian laws: affine update maps on an unbounded domain.
 
 Both runs apply x -> c x + v or x -> c x + v' with |v - v'| = s, and add N(0, sigma^2). The last iterates are
 Gaussians of equal variance, so both directions of the Renyi divergence are alpha gap^2 / (2 variance).
@@ -10,7 +10,7 @@ from flint import arb
 
 from lastiterate.numeric.lower.line import affine_law
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
+from lastiterate.proofs_checks.attacks.record import Assumed, Attack, Lower, Setting
 
 __all__ = ["EXPANDING", "LINEAR", "QUADRATIC"]
 
@@ -47,7 +47,7 @@ def _expanding(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG
         return _both(setting, 1 + exact(setting["eta"]) * exact(setting["L"]))
 
 
-LINEAR = Witness(
+LINEAR = Attack(
     name="linear",
     run="the replaced sample has the constant gradient -K or +K, all others have gradient zero; no projection",
     meets=frozenset({Assumed.SENSITIVITY, Assumed.CLIPPED, Assumed.HOLDER, Assumed.SMOOTH, Assumed.CONVEX}),
@@ -57,7 +57,7 @@ LINEAR = Witness(
 )
 """Attains composition: gap T s, variance T sigma^2."""
 
-QUADRATIC = Witness(
+QUADRATIC = Attack(
     name="quadratic",
     run="every sample has curvature m, the replaced one is tilted by -K or +K: x -> c x +- s/2, c = 1 - eta m",
     meets=frozenset({Assumed.SENSITIVITY, Assumed.SMOOTH, Assumed.CONVEX, Assumed.STRONGLY_CONVEX}),
@@ -67,7 +67,7 @@ QUADRATIC = Witness(
 )
 """Attains s^2 (1 + c)(1 - c^T) / ((1 - c)(1 + c^T)) where c < 1."""
 
-EXPANDING = Witness(
+EXPANDING = Attack(
     name="expanding",
     run="every sample has curvature -L, the replaced one is tilted by -K or +K: x -> c x +- s/2, c = 1 + eta L",
     meets=frozenset({Assumed.SENSITIVITY}),

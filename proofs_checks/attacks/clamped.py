@@ -1,4 +1,4 @@
-"""Witnesses on a bounded domain: losses on the interval [-D/2, D/2] whose runs are clamped walks.
+"""Attacks on a bounded domain: losses on the interval [-D/2, D/2] whose runs are clamped walks.
 
 Their last iterates are known by certified propagation of the density (`lastiterate.numeric.lower.walk`).
 """
@@ -11,7 +11,7 @@ from lastiterate.numeric.lower.losses import steepest_push
 from lastiterate.numeric.lower.masses import Masses, renyi_below
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
 from lastiterate.numeric.published.evaluators import run_of
-from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
+from lastiterate.proofs_checks.attacks.record import Assumed, Attack, Lower, Setting
 
 __all__ = ["CLAMPED_LINEAR", "CLAMPED_QUADRATIC", "SIGN_DRIFT"]
 
@@ -66,7 +66,7 @@ def _sign_drift(setting: Setting, assumed: Assumed) -> Lower | None:
     return _attack(setting, setting["K"], 1.0, share * setting["K"], setting["K"] / kappa)
 
 
-CLAMPED_LINEAR = Witness(
+CLAMPED_LINEAR = Attack(
     name="clamped_linear",
     run="the replaced sample has the constant gradient -K or +K, all others have gradient zero; projected",
     meets=frozenset({Assumed.SENSITIVITY, Assumed.CLIPPED, Assumed.HOLDER, Assumed.SMOOTH, Assumed.CONVEX}),
@@ -75,7 +75,7 @@ CLAMPED_LINEAR = Witness(
     lower=_clamped_linear,
 )
 
-CLAMPED_QUADRATIC = Witness(
+CLAMPED_QUADRATIC = Attack(
     name="clamped_quadratic",
     run="every sample has gradient m x, the replaced one m x -+ (K - m D/2), so that none is ever clipped",
     meets=frozenset({Assumed.SENSITIVITY, Assumed.CLIPPED, Assumed.SMOOTH, Assumed.CONVEX, Assumed.STRONGLY_CONVEX}),
@@ -84,7 +84,7 @@ CLAMPED_QUADRATIC = Witness(
     lower=_clamped_quadratic,
 )
 
-SIGN_DRIFT = Witness(
+SIGN_DRIFT = Attack(
     name="sign_drift",
     run="shared samples push away from the middle as hard as the assumption and clipping allow: runs that have "
     "drifted to opposite ends are pushed further apart; the replaced sample has gradient -K or +K",

@@ -1,4 +1,4 @@
-"""Witnesses whose batches are not full: linear losses, projected to an interval or not at all.
+"""Attacks whose batches are not full: linear losses, projected to an interval or not at all.
 
 Without projection and without replacement all other samples have gradient -K, and so has the sample that differs on one
 of the two data sets: a run that meets it is moved by 2 eta K / b against the other. That attains S_up at this shift.
@@ -15,7 +15,7 @@ from lastiterate.numeric.lower.walk import Update, Walk, last_masses
 from lastiterate.numeric.published.batch_evaluators import batch_run
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.proofs_checks.witnesses.record import Assumed, Lower, Setting, Witness
+from lastiterate.proofs_checks.attacks.record import Assumed, Attack, Lower, Setting
 
 __all__ = ["BATCHES"]
 
@@ -59,14 +59,14 @@ def _on_an_interval(run: NoisySGD, order: float) -> Lower | None:
     return Lower(masses_below(order, *laws) * _JUST_BELOW, masses_below(order, *laws[::-1]) * _JUST_BELOW)
 
 
-def _witness(sampling: str, *, bounded: bool) -> Witness:
+def _attack(sampling: str, *, bounded: bool) -> Attack:
     def attack(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
         if bounded is not (setting["D"] < inf) or (bounded and setting["T"] > MAX_STEPS):
             return None
         run = batch_run(setting, sampling)
         return _on_an_interval(run, setting["alpha"]) if bounded else _on_the_line(run, setting["alpha"])
 
-    return Witness(
+    return Attack(
         name=f"{'clamped' if bounded else 'linear'}_{sampling}",
         run=f"constant gradients, {sampling} batches of the largest proper divisor of n; the sample that differs "
         "pushes one run up",
@@ -78,8 +78,8 @@ def _witness(sampling: str, *, bounded: bool) -> Witness:
 
 
 BATCHES = tuple(
-    _witness(sampling, bounded=bounded)
+    _attack(sampling, bounded=bounded)
     for sampling in ("without_replacement", "poisson", "cyclic")
     for bounded in (False, True)
 )
-"""One witness a scheme, with projection and without."""
+"""One attack a scheme, with projection and without."""

@@ -1,4 +1,4 @@
-"""Witness laws against simulation and quadrature, and the engine against right and wrong bounds."""
+"""Attack laws against simulation and quadrature, and the engine against right and wrong bounds."""
 
 import math
 from itertools import islice
@@ -11,10 +11,10 @@ from scipy import integrate, stats
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower.line import affine_law
 from lastiterate.numeric.published import evaluators
-from lastiterate.proofs_checks.engines import decide_check, witness
+from lastiterate.proofs_checks.attacks import ATTACKS, Assumed
+from lastiterate.proofs_checks.attacks.settings import settings
+from lastiterate.proofs_checks.engines import attack, decide_check
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.proofs_checks.witnesses import WITNESSES, Assumed
-from lastiterate.proofs_checks.witnesses.settings import settings
 from lastiterate.symbolic.claim import UpperBound
 from lastiterate.symbolic.notation import K, T, alpha, beta, eta, lam, m, n
 from lastiterate.symbolic.notation import L as SMOOTHNESS
@@ -36,7 +36,7 @@ def test_affine_law_is_that_of_the_recursion(c):
 def test_gaussian_divergence_against_quadrature():
     """Two steps of a quadratic: D_2 by integrating the densities."""
     setting = {**SETTING, "T": 2.0}
-    lower = WITNESSES["quadratic"].lower(setting, Assumed.STRONGLY_CONVEX)
+    lower = ATTACKS["quadratic"].lower(setting, Assumed.STRONGLY_CONVEX)
     c, s = 1 - 0.1 * 0.5, 2 * 0.1 * 12.5 / 5
     gap, spread = s * (1 + c), math.sqrt(1 + c * c)
     p, q = stats.norm(gap / 2, spread), stats.norm(-gap / 2, spread)
@@ -46,24 +46,24 @@ def test_gaussian_divergence_against_quadrature():
 
 
 def test_linear_losses_attain_composition():
-    lower = WITNESSES["linear"].lower(SETTING, Assumed.CONVEX)
+    lower = ATTACKS["linear"].lower(SETTING, Assumed.CONVEX)
     assert lower.forward == pytest.approx(2 / 2 * 4 * 0.5**2, rel=1e-14)
 
 
 def test_one_clamped_step_on_a_wide_domain_is_gaussian():
     setting = {**SETTING, "T": 1.0, "D": 40.0}
-    exact = WITNESSES["linear"].lower({**setting, "D": math.inf}, Assumed.CONVEX).forward
-    lower = WITNESSES["clamped_linear"].lower(setting, Assumed.CONVEX)
+    exact = ATTACKS["linear"].lower({**setting, "D": math.inf}, Assumed.CONVEX).forward
+    lower = ATTACKS["clamped_linear"].lower(setting, Assumed.CONVEX)
     assert exact * (1 - 1e-3) <= lower.forward <= exact
     assert lower.backward == lower.forward
 
 
 @pytest.mark.parametrize("name", ["clamped_linear", "clamped_quadratic", "sign_drift"])
 @pytest.mark.parametrize("assumed", [Assumed.SMOOTH, Assumed.HOLDER, Assumed.CLIPPED])
-def test_clamped_witnesses_against_a_simulation(name, assumed):
+def test_clamped_attacks_against_a_simulation(name, assumed):
     """Above the divergence of a few cells of a million simulated runs, up to their error; below composition."""
     setting = {**SETTING, "D": 3.0, "L": 4.0}
-    lower = WITNESSES[name].lower(setting, assumed)
+    lower = ATTACKS[name].lower(setting, assumed)
     generator, size = np.random.default_rng(1), 300_000
     slope = 0.95 if name == "clamped_quadratic" else 1.0
     tilt = setting["K"] - (0.75 if name == "clamped_quadratic" else 0.0)
@@ -79,28 +79,28 @@ def test_clamped_witnesses_against_a_simulation(name, assumed):
 
 
 def test_sign_drift_has_nothing_to_push_with():
-    assert WITNESSES["sign_drift"].lower({**SETTING, "D": 3.0, "L": 0.0}, Assumed.SMOOTH) is None
+    assert ATTACKS["sign_drift"].lower({**SETTING, "D": 3.0, "L": 0.0}, Assumed.SMOOTH) is None
 
 
 def test_output_perturbation_is_refuted_as_in_the_audit():
     """Finding 7: D = .01, drift +-1/2; the divergence is about .525, the claim 1e-4."""
     setting = {**SETTING, "T": 1.0, "n": 1.0, "eta": 0.5, "K": 1.0, "D": 0.01}
-    lower = WITNESSES["clamped_linear"].lower(setting, Assumed.CONVEX)
+    lower = ATTACKS["clamped_linear"].lower(setting, Assumed.CONVEX)
     assert 0.52 < lower.forward < 0.53
     assert 0.52 < lower.backward < 0.53
 
 
-def test_a_witness_is_silent_where_it_is_not_admissible():
+def test_an_attack_is_silent_where_it_does_not_meet_the_assumptions():
     bounded = {**SETTING, "D": 1.0}
-    assert WITNESSES["linear"].lower(bounded, Assumed.CONVEX) is None
-    assert WITNESSES["clamped_linear"].lower(SETTING, Assumed.CONVEX) is None
-    assert WITNESSES["clamped_quadratic"].lower({**bounded, "m": 100.0, "L": 100.0}, Assumed.CONVEX) is None
-    assert WITNESSES["quadratic"].lower({**SETTING, "m": 2.0}, Assumed.STRONGLY_CONVEX) is None
+    assert ATTACKS["linear"].lower(bounded, Assumed.CONVEX) is None
+    assert ATTACKS["clamped_linear"].lower(SETTING, Assumed.CONVEX) is None
+    assert ATTACKS["clamped_quadratic"].lower({**bounded, "m": 100.0, "L": 100.0}, Assumed.CONVEX) is None
+    assert ATTACKS["quadratic"].lower({**SETTING, "m": 2.0}, Assumed.STRONGLY_CONVEX) is None
 
 
 @pytest.mark.parametrize("order", [0.1, 0.5, 1.0])
 def test_the_sign_drift_is_hoelder_with_its_constant(order):
-    """The gradient of the witness, over many pairs: the ratio reaches L and never passes it."""
+    """The gradient of the attack, over many pairs: the ratio reaches L and never passes it."""
     points = np.linspace(-1, 1, 801)
     push = 2.0 * 2 ** (order - 1) * np.sign(points) * np.abs(points) ** order
     apart = np.abs(points[:, None] - points[None, :])
@@ -124,8 +124,8 @@ RUNS = ("linear", "clamped_linear", "clamped_quadratic")
     ],
 )
 def test_right_bounds_are_not_refuted(bound, names, assumptions, monkeypatch):
-    monkeypatch.setattr(witness, "UNBOUNDED", 150)
-    monkeypatch.setattr(witness, "BOUNDED", 80)
+    monkeypatch.setattr(attack, "UNBOUNDED", 150)
+    monkeypatch.setattr(attack, "BOUNDED", 80)
     outcome = decide_check(UpperBound(bound, names), assumptions)
     assert outcome.status is Status.HELD, outcome
     assert outcome.grade is Grade.NOT_REFUTED
@@ -153,11 +153,11 @@ def test_wrong_bounds_are_refuted(bound, names, assumptions, altered):
 
 def test_only_one_direction_is_enough(monkeypatch):
     """A bound that holds for P || Q and fails for Q || P is refuted, and says so."""
-    from lastiterate.proofs_checks.witnesses import Lower, Witness
+    from lastiterate.proofs_checks.attacks import Attack, Lower
 
-    lopsided = Witness("lopsided", "none", frozenset(Assumed), False, False, lambda *_: Lower(0.0, 2.0))
-    monkeypatch.setattr(witness, "WITNESSES", {"lopsided": lopsided})
-    monkeypatch.setattr(witness, "_evaluators", lambda: {"one_clipped": lambda _: 1.0})
+    lopsided = Attack("lopsided", "none", frozenset(Assumed), False, False, lambda *_: Lower(0.0, 2.0))
+    monkeypatch.setattr(attack, "ATTACKS", {"lopsided": lopsided})
+    monkeypatch.setattr(attack, "_evaluators", lambda: {"one_clipped": lambda _: 1.0})
     outcome = decide_check(UpperBound("one_clipped", ("lopsided",)), A)
     assert outcome.status is Status.REFUTED
     assert "Q || P" in outcome.counterexample.note
@@ -167,8 +167,8 @@ def test_only_one_direction_is_enough(monkeypatch):
     ("bound", "names", "assumptions", "why"),
     [
         ("no_such_bound", ("linear",), A, "bound needs"),
-        ("composition", ("no_such_run",), A, "witnesses needs"),
-        ("composition", (), A, "witnesses needs"),
+        ("composition", ("no_such_run",), A, "attacks needs"),
+        ("composition", (), A, "attacks needs"),
         ("shift_strongly_convex", ("linear",), STRONG, "does not meet"),
         ("composition", ("linear",), (alpha > 1, alpha < 1), "no setting"),
     ],
@@ -181,26 +181,26 @@ def test_what_cannot_be_attacked_is_an_error(bound, names, assumptions, why):
 
 def test_a_bound_of_unknown_assumptions_and_an_alien_symbol_are_refused():
     with pytest.raises(InputError, match=r"^bound needs a name that ends in one of .*, got bound=made_up; or add it"):
-        witness.assumed_by("made_up")
+        attack.assumed_by("made_up")
     alien = decide_check(UpperBound("composition", ("linear",), {beta: beta}), A)
     assert alien.status is Status.ERROR
     assert "altered needs symbols among " in alien.detail
     assert "got symbol=beta; use those." in alien.detail
 
 
-def test_one_setting_is_attacked_by_the_witnesses_of_its_kind():
+def test_one_setting_is_attacked_by_the_attacks_of_its_kind():
     """Without projection linear losses attain composition, so that only a smaller claim falls."""
-    assert witness.attack(UpperBound("composition", ("linear", "clamped_linear")), SETTING) is None
-    refuted = witness.attack(UpperBound("composition", ("clamped_linear", "linear"), {T: T - 1}), SETTING)
+    assert attack.attack(UpperBound("composition", ("linear", "clamped_linear")), SETTING) is None
+    refuted = attack.attack(UpperBound("composition", ("clamped_linear", "linear"), {T: T - 1}), SETTING)
     assert refuted is not None
     assert refuted.status is Status.REFUTED
-    assert "the witness linear " in refuted.counterexample.note
-    assert witness.attack(UpperBound("composition", ("linear",), {T: T - 1}), {**SETTING, "D": 1.0}) is None
-    assert witness.attack(UpperBound("composition", ("linear",), {T: T - 4}), SETTING) is None, "a run of no step"
+    assert "the attack linear " in refuted.counterexample.note
+    assert attack.attack(UpperBound("composition", ("linear",), {T: T - 1}), {**SETTING, "D": 1.0}) is None
+    assert attack.attack(UpperBound("composition", ("linear",), {T: T - 4}), SETTING) is None, "a run of no step"
 
 
 def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypatch):
-    monkeypatch.setattr(witness, "_evaluators", lambda: {"composition": lambda _: math.nan})
+    monkeypatch.setattr(attack, "_evaluators", lambda: {"composition": lambda _: math.nan})
     outcome = decide_check(UpperBound("composition", ("linear",)), A)
     assert outcome.status is Status.ERROR
     assert outcome.detail.startswith("ArithmeticError: the bound is not a number at {")
@@ -224,5 +224,5 @@ def test_settings_repeat_and_reach_the_corners():
 
 def test_every_bound_says_what_it_assumes():
     for name in evaluators.EVALUATORS:
-        assert witness.assumed_by(name) in Assumed
-    assert lam in witness._SYMBOLS
+        assert attack.assumed_by(name) in Assumed
+    assert lam in attack._SYMBOLS

@@ -1,10 +1,10 @@
-"""What a witness is: a run whose last-iterate law is known well enough to bound its divergence from below."""
+"""What an attack is: a run whose last-iterate law is known well enough to bound its divergence from below."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Assumed", "Lower", "Setting", "Witness"]
+__all__ = ["Assumed", "Attack", "Lower", "Setting"]
 
 Setting = Mapping[str, float]
 """T, n, eta, sigma, K, D (may be inf), L, lam, m, alpha: see `lastiterate.symbolic.notation`."""
@@ -40,7 +40,7 @@ class Lower:
 
 
 @dataclass(frozen=True)
-class Witness:
+class Attack:
     """An exactly solvable pair of runs.
 
     Attributes:

@@ -1,11 +1,11 @@
-"""Random settings at which bounds and witnesses meet: scales log-uniform, corners often."""
+"""Random settings at which bounds and attacks meet: scales log-uniform, corners often."""
 
 import random
 from collections.abc import Iterator
 from itertools import product
 from math import inf
 
-from lastiterate.proofs_checks.witnesses.record import Setting
+from lastiterate.proofs_checks.attacks.record import Setting
 
 __all__ = ["settings"]
 

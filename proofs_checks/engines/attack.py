@@ -17,10 +17,10 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.admissible import NoPointError
+from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, Attack, Lower, Setting
+from lastiterate.proofs_checks.attacks.settings import settings
+from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.proofs_checks.witnesses import WITNESSES, Assumed, Lower, Setting, Witness
-from lastiterate.proofs_checks.witnesses.settings import settings
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import Check, Engine, UpperBound
 
@@ -73,7 +73,7 @@ def assumed_by(bound: str) -> Assumed:
             return assumed
     raise InputError(
         f"bound needs a name that ends in one of {', '.join(Assumed)}, got bound={bound}; "
-        "or add it to the table of the witness engine."
+        "or add it to the table of the attack engine."
     )
 
 
@@ -83,18 +83,16 @@ def _evaluators() -> Mapping[str, Evaluator]:
     return EVALUATORS
 
 
-def _witnesses(check: UpperBound, assumed: Assumed) -> list[Witness]:
-    unknown = [name for name in check.witnesses if name not in WITNESSES]
-    if unknown or not check.witnesses:
-        raise InputError(
-            f"witnesses needs names among {', '.join(WITNESSES)}, got witnesses={check.witnesses}; choose one."
-        )
-    chosen = [WITNESSES[name] for name in check.witnesses]
-    for witness in chosen:
-        if assumed not in witness.meets:
+def _chosen(check: UpperBound, assumed: Assumed) -> list[Attack]:
+    unknown = [name for name in check.attacks if name not in ATTACKS]
+    if unknown or not check.attacks:
+        raise InputError(f"attacks needs names among {', '.join(ATTACKS)}, got attacks={check.attacks}; choose one.")
+    chosen = [ATTACKS[name] for name in check.attacks]
+    for run in chosen:
+        if assumed not in run.meets:
             raise InputError(
-                f"The bound {check.bound} assumes {assumed.value}, got witness={witness.name}, which does not "
-                f"meet it; it meets {', '.join(sorted(witness.meets))}."
+                f"The bound {check.bound} assumes {assumed.value}, got attack={run.name}, which does not "
+                f"meet it; it meets {', '.join(sorted(run.meets))}."
             )
     return chosen
 
@@ -126,7 +124,7 @@ def _split_assumptions(
     return (lambda setting: all(evaluate(setting))), rest
 
 
-def _admissible(admits: Callable[[Setting], bool], seed: int, wanted: int, *, bounded: bool) -> Iterator[Setting]:
+def _meeting(admits: Callable[[Setting], bool], seed: int, wanted: int, *, bounded: bool) -> Iterator[Setting]:
     stream = islice(settings(seed, bounded=bounded), wanted * TRIES)
     return islice((setting for setting in stream if admits(setting)), wanted)
 
@@ -156,87 +154,87 @@ def _broken(value: float, lower: Lower) -> tuple[str, float] | None:
     return None
 
 
-def _refutation(check: UpperBound, setting: Setting, value: float, witness: Witness, lower: Lower) -> Outcome:
+def _refutation(check: UpperBound, setting: Setting, value: float, run: Attack, lower: Lower) -> Outcome:
     broken = _broken(value, lower)
     direction, certified = broken if broken else ("", math.nan)
-    kind = ", as update maps" if witness.maps else ""
+    kind = ", as update maps" if run.maps else ""
     found = Counterexample(
         at={key: repr(number) for key, number in setting.items()},
         left=f"at least {certified!r}",
         relation="<=",
         right=repr(value),
-        note=f"D_alpha({direction.split(',')[0]}) of the witness {witness.name}{kind} ({witness.run}; "
+        note=f"D_alpha({direction.split(',')[0]}) of the attack {run.name}{kind} ({run.run}; "
         f"{direction.split(', ')[1]}), and the bound {check.bound}",
     )
-    return Outcome(check.name, Engine.WITNESS, Status.REFUTED, counterexample=found)
+    return Outcome(check.name, Engine.ATTACK, Status.REFUTED, counterexample=found)
 
 
 def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Attack an `UpperBound` with its witnesses at random settings that meet the assumptions.
+    """Attack an `UpperBound` with its attacks at random settings that meet the assumptions.
 
     Raises:
-        NoPointError: no setting meets the assumptions, or none lets any witness speak.
-        InputError: the bound or a witness is unknown, or a witness does not meet what the bound assumes.
+        NoPointError: no setting meets the assumptions, or none lets any attack speak.
+        InputError: the bound or an attack is unknown, or an attack does not meet what the bound assumes.
         TypeError: the check is of another type.
     """
     if not isinstance(check, UpperBound):
-        raise TypeError(f"the witness engine decides UpperBound, got {type(check).__name__}")
+        raise TypeError(f"the attack engine decides UpperBound, got {type(check).__name__}")
     evaluators = _evaluators()
     if check.bound not in evaluators:
         raise InputError(f"bound needs a name among {', '.join(evaluators)}, got bound={check.bound}; choose one.")
     evaluate, assumed = evaluators[check.bound], assumed_by(check.bound)
-    chosen = _witnesses(check, assumed)
+    chosen = _chosen(check, assumed)
     admits, unspoken = _split_assumptions(assumptions, assumed)
     alter = _altered(check, assumed)
-    tried = attacks = 0
+    tried = compared = 0
     for bounded, wanted in ((False, UNBOUNDED), (True, BOUNDED)):
-        active = [witness for witness in chosen if witness.bounded is bounded]
+        active = [run for run in chosen if run.bounded is bounded]
         if not active:
             continue
-        for setting in _admissible(admits, crc32(check.bound.encode()), wanted, bounded=bounded):
-            found = [(witness, witness.lower(setting, assumed)) for witness in active]
-            spoken = [(witness, lower) for witness, lower in found if lower is not None]
+        for setting in _meeting(admits, crc32(check.bound.encode()), wanted, bounded=bounded):
+            found = [(run, run.lower(setting, assumed)) for run in active]
+            spoken = [(run, lower) for run, lower in found if lower is not None]
             value = _bound(evaluate, alter(setting)) if spoken else None
             if value is None:
                 continue
             tried += 1
-            for witness, lower in spoken:
-                attacks += 2
+            for run, lower in spoken:
+                compared += 2
                 if _broken(value, lower) is None:
                     continue
                 if unspoken:
                     detail = f"too small at a setting, but {', '.join(map(str, unspoken))} could not be tested"
-                    return Outcome(check.name, Engine.WITNESS, Status.UNDECIDED, detail=detail)
-                return _refutation(check, setting, value, witness, lower)
-    if not attacks:
+                    return Outcome(check.name, Engine.ATTACK, Status.UNDECIDED, detail=detail)
+                return _refutation(check, setting, value, run, lower)
+    if not compared:
         raise NoPointError(
-            f"no setting that meets {', '.join(map(str, assumptions))} lets a witness speak against {check.bound}."
+            f"no setting that meets {', '.join(map(str, assumptions))} lets an attack speak against {check.bound}."
         )
-    detail = f"not below any witness at {tried} settings, both directions ({attacks} comparisons)"
-    return Outcome(check.name, Engine.WITNESS, Status.HELD, Grade.NOT_REFUTED, detail)
+    detail = f"not below any attack at {tried} settings, both directions ({compared} comparisons)"
+    return Outcome(check.name, Engine.ATTACK, Status.HELD, Grade.NOT_REFUTED, detail)
 
 
 def attack(check: UpperBound, setting: Setting) -> Outcome | None:
-    """The refutation of the bound at one setting by the first of its witnesses that can; None where none can.
+    """The refutation of the bound at one setting by the first of its attacks that can; None where none can.
 
     Raises:
         InputError: as `decide`.
     """
     assumed = assumed_by(check.bound)
     value = _bound(_evaluators()[check.bound], _altered(check, assumed)(setting))
-    for witness in _witnesses(check, assumed):
-        lower = witness.lower(setting, assumed) if witness.bounded is math.isfinite(setting["D"]) else None
+    for run in _chosen(check, assumed):
+        lower = run.lower(setting, assumed) if run.bounded is math.isfinite(setting["D"]) else None
         if value is not None and lower is not None and _broken(value, lower):
-            return _refutation(check, setting, value, witness, lower)
+            return _refutation(check, setting, value, run, lower)
     return None
 
 
 def course(check: UpperBound, setting: Setting) -> tuple[float, float]:
-    """The claimed bound, and the greatest certified divergence among its witnesses, at one setting; nan for none."""
+    """The claimed bound, and the greatest certified divergence among its attacks, at one setting; nan for none."""
     assumed = assumed_by(check.bound)
     value = _bound(_evaluators()[check.bound], _altered(check, assumed)(setting))
     bounded = math.isfinite(setting["D"])
-    found = [w.lower(setting, assumed) for w in _witnesses(check, assumed) if w.bounded is bounded]
+    found = [w.lower(setting, assumed) for w in _chosen(check, assumed) if w.bounded is bounded]
     known = [max(lower.forward, lower.backward) for lower in found if lower is not None]
     return math.nan if value is None else value, max(known, default=math.nan)
 

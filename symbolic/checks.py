@@ -1,0 +1,273 @@
+"""The types of checks, each decided by one engine, and their mutants."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Self
+
+from sympy import Basic, Expr, S, Symbol
+from sympy.logic.boolalg import Boolean
+
+__all__ = [
+    "Asymptotic",
+    "Check",
+    "Comparison",
+    "Engine",
+    "Identity",
+    "Inequality",
+    "IntervalInequality",
+    "RandomPoints",
+    "Recursion",
+    "Relation",
+    "Sign",
+    "Simulated",
+    "Unbounded",
+    "Units",
+    "UpperBound",
+    "Value",
+]
+
+
+class Engine(StrEnum):
+    """Who decides a check."""
+
+    IDENTITY = "identity"
+    INEQUALITY = "inequality"
+    ENCLOSURE = "enclosure"
+    ATTACK = "attack"
+    SAMPLING = "sampling"
+    ASYMPTOTICS = "asymptotics"
+    UNITS = "units"
+    SIMULATION = "simulation"
+
+
+class Relation(StrEnum):
+    """How the left side of a check stands to its right side."""
+
+    EQUAL = "=="
+    AT_MOST = "<="
+    BELOW = "<"
+    TIGHT = "<= and attained"
+    UP_TO_CONSTANT = "<~"
+
+
+Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
+"""How a claim writes a `Relation`."""
+
+
+class _Named:
+    """What a check is called in reports."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Check(_Named):
+    """What one engine decides, with its mutants: wrong variants, each of which the same engine must refute."""
+
+    engine: ClassVar[Engine]
+    mutants: tuple["Check", ...] = field(default=(), kw_only=True, repr=False)
+
+    def mutant(self, name: str, wrong: Self | None = None, /, **changes: Any) -> Self:
+        """This check with one more mutant.
+
+        Args:
+            name: what is wrong with it.
+            wrong: the mutant, a check of the same type; by default this check.
+            **changes: fields that the mutant has otherwise.
+
+        Raises:
+            TypeError: the mutant is of another type, or a field does not exist.
+            ValueError: the mutant says what this check says.
+
+        >>> from sympy import Integer
+        >>> Identity(Integer(4), Integer(2) ** 2).mutant("cube", right=Integer(2) ** 3).mutants[0].right
+        8
+        """
+        alone: dict[str, Any] = {"name": name, "mutants": ()}
+        mutant = replace(wrong or self, **changes | alone)
+        if type(mutant) is not type(self):
+            raise TypeError(f"The mutant '{name}' of a check {type(self).__name__} is of type {type(mutant).__name__}.")
+        if mutant == replace(self, **alone):
+            raise ValueError(f"The mutant '{name}' needs to differ from the check '{self.name}'; change it.")
+        return replace(self, mutants=(*self.mutants, mutant))
+
+
+@dataclass(frozen=True)
+class Comparison(Check):
+    """Two sides with a sign between them."""
+
+    left: Expr
+    sign: Sign
+    right: Expr
+
+    @property
+    def relation(self) -> Relation:
+        """The sign as a member of `Relation`."""
+        return Relation(self.sign)
+
+
+@dataclass(frozen=True)
+class Identity(Check):
+    """``left == right`` for every value of the symbols that meets the assumptions. Engine: identity."""
+
+    engine = Engine.IDENTITY
+    left: Expr
+    right: Expr
+    name: str = "identity"
+
+
+@dataclass(frozen=True)
+class Recursion(Check):
+    """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``. Engine: identity.
+
+    ``step`` is an expression in `notation.PREVIOUS` and, where needed, in ``index``. The engine checks the
+    base case, the induction step, and agreement of the two at small exact rationals.
+    """
+
+    engine = Engine.IDENTITY
+    index: Symbol
+    initial: Expr
+    step: Expr
+    closed_form: Expr
+    start: int = 0
+    name: str = "recursion"
+
+
+@dataclass(frozen=True)
+class Inequality(Comparison):
+    """``left sign right``, polynomial or algebraic, under the assumptions. Engine: inequality (z3).
+
+    ``given`` are premises of this check alone (a proof step: premises imply conclusion). Where the sign is
+    "<= and attained", the sides are equal wherever ``attained`` holds; where that is empty, at some point at which no
+    symbol is zero.
+    """
+
+    engine = Engine.INEQUALITY
+    given: tuple[Boolean, ...] = ()
+    name: str = "inequality"
+    attained: tuple[Basic, ...] = ()  # what pyright infers of Eq is no Boolean
+
+
+@dataclass(frozen=True)
+class IntervalInequality(Comparison):
+    """``left sign right`` on a box, transcendental functions allowed. Engine: enclosure (balls).
+
+    ``box`` gives each free symbol a closed interval (low, high), or one value where low == high; a symbol
+    declared integer runs over the integers of its interval. The assumptions of the claim cut the box.
+    """
+
+    engine = Engine.ENCLOSURE
+    box: Mapping[Symbol, tuple[Expr | int, Expr | int]]
+    name: str = "enclosure"
+
+
+@dataclass(frozen=True)
+class Value(Check):
+    """``expression`` is the decimal number printed, up to half a unit of its last digit. Engine: enclosure."""
+
+    engine = Engine.ENCLOSURE
+    expression: Expr
+    printed: str
+    name: str = "value"
+
+
+@dataclass(frozen=True)
+class RandomPoints(Comparison):
+    """``left sign right`` at random points of a box, 50 digits each. Engine: sampling.
+
+    The weakest evidence: used where no other engine decides. Same fields as `IntervalInequality`.
+    """
+
+    engine = Engine.SAMPLING
+    box: Mapping[Symbol, tuple[Expr | int, Expr | int]]
+    name: str = "sample"
+
+
+@dataclass(frozen=True)
+class UpperBound(Check):
+    """A claimed bound of the Renyi divergence of the last iterate, of either law from the other. Engine: attack.
+
+    ``bound`` names an evaluator in `lastiterate.numeric.published.evaluators.EVALUATORS`. ``attacks`` names the
+    exactly solvable runs that meet the assumptions. ``altered`` replaces parameters before the evaluator
+    sees them ({K: K / 2} drops a factor two): that is how mutants are written.
+    """
+
+    engine = Engine.ATTACK
+    bound: str
+    attacks: tuple[str, ...]
+    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    name: str = "bound"
+
+
+@dataclass(frozen=True)
+class Asymptotic(Check):
+    """One constant times ``right`` is at least ``left``, wherever the assumptions hold. Engine: asymptotics.
+
+    ``constant`` is one that serves, for z3 to prove. ``path`` is what refutes: it gives each symbol as an
+    expression in `notation.growth`, and no constant serves when the path stays within the assumptions while
+    left / right tends to infinity on it. A constant that fails, or a path on which the ratio stays bounded,
+    decides nothing.
+    """
+
+    engine = Engine.ASYMPTOTICS
+    left: Expr
+    right: Expr
+    constant: Expr | None = None
+    path: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    given: tuple[Boolean, ...] = ()
+    name: str = "up to a constant"
+
+
+@dataclass(frozen=True)
+class Unbounded(Check):
+    """``left / right`` tends to infinity on the path, which stays within the assumptions. Engine: asymptotics.
+
+    The path is as in `Asymptotic`: this check holds where it refutes that one.
+    """
+
+    engine = Engine.ASYMPTOTICS
+    left: Expr
+    right: Expr
+    path: Mapping[Symbol, Expr]
+    given: tuple[Boolean, ...] = ()
+    name: str = "unbounded"
+
+
+@dataclass(frozen=True)
+class Units(Check):
+    """Every sum in ``left`` and ``right`` adds like things, and the two have the same unit. Engine: units.
+
+    The units are those of `notation.MEANING`; ``units`` gives the unit of a symbol for which that table says "as
+    there", or which the claim lets stand for something else.
+    """
+
+    engine = Engine.UNITS
+    left: Expr
+    right: Expr
+    units: Mapping[Symbol, str] = field(default_factory=lambda: MappingProxyType({}))
+    name: str = "units"
+
+
+@dataclass(frozen=True)
+class Simulated(Check):
+    """The mean of a simulated quantity stands in the relation to ``value``. Engine: simulation.
+
+    ``quantity`` names an entry of `lastiterate.proofs_checks.experiments.EXPERIMENTS`, ``parameters`` are its
+    numbers, and ``value`` may use them. With "==" the confidence interval must lie within
+    ``tolerance`` of the value; with "<=" it may reach that far above.
+    """
+
+    engine = Engine.SIMULATION
+    quantity: str
+    sign: Sign
+    value: Expr
+    parameters: Mapping[Symbol, Expr | int]
+    tolerance: Expr = S.Zero
+    name: str = "simulation"
+
+    @property
+    def relation(self) -> Relation:
+        """The sign as a member of `Relation`."""
+        return Relation(self.sign)
