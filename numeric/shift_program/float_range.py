@@ -16,13 +16,10 @@ from lastiterate.numeric.run import NoisySGD
 __all__ = ["extreme", "refuse_extreme"]
 
 _LENGTH, _APART = 1e60, 1e30
-_STEPS, _BATCHES = 10_000_000, 1_000_000
 
 
 def extreme(run: NoisySGD, assumption: Assumption) -> str:
     """The first number of the run or the assumption that the float searches cannot take, as ``name=value``; or ""."""
-    if run.sampling == "shuffled" and (run.steps > _STEPS or run.batches > _BATCHES):
-        return f"steps={run.steps}, dataset_size / batch_size={run.batches}"
     for name, value in _described(run):
         if isfinite(value) and not 1 / _LENGTH <= value <= _LENGTH:
             return f"{name}={value:g}"
@@ -56,8 +53,7 @@ def refuse_extreme(what: str, run: NoisySGD, assumption: Assumption) -> None:
     if found:
         raise InputError(
             f"{what} needs numbers between {1 / _LENGTH:g} and {_LENGTH:g}, lengths within a factor of {_APART:g} of "
-            f"each other, and shuffled runs of at most {_STEPS} steps and {_BATCHES} batches, got {found}; measure "
-            "lengths in another unit, or call bound, which answers all the same."
+            f"each other, got {found}; measure lengths in another unit, or call bound, which answers all the same."
         )
 
 

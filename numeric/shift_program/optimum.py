@@ -22,7 +22,7 @@ from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.affine import best_window, window
 from lastiterate.numeric.shift_program.bracket import bracket
-from lastiterate.numeric.shift_program.participations import LONGEST, Encounters, cheapest
+from lastiterate.numeric.shift_program.participations import Encounters, cheapest
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.shooting import shoot
@@ -160,7 +160,7 @@ def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
     """Cyclic batches with constant steps: the string of the affine expansion above, without a loop over the steps."""
     # The lines at 0 lie above e where e is concave: what they give is a feasible path even where it is not optimal.
     free, into = program.expansion(met[0] + 1).affine_on(0.0), program.expansion(met[0]).affine_on(0.0)
-    if free is None or into is None or free[1] != 0 or len(met) > LONGEST:
+    if free is None or into is None or free[1] != 0:
         return None
     last = program.steps - met[-1]
     encounters = Encounters(

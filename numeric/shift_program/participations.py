@@ -31,12 +31,10 @@ from lastiterate.numeric.shift_program.affine import geometric_sum
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
-__all__ = ["LONGEST", "Encounters", "MergedPath", "cheapest"]
+__all__ = ["Encounters", "MergedPath", "cheapest"]
 
 Array = NDArray[np.float64]
 
-LONGEST = 1 << 21
-"""Most encounters that are taken, each by itself."""
 _LONGEST = 4096
 _GROWTH = 100.0
 _UP = 1 + 1e-12
@@ -75,6 +73,7 @@ class Encounters:
 class MergedPath:
     """A path by its pieces: from ``start`` on, piece i hides ``amounts[i]`` over ``lengths[i]`` steps at growth c.
 
+    The first piece comes ``repeated`` times.
     Within a piece shifts are proportional to what is left of them at its end, as is optimal.
     """
 
@@ -83,6 +82,7 @@ class MergedPath:
     c: float
     lengths: tuple[int, ...]
     amounts: tuple[float, ...]
+    repeated: int = 1
 
     @property
     def shifts(self) -> Array:
@@ -91,7 +91,7 @@ class MergedPath:
         for length, amount in zip(self.lengths, self.amounts, strict=True):
             left = self.c ** np.arange(length - 1, -1, -1.0)
             parts.append(amount * left / np.sum(left**2))
-        return np.concatenate(parts)
+        return np.concatenate([np.tile(parts[0], self.repeated), *parts[1:]])
 
 
 def cheapest(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
@@ -117,58 +117,73 @@ def _width(met: Encounters, w: int) -> arb:
 
 
 def _contracting(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
-    c, s, D = float(met.c), float(met.s), diameter
-    rest = np.arange(met.count - 2.0)
-    d = np.concatenate([[met.last, met.last + met.gap], met.last + met.gap + (rest + 1) * met.period])[: met.count]
-    height = np.concatenate([[0.0], np.cumsum(s * c ** (d - 1))])
     # Starts: at the first encounter from 0, and right after the (j+1)-th from the end, j encounters to come.
-    tops = [(met.count, int(d[-1]), 0.0)]
-    if isfinite(D):
-        w = np.append(d - 1, met.steps)[: met.count + 1]
-        j = np.arange(met.count)
-        ok = w[: met.count] > 0
-        if ok.any():
-            w, j = w[: met.count][ok], j[ok]
-            with np.errstate(all="ignore"):  # what overflows is not the least
-                energy = np.nan_to_num(_floats(c, d, height, w, j, D), nan=np.inf)
-            best = int(energy.argmin())
-            tops += [(int(j[i]), int(w[i]), D) for i in {max(best - 1, 0), best, min(best + 1, len(w) - 1)}]
+    tops = [(met.count, met.before_end(met.count), 0.0)]
+    if isfinite(diameter):
+        tops += [(j, met.before_end(j + 1) - 1, diameter) for j in _starts(met, diameter)]
     found = [_string(met, *top) for top in tops]
     return min(found, key=lambda one: float(one[0].upper()))
 
 
-def _floats(c: float, d: Array, height: Array, w: Array, j: NDArray[np.int64], D: float) -> Array:
+def _starts(met: Encounters, diameter: float) -> list[int]:
+    """The cheapest start from the diameter and its neighbours, by the encounters that are left.
+
+    All are looked at up to `_LONGEST`, beyond that ever fewer and then those around the best: any start is valid.
+    """
+    first, last = (1 if met.last == 1 else 0), met.count - 1
+    if first > last:
+        return []
+    near = np.arange(first, min(last, first + _LONGEST) + 1)
+    far = np.geomspace(near[-1] + 1, last, _LONGEST).astype(np.int64) if last > near[-1] else near[:0]
+    looked = np.unique(np.concatenate([near, far, [last]]))
+    while True:
+        at = int(_floats(met, looked, diameter).argmin())
+        low, high = int(looked[max(at - 1, 0)]), int(looked[min(at + 1, len(looked) - 1)])
+        if high - low <= 2:
+            return sorted({low, int(looked[at]), high})
+        looked = np.unique(np.linspace(low, high, _LONGEST).astype(np.int64))
+
+
+def _floats(met: Encounters, j: NDArray[np.int64], D: float) -> Array:
     """The energy to each start from the diameter, through every choice of the points that may be touched."""
+    c, s = float(met.c), float(met.s)
 
     def width(steps: Array) -> Array:
         if c == 0:
             return np.ones_like(steps)
         return steps.copy() if c == 1 else np.expm1(2 * steps * np.log(c)) / np.expm1(2 * np.log(c))
 
-    top_x, top_h = width(w), height[j] + c**w * D
-    zero = np.zeros_like(w)
-    points = [(zero, zero)]
-    for k in (np.ones_like(j), np.full_like(j, 2), j):
-        at = np.clip(k, 1, None)
-        points.append(
-            (
-                np.where(j >= k, width(d[np.minimum(at, len(d)) - 1]), 0.0),
-                np.where(j >= k, height[np.minimum(at, len(d))], 0.0),
-            )
-        )
-    best = np.full(len(w), np.inf)
-    for size in range(4):
-        for chosen in combinations((1, 2, 3), size):
-            energy, feasible = np.zeros_like(w), np.ones(len(w), dtype=bool)
-            way = [points[0], *(points[i] for i in chosen), (top_x, top_h)]
-            for (x0, h0), (x1, h1) in pairwise(way):
-                wide = np.maximum(x1 - x0, 1e-300)
-                energy += np.where(x1 > x0, (h1 - h0) ** 2 / wide, 0.0)
-                for x, h in points[1:]:
-                    inside = (x > x0) & (x < x1)
-                    feasible &= ~inside | (h0 + (h1 - h0) * (x - x0) / wide >= h * (1 - 1e-12))
-            best = np.where(feasible, np.minimum(best, energy), best)
-    return best
+    def place(k: NDArray[np.int64]) -> Array:
+        return np.asarray(np.where(k == 1, met.last, met.last + met.gap + (k - 2.0) * met.period))
+
+    def height(k: NDArray[np.int64]) -> Array:
+        if c == 0 or c == 1:
+            return s * (k.astype(float) if c else np.minimum(k, 1.0) * (met.last == 1))
+        others = np.expm1(np.maximum(k - 1, 0) * met.period * np.log(c)) / np.expm1(met.period * np.log(c))
+        return np.asarray(s * (c ** (met.last - 1.0) + c ** (met.last + met.gap - 1.0) * others) * (k > 0))
+
+    with np.errstate(all="ignore"):  # what overflows is not the least
+        w = place(j + 1) - 1
+        top_x, top_h = width(w), height(j) + c**w * D
+        zero = np.zeros_like(w)
+        points = [(zero, zero)]
+        points += [
+            (np.where(j >= k, width(place(np.maximum(k, 1))), 0.0), np.where(j >= k, height(k), 0.0))
+            for k in (np.ones_like(j), np.full_like(j, 2), j)
+        ]
+        best = np.full(len(w), np.inf)
+        for size in range(4):
+            for chosen in combinations((1, 2, 3), size):
+                energy, feasible = np.zeros_like(w), np.ones(len(w), dtype=bool)
+                way = [points[0], *(points[i] for i in chosen), (top_x, top_h)]
+                for (x0, h0), (x1, h1) in pairwise(way):
+                    wide = np.maximum(x1 - x0, 1e-300)
+                    energy += np.where(x1 > x0, (h1 - h0) ** 2 / wide, 0.0)
+                    for x, h in points[1:]:
+                        inside = (x > x0) & (x < x1)
+                        feasible &= ~inside | (h0 + (h1 - h0) * (x - x0) / wide >= h * (1 - 1e-12))
+                best = np.where(feasible, np.minimum(best, energy), best)
+        return np.asarray(np.nan_to_num(best, nan=np.inf))
 
 
 def _string(met: Encounters, j: int, w: int, distance: float) -> tuple[arb, MergedPath]:
@@ -217,13 +232,12 @@ def _amount(met: Encounters, p: _Point, q: _Point) -> arb:
 
 def _each_by_itself(met: Encounters) -> tuple[arb, MergedPath]:
     """From 0 each encounter is hidden before the next."""
-    total, lengths = arb(0), [met.last]
-    for times, length in ((1, met.last), (met.count > 1, met.gap), (max(met.count - 2, 0), met.period)):
-        if times:
-            total += times * (met.s * met.c ** (length - 1)) ** 2 / _width(met, length)
-    lengths = [met.last, met.gap, *[met.period] * (met.count - 2)][: met.count][::-1]
-    amounts = tuple(float(met.s * met.c ** (length - 1)) for length in lengths)
-    return total, MergedPath(met.steps - met.before_end(met.count), 0.0, float(met.c), tuple(lengths), amounts)
+    each = ((max(met.count - 2, 0), met.period), (int(met.count > 1), met.gap), (1, met.last))
+    pieces = [(times, length, met.s * met.c ** (length - 1)) for times, length in each if times]
+    total = sum((times * amount**2 / _width(met, length) for times, length, amount in pieces), arb(0))
+    times, lengths, amounts = zip(*pieces, strict=True)
+    start = met.steps - met.before_end(met.count)
+    return total, MergedPath(start, 0.0, float(met.c), lengths, tuple(float(a) for a in amounts), times[0])
 
 
 def _merged(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:

@@ -23,14 +23,17 @@ Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units o
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.rounding import exact, lower, precision, upper
+from lastiterate.numeric.shift_program.affine import geometric_sum
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
 
-__all__ = ["Epoch", "Shuffled", "iterate", "merged"]
+__all__ = ["Epoch", "Shuffled", "iterate", "merged", "merged_alike"]
 
 Array = NDArray[np.float64]
 
@@ -74,8 +77,8 @@ class Epoch:
         return np.append(self.weight, self.never) if self.never > 0 else self.weight
 
 
-def merged(c: Array, d: Array, s: Array, noise: Array, batches: int, places: Sequence[int] | None = None) -> Epoch:
-    """The orders of an epoch of len(c) <= ``batches`` steps.
+def merged(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epoch:
+    """The orders of an epoch of len(c) <= ``batches`` steps, every encounter told apart.
 
     Args:
         c: (n,) growth of each step without the sample, rounded up.
@@ -83,9 +86,6 @@ def merged(c: Array, d: Array, s: Array, noise: Array, batches: int, places: Seq
         s: (n,) sensitivity of each step, rounded up.
         noise: (n,) standard deviation of each step, rounded down.
         batches: l, the orders that are equally likely.
-        places: which encounters are told apart, increasing, the last step among them; an encounter between two of
-            them is taken for the later one, its sensitivity grown on the way there where c > 1, which is never
-            cheaper with constant steps and d <= c (claim ours/shuffled/late). None for all.
     """
     n = len(c)
     grow, shrink = 1 + 4 * (n + 4) * _EPS, 1 - 8 * (n + 4) * _EPS
@@ -97,22 +97,67 @@ def merged(c: Array, d: Array, s: Array, noise: Array, batches: int, places: Seq
     for t in reversed(range(n)):
         tail[t] = tail[t + 1] * c[t]
         tail_noise[t] = tail_noise[t + 1] + (noise[t] * tail[t + 1]) ** 2
-    at = np.arange(n) if places is None else np.asarray(places)
-    group = np.diff(np.concatenate([[-1], at]))
-    grown = np.maximum(c[at], 1.0) ** (group - 1) * grow
     return Epoch(
-        group / batches,
-        head[at] * grow,
-        head_noise[at] * shrink,
-        d[at],
-        s[at] * grown,
-        tail[at + 1] * grow,
-        tail_noise[at] * shrink,
-        tail_noise[at + 1] * shrink,
+        np.full(n, 1 / batches),
+        head[:-1] * grow,
+        head_noise[:-1] * shrink,
+        d,
+        s * grow,
+        tail[1:] * grow,
+        tail_noise[:-1] * shrink,
+        tail_noise[1:] * shrink,
         (batches - n) / batches,
         float(head[n]) * grow,
         float(tail_noise[0]) * shrink,
     )
+
+
+def merged_alike(
+    c: float, d: float, s: float, noise: float, steps: int, batches: int, places: Sequence[int] | None = None
+) -> Epoch:
+    """As `merged` for ``steps`` equal steps, in closed form: k steps grow by c^k, their noise is 1 + .. + c^(2k - 2).
+
+    Args:
+        c: growth without the sample, rounded up.
+        d: growth with it, rounded up.
+        s: sensitivity, rounded up.
+        noise: standard deviation, rounded down.
+        steps: n, at most ``batches``.
+        batches: l, the orders that are equally likely.
+        places: which encounters are told apart, increasing, the last step among them; an encounter between two of
+            them is taken for the later one, its sensitivity grown on the way there where c > 1, which is never
+            cheaper where d <= c (claim ours/shuffled/late). None for all.
+    """
+    at = list(range(steps)) if places is None else list(places)
+    group = [here - before for before, here in pairwise([-1, *at])]
+    with precision():
+        growth, variance = exact(c), exact(noise) ** 2
+
+        def spread(count: int) -> float:
+            if c == 0 or count == 0:
+                return lower(variance) if count else 0.0
+            return lower(variance * geometric_sum(growth**2, count) / growth**2)
+
+        def rows(value: Callable[[int], float], counts: list[int]) -> Array:
+            return np.array([value(count) for count in counts])
+
+        def grown(count: int) -> float:
+            return upper(growth**count)
+
+        after = [steps - 1 - t for t in at]
+        return Epoch(
+            np.array([count / batches for count in group]),
+            rows(grown, at),
+            rows(spread, at),
+            np.full(len(at), d),
+            rows(lambda count: upper(exact(s) * growth.max(exact(1)) ** (count - 1)), group),
+            rows(grown, after),
+            rows(spread, [count + 1 for count in after]),
+            rows(spread, after),
+            (batches - steps) / batches,
+            grown(steps),
+            spread(steps),
+        )
 
 
 @dataclass(frozen=True, eq=False)

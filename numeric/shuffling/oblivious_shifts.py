@@ -140,16 +140,18 @@ def blind_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None) -> tuple[
         first = k * epochs.batches
         if epochs.steps - first > LONGEST + epochs.batches:
             break
-        after = free[max(epochs.steps - first - epochs.batches, 0) : epochs.steps - first][::-1]
-        options = np.minimum(after, waiting)[:, None]
-        rest, chances = epochs.batches - len(options), None
-        if rest:  # the last epoch is cut: the sample may not be met, and the start is at the boundary
-            chances = np.append(np.full(len(options), 1.0), rest) / epochs.batches
-            options = np.append(options, [[never]], axis=0)
-        now = min(float(pool(options, kappa, chances)[0]), blind[min(epochs.steps - first, len(blind) - 1)], waiting)
+        steps = epochs.steps - first
+        after = free[max(steps - epochs.batches, 0) : steps]
+        # Encounters before the windows looked at start later; in a cut epoch the sample may not be met at all.
+        cases = np.array([min(steps, epochs.batches) - len(after), max(epochs.batches - steps, 0)])
+        options = np.concatenate([np.minimum(after, waiting), [waiting, never]])[:, None]
+        chances = np.concatenate([np.ones(len(after)), cases]) / epochs.batches
+        met = chances > 0
+        pooled = float(pool(options[met], kappa, chances[met])[0])
+        now = min(pooled, blind[min(steps, len(blind) - 1)], waiting)
         if now < waiting:
             waiting, start = float(now), first
-        elif now > 0 and float(after.min()) >= waiting:
+        elif now > 0 and float(after.min(initial=inf)) >= waiting:
             break
     waiting *= _UP
     return (waiting, start) if waiting < composed else (composed, 0)
@@ -161,22 +163,27 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
     Hiding s over an encounter and k free steps costs the least over shots of sum a_t^2 + (s - A)_+^2, A what the free
     steps hide. Arguments as `blind_cost`.
     """
-    rest = epochs.steps % epochs.batches
-    cost = np.full(epochs.batches, epochs.s**2)
+    rest, batches = epochs.steps % epochs.batches, epochs.batches
+    cost = np.full(min(batches, LONGEST), epochs.s**2)
     xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
     A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
-    for k in range(1, min(epochs.batches, LONGEST)):
+    for k in range(1, len(cost)):
         paid, lost = paid + xi**2, lost + 4 * _EPS * (A + xi)
         A = drift.inverse(A + xi)
         cost[k:] = min(float(cost[k - 1]), float((paid + np.maximum(epochs.s - A + lost, 0.0) ** 2).min()))
         xi = _next(xi, drift, A)
         if float(paid.min()) > float(cost[k]):
             break
-    whole = (epochs.steps // epochs.batches) * float(pool(cost[:, None], kappa)[0])
-    if not rest:
-        return whole * _UP
-    cut = np.append(cost[:rest], np.zeros(epochs.batches - rest))
-    return (whole + float(pool(cut[:, None], kappa)[0])) * _UP
+
+    def mean(steps: int) -> float:
+        """Over the encounters of an epoch of so many steps; 0 where the epoch is cut before."""
+        chances = np.ones(min(steps, len(cost)))
+        chances[-1] += steps - len(chances)
+        return float(
+            pool(np.append(cost[: len(chances)], 0.0)[:, None], kappa, np.append(chances, batches - steps) / batches)[0]
+        )
+
+    return ((epochs.steps // batches) * mean(batches) + (mean(rest) if rest else 0.0)) * _UP
 
 
 def _next(xi: Array, drift: PowerDrift, A: Array) -> Array:

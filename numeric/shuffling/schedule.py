@@ -10,8 +10,8 @@ from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.participations import LONGEST, Encounters
-from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, merged
+from lastiterate.numeric.shift_program.participations import Encounters
+from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, merged, merged_alike
 from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift
 
 __all__ = ["View"]
@@ -64,11 +64,11 @@ class View:
     def late(self) -> Encounters | None:
         """The program of the order with every encounter as late as can be, where no order costs more."""
         lines = self.lines(0) if self.run.constant else None
-        if lines is None or self.count > LONGEST or not lines[0][0] <= 1 or not lines[1][0] <= lines[0][0]:
+        if lines is None or not (c := lines[0][0].max(lines[1][0])) <= 1:
             return None
-        (c, _), (d, s) = lines
         gap = self.run.steps % self.batches or self.batches
-        return Encounters(c, d, s, self.run.noise_std_at(0), self.run.steps, self.count, 1, gap, self.batches)
+        s, noise = lines[1][1], self.run.noise_std_at(0)
+        return Encounters(c, c, s, noise, self.run.steps, self.count, 1, gap, self.batches)
 
     def drift(self) -> tuple[PowerDrift, Epochs] | None:
         """For shifts that do not look at the order: constant steps that expand, in units of the noise."""
@@ -100,25 +100,27 @@ class View:
             lines = self.lines(t)
             if lines is None:
                 return None
-            (c, _), (d, s) = lines
-            rows.append((upper(c), upper(d), upper(s), self.run.noise_std_at(t)))
-        columns = np.array(rows).T
-        if self.run.constant:
-            columns = np.repeat(columns, len(steps), axis=1)
-        c, d, s, noise = columns
+            (free, _), (into, step) = lines
+            rows.append((upper(free), upper(into), upper(step), self.run.noise_std_at(t)))
         with np.errstate(over="ignore"):
-            found = merged(c, d, s, noise, self.batches, self._places(len(steps)))
-        grown = max(found.whole, float(found.head.max()), float(found.tail.max()))
-        return found if grown <= _HUGE and isfinite(found.whole_noise) else None
+            if self.run.constant:
+                c, d, s, noise = rows[0]
+                if len(steps) * log(max(c, 1.0)) > log(_HUGE):
+                    return None
+                places = _places(c, len(steps)) if d <= c else range(len(steps))
+                found = merged_alike(c, d, s, noise, len(steps), self.batches, places)
+            else:
+                free_growth, growth, sensitivity, noises = np.array(rows).T
+                found = merged(free_growth, growth, sensitivity, noises, self.batches)
+        greatest = max(found.whole, float(found.head.max()), float(found.tail.max()))
+        return found if greatest <= _HUGE and isfinite(found.whole_noise) else None
 
-    def _places(self, steps: int) -> list[int] | None:
-        """Encounters that are told apart: all with schedules; else ever fewer far from the end of the epoch."""
-        lines = self.lines(0) if self.run.constant else None
-        if lines is None or not lines[1][0] <= lines[0][0]:
-            return None
-        widest = _GROWN / log(max(float(lines[0][0]), 1 + 1e-12))
-        back, places = 0.0, []
-        while back < steps:
-            places.append(steps - 1 - int(back))
-            back += max(1.0, min(back * _RATIO, widest)) if back >= _TOLD_APART else 1.0
-        return sorted(set(places))
+
+def _places(c: float, steps: int) -> list[int]:
+    """Encounters that are told apart: ever fewer far from the end of the epoch."""
+    widest = _GROWN / log(max(c, 1 + 1e-12))
+    back, places = 0.0, []
+    while back < steps:
+        places.append(steps - 1 - int(back))
+        back += max(1.0, min(back * _RATIO, widest)) if back >= _TOLD_APART else 1.0
+    return sorted(set(places))

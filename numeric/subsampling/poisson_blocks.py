@@ -29,6 +29,9 @@ __all__ = ["Block", "BlockShares", "block"]
 
 Array = NDArray[np.float64]
 
+_LEAST = 1e-30
+"""Contractions are rounded up to this, so that several blocks in a row stay within the range of floats."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -69,7 +72,7 @@ def block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: flo
         return None
     tracked = upper(steps * eta * exact(run.clip_norm) / b / (1 - contraction))
     chance = min(1.0, upper(steps * exact(beyond) + exact(below)))
-    return Block(steps, upper(contraction), min(run.diameter, tracked), tracked < run.diameter, chance)
+    return Block(steps, max(upper(contraction), _LEAST), min(run.diameter, tracked), tracked < run.diameter, chance)
 
 
 @dataclass(frozen=True, eq=False)

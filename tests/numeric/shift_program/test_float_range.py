@@ -178,7 +178,7 @@ def test_more_batches_than_steps(batches: str) -> None:
     run = NoisySGD(5, 1.0, 2.0, 1.0, 10**12, batch_size=1, sampling=batches)
     assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon <= 1.0 * (1 + 1e-9)
     varied = replace(run, noise_std=(2.0, 2.0, 1.0, 2.0, 2.0))
-    assert li.bound(varied, li.Clipped(), order=2.0).epsilon >= 1.0
+    assert li.bound(varied, li.Clipped()).rdp(2.0) >= 1.0  # of shuffled batches for the worst order
 
 
 _REFUSING: dict[str, Callable[[NoisySGD], object]] = {
@@ -225,17 +225,6 @@ class _Unread(Clipped):
         ({"noise_std": 2e29}, li.Clipped(), ""),
         ({"diameter": 1e-31}, li.Clipped(), "step_size * clip_norm / batch_size=1 beside diameter=1e-31"),
         ({"diameter": 1e31}, li.Clipped(), "diameter=1e+31 beside step_size * clip_norm / batch_size=0.25"),
-        ({"steps": 10_000_000, **_SCHEMES["shuffled"]}, li.Clipped(), ""),
-        (
-            {"steps": 10_000_001, **_SCHEMES["shuffled"]},
-            li.Clipped(),
-            "steps=10000001, dataset_size / batch_size=2",
-        ),
-        (
-            {"dataset_size": 2_000_002, **_SCHEMES["shuffled"]},
-            li.Clipped(),
-            "steps=50, dataset_size / batch_size=1000001",
-        ),
     ],
 )
 def test_the_number_that_is_out_of_reach_is_named(

@@ -312,3 +312,10 @@ def test_bad_requests() -> None:
         ShiftProgram(_RUN, Convex(1.0))
     with pytest.raises(InputError, match="step_size <= 2/L"):
         bound(_RUN, Convex(30.0), order=2.0)
+
+
+def test_blocks_that_contract_to_nothing() -> None:
+    """0.2^256 is beyond the range of the search, and so is what a block of it leaves."""
+    run = NoisySGD(300, 1.0, 0.03, 1.0, 8, batch_size=7, sampling="poisson", diameter=0.1)
+    found = bound(run, StronglyConvex(0.8, 0.8), order=2.0).epsilon
+    assert lower_bound(run, StronglyConvex(0.8, 0.8), order=2.0).value <= found < 66.0
