@@ -7,7 +7,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["CITED", "PAPERS", "PROOFS", "Paper", "ProofPage", "Source"]
+__all__ = ["CITED", "PAPERS", "PROOFS", "Paper", "ProofPage", "Source", "proof"]
 
 
 @dataclass(frozen=True)
@@ -63,27 +63,41 @@ class Source:
     """Where a second reader finds what a claim says.
 
     Attributes:
-        work: the paper, or the page of our own proof.
+        work: the paper, the page of our own proof, or what a draft is called.
         number: of the statement there as printed, or the section.
-        detail: number of an equation, or a phrase of the line meant.
+        detail: number of an equation, or words of the line meant.
     """
 
-    work: Paper | ProofPage
+    work: Paper | ProofPage | str
     number: str
     detail: str = ""
+
+    @property
+    def url(self) -> str:
+        """Address of the paper, "" where it has none."""
+        return self.work.url if isinstance(self.work, Paper) else ""
 
     def __str__(self) -> str:
         """The work, the number and the detail.
 
         >>> print(Source(PAPERS["chien_li"], "Lemma 3.5", "(7)"))
         Chien & Li 2025 (arXiv:2410.01068), Lemma 3.5, (7)
-        >>> print(Source(PROOFS["shuffled"], "The worst order is late"))
-        docs/proofs/shuffled.md, The worst order is late
+        >>> print(Source("Our draft", "Remark 2"))
+        Our draft, Remark 2
         """
-        named = self.work.short
+        named = self.work if isinstance(self.work, str) else self.work.short
         if isinstance(self.work, Paper) and self.work.arxiv:
             named += f" (arXiv:{self.work.arxiv})"
         return ", ".join(part for part in (named, self.number, self.detail) if part)
+
+
+def proof(page: str, section: str) -> Source:
+    """A section of a page of our own proofs, by the name of the page.
+
+    >>> print(proof("cyclic", "The strongly convex value"))
+    docs/proofs/cyclic.md, The strongly convex value
+    """
+    return Source(PROOFS[page], section)
 
 
 _DATA: Final = tomllib.loads((resources.files("lastiterate.symbolic") / "papers.toml").read_text(encoding="utf-8"))
