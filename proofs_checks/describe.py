@@ -109,8 +109,7 @@ def _outcome(outcome: Outcome) -> Iterator[str]:
 
 def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
     """The title, and what each check that does not hold came to, in a line or two."""
-    source = claim.source
-    yield f"{claim.title} ({source.number}, line {source.line} of {source.file})"
+    yield f"{claim.title} ({claim.source})"
     for outcome in report.outcomes:
         if outcome.status is Status.HELD:
             continue
@@ -134,13 +133,11 @@ def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
 
 def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ()) -> str:
     """Title, source, verdict, assumptions, symbols with units, checks and mutants with their outcomes, remark."""
-    source = claim.source
-    equation = f", {source.equation}" if source.equation else ""
     grade = f" ({report.grade})" if report.grade else ""
     lines = [
         claim.key,
         f"  {claim.title}",
-        f"  {source.number}{equation}, line {source.line} of {source.file}; {claim.role}",
+        f"  {claim.source}; {claim.role}",
         f"  verdict: {report.verdict}{grade}; {report.rejected} of {len(report.mutants)} mutants rejected",
     ]
     if claim.repairs:

@@ -28,6 +28,7 @@ from lastiterate.symbolic.checks import (
     UpperBound,
     Value,
 )
+from lastiterate.symbolic.papers import Source
 
 __all__ = [
     "Asymptotic",
@@ -63,16 +64,6 @@ class Role(StrEnum):
     OURS = "ours"
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where a second reader finds the line: file in shared/seeds, line number there, number in the paper."""
-
-    file: str
-    line: int
-    number: str
-    equation: str = ""
-
-
 @dataclass(frozen=True, init=False)
 class Claim:
     """A statement of a paper; `Step` is a step of its proof, and `Ours` a result of ours beside it.
@@ -81,7 +72,7 @@ class Claim:
     >>> from lastiterate.symbolic.checks import Identity
     >>> x = Symbol("x")
     >>> square = Identity((x + 1) ** 2, x**2 + 2 * x + 1).mutant("cross term once", right=x**2 + x + 1)
-    >>> [mutant.name for mutant in Claim("toy/square", "A square", Source("toy.txt", 1, "(1)"), square).mutants]
+    >>> [mutant.name for mutant in Claim("toy/square", "A square", Source("toy", "(1)"), square).mutants]
     ['cross term once']
 
     Attributes:

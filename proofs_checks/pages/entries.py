@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lastiterate.proofs_checks.selection import repaired_by
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.items import PAPERS
+from lastiterate.symbolic.papers import PAPERS
 
 __all__ = ["EngineCount", "Entry", "PaperCount", "by_engine", "by_paper", "entries", "paper_title"]
 
@@ -68,10 +68,10 @@ def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport]) -> tuple[En
 def paper_title(paper: str) -> str:
     """How readers call a paper; its name in keys where nothing else is known.
 
-    >>> paper_title("chien_li"), paper_title("toy")
-    ('Chien & Li 2025', 'toy')
+    >>> paper_title("chien_li"), paper_title("ours"), paper_title("toy")
+    ('Chien & Li 2025', 'Ours', 'toy')
     """
-    return PAPERS[paper].title if paper in PAPERS else paper
+    return "Ours" if paper == "ours" else PAPERS[paper].short if paper in PAPERS else paper
 
 
 def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:

@@ -13,7 +13,8 @@ from lastiterate.proofs_checks.pages.page import ledger_page, mapping_page
 from lastiterate.proofs_checks.report import as_json, as_junit
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.items import PAPERS, Item, items
+from lastiterate.symbolic.items import Item, items
+from lastiterate.symbolic.papers import PAPERS
 
 __all__ = ["HOME", "files", "write_folder"]
 

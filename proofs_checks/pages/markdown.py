@@ -36,8 +36,7 @@ def _text(words: str) -> str:
 def _claim(entry: Entry) -> Iterator[str]:
     claim, report = entry.claim, entry.report
     grade = f" ({report.grade})" if report.grade else ""
-    place = ", ".join(part for part in (claim.source.number, claim.source.equation) if part)
-    where = _text(f"{place}, line {claim.source.line} of {claim.source.file}")
+    where = _text(str(claim.source))
     rejected = f"{report.rejected}/{len(report.mutants)} mutants"
     yield f"- **{report.verdict}**{grade} `{claim.key}`: {_text(claim.title)}. {where}; {rejected}."
     if claim.remark:

@@ -18,7 +18,8 @@ from lastiterate.proofs_checks.pages.plots import plot
 from lastiterate.proofs_checks.report import summary
 from lastiterate.proofs_checks.verdict import Counterexample, Verdict
 from lastiterate.symbolic.claim import Check, Claim, Role
-from lastiterate.symbolic.items import PAPERS, Item
+from lastiterate.symbolic.items import Item
+from lastiterate.symbolic.papers import PAPERS
 
 __all__ = ["ledger_page", "mapping_page"]
 
@@ -112,7 +113,7 @@ def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], hom
         .get_template("mapping.html.j2")
         .render(
             title=paper_title(paper),
-            files=PAPERS[paper].files,
+            works=[work for name, work in PAPERS.items() if name == paper or name.startswith(f"{paper}_")],
             listed=listed,
             entries={entry.claim.key: entry for entry in shown},
             home=home,

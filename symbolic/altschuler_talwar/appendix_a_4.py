@@ -40,7 +40,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_a_4/observation_a_1",
         "Observation A.1: P[E] >= 0.9",
-        at(708, "Observation A.1"),
+        at("Observation A.1"),
         Identity(b * (3 * D * n / (4 * K * eta)) / n, 3 * b * D / (4 * K * eta), "mean number of pushes"),
         _pushes(1000).mutant("D >= 900 eta K", sign="<=", given=(900 * eta * K <= D,)),
         _chernoff(Rational(15, 100), 750)
@@ -53,7 +53,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/appendix_a_4/hitting",
         "The walk ever surpasses 0.1 D with probability at most exp(-5)",
-        at(718, "Observation A.1"),
+        at("Observation A.1"),
         IntervalInequality(exp(-(_tenth**2) / Rational(2, 1000)), "<=", exp(-5), {}, "ever").mutant(
             "exp(-6)", right=exp(-6)
         ),
@@ -65,7 +65,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_a_4/observation_a_2",
         "Observation A.2: given E the walk ends above Z + D/10",
-        at(728, "Observation A.2"),
+        at("Observation A.2"),
         Inequality(z + D / 10, "<=", -D / 2 + y + z, (y >= Rational(85, 100) * 3 * D / 4,), "D/10").mutant(
             "D/5", left=z + D / 5
         ),
@@ -80,7 +80,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/appendix_a_4/events",
         "P[A] >= P[A and E] = P[A] - P[A and not E] >= P[A] - 0.1",
-        at(734, "A.4"),
+        at("A.4"),
         Inequality(x - _tenth, "<=", x - y, (y <= 1 - z, z >= Rational(9, 10)), "x = P[A], y = P[A, not E]").mutant(
             "less 0.05", left=x - _tenth / 2
         ),
@@ -88,7 +88,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/appendix_a_4/probability",
         "P[N(0, 1) >= -0.1 / sqrt(0.001)] is 0.999993",
-        at(738, "A.4", "last display but one"),
+        at("A.4", "last display but one"),
         Value(_probability, "0.999993").mutant("one", printed="1.000000"),
         remark="""The proof puts the probability at 0.999993. It is 0.99922. The next display survives, since 0.899
         still exceeds exp(0.1)/2 + 0.01, which is about 0.563.""",
@@ -96,7 +96,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/appendix_a_4/probability_repaired",
         "The probability is 0.99922, and what the proof needs follows",
-        at(738, "A.4", "last display but one"),
+        at("A.4", "last display but one"),
         Value(_probability, "0.99922"),
         IntervalInequality(_needed, "<=", _probability - Rational(1, 10), {}, "what is needed").mutant(
             "half is lost", right=_probability - Rational(1, 2)
@@ -106,7 +106,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/appendix_a_4/last_display",
         "P[w_T >= 0] is at least 0.99993 - 0.1, by the two displays before",
-        at(742, "A.4", "last display"),
+        at("A.4", "last display"),
         IntervalInequality(
             Rational(99993, 100_000) - _tenth, "<=", _probability - _tenth, {}, "by what is proved"
         ).mutant("0.9999", left=Rational(9999, 10_000) - _tenth),
@@ -116,7 +116,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/appendix_a_4/last_display_repaired",
         "(A.2): 0.999 - 0.1 is proved, and above exp(0.1)/2 + 0.01",
-        at(701, "A.4", "(A.2)"),
+        at("A.4", "(A.2)"),
         IntervalInequality(Rational(999, 1000) - _tenth, "<=", _probability - _tenth, {}, "proved"),
         IntervalInequality(_needed, "<", Rational(999, 1000) - _tenth, {}, "enough").mutant(
             "half of it", right=Rational(999, 2000) - _tenth

@@ -38,7 +38,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_b_1/bound",
         "(B.1): T s^2 or w (D~/w + s)^2 over the windows, for convex losses and full batches",
-        at(760, "B.1", "(B.1)"),
+        at("B.1", "(B.1)"),
         UpperBound("altschuler_talwar_b1", _RUNS, name="against solvable runs")
         .mutant("eta K/n", altered={K: K / 2})
         .mutant("2 n samples", altered={n: 2 * n}),
@@ -49,7 +49,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_b_1/best_window",
         "The second bound of (B.1) is least at w = D/s, where it is 4 D s",
-        at(766, "B.1", "Numerical computation"),
+        at("B.1", "Numerical computation"),
         Inequality(4 * D * s, "<=", _cost, name="no window is better").mutant("five for four", left=5 * D * s),
         Identity(_cost.subs(x, D / s), 4 * D * s, "attained").mutant("window 2 D/s", left=_cost.subs(x, 2 * D / s)),
         Identity(D + x * s - x * (D / x + s), Integer(0), "the shifts end at z_T = 0").mutant(
@@ -60,7 +60,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_b_1/remark_b_2",
         "Remark B.2: where a sample is removed and not replaced, K may stand for 2 K",
-        at(754, "Remark B.2"),
+        at("Remark B.2"),
         _removed(K / n).mutant("half", _removed(K / (2 * n))),
         IntervalInequality(Integer(4) / 9, "<=", Integer(1) / 4, {}, "n = 2, gradients K, K and -K, squared"),
         remark="""Under removal the bounds are said to hold with K for 2 K. The update divides by the number of
@@ -71,7 +71,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/appendix_b_1/remark_b_2_repaired",
         "Means of n and of n + 1 gradients differ by up to 2 K/(n + 1); sums over a fixed number by K over it",
-        at(754, "Remark B.2"),
+        at("Remark B.2"),
         _removed(2 * K / (n + 1)).mutant("K/(n + 1)", _removed(K / (n + 1))),
         Inequality(Abs(kappa) / n, "<= and attained", K / n, (Abs(kappa) <= K,), "sum divided by a fixed n").mutant(
             "K/(2 n)", sign="<=", right=K / (2 * n)

@@ -41,7 +41,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_b_2/bound",
         "(B.2): T prices S, or a window of them and the distance that is left",
-        at(776, "B.2", "(B.2)"),
+        at("B.2", "(B.2)"),
         _one_step(SEEN, "T = 1, order 20: 0.0807 claimed, an event of the last iterate").mutant(
             "half", right=_claimed / 2
         ),
@@ -55,7 +55,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/appendix_b_2/bound_repaired",
         "One step: the larger direction is what the law has, and what the event shows is below it",
-        at(776, "B.2", "(B.2)"),
+        at("B.2", "(B.2)"),
         IntervalInequality(SEEN, "<=", sampled_up(_tenth, _one, _order), {}, "the event"),
         IntervalInequality(Integer(7), "<", SEEN, {}, "above 7").mutant("above 8", left=Integer(8)),
         repairs="altschuler_talwar/appendix_b_2/bound",
@@ -63,7 +63,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_b_2/remark_b_1",
         "Remark B.1: the bounds of appendix B hold for all orders and all noise",
-        at(752, "Remark B.1"),
+        at("Remark B.1"),
         _one_step(SEEN, "order 20, noise 1").mutant("half", right=_claimed / 2),
         IntervalInequality(
             sampled_up(_tenth, Integer(4), Integer(200)),
@@ -79,7 +79,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/appendix_b_2/remark_b_1_repaired",
         "The larger direction grows with the order: above a third of alpha/(2 sigma^2) at order 200, noise 4",
-        at(752, "Remark B.1"),
+        at("Remark B.1"),
         IntervalInequality(
             Rational(200, 96), "<", sampled_up(_tenth, Integer(4), Integer(200)), {}, "order 200"
         ).mutant("all of it", left=Rational(200, 32)),
@@ -88,7 +88,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/appendix_b_2/first_part",
         "With tau = 0 the two auxiliary runs are the same, so that T S bounds T steps",
-        at(774, "B.2"),
+        at("B.2"),
         _one_step(sampled_up(_tenth, _one, _order), "T = 1, q = 1/10, gradients -1 and 0, order 20").mutant(
             "half", right=_claimed / 2
         ),
@@ -99,7 +99,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/appendix_b_2/first_part_repaired",
         "Composition with the larger direction: T steps cost at most T times it where the gradient is removed",
-        at(774, "B.2"),
+        at("B.2"),
         Inequality(x + y, "<=", 2 * z, (x <= z, y <= z), "two steps").mutant("one step", right=z),
         IntervalInequality(
             _claimed, "<", sampled_up(_tenth, Rational(1, 2), _order), {}, "the larger of the two"
@@ -109,7 +109,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/appendix_b_2/best_window",
         "The window D/(eta sigma_1) sqrt(alpha/(2 S)) is the best real one",
-        at(778, "B.2", "Numerical computation"),
+        at("B.2", "Numerical computation"),
         Inequality(2 * sqrt(u * v), "<= and attained", u * y + v / y, (y > 0,), "no window is better").mutant(
             "3 for 2", left=3 * sqrt(u * v), sign="<="
         ),
@@ -122,7 +122,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/appendix_b_2/window_range",
         "The window is cut at T - 1",
-        at(778, "B.2", "Numerical computation"),
+        at("B.2", "Numerical computation"),
         _window_range(T - 1).mutant("T + 1", _window_range(T + 1)),
         misprint=_window_range(T),
         remark="""The window is set to the minimum with T, outside its range 0..T-1, where tau would be -1. (B.3) takes
@@ -131,7 +131,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/appendix_b_2/monotone",
         "The bound decreases in sigma, which allows binary search",
-        at(778, "B.2", "Numerical computation"),
+        at("B.2", "Numerical computation"),
         Inequality(
             alpha / (2 * sigma_dp**2),
             "<=",
@@ -163,7 +163,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/appendix_b_2/swapped_minima",
         "The minima may be swapped: T S is least with all the noise in Z",
-        at(774, "B.2", "(B.2)"),
+        at("B.2", "(B.2)"),
         IntervalInequality(
             sampled_down(_tenth, _one, Integer(3)),
             "<=",

@@ -50,7 +50,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_b_3/bound",
         "(B.3): T prices S, or a window of them and the distance that is left",
-        at(784, "B.3", "(B.3)"),
+        at("B.3", "(B.3)"),
         IntervalInequality(SEEN, "<=", _equal_losses, {}, "T = 1, ten quadratics of one curvature").mutant(
             "half", right=_equal_losses / 2
         ),
@@ -62,7 +62,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/appendix_b_3/bound_repaired",
         "The distance costs no more than in (5.2), and nothing beats it in a window of one",
-        at(784, "B.3", "(B.3)"),
+        at("B.3", "(B.3)"),
         Inequality((1 - c**2) / (u - 1), "<= and attained", 1 / u, name="at most c^(2w), as footnote 11 says").mutant(
             "half", sign="<=", right=1 / (2 * u)
         ),
@@ -73,7 +73,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_b_3/footnote_11",
         "The shifts of footnote 11 meet the constraint and cost (1 - c^2) D^2 / (c^(-2w) - 1)",
-        at(792, "B.3", "footnote 11"),
+        at("B.3", "footnote 11"),
         Identity(c**tau * _beta * D * c ** (-2 * tau) * _squares, D, "constraint").mutant(
             "sum from 0", left=_beta * c**-tau * c**2 * _squares * D
         ),
@@ -87,7 +87,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_b_3/window",
         "The printed window, with (1 - c)^2 in beta, meets first-order optimality",
-        at(790, "B.3", "Numerical computation"),
+        at("B.3", "Numerical computation"),
         Identity(_slope((1 - c) ** 2), Integer(0), "slope at the printed window").mutant("1 - c", left=_slope(1 - c)),
         IntervalInequality(
             Min(_at_window(6), _at_window(7)),
@@ -106,7 +106,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/appendix_b_3/window_repaired",
         "With 1 - c^2 in beta the window meets first-order optimality",
-        at(790, "B.3", "Numerical computation"),
+        at("B.3", "Numerical computation"),
         Identity(_slope(1 - c**2), Integer(0), "slope at the repaired window").mutant("1 + c^2", left=_slope(1 + c**2)),
         assumptions=(c < 1, u > 1, epsilon > 0),
         repairs="altschuler_talwar/appendix_b_3/window",

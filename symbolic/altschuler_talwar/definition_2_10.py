@@ -30,7 +30,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/definition_2_10/both_orders",
         "S bounds the loss of one sampled update, whichever of the adjacent data sets comes first",
-        at(261, "Definition 2.10"),
+        at("Definition 2.10"),
         IntervalInequality(_up, "<=", _down, {}, "q = 1/10, s = 1, alpha = 20").mutant("twice S", right=2 * _down),
         IntervalInequality(_up, "<=", log(Rational(10, 9)), {}, "S never exceeds log(1/(1 - q))"),
         remark="""S is introduced as capturing precisely how far a noisy update on adjacent data sets is told apart.
@@ -40,7 +40,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/definition_2_10/larger_direction",
         "The mixture first is the larger direction; S never exceeds log(1/(1 - q))",
-        at(261, "Definition 2.10"),
+        at("Definition 2.10"),
         _below(sampled_down(_tenth, sigma, alpha), sampled_up(_tenth, sigma, alpha), "on a box, q = 1/10").mutant(
             "the base first", _below(sampled_up(_tenth, sigma, alpha), sampled_down(_tenth, sigma, alpha), "")
         ),
@@ -54,7 +54,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/definition_2_10/lemma_2_11",
         "Lemma 2.11: over laws on a ball of radius r the largest is S(q, s/r)",
-        at(267, "Lemma 2.11"),
+        at("Lemma 2.11"),
         Identity(
             (r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma / r) ** 2), "change of variables"
         ).mutant("s r", right=(y - 1) ** 2 / (2 * (sigma * r) ** 2)),
@@ -70,7 +70,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/definition_2_10/mixture_of_mixtures",
         "A.2: noise around a mixed centre is the mixture of the laws with fixed centres",
-        at(661, "A.2"),
+        at("A.2"),
         Identity(
             (1 - q) * xi + q * (u * gamma + (1 - u) * kappa),
             u * ((1 - q) * xi + q * gamma) + (1 - u) * ((1 - q) * xi + q * kappa),

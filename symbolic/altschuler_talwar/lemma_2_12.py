@@ -48,7 +48,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/lemma_2_12/smaller_direction",
         "Lemma 2.12 as Definition 2.10 reads: S <= 2 alpha q^2/sigma^2",
-        at(275, "Lemma 2.12"),
+        at("Lemma 2.12"),
         _price(_down, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5").mutant(
             "a quarter", _price(_down, _two, _bound / 8, "")
         ),
@@ -58,7 +58,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/lemma_2_12/larger_direction",
         "The bound of Lemma 2.12 holds for the larger direction too, which the asymptotics need",
-        at(275, "Lemma 2.12"),
+        at("Lemma 2.12"),
         _price(_up, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5").mutant(
             "a quarter", _price(_up, _two, _bound / 8, "")
         ),
@@ -77,7 +77,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/lemma_2_12/orders",
         "Beyond alpha* the larger direction breaks the bound, the smaller one does not",
-        at(273, "Section 2.3"),
+        at("Section 2.3"),
         IntervalInequality(
             _bound.subs({q: _tenth, sigma: 4, alpha: 200}),
             "<",

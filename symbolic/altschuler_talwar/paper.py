@@ -4,24 +4,20 @@ The paper's Lipschitz constant L is the notation's K, its smoothness M is L, and
 gradient, is sigma_DP: the iterate gets eta sigma_DP.
 """
 
-from typing import Final
-
 from sympy import Expr, log
 
-from lastiterate.symbolic.claim import Source
+from lastiterate.symbolic.papers import PAPERS, Source
 
 __all__ = ["at", "event"]
 
-FILE: Final = "001_96660e9b2b742051.txt"
 
+def at(number: str, detail: str = "") -> Source:
+    """The source of a claim: number in the paper; equation, or words of the line meant.
 
-def at(line: int, number: str, equation: str = "") -> Source:
-    """The source of a claim: line in shared/seeds/001_96660e9b2b742051.txt, number in the paper, equation.
-
-    >>> at(760, "B.1").file
-    '001_96660e9b2b742051.txt'
+    >>> print(at("B.1"))
+    Altschuler & Talwar 2022 (arXiv:2205.13710), B.1
     """
-    return Source(FILE, line, number, equation)
+    return Source(PAPERS["altschuler_talwar"], number, detail)
 
 
 def event(order: Expr, first: Expr, second: Expr) -> Expr:

@@ -30,7 +30,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/proof_3_1/probability",
         "(3.1): the bias is there with probability b/n",
-        at(371, "Step 1", "(3.1)"),
+        at("Step 1", "(3.1)"),
         Identity(_chance, b / n, "batches that hold i*").mutant("b/(n - 1)", right=b / (n - 1)),
         assumptions=(b <= n,),
         misprint=Identity(_chance, 1 - b / n, "as printed before (3.1)"),
@@ -40,7 +40,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/proof_3_1/coupling",
         "Gradients on the other data set plus the bias of Z' are the gradients on this one",
-        at(364, "Step 1"),
+        at("Step 1"),
         Identity(-gamma / b + (gamma - kappa) / b, -kappa / b, "the sample i*, in units of eta").mutant(
             "bias of the other sign", left=-gamma / b + (kappa - gamma) / b
         ),
@@ -51,7 +51,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/proof_3_1/observation_3_3",
         "Observation 3.3: V_(t+1) = phi_t(V_t) + Y_(t+1)",
-        at(397, "Observation 3.3"),
+        at("Observation 3.3"),
         Identity(_auxiliary + x - a, xi, "the point where phi_t takes gradients is W_t").mutant(
             "gradient at V_t + x", left=_auxiliary + x
         ),
@@ -62,7 +62,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/proof_3_1/observation_3_4",
         "Observation 3.4: phi_t is a contraction, as the mean of contractions is",
-        at(405, "Observation 3.4"),
+        at("Observation 3.4"),
         Inequality(Abs(xi + zeta) / 2, "<=", z, (Abs(xi) <= z, Abs(zeta) <= z), "a batch of two, one dimension").mutant(
             "the sum", left=Abs(xi + zeta)
         ),
@@ -73,7 +73,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/proof_3_1/independence",
         "V is a contractive noisy iteration: its maps are drawn apart from the state they act on",
-        at(381, "Step 2"),
+        at("Step 2"),
         Identity(c**2 * (y + v) + (1 - c) ** 2 * v + v, c**2 * y + 2 * v, "variance of V_(t+1)").mutant(
             "offset Y_t", left=c**2 * (y + v) + v + v
         ),
@@ -86,7 +86,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/proof_3_1/independence_repaired",
         "U_t = W_t - gradients + Y_t is one: U_(t+1) = psi(projected U_t + Z_t) + Y_(t+1), Y_(t+1) new",
-        at(381, "Step 2"),
+        at("Step 2"),
         Identity(c**2 * (c**2 * y + v) + v, c**4 * y + c**2 * v + v, "variance of U_(t+1), either way").mutant(
             "variance of V", right=c**2 * y + 2 * v
         ),
@@ -99,7 +99,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/proof_3_1/last_map",
         "Below (3.4): W_T = h(V_(T-1)), gradients taken at v + (Z_tau + ... + Z_(T-2)) - Y_(T-1)",
-        at(427, "Step 3"),
+        at("Step 3"),
         Identity(_auxiliary + x - a, xi, "that point is W_(T-1)").mutant("without Y", left=_auxiliary + x),
         misprint=Identity(_auxiliary + (x + z) - a, xi, "the sum up to Z_(T-1), as printed"),
         remark="""In the map h the gradients are taken where the sum runs up to z_(T-1). They are taken at W_(T-1),

@@ -68,7 +68,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/proof_3_1/noise",
         "(3.5): Z against Z' costs T - tau times S(b/n, b sigma_2/(2 K)), Z first",
-        at(435, "Step 3a", "(3.5)"),
+        at("Step 3a", "(3.5)"),
         Identity(eta * sigma / (2 * eta * K / b), b * sigma / (2 * K), "noise over the bias").mutant(
             "eta K/b", left=eta * sigma / (eta * K / b)
         ),
@@ -81,7 +81,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/proof_3_1/same_maps",
         "(3.6): given Z = Z' = z the two runs apply the same random maps",
-        at(440, "Step 3b", "(3.6)"),
+        at("Step 3b", "(3.6)"),
         _posterior(q).mutant("half", _posterior(q / 2)),
         assumptions=(q < 1, d > 0),
         remark="""Given Z = Z' = z the maps phi_t and phi'_t are said to be identical. In the first run the batch does
@@ -92,7 +92,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/proof_3_1/swap",
         "One step between two mixtures costs at most twice the larger direction of the sampled Gaussian",
-        at(440, "Step 3b", "(3.6)"),
+        at("Step 3b", "(3.6)"),
         Inequality(1 + 2 * (y - 1), "<=", y**2, (y >= 1,), "log(1 + 2 (y - 1)) <= 2 log y").mutant(
             "three times in twice", left=1 + 3 * (y - 1)
         ),
@@ -108,7 +108,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/proof_3_1/hidden_distance",
         "(3.6): shifts D/(T - tau - 1) cost alpha D^2/(2 eta^2 sigma_1^2 (T - tau - 1))",
-        at(442, "Step 3b", "(3.6)"),
+        at("Step 3b", "(3.6)"),
         Identity(w * alpha * (D / w) ** 2 / (2 * eta**2 * r**2), _hidden, "w equal shifts").mutant(
             "w^2", right=_hidden / w
         ),
@@ -116,7 +116,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/proof_3_1/bound",
         "(3.7): Noisy-SGD satisfies RDP with T - tau prices S and alpha D^2/(2 eta^2 sigma_1^2 (T - tau - 1))",
-        at(450, "Step 4", "(3.7)"),
+        at("Step 4", "(3.7)"),
         IntervalInequality(SEEN, "<=", claimed(LEAST), {}, "ten linear losses, any T >= 176, order 2").mutant(
             "half", right=claimed(LEAST) / 2
         ),
@@ -128,7 +128,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/proof_3_1/bound_repaired",
         "(3.7) with the larger direction survives the run that breaks it; the run's probabilities",
-        at(450, "Step 4", "(3.7)"),
+        at("Step 4", "(3.7)"),
         IntervalInequality(
             SEEN,
             "<=",

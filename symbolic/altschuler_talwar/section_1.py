@@ -29,7 +29,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_1/known_rate",
         "(1.1): T steps of the sampled Gaussian cost 8 alpha K^2 T/(n^2 sigma_DP^2)",
-        at(109, "Section 1.2", "(1.1)"),
+        at("Section 1.2", "(1.1)"),
         Identity(T * _step, 8 * _rate * T, "Lemma 2.12 put in").mutant("noise b sigma/K", left=T * _step / 4),
         Asymptotic(T * _step, _rate * T, Integer(8), name="constant 8").mutant(
             "n for n^2",
@@ -42,7 +42,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_1/theorem_1_3",
         "(1.2): where D n/(K eta) >= 1 the bound of Theorem 3.1 needs no ceiling",
-        at(115, "Theorem 1.3", "(1.2)"),
+        at("Theorem 1.3", "(1.2)"),
         Asymptotic(Min(T, w), Min(T, x), Integer(2), given=(x >= 1,), name="twice").mutant(
             "any D", constant=None, path={T: growth, w: _one, x: 1 / growth}, given=()
         ),
@@ -59,7 +59,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_1/tight_in_the_order",
         "The lower bound of Theorem 4.1 matches (1.2) at every order",
-        at(117, "Theorem 1.3"),
+        at("Theorem 1.3"),
         Asymptotic(alpha, Integer(100), path={alpha: 100 + growth}, name="orders above 100").mutant(
             "root of the order", left=sqrt(alpha), right=Integer(10)
         ),
@@ -71,7 +71,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_1/tight_at_bounded_orders",
         "At orders from 100 up to a constant the two bounds match",
-        at(117, "Theorem 1.3"),
+        at("Theorem 1.3"),
         Asymptotic(alpha, Integer(100), Integer(10)).mutant(
             "alpha^2 at growing n", left=alpha * n, constant=None, path={alpha: Integer(100), n: growth}
         ),
@@ -81,7 +81,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_1/remark_1_4",
         "(1.3): the best order gives v + 2 sqrt(v chi), at most 3 sqrt(v chi) where v <= 1 <= chi",
-        at(132, "Remark 1.4", "(1.3)"),
+        at("Remark 1.4", "(1.3)"),
         Identity(
             (1 + sqrt(chi / v)) * v + chi / sqrt(chi / v), v + 2 * sqrt(v * chi), "Lemma 2.5 at 1 + sqrt(chi/v)"
         ).mutant("alpha for alpha - 1", right=2 * sqrt(v * chi)),
@@ -92,7 +92,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_1/remark_1_4_range",
         "The range of delta, exp(-b sigma_DP/n), does not change when the losses are rescaled",
-        at(130, "Remark 1.4"),
+        at("Remark 1.4"),
         Identity(b * sigma_dp / K, b * (u * sigma_dp) / (u * K), "losses times u, with b sigma/K").mutant(
             "b sigma/K^2", left=b * sigma_dp / K**2, right=b * (u * sigma_dp) / (u * K) ** 2
         ),
@@ -105,7 +105,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_1/footnote_3",
         "Footnote 3: one noise in three conventions, by rescaling",
-        at(119, "Footnote 3"),
+        at("Footnote 3"),
         Identity((u * sigma_dp) ** 2, u * (sqrt(u) * sigma_dp) ** 2, "eta^2 sigma^2 = eta (sqrt(eta) sigma)^2").mutant(
             "without the root", right=u * (u * sigma_dp) ** 2
         ),
@@ -113,7 +113,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_1/footnote_4",
         "Footnote 4: updates on adjacent data differ by at most eta K/b where the batch holds the sample",
-        at(140, "Footnote 4"),
+        at("Footnote 4"),
         _gradients(K / b).mutant("K/(2 b)", _gradients(K / (2 * b))),
         UpperBound("composition", ("linear",), {K: K / 2}, "full batches, T steps that differ by eta K/n"),
         remark="""Footnote 4 has updates on adjacent data sets differ by at most eta K/b. Adjacent means that one
@@ -123,14 +123,14 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_1/footnote_4_repaired",
         "They differ by at most 2 eta K/b",
-        at(140, "Footnote 4"),
+        at("Footnote 4"),
         _gradients(2 * K / b).mutant("3 K/(2 b)", _gradients(3 * K / (2 * b))),
         repairs="altschuler_talwar/section_1/footnote_4",
     ),
     Claim(
         "altschuler_talwar/section_1/schedule_rate",
         "With step sizes t^-c the threshold D n/(K eta_T) grows as T^c, more slowly than T",
-        at(143, "Section 1.2"),
+        at("Section 1.2"),
         Identity(z / (T ** (-u)), z * T**u, "D n/K over eta_T").mutant("T^-c", right=z * T ** (-u)),
         Unbounded(T, T**u, {T: growth, u: _one / 2}, (u < 1,), "T over T^c at c = 1/2").mutant(
             "c = 1", path={T: growth, u: _one}, given=(u <= 1,)
@@ -139,7 +139,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_1/units",
         "(1.2), (4.1), (5.5), (5.7) and (B.1) are numbers, and their conditions compare lengths",
-        at(115, "Theorem 1.3", "(1.2)"),
+        at("Theorem 1.3", "(1.2)"),
         Units(_rate * D * n / (K * eta), _one, name="(1.2), (4.1)")
         .mutant("no step size in (1.2)", left=_rate * D * n / K)
         .mutant("D^2 with sigma in (B.1)", left=alpha * w * D**2 / sigma_dp**2),

@@ -52,14 +52,14 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_2_2/lemma_2_1",
         "Lemma 2.1: a step of size at most 2/L on a convex, L-smooth loss is a contraction",
-        at(209, "Lemma 2.1"),
+        at("Lemma 2.1"),
         _contraction(2).mutant("3/L", _contraction(3)),
         assumptions=(L > 0,),
     ),
     Claim(
         "altschuler_talwar/section_2_2/definition_2_3",
         "Definition 2.3 at two Gaussians of one variance: alpha d^2/(2 v), as footnote 8 uses it",
-        at(225, "Definition 2.3"),
+        at("Definition 2.3"),
         Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "either order").mutant(
             "d for d^2", right=alpha * d / (2 * v)
         ),
@@ -68,14 +68,14 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_2_2/lemma_2_5",
         "Lemma 2.5: (alpha, epsilon)-RDP gives delta at epsilon + log(1/delta)/(alpha - 1)",
-        at(235, "Lemma 2.5"),
+        at("Lemma 2.5"),
         _converted(2, 1 / z).mutant("no term in delta", _converted(2, Integer(1))),
         _converted(3, 1 / sqrt(z)).mutant("alpha for alpha - 1, order 2", _converted(2, 1 / sqrt(z))),
     ),
     Claim(
         "altschuler_talwar/section_2_2/lemma_2_6",
         "Lemma 2.6: the divergence of two mixtures is at most the larger of the two",
-        at(239, "Lemma 2.6"),
+        at("Lemma 2.6"),
         _mixed(2).mutant(
             "p^2 for p^2/q", left=(p + x) ** 2 / (2 * (q + y)), right=(p**2 + x**2) / 2, given=(x > 0, y > 0)
         ),
@@ -86,7 +86,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_2_2/lemma_2_7",
         "Lemma 2.7: merging two outcomes does not raise the power sum",
-        at(245, "Lemma 2.7"),
+        at("Lemma 2.7"),
         Inequality(
             (p + x) ** 2 / (q + y), "<=", p**2 / q + x**2 / y, (x > 0, y > 0), "two cells merged, order 2"
         ).mutant("it does not fall", left=p**2 / q + x**2 / y, right=(p + x) ** 2 / (q + y), given=(y > 0,)),
@@ -94,7 +94,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_2_2/lemma_2_8",
         "Lemma 2.8: losses at one order add up over two algorithms",
-        at(251, "Lemma 2.8"),
+        at("Lemma 2.8"),
         _composed(Max(x, y)).mutant("the smaller inner sum", _composed(Min(x, y))),
         Identity(log(u * v) / (alpha - 1), log(u) / (alpha - 1) + log(v) / (alpha - 1), "power sums multiply").mutant(
             "one loss", right=log(u) / (alpha - 1)
@@ -104,7 +104,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_2_2/lemma_2_9",
         "Lemma 2.9 and A.1: the sum of the worst conditional divergences",
-        at(653, "A.1"),
+        at("A.1"),
         _composed(Max(x, y)).mutant("the mean of the inner sums", _composed((x + y) / 2)),
         Inequality(u * x, "<=", u * Max(x, y), name="one more step"),
     ),

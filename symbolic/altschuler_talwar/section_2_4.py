@@ -66,7 +66,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_2_4/lemma_2_15",
         "Lemma 2.15: a Gaussian step hides a shift a at the price alpha a^2/(2 sigma^2); two points attain it",
-        at(299, "Lemma 2.15"),
+        at("Lemma 2.15"),
         _two_points(alpha * a**2 / (2 * sigma**2))
         .mutant("half", _two_points(alpha * a**2 / (4 * sigma**2)))
         .mutant("alpha^1 a^1", _two_points(alpha * a / (2 * sigma**2))),
@@ -75,13 +75,13 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_2_4/lemma_2_16",
         "Lemma 2.16 and (A.1): maps that differ by s lengthen a shift z to z + s",
-        at(675, "Lemma 2.16", "(A.1)"),
+        at("Lemma 2.16", "(A.1)"),
         _moved(s + z).mutant("the larger of the two", _moved(Max(s, z))),
     ),
     Claim(
         "altschuler_talwar/section_2_4/proposition_2_17",
         "Proposition 2.17: z_t is the sum of s_i - a_i, and equal shifts s cost alpha T s^2/(2 sigma^2)",
-        at(315, "Proposition 2.17"),
+        at("Proposition 2.17"),
         Recursion(t, _zero, PREVIOUS + s - a, t * (s - a), name="z_t").mutant("no s", closed_form=-t * a),
         Identity(renyi((T * s, T * v), (_zero, T * v), alpha), alpha / 2 * T * s**2 / v, "attained by walks").mutant(
             "alpha for alpha/2", right=alpha * T * s**2 / v
@@ -91,7 +91,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_2_4/proposition_3_2",
         "Proposition 3.2: from a distance D at time tau, with shifts that bring z_t from D to 0",
-        at(335, "Proposition 3.2"),
+        at("Proposition 3.2"),
         Recursion(t, D, PREVIOUS + s - a, D + t * (s - a), name="z_t after t steps").mutant("from 0", initial=_zero),
         Identity(D + w * (s - (D / w + s)), _zero, "equal shifts D/w + s end at 0").mutant(
             "shifts D/w", left=D + w * (s - D / w)
@@ -102,13 +102,13 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_2_4/proposition_3_2_step",
         "One round of the proof: z_T = z_(T-1) + s_T - a_T",
-        at(343, "Proposition 3.2"),
+        at("Proposition 3.2"),
         Identity((D + (t + 1) * (s - a)) - (D + t * (s - a)), s - a, "z_(t+1) - z_t").mutant("s + a", right=s + a),
     ),
     Step(
         "altschuler_talwar/section_2_4/proposition_3_2_maps",
         "In the same round both runs apply their maps of time T, which differ by s_T",
-        at(345, "Proposition 3.2"),
+        at("Proposition 3.2"),
         _differ(gamma).mutant("half of s_T", right=s / 2),
         misprint=_differ(zeta),
         remark="""The display gives the second run the map phi'_(T-1) beside phi_T in the first. s_T is the distance of
@@ -117,7 +117,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_2_4/equal_shifts",
         "With equal noise and s = 0, equal shifts are best: D^2/w",
-        at(440, "Step 3b"),
+        at("Step 3b"),
         Inequality(sum(SHIFTS, _zero) ** 2 / 3, "<= and attained", _squares, name="three steps").mutant(
             "half", left=sum(SHIFTS, _zero) ** 2 * Rational(1, 2)
         ),

@@ -43,7 +43,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_1/lemma_5_3",
         "Lemma 5.3 and Observation 5.2: a step of size 2/(L + m) contracts by (kappa - 1)/(kappa + 1)",
-        at(531, "Lemma 5.3"),
+        at("Lemma 5.3"),
         _step(_c).mutant("c^2", right=_c**4 * P),
         Identity((L / m - 1) / (L / m + 1), _c, "in the condition number"),
         Inequality(
@@ -58,7 +58,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_1/proposition_5_4",
         "Proposition 5.4: z_t = c^(t - tau) D + sum c^(t - i) (s_i - a_i) solves z' = c z + s - a",
-        at(535, "Proposition 5.4"),
+        at("Proposition 5.4"),
         Recursion(t, D, c * PREVIOUS + s - a, c**t * D + (s - a) * (1 - c**t) / (1 - c), name="equal s and a")
         .mutant("no contraction", step=PREVIOUS + s - a)
         .mutant("from 0", initial=Integer(0)),
@@ -67,13 +67,13 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_1/lemma_5_5",
         "Lemma 5.5: c-contractions that differ by s lengthen a shift z to c z + s",
-        at(541, "Lemma 5.5"),
+        at("Lemma 5.5"),
         _moved(c * z + s).mutant("c (z + s)", _moved(c * (z + s))),
     ),
     Step(
         "altschuler_talwar/section_5_1/last_shift",
         "(5.2): with s = 0 one last shift c^(T - tau - 1) D costs its square at sigma_1",
-        at(551, "Section 5.1", "(5.2)"),
+        at("Section 5.1", "(5.2)"),
         Identity(
             alpha * (c**w * D) ** 2 / (2 * eta**2 * sigma**2),
             c ** (2 * w) * alpha * D**2 / (2 * eta**2 * sigma**2),
@@ -85,7 +85,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_5_1/no_steps",
         "(5.3) at tau = T - 1: shifts at no step at all bring the distance from D to 0",
-        at(555, "Section 5.1", "(5.3)"),
+        at("Section 5.1", "(5.3)"),
         Identity(c**0 * D, Integer(0), "z_(T-1) with tau = T - 1").mutant("D/2", left=c**0 * D / 2),
         remark="""The minimum in (5.3) includes tau = T - 1, where it has S + alpha D^2/(2 eta^2 sigma_1^2). The shifts
         of (5.2) stand at times tau + 1 to T - 1, of which there are none then, and (B.3) is infinite there. The value
@@ -94,7 +94,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_5_1/no_steps_repaired",
         "With one more step of noise the last shift is c^(T - tau) D, at most that of (5.2)",
-        at(555, "Section 5.1", "(5.3)"),
+        at("Section 5.1", "(5.3)"),
         Recursion(t, D, c * PREVIOUS, c**t * D, name="T - tau contractions").mutant("not contracted", step=PREVIOUS),
         Inequality((c * x) ** 2, "<=", x**2, name="one contraction more").mutant("half", right=x**2 / 2),
         assumptions=(c < 1,),
@@ -103,7 +103,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_1/bound",
         "(5.3): Noisy-SGD satisfies RDP with (T - tau) S + c^(2 (T - tau - 1)) alpha D^2/(2 eta^2 sigma_1^2)",
-        at(555, "Section 5.1", "(5.3)"),
+        at("Section 5.1", "(5.3)"),
         IntervalInequality(SEEN, "<=", 2 * log(Rational(10, 9)), {}, "tau = T - 2, c = 0: twice log(1/(1 - q))").mutant(
             "once", right=log(Rational(10, 9))
         ),
@@ -121,7 +121,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_5_1/bound_repaired",
         "(5.3) with twice the larger direction survives that run",
-        at(555, "Section 5.1", "(5.3)"),
+        at("Section 5.1", "(5.3)"),
         IntervalInequality(
             SEEN,
             "<=",

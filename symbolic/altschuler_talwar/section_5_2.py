@@ -71,7 +71,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_2/earlier_bound",
         "(5.4): without a diameter the shifts cost 4 eta^2 K^2 (1/b^2 + T/n^2)",
-        at(571, "Section 5.2", "(5.4)"),
+        at("Section 5.2", "(5.4)"),
         Asymptotic(
             (T - r) * s**2 + (s * r) ** 2 / _last, s**2 * (r**2 + T), _one, given=(*_cycle, r <= T), name="T >= n/b"
         ).mutant(
@@ -81,7 +81,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_2/theorem_5_6",
         "Theorem 5.6: 1/b^2 + min{T, w}/n^2 up to a constant",
-        at(577, "Theorem 5.6", "(5.5)"),
+        at("Theorem 5.6", "(5.5)"),
         Asymptotic(
             2 * z**2 / w + 2 * s**2 * (w + r**2), s**2 * (r**2 + w), Integer(12), given=(w >= r,), name="w >= n/b"
         )
@@ -109,7 +109,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_2/step_size",
         "Theorem 5.6: the step size is at most 2 over the smoothness",
-        at(575, "Theorem 5.6"),
+        at("Theorem 5.6"),
         _contraction(L).mutant("3 over the smoothness", _contraction(2 * L / 3)),
         assumptions=(L > 0, theta > 0),
         misprint=_contraction(theta),
@@ -120,13 +120,13 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_2/observation_5_7",
         "Observation 5.7: the auxiliary sequences are at most D + 2 eta K/b apart",
-        at(603, "Observation 5.7"),
+        at("Observation 5.7"),
         _apart(D + 2 * x / r).mutant("D + x/b", _apart(D + x / r)).mutant("D", _apart(D)),
     ),
     Step(
         "altschuler_talwar/section_5_2/shifts",
         "The shifts end at z_T = 0 and cover each visit of i* before the next",
-        at(607, "Section 5.2"),
+        at("Section 5.2"),
         _shifts(s * r / _last).mutant("s r/(r - j)", _shifts(s * r / (r - j + 2))).mutant("s to the end", _shifts(s)),
         Inequality(s * r, "<= and attained", s * r + (z - r * z / w), (r <= w,), "one cycle spends one visit"),
         assumptions=_cycle,
@@ -134,7 +134,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_5_2/squares",
         "Below (5.6): the squares are at most 2 z^2/w + 2 s^2 (w + r^2)",
-        at(613, "Section 5.2"),
+        at("Section 5.2"),
         Inequality((x + y) ** 2, "<= and attained", 2 * (x**2 + y**2), name="elementary bound").mutant(
             "without the 2", sign="<=", right=x**2 + y**2
         ),
@@ -151,7 +151,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_5_2/sensitivity",
         "s_t is at most 2 eta K/b when i* is in the batch, and 0 otherwise",
-        at(607, "Section 5.2"),
+        at("Section 5.2"),
         Inequality(Abs(xi - zeta), "<= and attained", 2 * x, (Abs(xi) <= x, Abs(zeta) <= x), "two gradients").mutant(
             "x", sign="<=", right=x
         ),

@@ -39,7 +39,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_5_3/value",
         "Shifts D eta_t/sum eta cost w D^2/(sum eta)^2",
-        at(625, "Section 5.3"),
+        at("Section 5.3"),
         Identity(_cost((D * x / _total, D * y / _total, D * z / _total)), 3 * D**2 / _total**2, "three steps").mutant(
             "uniform shifts", left=_cost((D / 3, D / 3, D / 3))
         ),
@@ -48,7 +48,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_3/proper_choice",
         "The proper choice of the shifts is in proportion to the step sizes",
-        at(627, "Section 5.3"),
+        at("Section 5.3"),
         _least(2 / (x + y) ** 2).mutant("uniform", _least((1 / x**2 + 1 / y**2) / 4)),
         IntervalInequality(Rational(2, 9), "<=", Rational(1, 5), {}, "step sizes 1 and 2, shifts 1/5 and 4/5"),
         remark="""a_t in proportion to eta_t is called the proper choice where noise grows with eta_t. It is not the
@@ -58,7 +58,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_5_3/best_choice",
         "In proportion to eta_t^2 the shifts cost least, D^2/sum eta_t^2",
-        at(627, "Section 5.3"),
+        at("Section 5.3"),
         _least(1 / (x**2 + y**2)).mutant("half more", _least(Rational(3, 2) / (x**2 + y**2))),
         Inequality(
             1 / (x**2 + y**2 + z**2), "<= and attained", 3 / _total**2, _used, name="never above the printed value"
@@ -68,7 +68,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_3/bound",
         "(5.7): Noisy-SGD satisfies RDP with (T - tau) S + w alpha D^2/(2 sigma_1^2 (sum eta)^2)",
-        at(629, "Section 5.3", "(5.7)"),
+        at("Section 5.3", "(5.7)"),
         Identity(w * D**2 / (w * x) ** 2, D**2 / (x**2 * w), "equal step sizes: (3.7)"),
         IntervalInequality(SEEN, "<=", claimed(log(Rational(10, 9))), {}, "the run that breaks (3.7)").mutant(
             "half", right=claimed(log(Rational(10, 9))) / 2
@@ -80,7 +80,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_5_3/bound_repaired",
         "(5.7) reduces to (3.7) at equal step sizes, repaired there",
-        at(629, "Section 5.3", "(5.7)"),
+        at("Section 5.3", "(5.7)"),
         Identity(w * D**2 / (w * x) ** 2, D**2 / (x**2 * w), "equal step sizes").mutant(
             "w^2", left=w**2 * D**2 / (w * x) ** 2
         ),
@@ -89,7 +89,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_5_3/best_window",
         "Example 5.8: the window D T^c/sigma_1 sqrt(alpha/(2 S)) balances price and shifts",
-        at(639, "Example 5.8"),
+        at("Example 5.8"),
         Identity((u * w + v / w).diff(w).subs(w, (v / u) ** Rational(1, 2)), _zero, "stationary at sqrt(v/u)").mutant(
             "v/u", left=(u * w + v / w).diff(w).subs(w, v / u)
         ),
@@ -100,7 +100,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_3/example_5_8",
         "Example 5.8: (5.7) gives alpha D K T^c/(n sigma_DP^2), and min{T, D n T^c/K}",
-        at(637, "Example 5.8"),
+        at("Example 5.8"),
         Asymptotic(
             1 + w + x**2 / w, x, path={w: _one, x: 1 / growth}, given=(x <= w, w <= x + 1), name="first display"
         ).mutant("x^2", right=x**2),
@@ -119,7 +119,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_5_3/example_5_8_repaired",
         "With 1 + D n T^c/K, or where D n T^c >= K, both displays hold",
-        at(637, "Example 5.8"),
+        at("Example 5.8"),
         Asymptotic(1 + w + x**2 / w, 1 + x, Integer(2), name="with 1 added"),
         Asymptotic(1 + w + x**2 / w, x, Integer(4), given=(x >= 1,), name="where x >= 1").mutant(
             "x >= 0", constant=None, path={w: _one, x: 1 / growth}, given=()

@@ -36,7 +36,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/theorem_3_1",
         "Theorem 3.1: min{T, ceil(D n/(K eta))} up to a constant",
-        at(325, "Theorem 3.1"),
+        at("Theorem 3.1"),
         Asymptotic(_loss(32), Min(T, w), Integer(33), name="b < n/5")
         .mutant("no ceiling", right=Min(T, x), constant=None, path={T: growth, w: _one, x: 1 / growth})
         .mutant("root of x", right=Min(T, sqrt(x)), constant=None, path={T: growth**4, w: growth**2, x: growth**2}),
@@ -47,7 +47,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/theorem_3_1/price",
         "Below (3.7): Lemma 2.12 gives 8 alpha (K/(n sigma_2))^2 where sigma_2 >= 8 K/b",
-        at(452, "Step 4"),
+        at("Step 4"),
         Identity(_price(b * sigma / (2 * K)), 8 * alpha * (K / (n * sigma)) ** 2, "price").mutant(
             "K for 2 K", left=_price(b * sigma / K)
         ),
@@ -63,7 +63,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/theorem_3_1/best_window",
         "Step 4: at w steps the minimum over windows is at most twice 1/n^2 + D/(eta K n)",
-        at(460, "Step 4"),
+        at("Step 4"),
         Asymptotic(1 + w + x**2 / w, 1 + x, Integer(2), name="in units of 1/n^2")
         .mutant("D for 1/n^2 + D", right=x, constant=None, path={w: _one, x: 1 / growth})
         .mutant("window 1", left=2 + x**2, constant=None, path={w: growth, x: growth}),
@@ -73,7 +73,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/theorem_3_1/large_batches",
         "Footnote 8: for b >= n/5 one Gaussian step costs 2 alpha K^2/(b^2 sigma_2^2), tight up to a constant",
-        at(478, "Footnote 8"),
+        at("Footnote 8"),
         Identity(
             alpha * (2 * eta * K / b) ** 2 / (2 * eta**2 * sigma**2), 2 * alpha * K**2 / (b**2 * sigma**2), "price"
         ).mutant("alpha K^2/(b^2 sigma^2)", right=alpha * K**2 / (b**2 * sigma**2)),

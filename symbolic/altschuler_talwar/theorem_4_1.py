@@ -53,7 +53,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/theorem_4_1",
         "Theorem 4.1 at T = T bar from 0: the order 100 exceeds (4.1) at every admissible noise",
-        at(474, "Theorem 4.1", "(4.1)"),
+        at("Theorem 4.1", "(4.1)"),
         _in_units(_level).mutant("T bar without 3/4", left=_quantity(4 * _bar / 3)),
         IntervalInequality(_level * y, "<", _seen, _noises, "what the event shows").mutant(
             "c_alpha = 10^-4", left=1000 * _level * y
@@ -63,7 +63,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/theorem_4_1/construction",
         "The push is 3D/4 in all, so that the mean is D/4 and the variance at most D^2/1000",
-        at(502, "Section 4"),
+        at("Section 4"),
         Identity(_bar * eta * K / n, 3 * D / 4, "eta K/b with probability b/n, T bar times").mutant(
             "eta K/n each step for b", left=_bar * eta * K / b
         ),
@@ -79,7 +79,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/theorem_4_1/constants",
         "A.4: with the constants of footnote 9, (4.1) exceeds 0.005, and 0.005 + log(100)/99 < 0.1",
-        at(697, "A.4"),
+        at("A.4"),
         Inequality(Rational(5, 1000), "<", _level * y, (y >= 1000,), "(4.1) above 0.005").mutant(
             "above 0.006", left=Rational(6, 1000)
         ),
@@ -90,7 +90,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/theorem_4_1/suffices",
         "A.4: it suffices to show that the run is not (100, 0.005)-RDP",
-        at(697, "A.4"),
+        at("A.4"),
         Inequality(_level * y, "<=", Rational(5, 1000), (y >= 1000,), "(4.1) at most 0.005").mutant(
             "at most 1/2", right=Rational(1, 2)
         ),
@@ -103,7 +103,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/theorem_4_1/suffices_repaired",
         "For y up to 9000, noise within a factor three of the largest, failing (0.1, 0.01)-DP suffices",
-        at(697, "A.4"),
+        at("A.4"),
         IntervalInequality(_level * y, "<", _shown, {y: (1000, 9000)}, "y at most 9000").mutant(
             "y at most 10000", box={y: (1000, 10000)}
         ),
@@ -113,13 +113,13 @@ CLAIMS = (
     Step(
         "altschuler_talwar/theorem_4_1/few_steps",
         "A.4: T <= T bar by composition: ceil(T bar/T) runs have at most twice T bar steps",
-        at(697, "A.4"),
+        at("A.4"),
         Inequality(w * T, "<=", 2 * x, (x >= T, (w - 1) * T <= x), "number of steps").mutant("no ceiling", right=x),
     ),
     Step(
         "altschuler_talwar/theorem_4_1/start",
         "The test of positivity tells the runs apart from any start",
-        at(472, "Theorem 4.1"),
+        at("Theorem 4.1"),
         IntervalInequality(
             exp(Rational(1, 10)) * (1 - exp(-125)) + Rational(1, 100),
             "<=",
@@ -135,7 +135,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/theorem_4_1/start_repaired",
         "Pushed towards the end that is farther from the start, the other run has at most 1/2 there",
-        at(472, "Theorem 4.1"),
+        at("Theorem 4.1"),
         IntervalInequality(
             exp(Rational(1, 10)) / 2 + Rational(1, 100), "<", Rational(89, 100), {}, "what is needed"
         ).mutant("e for e^0.1", left=exp(_one) / 2 + Rational(1, 100)),
@@ -144,7 +144,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/theorem_4_1/one_nonzero",
         "The lower bound holds even when all but one of the losses are zero",
-        at(470, "Section 4"),
+        at("Section 4"),
         IntervalInequality(
             _pair.subs(sigma_dp, _small),
             "<=",
@@ -166,7 +166,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/theorem_4_1/one_nonzero_repaired",
         "Any two such last iterates: a chain of intervals of one deviation, and a last step without a push",
-        at(470, "Section 4"),
+        at("Section 4"),
         Identity(-log(exp(-2) / sqrt(2 * pi)), 2 + log(2 * pi) / 2, "density two deviations away").mutant(
             "one deviation", left=-log(exp(-_one / 2) / sqrt(2 * pi))
         ),

@@ -22,7 +22,7 @@ CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_1/theorem_5_1",
         "Theorem 5.1: min{T, kappa (1 + log(..))} up to a constant",
-        at(514, "Theorem 5.1", "(5.1)"),
+        at("Theorem 5.1", "(5.1)"),
         Asymptotic(
             Min(32 * T, 32 * (_window + 1 + r / 2)), Min(T, r * (1 + y)), Integer(80), name="price 32, window r y/2"
         ).mutant(
@@ -37,7 +37,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_5_1/effective_diameter",
         "Without a domain the iterates move by O(T eta (K + sigma_DP)) with high probability",
-        at(518, "Section 5.1"),
+        at("Section 5.1"),
         Asymptotic(
             sqrt(T * dim) * sigma_dp,
             T * (K + sigma_dp),
@@ -51,7 +51,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_5_1/effective_diameter_repaired",
         "With sigma_DP sqrt(d) it holds in the mean square",
-        at(518, "Section 5.1"),
+        at("Section 5.1"),
         Asymptotic(
             T * K + sqrt(T * dim) * sigma_dp, T * (K + sqrt(dim) * sigma_dp), _one, name="drift and noise"
         ).mutant(
@@ -65,7 +65,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_5_1/contraction_bound",
         "Below (5.3): (kappa - 1)/(kappa + 1) <= 1 - 1/kappa <= exp(-1/kappa)",
-        at(561, "Section 5.1"),
+        at("Section 5.1"),
         Inequality((r - 1) / (r + 1), "<=", 1 - 1 / r, (r >= 1,), "first").mutant("1 - 2/kappa", right=1 - 2 / r),
         IntervalInequality(1 - x, "<=", exp(-x), {x: (0, 1)}, "second, x = 1/kappa").mutant(
             "exp(-2/kappa)", right=exp(-2 * x)
@@ -74,7 +74,7 @@ CLAIMS = (
     Step(
         "altschuler_talwar/section_5_1/rate",
         "Below (5.3): epsilon <~ S kappa log(alpha D^2/(eta^2 sigma_1^2 S kappa))",
-        at(559, "Section 5.1"),
+        at("Section 5.1"),
         Asymptotic(_one, r * log(u), path={r: _one, u: 1 + 1 / growth}, name="(5.3) is at least S").mutant(
             "u/kappa", right=r / u, path={r: _one, u: growth + 1}
         ),
@@ -86,7 +86,7 @@ CLAIMS = (
     Ours(
         "altschuler_talwar/section_5_1/rate_repaired",
         "(5.3) is at most a constant times S kappa (1 + log(max(u, 1)))",
-        at(559, "Section 5.1"),
+        at("Section 5.1"),
         Asymptotic(_window + 1 + r / 2, r * (1 + y), Rational(5, 2), name="window r y/2, y = log u >= 0").mutant(
             "without 1", right=r * y, constant=None, path={r: _one, y: 1 / growth}
         ),

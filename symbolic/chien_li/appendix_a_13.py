@@ -36,7 +36,7 @@ CLAIMS = (
     Claim(
         "chien_li/appendix_a_13/sensitivity",
         "s = 2 eta K / n = 0.08 at the setting of figure 1",
-        at(750, "A.13", "Numerical setting for Figure 1"),
+        at("A.13", "Numerical setting for Figure 1"),
         Identity((2 * eta * K / n).subs({eta: Rational(1, 10), K: 2, n: 5}), _s, "s").mutant(
             "factor two dropped", left=(eta * K / n).subs({eta: Rational(1, 10), K: 2, n: 5})
         ),
@@ -44,7 +44,7 @@ CLAIMS = (
     Ours(
         "chien_li/appendix_a_13/smooth",
         "c = 1.1: the best window is 9 steps, cost 0.546343",
-        at(750, "A.13", "Figure 1 (a)"),
+        at("A.13", "Figure 1 (a)"),
         Value(direct_cost(_smooth, _s, _one, 9), "0.546343", "9 steps")
         .mutant("factor two dropped in s", expression=direct_cost(_smooth, _s / 2, _one, 9))
         .mutant("c and 1/c exchanged", expression=direct_cost(1 / _smooth, _s, _one, 9))
@@ -56,7 +56,7 @@ CLAIMS = (
     Ours(
         "chien_li/appendix_a_13/convex",
         "c = 1: the best window is 13 steps, cost 0.320123",
-        at(750, "A.13", "Figure 1 (a)"),
+        at("A.13", "Figure 1 (a)"),
         Value(direct_cost(_convex, _s, _one, 13), "0.320123", "13 steps")
         .mutant("12 steps", expression=direct_cost(_convex, _s, _one, 12))
         .mutant("start D + s, as in (B.1)", expression=direct_cost(_convex, _s, _one + _s, 13))
@@ -68,7 +68,7 @@ CLAIMS = (
     Ours(
         "chien_li/appendix_a_13/strongly_convex",
         "c = 0.9: direct shifts fall to 0.1216; (3) stops at 0.1333, its beta <= 1 binds",
-        at(750, "A.13", "Figure 1 (b)"),
+        at("A.13", "Figure 1 (b)"),
         Value(_s**2 * (1 + _strong) / (1 - _strong), "0.1216", "limit")
         .mutant("c and 1/c exchanged", expression=_s**2 * (1 + 1 / _strong) / (1 / _strong - 1) / _strong)
         .mutant("9 steps", expression=direct_cost(_strong, _s, _one, 9)),
@@ -80,7 +80,7 @@ CLAIMS = (
     Ours(
         "chien_li/appendix_a_13/sharper",
         "c = 1 + eta L (n - 1)/n = 1.08: cost 0.4992 at 9 steps, against 0.5463",
-        at(750, "A.13", "Figure 1 (a)"),
+        at("A.13", "Figure 1 (a)"),
         Value(direct_cost(_sharp, _s, _one, 9), "0.4992", "9 steps").mutant(
             "the share of all n samples", expression=direct_cost(_smooth, _s, _one, 9)
         ),
@@ -93,7 +93,7 @@ CLAIMS = (
     Ours(
         "chien_li/appendix_a_13/clipping_alone",
         "Clipping alone, D = 10: e(z) = z + 2 eta K, cost 16.0 at 25 steps, no smoothness at all",
-        at(754, "A.13", "lambda -> 0"),
+        at("A.13", "lambda -> 0"),
         Value(direct_cost(_one, _clip, Integer(10), 25), "16.0", "25 steps")
         .mutant("factor two dropped in 2 eta K", expression=direct_cost(_one, _clip / 2, Integer(10), 25))
         .mutant("output perturbation", expression=Integer(100))
@@ -104,7 +104,7 @@ CLAIMS = (
     Claim(
         "chien_li/appendix_a_13/small_lambda",
         "As lambda -> 0 the bound becomes the Pareto frontier of composition and output perturbation",
-        at(756, "A.13", "the bound will become identical"),
+        at("A.13", "the bound will become identical"),
         IntervalInequality(
             Min(200 * _s**2, _one),
             "<=",
@@ -132,7 +132,7 @@ CLAIMS = (
     Ours(
         "chien_li/appendix_a_13/every_lambda",
         "On D <= 1 every lambda has e(z) <= z + eta L + s; at L = 1, D = 1 the cost is at most 0.7211, any T",
-        at(756, "A.13", "lambda -> 0"),
+        at("A.13", "lambda -> 0"),
         IntervalInequality(
             u**lam,
             "<=",
@@ -151,7 +151,7 @@ CLAIMS = (
     Claim(
         "chien_li/appendix_a_13/any_feasible",
         "Any feasible shifts and shares give at least the optimum, so a valid bound",
-        at(760, "A.13", "Computational complexity"),
+        at("A.13", "Computational complexity"),
         Inequality(
             (s + c * Delta) ** 2,
             "<= and attained",
@@ -166,7 +166,7 @@ CLAIMS = (
     Ours(
         "chien_li/appendix_a_13/search_over_tau",
         "c = 1, T = 60: the bound over tau is not unimodal: 0.384 at 0, 0.48 at 12, 0.3201 at 47",
-        at(760, "A.13", "binary search"),
+        at("A.13", "binary search"),
         Value(60 * _s**2, "0.384", "tau = 0, composition"),
         Value(direct_cost(_one, _s, 12 * _s, 48), "0.48", "tau = 12, start 12 s").mutant(
             "start D at tau = 12", expression=direct_cost(_one, _s, _one, 48)

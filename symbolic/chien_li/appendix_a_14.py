@@ -40,7 +40,7 @@ CLAIMS = (
     Claim(
         "chien_li/appendix_a_14/derivative",
         "f(x) = sign(x) (3/4) |x|^(4/3) has the derivative |x|^(1/3) on both sides of zero",
-        at(766, "A.14"),
+        at("A.14"),
         Identity(diff(_f, x), x**_third, "x > 0")
         .mutant("3/4 dropped", left=diff(x ** Rational(4, 3), x))
         .mutant("power 2/3", right=x ** Rational(2, 3))
@@ -51,7 +51,7 @@ CLAIMS = (
     Claim(
         "chien_li/appendix_a_14/powers",
         "(129): 1 <= v^s + (1 - v)^s for v in [0, 1], s in (0, 1] (a and b not both zero)",
-        at(775, "A.14", "(129)"),
+        at("A.14", "(129)"),
         Inequality(
             _one,
             "<= and attained",
@@ -78,7 +78,7 @@ CLAIMS = (
     Step(
         "chien_li/appendix_a_14/case_1",
         "(128), (130): x, y >= 0 have |G(x) - G(y)| <= 1 |x - y|^(1/3)",
-        at(780, "A.14", "(128)-(130)"),
+        at("A.14", "(128)-(130)"),
         Inequality(x - y, "<= and attained", z, given=_same, name="constant 1", attained=_from_zero)
         .mutant("constant 1/2", sign="<=", right=z / 2, attained=())
         .mutant("sum for difference", left=x + y, sign="<=", attained=()),
@@ -86,7 +86,7 @@ CLAIMS = (
     Step(
         "chien_li/appendix_a_14/case_2",
         "Case 2: x, y <= 0 have |G(x) - G(y)| <= |x - y|^(1/3)",
-        at(785, "A.14", "Case 2"),
+        at("A.14", "Case 2"),
         Inequality(x - y, "<=", z, given=_same, name="with the power 1/3").mutant("squared distance", right=z**6),
         misprint=Inequality(x - y, "<=", z**3, given=_same, name="without it, as printed"),
         remark="""Case 2 ends with |(-x) - (-y)| = |x - y|, without the power 1/3. As printed it says that G is
@@ -95,7 +95,7 @@ CLAIMS = (
     Step(
         "chien_li/appendix_a_14/case_3",
         "(131): for x < 0 < y the difference |G(x) - G(y)| is |x|^(1/3) + y^(1/3)",
-        at(789, "A.14", "(131)"),
+        at("A.14", "(131)"),
         Identity(Abs(_odd(-x) - _odd(p)), _odd(x) + _odd(p), "G(x) = sign(x) |x|^(1/3), at -x and p").mutant(
             "minus", right=_odd(p) - _odd(x)
         ),
@@ -110,7 +110,7 @@ CLAIMS = (
     Claim(
         "chien_li/appendix_a_14/constant",
         "(132): u^(1/3) + (1 - u)^(1/3) <= 2^(2/3) = 1.587, attained at u = 1/2",
-        at(794, "A.14", "(132)"),
+        at("A.14", "(132)"),
         Inequality((x + y) ** 3, "<= and attained", 4 * (x**3 + y**3), name="opposite signs, cubed").mutant(
             "C = 3/2", sign="<=", right=Rational(27, 8) * (x**3 + y**3)
         ),
@@ -123,7 +123,7 @@ CLAIMS = (
     Ours(
         "chien_li/appendix_a_14/best_constant",
         "For the printed f the best constant is 1: | |x|^(1/3) - |y|^(1/3) | <= |x - y|^(1/3), equal at y = 0",
-        at(768, "A.14", "(2^(2/3), 1/3)-Hoelder"),
+        at("A.14", "(2^(2/3), 1/3)-Hoelder"),
         Inequality(x - y, "<= and attained", z, given=_opposite, name="opposite signs", attained=_from_zero).mutant(
             "constant 1 for the odd derivative too", left=x + y, sign="<=", attained=()
         ),
@@ -135,7 +135,7 @@ CLAIMS = (
     Step(
         "chien_li/appendix_a_14/not_lipschitz",
         "(133): |G(x) - G(0)| / |x| = x^(-2/3) exceeds every r > 0 near zero",
-        at(798, "A.14", "(133)"),
+        at("A.14", "(133)"),
         Identity((x**_third) / x, x ** Rational(-2, 3), "the quotient").mutant(
             "power -1/3", right=x ** Rational(-1, 3)
         ),

@@ -25,7 +25,7 @@ CLAIMS = (
     Claim(
         "chien_li/appendix_a_15/kong_ribero",
         "(C_1 D + C_2)^2 is above D^2 for C_1 > 1, C_2 > 0 (written c and s)",
-        at(808, "A.15", "Comparison to output perturbation bound"),
+        at("A.15", "Comparison to output perturbation bound"),
         Inequality(D**2, "<", (c * D + s) ** 2, given=(c > 1,), name="arithmetic")
         .mutant("C_1 < 1", given=(c < 1,))
         .mutant("twice D^2", left=2 * D**2),
@@ -33,7 +33,7 @@ CLAIMS = (
     Claim(
         "chien_li/appendix_a_15/large_n_convex",
         "Convex losses: as n -> infinity the loss goes to 0, at most 8 eta K D / n + s^2 for every T",
-        at(810, "A.15", "Behavior as dataset size n grows"),
+        at("A.15", "Behavior as dataset size n grows"),
         Inequality(_flat, "<=", 4 * s * D + s**2, given=_whole, name="the window of about D/s steps")
         .mutant("half of it", right=2 * s * D + s**2)
         .mutant("for any window", given=()),
@@ -47,7 +47,7 @@ CLAIMS = (
     Claim(
         "chien_li/appendix_a_15/large_n_smooth",
         "In contrast to Kong & Ribero's, the bound vanishes as n -> infinity: smooth losses, c > 1, any T",
-        at(810, "A.15", "significantly different from our bound"),
+        at("A.15", "significantly different from our bound"),
         Identity(_final.subs(s, 0), Integer(0), "the best window at s = 0")
         .mutant("negative", right=-(D**2))
         .mutant("a limit of D^2", right=D**2),
@@ -66,7 +66,7 @@ CLAIMS = (
     Ours(
         "chien_li/appendix_a_15/large_n_limit",
         "c > 1: every window costs more than (c^2 - 1) D^2, whatever n; composition at fixed T vanishes",
-        at(810, "A.15", "Behavior as dataset size n grows"),
+        at("A.15", "Behavior as dataset size n grows"),
         Identity(_final, (c**2 - 1) * D**2 + 2 * (c + 1) * s * D, "the best window").mutant(
             "limit c^2 D^2", left=_final.subs(s, 0), right=c**2 * D**2
         ),

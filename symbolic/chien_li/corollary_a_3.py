@@ -39,7 +39,7 @@ CLAIMS = (
     Claim(
         "chien_li/corollary_a_3",
         "(62): the mean over orders of exp((alpha - 1) epsilon) bounds the shuffled run",
-        at(460, "Corollary A.3", "(62)"),
+        at("Corollary A.3", "(62)"),
         _joint(2).mutant("twice the power", _joint(2, 2)),
         _joint(3),
         Identity(diff(x**alpha, x, 2), alpha * (alpha - 1) * x ** (alpha - 2), "x^alpha is convex").mutant(
@@ -50,7 +50,7 @@ CLAIMS = (
     Step(
         "chien_li/corollary_a_3/which_convexity",
         "What is jointly convex is exp((alpha - 1) D_alpha), as (126)-(127) have it",
-        at(736, "A.12", "joint convexity of KL divergence"),
+        at("A.12", "joint convexity of KL divergence"),
         IntervalInequality(_power(_rare), "<=", _mean_of_powers, {}, "alpha = 2, two points").mutant(
             "half of it", right=_mean_of_powers / 2
         ),
@@ -62,7 +62,7 @@ CLAIMS = (
     Ours(
         "chien_li/corollary_a_3/stable",
         "log E exp without overflow: the greatest exponent goes in front, the others are at most 1",
-        at(246, "Section 5", "cannot be computed in a numerically stable way"),
+        at("Section 5", "cannot be computed in a numerically stable way"),
         Identity(p * exp(x) + q * exp(y), _shifted, "the greatest in front").mutant(
             "the least is dropped", right=p * exp(x)
         ),

@@ -32,7 +32,7 @@ CLAIMS = (
     Step(
         "chien_li/definition_2_1/gaussians",
         "Gaussians of one variance, means d apart, have divergence alpha d^2 / (2 sigma^2)",
-        at(382, "Definition 2.1", "(40)(c)"),
+        at("Definition 2.1", "(40)(c)"),
         _square(alpha * d**2 / (2 * sigma**2))
         .mutant("factor two dropped", _square(alpha * d**2 / sigma**2))
         .mutant("alpha - 1 for alpha", _square((alpha - 1) * d**2 / (2 * sigma**2)))
@@ -44,7 +44,7 @@ CLAIMS = (
     Ours(
         "chien_li/definition_2_1/unequal",
         "Unequal variances r (numerator law) and v: alpha d^2 / (2 (alpha v + (1 - alpha) r)), and the widths",
-        at(54, "Definition 2.1"),
+        at("Definition 2.1"),
         Identity(_unequal, _peak + (alpha - 1) * alpha * d**2 / (2 * _mixed), "complete the square")
         .mutant("variances exchanged", right=_peak + (alpha - 1) * alpha * d**2 / (2 * (alpha * r + (1 - alpha) * v)))
         .mutant("mean variance instead", right=_peak + (alpha - 1) * alpha * d**2 / (r + v)),
@@ -61,7 +61,7 @@ CLAIMS = (
     Step(
         "chien_li/definition_2_1/monotone",
         "A shorter distance of the means costs less: sup over |m| <= d is at d",
-        at(378, "Definition 2.1", "(40)-(41)"),
+        at("Definition 2.1", "(40)-(41)"),
         Inequality(
             alpha * x**2 / (2 * sigma**2),
             "<=",

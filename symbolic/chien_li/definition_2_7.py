@@ -25,7 +25,7 @@ CLAIMS = (
     Ours(
         "chien_li/definition_2_7/gaussians",
         "The shifted divergence of two Gaussians is that of the means brought z closer",
-        at(76, "Definition 2.7"),
+        at("Definition 2.7"),
         Identity(renyi((d - z, sigma**2), (_zero, sigma**2), alpha), _shifted, "value of the translate")
         .mutant("moved away", left=renyi((d + z, sigma**2), (_zero, sigma**2), alpha))
         .mutant("factor two dropped", right=2 * _shifted),

@@ -23,7 +23,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_2_3",
         "Merging two atoms does not raise the Renyi divergence",
-        at(60, "Lemma 2.3"),
+        at("Lemma 2.3"),
         Inequality(_merged.subs(alpha, 2), "<=", _apart.subs(alpha, 2), name="alpha = 2")
         .mutant("divergence grows", left=_apart.subs(alpha, 2), right=_merged.subs(alpha, 2))
         .mutant("an atom forgotten", right=p**2 / r),

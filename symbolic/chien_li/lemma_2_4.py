@@ -29,7 +29,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_2_4",
         "The moment of a pair is at most the product of the first moment and the worst second one",
-        at(62, "Lemma 2.4"),
+        at("Lemma 2.4"),
         Inequality(_pair, "<=", (p + q) * Max(r, v), name="worst outcome")
         .mutant("best outcome", right=(p + q) * Min(r, v))
         .mutant("mean outcome", right=(p + q) * (r + v) / 2),

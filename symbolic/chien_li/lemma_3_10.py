@@ -26,7 +26,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_10",
         "One step: the distance grows to at most min(g(z; eta L) + 2 eta K / n, z + 2 eta K)",
-        at(189, "Lemma 3.10", "(17)"),
+        at("Lemma 3.10", "(17)"),
         Inequality(
             _both + _s,
             "<=",
@@ -50,7 +50,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_10/special_case",
         "(17) follows from the full-batch case of Lemma A.2, which is the smaller",
-        at(656, "A.10"),
+        at("A.10"),
         Identity(_special, z + eta * L * (n - 1) / n * z**lam + _s, "(29) at b = n").mutant(
             "the same recursion", right=_next
         ),
@@ -62,7 +62,7 @@ CLAIMS = (
     Ours(
         "chien_li/lemma_3_10/sharper",
         "One step grows the distance to at most z + eta (n - 1)/n min(L z^lambda, 2 K) + 2 eta K / n",
-        at(189, "Lemma 3.10", "(17)"),
+        at("Lemma 3.10", "(17)"),
         Inequality(
             _both + _s,
             "<= and attained",

@@ -29,7 +29,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_2",
         "Noise of variance sigma^2 absorbs a shift a at the price alpha a^2 / (2 sigma^2)",
-        at(107, "Lemma 3.2", "(5)"),
+        at("Lemma 3.2", "(5)"),
         Identity(_gap, _square, "the difference is a square").mutant("wrong square", right=_square * 2),
         Inequality(_left / alpha, "<= and attained", _right(_paid) / alpha, name="Gaussian laws")
         .mutant("half the price", sign="<=", right=_right(_paid / 2) / alpha)

@@ -35,7 +35,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_3",
         "On Gaussians and x -> c x the Lipschitz reduction is an equality",
-        at(112, "Lemma 3.3", "(6)"),
+        at("Lemma 3.3", "(6)"),
         Identity(_after(c * z), _before, "x -> c x")
         .mutant("c and 1/c exchanged", left=_after(z / c))
         .mutant("shift not scaled", left=_after(z))
@@ -45,7 +45,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_3/projected",
         "A c-Lipschitz map followed by the projection is c-Lipschitz",
-        at(144, "Section 3.1", "(a)"),
+        at("Section 3.1", "(a)"),
         Inequality(_moved, "<= and attained", c * Abs(xi - zeta), given=_lipschitz, name="interval of length D")
         .mutant("the projection contracts", sign="<=", right=c * Abs(xi - zeta) / 2)
         .mutant("reflected instead of projected", left=Abs(_project(gamma) + kappa), sign="<="),
@@ -53,7 +53,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_3/coupling",
         "A coupling within z is carried to one within c z",
-        at(535, "A.5", "(76)"),
+        at("A.5", "(76)"),
         Inequality(
             Abs(gamma - kappa),
             "<=",

@@ -51,7 +51,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_4/smooth",
         "Smooth losses: the update is (1 + eta L)-Lipschitz, clipping included",
-        at(118, "Lemma 3.4", "(78)-(79)"),
+        at("Lemma 3.4", "(78)-(79)"),
         _eigen(1 + eta * L, *_any)
         .mutant("half of eta L", _eigen(1 + eta * L / 2, *_any))
         .mutant("twice eta L, never attained", _eigen(1 + 2 * eta * L, L > 0, *_any))
@@ -62,7 +62,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_4/convex",
         "Convex losses, eta <= 2/L: the update is 1-Lipschitz",
-        at(118, "Lemma 3.4"),
+        at("Lemma 3.4"),
         _eigen(_one, *_convex, eta * L <= 2)
         .mutant("eta up to 3/L", _eigen(_one, *_convex, eta * L <= 3))
         .mutant("convexity forgotten", _eigen(_one, *_any, eta * L <= 2))
@@ -74,7 +74,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_4/strongly_convex",
         "Strongly convex losses, eta <= 1/L: the update is (1 - eta m)-Lipschitz",
-        at(118, "Lemma 3.4"),
+        at("Lemma 3.4"),
         _eigen(1 - eta * m, *_strong, eta * L <= 1)
         .mutant("eta up to 2/L", _eigen(1 - eta * m, *_strong, eta * L <= 2))
         .mutant("1 - eta L", _eigen(1 - eta * L, *_strong, eta * L <= 1))
@@ -91,7 +91,7 @@ CLAIMS = (
     Ours(
         "chien_li/lemma_3_4/longer_steps",
         "Strongly convex: 1 - eta m up to eta = 2/(L + m), max(1 - eta m, eta L - 1) beyond",
-        at(118, "Lemma 3.4"),
+        at("Lemma 3.4"),
         _eigen(1 - eta * m, *_strong, eta * (L + m) <= 2, name="up to 2/(L + m)").mutant(
             "1 - eta m beyond 2/(L + m)", _eigen(1 - eta * m, *_strong, eta * (L + m) <= 3, eta * L <= 2)
         ),

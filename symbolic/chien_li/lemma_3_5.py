@@ -24,7 +24,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_5/contraction_part",
         "n - 1 common samples and one that differs expand a distance x to c x + 2 eta K / n",
-        at(600, "Lemma 3.5", "(82)-(90)"),
+        at("Lemma 3.5", "(82)-(90)"),
         Identity((n - 1) / n * c * x + (c * x + _cap) / n, c * x + _s, "(85) and (89) add to (90)")
         .mutant("the sample that differs not averaged", left=(n - 1) / n * c * x + c * x + _cap / n)
         .mutant("its expansion forgotten", left=(n - 1) / n * c * x + _cap / n),
@@ -40,7 +40,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_5/projection",
         "(81): the distance after the projection",
-        at(569, "A.7", "(81)"),
+        at("A.7", "(81)"),
         Inequality(
             Abs(Max(-D / 2, Min(D / 2, xi)) - Max(-D / 2, Min(D / 2, zeta))),
             "<=",
@@ -62,7 +62,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_5/randomness",
         "Under the coupling G = G' the difference of the runs does not depend on the noise",
-        at(567, "A.7", "Under this coupling"),
+        at("A.7", "Under this coupling"),
         Identity(
             x + zeta - eta * (x + zeta) ** 2 - (xi + x - eta * (xi + x) ** 2),
             zeta - eta * zeta**2 - (xi - eta * xi**2),
@@ -76,7 +76,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_5/identification",
         "(90) with D_{t-1} = ess sup |W_{t-1} - W'_{t-1}| is the recursion (7)",
-        at(602, "A.7", "below (90)"),
+        at("A.7", "below (90)"),
         Identity(c * x + s, (c * PREVIOUS + s).subs(PREVIOUS, x), "D_{t-1} = x").mutant(
             "no expansion", right=(PREVIOUS + s).subs(PREVIOUS, x)
         ),
@@ -88,7 +88,7 @@ CLAIMS = (
     Ours(
         "chien_li/lemma_3_5/sharper",
         "One update expands z to z + eta L (n - 1)/n z + 2 eta K / n, less than c z + 2 eta K / n",
-        at(602, "Lemma 3.5", "(82)-(90)"),
+        at("Lemma 3.5", "(82)-(90)"),
         Identity(
             (n - 1) / n * (1 + eta * L) * z + (z + _cap) / n,
             z + eta * L * (n - 1) / n * z + _s,

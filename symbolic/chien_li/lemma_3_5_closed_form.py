@@ -35,7 +35,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_5/closed_forms",
         "The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
-        at(94, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         _geometric(s * (1 - c**t) / (1 - c))
         .mutant("wrong base case", _geometric(s * (1 - c ** (t + 1)) / (1 - c)))
         .mutant("stationary from the start", _geometric(s / (1 - c)))
@@ -49,7 +49,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_5/first_branch",
         "For c <= 1 the minimum in (7) is the first branch",
-        at(604, "A.7", "Indeed, when c < 1"),
+        at("A.7", "Indeed, when c < 1"),
         Inequality(c * x + _s, "<=", x + _cap, given=(c <= 1, n >= 1), name="c <= 1")
         .mutant("for every c", given=())
         .mutant("the second branch", left=x + _cap, right=c * x + _s, given=(c <= 1,)),
@@ -57,7 +57,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_5/threshold",
         "The second branch is smaller exactly when (c - 1) D_{t-1} > 2 eta K (1 - 1/n)",
-        at(604, "A.7", "This happens whenever"),
+        at("A.7", "This happens whenever"),
         Inequality(x + _cap, "<", c * x + _s, given=_past_threshold, name="if")
         .mutant("2 eta K / n for 2 eta K (1 - 1/n)", given=((c - 1) * x > _cap / n,))
         .mutant("c for c - 1", given=(c * x > _cap * (1 - 1 / n),))
@@ -67,7 +67,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_5/closed_form_valid",
         "The closed form min(s sum c^t, 2 eta K t) of (3) is never below the recursion (7)",
-        at(94, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         _step(Min(c * x + _s, x + _cap), _closed_next)
         .mutant("never above", _step(_closed_next, Min(c * x + _s, x + _cap)))
         .mutant("sensitivity halved", _step(Min(c * x + _s, x + _cap), Min(c * y + _s / 2, z + _cap)))
@@ -76,7 +76,7 @@ CLAIMS = (
     Ours(
         "chien_li/lemma_3_5/recursion_smaller",
         "Past the threshold the recursion (7) is strictly below the closed form of (3)",
-        at(604, "A.7"),
+        at("A.7"),
         Inequality(
             Min(c * x + _s, x + _cap),
             "<",

@@ -26,7 +26,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_8",
         "(92)-(98): two points z apart are z + L z^lambda apart after I + phi, at most and attained",
-        at(177, "Lemma 3.8", "(16); (93)-(98)"),
+        at("Lemma 3.8", "(16); (93)-(98)"),
         Inequality(_moved, "<= and attained", z**2 + L * z, given=_holder_half, name="lambda = 1/2, distance z^2")
         .mutant("phi does not move", sign="<=", right=z**2)
         .mutant("half of L", sign="<=", right=z**2 + L * z / 2)
@@ -36,7 +36,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_8/suprema",
         "(95)-(97): the supremum of a sum is at most the sum of suprema, here equal",
-        at(622, "A.8", "(96)-(97)"),
+        at("A.8", "(96)-(97)"),
         Inequality(Max(p + q, r + v), "<=", Max(p, r) + Max(q, v), name="two outcomes")
         .mutant("at least", left=Max(p, r) + Max(q, v), right=Max(p + q, r + v))
         .mutant("equal for any order", sign="=="),

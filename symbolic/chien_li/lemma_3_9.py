@@ -48,7 +48,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_9/monotone",
         "1)-3): g(0) = 0, g grows strictly and without limit, so h is defined, increasing and bijective",
-        at(183, "Lemma 3.9", "1)-3)"),
+        at("Lemma 3.9", "1)-3)"),
         Identity(g(_zero, L, lam), _zero, "g(0) = 0").mutant("g(0) = L", right=L),
         IntervalInequality(_zero, "<", slope(x, L, lam), _box, "g' > 0")
         .mutant("g falls", left=slope(x, L, lam), sign="<=", right=_zero)
@@ -59,7 +59,7 @@ CLAIMS = (
     Step(
         "chien_li/lemma_3_9/derivative",
         "The derivative of x + L x^lambda is 1 + L lambda x^(lambda - 1)",
-        at(644, "A.9", "above (103)"),
+        at("A.9", "above (103)"),
         Identity(diff(g(x, L, lam), x), slope(x, L, lam), "derivative")
         .mutant("exponent lambda", right=1 + L * lam * x**lam)
         .mutant("the one dropped", right=L * lam * x ** (lam - 1)),
@@ -71,7 +71,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_3_9/half",
         "4): lambda = 1/2, h(z) = ((-L + sqrt(L^2 + 4 z)) / 2)^2",
-        at(183, "Lemma 3.9", "4); (104)"),
+        at("Lemma 3.9", "4); (104)"),
         Identity(_root**2 + L * _root, z, "u^2 + L u = z"),
         Identity(_h, _root**2, "h = u^2")
         .mutant("4 z without the 4", left=((-L + sqrt(L**2 + z)) / 2) ** 2)
@@ -82,7 +82,7 @@ CLAIMS = (
     Ours(
         "chien_li/lemma_3_9/cubics",
         "Closed forms of h for lambda = 1, 1/3 (sinh) and 2/3 (cosh, or cos where 27 z < 4 L^3)",
-        at(183, "Lemma 3.9", "4)"),
+        at("Lemma 3.9", "4)"),
         Identity(g(inverse(z, L, Integer(1)), L, Integer(1)), z, "lambda = 1").mutant(
             "lambda = 1: z (1 + L)", left=g(z * (1 + L), L, Integer(1))
         ),
@@ -100,7 +100,7 @@ CLAIMS = (
     Ours(
         "chien_li/lemma_3_9/quartics",
         "Closed forms of h for lambda = 1/4 and 3/4, by two quadratics from a cubic",
-        at(183, "Lemma 3.9", "4)"),
+        at("Lemma 3.9", "4)"),
         _at_root(_quartic_root, 4, 1, _quartic_size, _quartic_z, "lambda = 1/4").mutant(
             "the other quadratic", _at_root((v + u) / 2, 4, 1, _quartic_size, _quartic_z, "mutant")
         ),
@@ -115,7 +115,7 @@ CLAIMS = (
     Ours(
         "chien_li/lemma_3_9/shape",
         "g is concave and subadditive; so h is convex, superadditive, and h(z) <= z",
-        at(183, "Lemma 3.9"),
+        at("Lemma 3.9"),
         Identity(diff(slope(x, L, lam), x), L * lam * (lam - 1) * x ** (lam - 2), "second derivative of g"),
         Inequality(L * lam * (lam - 1), "<=", _zero, name="not positive").mutant(
             "convex", left=_zero, sign="<", right=L * lam * (lam - 1)

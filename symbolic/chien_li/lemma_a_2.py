@@ -34,7 +34,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_a_2",
         "(29), a later encounter: min(z + eta L (b - 1)/b z^lambda + 2 eta K/b, z + 2 eta K)",
-        at(331, "Lemma A.2", "(29); A.11, (113)-(125)"),
+        at("Lemma A.2", "(29); A.11, (113)-(125)"),
         _met_by(z + eta * L * (b - 1) / b * y + _s).mutant("drift of one sample", _met_by(z + eta * L * y / b + _s)),
         _met_by(z + _cap, clipped=True).mutant("clipping: eta K", _met_by(z + eta * K, clipped=True)),
         Identity((b - 1) / b * _cap + _s, _cap, "2 K for each of b samples").mutant(
@@ -45,7 +45,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_a_2/not_met",
         "(29), a step that does not meet the sample: min(z + eta L z^lambda, z + 2 eta K)",
-        at(331, "Lemma A.2", "(29), otherwise; line 732"),
+        at("Lemma A.2", "(29), otherwise; line 732"),
         Inequality(_all, "<=", z + eta * L * y, given=(_apart, _drift), name="Hoelder")
         .mutant("with (b - 1)/b here too", right=z + eta * L * (b - 1) / b * y, given=(_apart, _drift, b >= 2))
         .mutant("the distance stays", right=z),
@@ -54,7 +54,7 @@ CLAIMS = (
     Claim(
         "chien_li/lemma_a_2/first_encounter",
         "(29), t = t_0 + 1: the first encounter moves equal iterates 2 eta K/b apart, the later case at 0",
-        at(331, "Lemma A.2", "(29); A.11, (110)-(112)"),
+        at("Lemma A.2", "(29); A.11, (110)-(112)"),
         Inequality(
             Abs(eta * (gamma - kappa) / b),
             "<= and attained",
@@ -67,7 +67,7 @@ CLAIMS = (
     Ours(
         "chien_li/lemma_a_2/sharper",
         "At an encounter z + eta (b - 1)/b min(L z^lambda, 2 K) + 2 eta K/b, never above (29)",
-        at(331, "Lemma A.2", "(29)"),
+        at("Lemma A.2", "(29)"),
         Inequality(
             _others + _s,
             "<= and attained",

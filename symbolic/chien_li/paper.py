@@ -5,8 +5,9 @@ from typing import Final
 
 from sympy import Expr, Symbol
 
-from lastiterate.symbolic.claim import Source, UpperBound
+from lastiterate.symbolic.claim import UpperBound
 from lastiterate.symbolic.notation import D, K, L, T, alpha, m, n, sigma
+from lastiterate.symbolic.papers import PAPERS, Source
 
 __all__ = [
     "ALL_RUNS",
@@ -18,8 +19,6 @@ __all__ = [
     "at",
     "attacked",
 ]
-
-FILE: Final = "004_62071bf32927f9d4.txt"
 
 SMOOTH_RUNS: Final = ("linear", "quadratic", "clamped_linear", "clamped_quadratic", "sign_drift")
 CONVEX_RUNS: Final = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
@@ -43,13 +42,13 @@ CHANGES: Final[Mapping[str, Mapping[Symbol, Expr]]] = {
 """Wrong parameters that an upper bound must not survive."""
 
 
-def at(line: int, number: str, equation: str = "") -> Source:
-    """The source of a claim: line in shared/seeds/004_62071bf32927f9d4.txt, number in the paper, equation.
+def at(number: str, detail: str = "") -> Source:
+    """The source of a claim: number in the paper; equation, or words of the line meant.
 
-    >>> at(118, "Lemma 3.4").file
-    '004_62071bf32927f9d4.txt'
+    >>> print(at("Lemma 3.4"))
+    Chien & Li 2025 (arXiv:2410.01068), Lemma 3.4
     """
-    return Source(FILE, line, number, equation)
+    return Source(PAPERS["chien_li"], number, detail)
 
 
 def attacked(bound: str, attacks: tuple[str, ...], *wrong: str, name: str = "bound") -> UpperBound:

@@ -79,7 +79,7 @@ CLAIMS = (
     Step(
         "chien_li/proof_3_1/sensitivity",
         "(33)-(36), (75): the two update maps differ by at most 2 eta K / n, which prices one step",
-        at(525, "A.4", "(75)"),
+        at("A.4", "(75)"),
         Inequality(
             Abs(eta / n * (gamma - kappa)),
             "<= and attained",
@@ -100,7 +100,7 @@ CLAIMS = (
     Step(
         "chien_li/proof_3_1/noise_split",
         "(8): Y + Z' around psi(W') has the law of the noise around psi'(W')",
-        at(131, "Section 3.1", "(8)"),
+        at("Section 3.1", "(8)"),
         Identity((1 - beta) * sigma**2 + beta * sigma**2, sigma**2, "variances add").mutant(
             "standard deviations add", left=((1 - beta) * sigma) ** 2 + (beta * sigma) ** 2
         ),
@@ -109,7 +109,7 @@ CLAIMS = (
     Step(
         "chien_li/proof_3_1/unrolled",
         "(11): the shifts a_t add to sum c^-(t - tau + 1) a_t at tau",
-        at(142, "Section 3.1", "above (11)"),
+        at("Section 3.1", "above (11)"),
         Identity(_unrolled(SHIFTS), _weighted(), "three steps")
         .mutant("c and 1/c exchanged", right=_weighted(sign=1))
         .mutant("first shift not scaled", right=c * _weighted())
@@ -121,7 +121,7 @@ CLAIMS = (
     Step(
         "chien_li/proof_3_1/price",
         "The unrolled price is the sum of alpha a_t^2 / (2 (1 - beta_t) sigma^2) from t = tau",
-        at(142, "Section 3.1", "above (11)"),
+        at("Section 3.1", "above (11)"),
         Identity(
             sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
             alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
@@ -139,7 +139,7 @@ CLAIMS = (
     Step(
         "chien_li/proof_3_1/cauchy_schwarz",
         "(12): price times sum (1 - beta_j) c^-2j is at least (sum a_j c^-j)^2, equal at a_j ~ (1 - beta_j) c^-j",
-        at(153, "Section 3.1", "(12)"),
+        at("Section 3.1", "(12)"),
         Identity(_price * _budget - _weighted() ** 2, _lagrange(-1), "the gap is a sum of squares")
         .mutant("sum in the squares", right=_lagrange(1))
         .mutant(
@@ -155,7 +155,7 @@ CLAIMS = (
     Step(
         "chien_li/proof_3_1/reduction",
         "(11) to (3): the best shifts cost Delta^2 / sum (1 - beta_j) c^-2j and meet the constraint",
-        at(155, "Section 3.1", "below (12)"),
+        at("Section 3.1", "below (12)"),
         Identity(_price.subs(_optimal), Delta**2 / _budget, "price of the best shifts")
         .mutant("Delta not squared", right=Delta / _budget)
         .mutant("c^-j in the budget", right=Delta**2 / sum(((1 - b) * c**-j for j, b in enumerate(SHARES, 1)), _zero)),

@@ -41,7 +41,7 @@ CLAIMS = (
     Step(
         "chien_li/proof_3_1/conditioning",
         "Given Z = Z' the two processes have the same updates and noise, so W'_1 keeps the law of W_1",
-        at(133, "Section 3.1", "below (8); (10)"),
+        at("Section 3.1", "below (8); (10)"),
         Identity(_tilted_tail(xi), tail(_one), "P(W'_1 > 1 given Z'_1 = xi) is that of W_1, clipped gradients")
         .mutant("tilted the other way", left=_tilted_tail(-xi))
         .mutant("law doubled", right=2 * tail(_one)),
@@ -57,7 +57,7 @@ CLAIMS = (
     Ours(
         "chien_li/proof_3_1/conditioning_numbers",
         "What conditioning does at T = 2: the tilted law, and a divergence where the proof has 0",
-        at(138, "Section 3.1", "(10)"),
+        at("Section 3.1", "(10)"),
         _tilted(_tilted_mean, _tilted_variance)
         .mutant("no tilt", _tilted(_zero, v))
         .mutant("variance kept", _tilted(_tilted_mean, v)),

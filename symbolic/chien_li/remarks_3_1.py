@@ -39,7 +39,7 @@ CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/burn_in",
         "After a burn-in there is no further loss (c >= 1): longer windows than the best never help",
-        at(101, "Section 3.1", "below Theorem 3.1"),
+        at("Section 3.1", "below Theorem 3.1"),
         Inequality(
             _cost.subs(u, _best),
             "<=",
@@ -58,7 +58,7 @@ CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/burn_in_strongly_convex",
         "After a burn-in there is no further loss, strongly convex case of figure 1 (D >= s / (1 - c))",
-        at(101, "Section 3.1", "below Theorem 3.1; Figure 1"),
+        at("Section 3.1", "below Theorem 3.1; Figure 1"),
         Inequality(_tracked_next, "<=", Min(_tracked, D), name="the tracked distance stops growing")
         .mutant("it has shrunk", right=_tracked / 2)
         .mutant(
@@ -73,7 +73,7 @@ CLAIMS = (
     Ours(
         "chien_li/remarks_3_1/converges",
         "Strongly convex: the loss grows for ever, at a geometric rate, to s^2 (1 + c)/(1 - c)",
-        at(101, "Section 3.1", "below Theorem 3.1; Figure 1"),
+        at("Section 3.1", "below Theorem 3.1; Figure 1"),
         Inequality((1 - u) / (1 + u), "<", (1 - c * u) / (1 + c * u), name="strictly growing"),
         Inequality(1 - (1 - u) / (1 + u), "<=", 2 * u, name="what is missing at T, u = c^T")
         .mutant("constant", left=(1 - c * u) / (1 + c * u), right=(1 - u) / (1 + u))
@@ -84,7 +84,7 @@ CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/longer_burn_in",
         "Without convexity: a larger final loss, and composition is left behind later, at T = loss / s^2",
-        at(101, "Section 3.1", "below Theorem 3.1"),
+        at("Section 3.1", "below Theorem 3.1"),
         Inequality(4 * s * D, "<", _final, given=(c > 1,), name="final loss above that of c = 1")
         .mutant("smaller final loss", left=_final, sign="<=", right=4 * s * D)
         .mutant("twice that of c = 1", left=8 * s * D, sign="<="),
@@ -99,7 +99,7 @@ CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/degenerates",
         "For convex losses the result degenerates to Altschuler & Talwar's, (B.1)",
-        at(101, "Section 3.1", "below Theorem 3.1; Remark 3.6, line 157"),
+        at("Section 3.1", "below Theorem 3.1; Remark 3.6, line 157"),
         Inequality(_flat, "==", _printed, name="the same at every window")
         .mutant("Altschuler & Talwar are smaller", left=_printed, sign="<=", right=_flat)
         .mutant("equal up to s^2", left=_printed, right=_flat + s**2),
@@ -117,7 +117,7 @@ CLAIMS = (
     Ours(
         "chien_li/remarks_3_1/below_altschuler_talwar",
         "For convex losses every window of (3) costs less than in (B.1), at most by the factor (1 + s/D)^2",
-        at(101, "Section 3.1", "below Theorem 3.1"),
+        at("Section 3.1", "below Theorem 3.1"),
         Inequality(_flat, "<", _printed, name="strictly less"),
         Inequality(_printed, "<=", (1 + s / D) ** 2 * _flat, name="same order")
         .mutant("not less", right=_flat)
@@ -135,7 +135,7 @@ CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/strict_every_t",
         "Tracking gives a strict improvement over the prior bounds for all T, strongly convex losses",
-        at(120, "Section 3.1", "above Lemma 3.5"),
+        at("Section 3.1", "above Lemma 3.5"),
         Inequality(Min(2 * s**2, s**2 * (1 + c) ** 2), "<", 2 * s**2, name="T = 2: (3) against composition")
         .mutant("already at c = 1/2", left=Min(2 * s**2, s**2 * Rational(9, 4)))
         .mutant("T = 1", left=Min(s**2, s**2 * (1 + c) ** 2), right=s**2),
@@ -148,7 +148,7 @@ CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/strict_with_window",
         "Strongly convex: (3) is strictly below every windowed value of (B.3), for any uniform share beta",
-        at(101, "Section 3.1", "below Theorem 3.1"),
+        at("Section 3.1", "below Theorem 3.1"),
         Inequality(
             _strong,
             "<",
@@ -165,7 +165,7 @@ CLAIMS = (
     Ours(
         "chien_li/remarks_3_1/domain",
         "m-strongly convex and K-Lipschitz on a domain forces its diameter to be at most 2 K / m",
-        at(22, "Table 1", "note *; A.1 (23)"),
+        at("Table 1", "note *; A.1 (23)"),
         Inequality(
             d,
             "<= and attained",

@@ -32,7 +32,7 @@ CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/below_output_perturbation",
         "For c > 1 a bound better than alpha D^2 / (2 sigma^2) is possible",
-        at(157, "Section 3.1", "interpretation of Theorem 3.1"),
+        at("Section 3.1", "interpretation of Theorem 3.1"),
         Value(direct_cost(*_figure), "0.546343", "c = 1.1, s = 0.08, D = 1, 9 steps, against D^2 = 1").mutant(
             "8 steps", expression=direct_cost(*_figure[:3], 8)
         ),
@@ -43,7 +43,7 @@ CLAIMS = (
     Ours(
         "chien_li/remarks_3_1/when_below_output_perturbation",
         "The best window is below D^2 exactly when c^2 + 2 s (c + 1)/D < 2; never for eta L >= sqrt(2) - 1",
-        at(157, "Section 3.1", "interpretation of Theorem 3.1"),
+        at("Section 3.1", "interpretation of Theorem 3.1"),
         Inequality(_final, "<", _gaussian, given=(c**2 + 2 * s * (c + 1) / D < 2,), name="if")
         .mutant("for every c", given=())
         .mutant("c^2 < 2 suffices", given=(c**2 < 2,))
@@ -54,7 +54,7 @@ CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/output_perturbation",
         "Output perturbation: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate of (1)",
-        at(20, "Figure 1", "caption; A.15, line 808"),
+        at("Figure 1", "caption; A.15, line 808"),
         attacked(
             "output_perturbation", CLIPPED_RUNS, "a tenth of the diameter", "noise counted twice", name="sensitivity D"
         ),
@@ -73,7 +73,7 @@ CLAIMS = (
     Ours(
         "chien_li/remarks_3_1/last_step",
         "One last step from the whole domain: alpha e(D)^2 / (2 sigma^2)",
-        at(20, "Figure 1", "caption"),
+        at("Figure 1", "caption"),
         attacked("last_step_clipped", CLIPPED_RUNS, "noise counted twice", "alpha / 2 for alpha", name="clipped"),
         UpperBound("last_step_smooth", SMOOTH_RUNS, name="smooth"),
         Identity(direct_cost(c, s, D, 1), (c * D + s) ** 2, "the window of one step")
@@ -85,7 +85,7 @@ CLAIMS = (
     Ours(
         "chien_li/remarks_3_1/last_step_strongly_convex",
         "One last step under convexity and strong convexity",
-        at(20, "Figure 1", "caption"),
+        at("Figure 1", "caption"),
         UpperBound("last_step_strongly_convex", STRONG_RUNS, name="strongly convex"),
         attacked("last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha", name="convex"),
         assumptions=(alpha > 1, m <= L, eta * L <= 1),

@@ -40,7 +40,7 @@ CLAIMS = (
     Claim(
         "chien_li/section_5/no_early_gain",
         "The results give no improvement over composition before a burn-in: c < 1, T = 2, (3) is not below 2 s^2",
-        at(242, "Section 5", "Uniform strict improvement"),
+        at("Section 5", "Uniform strict improvement"),
         Inequality(_composition, "<=", _window, name="T = 2, tau = 1")
         .mutant("twice composition", left=2 * _composition)
         .mutant("never an improvement", right=_window / 2),
@@ -53,7 +53,7 @@ CLAIMS = (
     Ours(
         "chien_li/section_5/early_gain",
         "(3) is below composition at T = 2 exactly for c < sqrt(2) - 1; for c = 1 not while T s <= D",
-        at(242, "Section 5", "Uniform strict improvement"),
+        at("Section 5", "Uniform strict improvement"),
         Inequality(_window, "<", _composition, given=((1 + c) ** 2 < 2,), name="if").mutant(
             "for every c < 1", given=(c < 1,)
         ),
@@ -70,7 +70,7 @@ CLAIMS = (
     Claim(
         "chien_li/section_5/clipped_convex",
         "The clipped gradient update of a convex smooth loss is 1-Lipschitz for eta <= 2/L",
-        at(234, "Section 5", "Gradient clipping"),
+        at("Section 5", "Gradient clipping"),
         Inequality(_clipped, "<=", _before, name="a small step (xi, zeta) past the clip")
         .mutant("it contracts", right=_before / 2)
         .mutant("for small steps", given=(u <= Rational(1, 100),)),
@@ -84,7 +84,7 @@ CLAIMS = (
     Ours(
         "chien_li/section_5/clipped_isotropic",
         "With an isotropic Hessian the clipped update is 1-Lipschitz, but no longer contracts",
-        at(234, "Section 5", "Gradient clipping"),
+        at("Section 5", "Gradient clipping"),
         Inequality(_square_after(zeta, xi - zeta), "<= and attained", _before, name="1-Lipschitz").mutant(
             "contracting by 1 - u / 100", sign="<=", right=(1 - u / 100) * _before
         ),

@@ -24,7 +24,7 @@ CLAIMS = (
     Claim(
         "chien_li/theorem_3_1/smooth",
         "(3) bounds the Renyi divergence for L-smooth losses, c = 1 + eta L",
-        at(94, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         attacked(
             "chien_li_3_1_smooth",
             SMOOTH_RUNS,
@@ -41,14 +41,14 @@ CLAIMS = (
     Claim(
         "chien_li/theorem_3_1/convex",
         "(3) bounds the Renyi divergence for convex losses, c = 1",
-        at(99, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         attacked("chien_li_3_1_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, name="convex"),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
     Claim(
         "chien_li/theorem_3_1/strongly_convex",
         "(3) bounds the Renyi divergence for strongly convex losses, c = 1 - eta m",
-        at(99, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         attacked(
             "chien_li_3_1_strongly_convex",
             STRONG_RUNS,
@@ -62,7 +62,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/composition",
         "Composition: alpha T s^2 / (2 sigma^2), the baseline that releases every iterate",
-        at(13, "Section 1", "standard composition"),
+        at("Section 1", "standard composition"),
         attacked("composition", ALL_RUNS, _TWO, _STEP, _NOISE, name="composition"),
         assumptions=(alpha > 1,),
     ),

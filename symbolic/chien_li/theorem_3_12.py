@@ -41,7 +41,7 @@ CLAIMS = (
     Claim(
         "chien_li/theorem_3_12",
         "(19) bounds the Renyi divergence for batches drawn without replacement: S_alpha prices a step, at T = 1",
-        at(208, "Theorem 3.12", "(19)"),
+        at("Theorem 3.12", "(19)"),
         IntervalInequality(_against_zero, "<=", _ceiling, {}, f"{_run}: gradients 0, replaced sample K or 0")
         .mutant("half", right=_ceiling / 2)
         .mutant("shift K", right=Rational(807336, 10**7)),
@@ -54,14 +54,14 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_12/ceiling",
         "S_alpha(q, sigma) <= log(1/(1 - q)) for every alpha and sigma",
-        at(202, "Definition 3.11", "(18)"),
+        at("Definition 3.11", "(18)"),
         _ratio(1 - q).mutant("log(1/(1 - q^2))", _ratio(1 - q**2)).mutant("0", _ratio(_one)),
         assumptions=(q < 1,),
     ),
     Ours(
         "chien_li/theorem_3_12/witness",
         "One step costs at least S_up at the shift 2 eta K/b: all others have gradient -K, the replaced one +-K",
-        at(208, "Theorem 3.12", "(19)"),
+        at("Theorem 3.12", "(19)"),
         Identity(-eta * (-K - (b - 1) * K) / b - eta * K, Integer(0), "a batch with -K is like all others"),
         Identity(
             -eta * (-K - (b - 1) * K) / b + eta * (K - (b - 1) * K) / b,
@@ -76,7 +76,7 @@ CLAIMS = (
     Step(
         "chien_li/theorem_3_12/share",
         "(19), (69): the noise Z_t of variance beta_t sigma^2 has the standard deviation sqrt(beta_t) sigma",
-        at(208, "Theorem 3.12", "(19)"),
+        at("Theorem 3.12", "(19)"),
         Identity((beta ** Rational(1, 2) * sigma) ** 2, beta * sigma**2, "variance of Z_t, below (70)").mutant(
             "beta^2", left=(beta**2 * sigma) ** 2
         ),
@@ -92,7 +92,7 @@ CLAIMS = (
     Step(
         "chien_li/theorem_3_12/conditioning",
         "(65): given Z = Z' = z the two runs draw the same batches, so the updates are identical",
-        at(487, "A.3", "(65)"),
+        at("A.3", "(65)"),
         Inequality(_posterior, "==", q, name="chance that the batch holds i*, given Z'_t = z")
         .mutant("q/2", right=q / 2)
         .mutant("certain", right=_one),
@@ -104,7 +104,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_12/posterior",
         "Given Z'_t = z the batch holds i* with chance q kappa/((1 - q) gamma + q kappa)",
-        at(487, "A.3", "(65)"),
+        at("A.3", "(65)"),
         Identity(_posterior * ((1 - q) * gamma + q * kappa), q * kappa, "Bayes").mutant(
             "weights exchanged", right=(1 - q) * gamma
         ),

@@ -33,7 +33,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/direct/smooth",
         "Direct shifts for smooth losses, e(z) = z + eta (n - 1)/n min(L z, 2 K) + s",
-        at(94, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         attacked(
             "shift_smooth",
             SMOOTH_RUNS,
@@ -50,14 +50,14 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/direct/convex",
         "Direct shifts bound the divergence for convex losses, e(z) = z + s",
-        at(99, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         attacked("shift_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, "alpha / 2 for alpha", name="convex"),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
     Ours(
         "chien_li/theorem_3_1/direct/strongly_convex",
         "Direct shifts bound the divergence for strongly convex losses, e(z) = c z + s, and are attained",
-        at(99, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         attacked(
             "shift_strongly_convex",
             STRONG_RUNS,
@@ -72,14 +72,14 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/direct/clipped",
         "Direct shifts bound the divergence under clipping alone, e(z) = z + 2 eta K for z > 0",
-        at(94, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         attacked("shift_clipped", CLIPPED_RUNS, _TWO, _STEP, _NOISE, "as if there were 2 n samples", name="clipped"),
         assumptions=(alpha > 1,),
     ),
     Ours(
         "chien_li/theorem_3_1/direct/composition_forced",
         "Where e(z) >= z + s, no path from z = 0 costs less than composition, T s^2",
-        at(242, "Section 5", "Uniform strict improvement"),
+        at("Section 5", "Uniform strict improvement"),
         Inequality(
             s**2 + 2 * s * z,
             "<= and attained",
@@ -94,7 +94,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/direct/contraction",
         "c < 1, from z = 0: s^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T), attained by quadratics",
-        at(101, "Theorem 3.1", "strongly convex"),
+        at("Theorem 3.1", "strongly convex"),
         Identity(cost(s, _zero, v_sum(c, T), w_sum(c, T)), _contracting, "the optimum"),
         Identity(_gap_of_means**2 / _variance, _contracting, "two quadratics: squared gap over variance")
         .mutant("T - 1 for T", right=_contracting.subs(T, T - 1))
@@ -109,7 +109,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/direct/below_composition",
         "c < 1: the optimum is strictly below composition for every T >= 2",
-        at(242, "Section 5", "Uniform strict improvement"),
+        at("Section 5", "Uniform strict improvement"),
         Identity((_ratio + _one_step) / (1 + _ratio * _one_step), _next, "addition law of (1 - c^T)/(1 + c^T)").mutant(
             "addition law of the tangent", left=(_ratio + _one_step) / (1 - _ratio * _one_step)
         ),

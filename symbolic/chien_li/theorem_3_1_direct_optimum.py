@@ -48,7 +48,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/direct/optimum",
         "Least sum of squares under sum c^-j a_j = s V + Delta: (s V + Delta)^2 / W at a_j = level c^-j",
-        at(149, "Section 3.1", "(11)"),
+        at("Section 3.1", "(11)"),
         _gap(_level),
         Identity(_level**2 * _W, cost(s, Delta, _V, _W), "value").mutant("V^2 for W", right=cost(s, Delta, _V, _V**2)),
         Identity(forward(c, s, Delta, _optimal), _zero, "the path ends at zero").mutant(
@@ -66,7 +66,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/direct/feasible",
         "The optimum keeps z >= 0 always for c <= 1; for c > 1 iff the last shift covers s",
-        at(149, "Section 3.1", "(11)"),
+        at("Section 3.1", "(11)"),
         Identity(
             (Delta + s * v_sum(c, w) - s * c**w * w_sum(c, w)) * (c**2 - 1),
             feasibility(c, s, Delta, w),
@@ -86,7 +86,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/direct/untested",
         "(s V + Delta)^2 / W bounds the divergence for c = 1 + eta L without any test of feasibility",
-        at(149, "Section 3.1", "(11)"),
+        at("Section 3.1", "(11)"),
         attacked(
             "affine_untested",
             SMOOTH_RUNS,
@@ -109,7 +109,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/direct/untested_numbers",
         "c = 1.1, Delta = 0, T = 1000: the untested formula says 21.00 s^2, infeasible from T = 2 on",
-        at(149, "Section 3.1", "(11)"),
+        at("Section 3.1", "(11)"),
         Value(
             window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000), "21.00", "in units of s^2"
         ).mutant("composition instead", printed="1000.00"),

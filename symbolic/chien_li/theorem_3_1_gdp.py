@@ -37,7 +37,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/gdp/one_step",
         "One interpolated step: the shift share e(z) and what is left, (1 - share) e(z), make e(z)",
-        at(131, "Section 3.1", "(8)"),
+        at("Section 3.1", "(8)"),
         Identity((1 - beta) * _grown, _grown - beta * _grown, "the state update z' = e(z) - a").mutant(
             "share of z only", right=_grown - beta * z
         ),
@@ -48,7 +48,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/gdp/composition",
         "Two Gaussian steps are one: a rotation turns the means (mu, s) into sqrt(mu^2 + s^2)",
-        at(62, "Lemma 2.4"),
+        at("Lemma 2.4"),
         Identity(_pair, density_exponent(_along, _turned, _one) + density_exponent(_across, _zero, _one), "rotated")
         .mutant(
             "the parameters add", right=density_exponent(_along, mu + s, _one) + density_exponent(_across, _zero, _one)
@@ -58,7 +58,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/gdp/delta",
         "delta(epsilon) of mu-GDP: the tails past mu/2 + epsilon/mu, exact",
-        at(224, "Section 4", "RDP-DP conversion"),
+        at("Section 4", "RDP-DP conversion"),
         Identity(_ratio_at(_threshold), epsilon, "the likelihood ratio is e^epsilon at mu/2 + epsilon/mu").mutant(
             "threshold mu/2 - epsilon/mu", left=_ratio_at(mu / 2 - epsilon / mu)
         ),
@@ -80,7 +80,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/gdp/beats_rdp",
         "delta from GDP is below the delta that RDP of one order gives, exp((alpha - 1)(alpha mu^2/2 - epsilon))",
-        at(224, "Section 4", "RDP-DP conversion"),
+        at("Section 4", "RDP-DP conversion"),
         IntervalInequality(
             _delta,
             "<",

@@ -51,7 +51,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/shares/no_gain",
         "Noise splitting is never better than a direct shift s + a: the difference is a square",
-        at(149, "Section 3.1", "(11)"),
+        at("Section 3.1", "(11)"),
         Identity(_split - (s + a) ** 2, (s * (1 - beta) - a * beta) ** 2 / (beta * (1 - beta)), "a square"),
         Inequality((s + a) ** 2, "<= and attained", _split, name="at least (s + a)^2")
         .mutant("splitting is better", left=_split, sign="<=", right=(s + a) ** 2)
@@ -64,7 +64,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/shares/optimum",
         "(3) at beta_j = s c^j / level is (s V + Delta)^2 / W, and stationary there",
-        at(94, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         Identity(_three.subs(_best), cost(s, Delta, _V, _W), "value")
         .mutant("c and 1/c exchanged", left=_three.subs(_swapped))
         .mutant("V for W", right=cost(s, Delta, _V, _V))
@@ -76,7 +76,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/shares/slack",
         "beta <= 1 is slack iff s (c W - V) <= Delta for c < 1, s (c^w W - V) <= Delta for c > 1",
-        at(97, "Theorem 3.1", "(4)"),
+        at("Theorem 3.1", "(4)"),
         _binding(Delta - s * (c * _W - _V), 1, contracting=True),
         _binding(Delta - s * (c * _W - _V), 2, contracting=True),
         _binding(Delta - s * (c * _W - _V), 3, contracting=True)
@@ -92,7 +92,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/shares/dominated",
         "Whatever the shifts of (3), s + a_j summed in squares is at least (s V + Delta)^2 / W",
-        at(149, "Section 3.1", "(11)"),
+        at("Section 3.1", "(11)"),
         Identity(_all_paid - cost(s, _covered, _V, _W), _gap, "the gap is a sum of squares"),
         Inequality(cost(s, Delta, _V, _W), "<=", cost(s, y, _V, _W), given=(y >= Delta,), name="covering more")
         .mutant("at most", left=_paid, right=cost(s, Delta, *sums(c, 2)), given=(_covers,))
@@ -101,7 +101,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/shares/binding_example",
         "c = 0.9, s = 0.08, Delta = 1, 20 steps: (3) costs 0.1549, direct shifts 0.1310",
-        at(94, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         Value(split_cost(*_setting), "0.1549", "(3) at its best beta").mutant(
             "factor two dropped in s", expression=split_cost(Rational(9, 10), Rational(1, 25), Integer(1), 20)
         ),

@@ -46,7 +46,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/window/unimodal",
         "The cost as a function of u = c^-w; its slope changes sign once, at u = s / (s + D (c - 1))",
-        at(760, "A.13", "binary search"),
+        at("A.13", "binary search"),
         Identity(_cost.subs(u, c**-w), cost(s, D, v_sum(c, w), w_sum(c, w)), "u = c^-w").mutant(
             "u = c^w", left=_cost.subs(u, c**w)
         ),
@@ -73,7 +73,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/window/length",
         "c^w* = 1 + D (c - 1)/s; for c < 1 it is c^-w* = 1 / (1 - D (1 - c)/s), and D/s at c = 1",
-        at(760, "A.13", "binary search"),
+        at("A.13", "binary search"),
         Identity(c ** best_window(c, s, D), 1 / _best, "c^w*")
         .mutant("D for D (c - 1)", left=c ** (log(1 + D / s) / log(c)))
         .mutant("w* inverted", left=c ** -best_window(c, s, D)),
@@ -86,7 +86,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/window/value",
         "No window costs less than (c + 1) D (2 s + (c - 1) D), which the best real length attains",
-        at(94, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         Identity(_cost.subs(u, _best), _value, "value at the best length")
         .mutant("c and 1/c exchanged", right=best_window_cost(1 / c, s, D))
         .mutant("D^2 for the start", right=_value * D),
@@ -104,7 +104,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/window/last_shift",
         "The last shift of the best window is s (c + 1), so it is feasible for every c > 1",
-        at(155, "Section 3.1", "below (12)"),
+        at("Section 3.1", "below (12)"),
         Identity((_level * u).subs(u, _best), s * (c + 1), "last shift")
         .mutant("last shift s", right=s)
         .mutant("last shift 2 s", right=2 * s),
@@ -118,7 +118,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/window/no_finite_optimum",
         "c < 1 and D (1 - c) >= s: longer windows always cost less, never below s^2 (1 + c)/(1 - c)",
-        at(94, "Theorem 3.1", "(3)"),
+        at("Theorem 3.1", "(3)"),
         Inequality(
             Integer(0),
             "<=",

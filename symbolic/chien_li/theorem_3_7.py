@@ -30,7 +30,7 @@ CLAIMS = (
     Claim(
         "chien_li/theorem_3_7",
         "(13)-(15) bound the Renyi divergence for Hoelder continuous gradients",
-        at(165, "Theorem 3.7", "(13)-(15)"),
+        at("Theorem 3.7", "(13)-(15)"),
         attacked(
             "chien_li_3_7",
             HOLDER_RUNS,
@@ -46,7 +46,7 @@ CLAIMS = (
     Step(
         "chien_li/theorem_3_7/two_programs",
         "The A-program of (15) is the z-program of e(z) = g(z) + s, and the best beta leaves (s + a)^2",
-        at(170, "Theorem 3.7", "(15)"),
+        at("Theorem 3.7", "(15)"),
         Identity(expansion(z, L, lam, s) - _shift, g(z, L, lam) - a, "one step, u = s + a").mutant(
             "the shift a alone", left=expansion(z, L, lam, s) - a
         ),
@@ -61,7 +61,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_7/sharper",
         "Direct shifts with e(z) = z + eta (n - 1)/n min(L z^lambda, 2 K) + s bound the divergence",
-        at(165, "Theorem 3.7", "(13)-(15)"),
+        at("Theorem 3.7", "(13)-(15)"),
         attacked("shift_holder", HOLDER_RUNS, _TWO, _STEP, _NOISE, "a tenth of the diameter", name="direct shifts"),
         Inequality(
             z + eta * L * (n - 1) / n * x + 2 * eta * K / n,
@@ -74,14 +74,14 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_3_7/last_step",
         "One last step from the whole domain: alpha (D + eta L D^lambda + s)^2 / (2 sigma^2)",
-        at(165, "Theorem 3.7", "(13)"),
+        at("Theorem 3.7", "(13)"),
         attacked("last_step_holder", HOLDER_RUNS, _NOISE, "alpha / 2 for alpha", name="one step"),
         assumptions=(alpha > 1, lam <= 1),
     ),
     Ours(
         "chien_li/theorem_3_7/stationarity",
         "Inner optima: the shift before z_t is the shift after it times e'(z_t)",
-        at(170, "Theorem 3.7", "(15)"),
+        at("Theorem 3.7", "(15)"),
         Identity(diff(_path, x), -2 * _first + 2 * _second * slope(x, L, lam), "slope of the cost in z_t")
         .mutant("e'(z) on the other side", right=-2 * _first * slope(x, L, lam) + 2 * _second)
         .mutant("lambda dropped from the slope", right=-2 * _first + 2 * _second * (1 + L * x ** (lam - 1)))

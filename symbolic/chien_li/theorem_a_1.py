@@ -47,7 +47,7 @@ CLAIMS = (
     Claim(
         "chien_li/theorem_a_1",
         "(25): a known order of the batches costs s^2/beta + a^2/(1 - beta) at encounters, a^2 elsewhere",
-        at(306, "Theorem A.1", "(25)"),
+        at("Theorem A.1", "(25)"),
         Inequality(_direct, "<= and attained", _split, _share, "an encounter: direct shifts cost no more"),
         Identity(_split.subs(beta, s / (s + a)), _direct, "and no less, at beta = s/(s + a)").mutant(
             "even shares are best", left=_split.subs(beta, Rational(1, 2))
@@ -62,7 +62,7 @@ CLAIMS = (
     Step(
         "chien_li/theorem_a_1/first_interval",
         "Every tau from 0 on lies in an interval (t_{j-1}, t_j] that names j_tau",
-        at(306, "Theorem A.1", "(25), t_{-1} = 0"),
+        at("Theorem A.1", "(25), t_{-1} = 0"),
         _begins(-1).mutant("t_{-1} = 1", _begins(1)),
         misprint=_begins(0),
         remark="""The theorem sets t_{-1} = 0 and takes j_tau = j iff tau is in (t_{j-1}, t_j]. Then tau = 0, which
@@ -71,7 +71,7 @@ CLAIMS = (
     Step(
         "chien_li/theorem_a_1/last_epoch",
         "The last encounter, in epoch E - 1, is a step of the run",
-        at(306, "Theorem A.1", "(25), the sum up to E; A.2, line 304"),
+        at("Theorem A.1", "(25), the sum up to E; A.2, line 304"),
         _last(0).mutant("two epochs later", _last(2)),
         misprint=_last(1),
         remark="""Epochs are numbered 0 <= e < E, but {t_e} and the sum of (25) run up to e = E. An encounter of epoch
@@ -81,7 +81,7 @@ CLAIMS = (
     Step(
         "chien_li/theorem_a_1/domain",
         "The distance that A_tau has to reach is never above the diameter",
-        at(314, "Theorem A.1", "(27); (61)"),
+        at("Theorem A.1", "(27); (61)"),
         Inequality(Min(x + s, D), "<=", D, name="min(D_tau, D)").mutant("half the diameter", right=D / 2),
         assumptions=(x <= D,),
         misprint=Inequality(x + s, "<=", D, name="D_tau of (29)"),
@@ -92,7 +92,7 @@ CLAIMS = (
     Ours(
         "chien_li/theorem_a_1/every_encounter",
         "At every beta an encounter from tau on costs s^2 or more",
-        at(309, "Theorem A.1", "(25)"),
+        at("Theorem A.1", "(25)"),
         Inequality(s**2, "<=", _split, _share, "beta in (0, 1)").mutant("2 s^2 or more", left=2 * s**2),
         Identity(_direct.subs(a, 0), s**2, "s^2 where a = 0").mutant("nothing where a = 0", right=_zero),
         Inequality(s**2 / 2, "<", s**2, name="two equal direct shifts hide s at half of it"),

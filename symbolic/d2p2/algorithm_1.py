@@ -45,7 +45,7 @@ CLAIMS = (
     Claim(
         "d2p2/lemma_2",
         "r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j: first entry, d = p = 2",
-        at(75, "Lemma 2"),
+        at("Lemma 2"),
         Identity((_a * y + _c * z) / sqrt(Integer(2)), _column, "down the first column").mutant(
             "without the root", left=_a * y + _c * z
         ),
@@ -56,7 +56,7 @@ CLAIMS = (
     Ours(
         "d2p2/lemma_2/norm",
         "|A^T o|^2/p has mean sigma_A^2 |o|^2: each of p entries has variance sigma_A^2 |o|^2/p",
-        at(75, "Lemma 2"),
+        at("Lemma 2"),
         Identity(ell * (sigma_A**2 * g**2 / ell), sigma_A**2 * g**2, "p entries").mutant(
             "without 1/p", left=ell * (sigma_A**2 * g**2)
         ),
@@ -67,7 +67,7 @@ CLAIMS = (
     Ours(
         "d2p2/algorithm_1/second_moments",
         "E A A^T = p sigma_A^2 I and E A^T A = d sigma_A^2 I; line 425 has p for both",
-        at(425, "A.4", "below (16)"),
+        at("A.4", "below (16)"),
         Simulated("row_energy", "==", ell * sigma_A**2, _flat, _half, "(A A^T)_11, p = 3"),
         Simulated("column_energy", "==", dim * sigma_A**2, _wide, Integer(1), "(A^T A)_11, d = 8")
         .mutant("p for d", value=Integer(3), tolerance=Integer(0))
@@ -76,7 +76,7 @@ CLAIMS = (
     Ours(
         "d2p2/algorithm_1/projected_gradient",
         "E|A A^T g|^2/p = (p + d + 1) sigma_A^4 |g|^2; the paper's p d^2 sigma_A^4 covers it from d = 2 on",
-        at(511, "A.6", "(30)"),
+        at("A.6", "(30)"),
         Simulated("projected_gradient", "==", _energy, _all, Integer(3), "d = 8, p = 3").mutant(
             "p + d", value=2 * (dim + ell) * sigma_A**4, tolerance=Integer(0)
         ),
@@ -88,7 +88,7 @@ CLAIMS = (
     Step(
         "d2p2/algorithm_1/projected_gradient_one",
         "(17), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, here at d = p = 1",
-        at(511, "A.6", "(30)"),
+        at("A.6", "(30)"),
         Simulated("projected_gradient", "<=", ell * dim**2 * sigma_A**4, _one).mutant("half", value=_half),
         Inequality(ell + dim + 1, "<=", ell * dim**2, (dim <= 1,), "by the closed form"),
         remark="""In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. A
@@ -98,7 +98,7 @@ CLAIMS = (
     Ours(
         "d2p2/algorithm_1/projected_gradient_repaired",
         "E|A A^T g|^2/p = (p + d + 1) sigma_A^4 <= 3 p d^2 sigma_A^4 for every d and p",
-        at(511, "A.6", "(30)"),
+        at("A.6", "(30)"),
         Inequality(ell + dim + 1, "<= and attained", 3 * ell * dim**2, name="equal at d = p = 1").mutant(
             "2 p d^2", sign="<=", right=2 * ell * dim**2
         ),
@@ -107,7 +107,7 @@ CLAIMS = (
     Step(
         "d2p2/algorithm_1/noise_exponent",
         "Table 3: the variance of the noise at step k is nu^2/k, the square of nu/sqrt(k) in section 3.1",
-        at(309, "Table 3"),
+        at("Table 3"),
         Identity((nu / sqrt(j)) ** 2, nu**2 / j, "section 3.1 and Theorem 2").mutant("k^2", right=nu**2 / j**2),
         misprint=Identity((nu / sqrt(j)) ** 2, nu**2 / sqrt(j), "Table 3, as printed"),
         remark="""Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. The first
@@ -117,7 +117,7 @@ CLAIMS = (
     Step(
         "d2p2/algorithm_1/returned",
         "Algorithm 1 makes K updates, the last of them x_(K+1); Theorem 2 is on the mean of x_1, ..., x_K",
-        at(103, "Algorithm 1"),
+        at("Algorithm 1"),
         Recursion(T, Integer(1), PREVIOUS + 1, T, 1, "updates in K passes, K from 1 on").mutant(
             "K + 1", closed_form=T + 1
         ),
@@ -128,7 +128,7 @@ CLAIMS = (
     Claim(
         "d2p2/algorithm_1/clip",
         "Line 4: a gradient over its norm plus gamma has norm below 1, and keeps its direction",
-        at(97, "Algorithm 1", "line 4"),
+        at("Algorithm 1", "line 4"),
         Inequality(g / (g + stab), "<", Integer(1), name="norm").mutant("half", right=Rational(1, 2)),
         Inequality(Integer(0), "<= and attained", gamma * _clip_one, name="direction"),
         assumptions=(stab > 0,),
@@ -136,7 +136,7 @@ CLAIMS = (
     Step(
         "d2p2/algorithm_1/sensitivity",
         "Lemma 5's proof: replacing one of the samples moves the sum of the batch by at most 1",
-        at(383, "A.3", "proof of Lemma 5"),
+        at("A.3", "proof of Lemma 5"),
         Inequality(Abs(_clip_one - _clip_other), "<=", Integer(1), name="one sample, on the line").mutant(
             "3/2", right=Rational(3, 2)
         ),
@@ -148,7 +148,7 @@ CLAIMS = (
     Ours(
         "d2p2/algorithm_1/sensitivity_repaired",
         "Replacing one sample moves the sum by less than 2 and the mean of line 5 by less than 2/B",
-        at(383, "A.3", "proof of Lemma 5"),
+        at("A.3", "proof of Lemma 5"),
         Inequality(Abs(_clip_one - _clip_other), "<", Integer(2), name="sum"),
         Inequality(Abs(_clip_one - _clip_other) / T, "<", 2 / T, name="mean of a batch of T").mutant(
             "mean by 1/B", right=1 / T
@@ -159,7 +159,7 @@ CLAIMS = (
     Claim(
         "d2p2/algorithm_1/units",
         "Line 6 adds a projected normalised gradient and noise: numbers; the step size is a length",
-        at(99, "Algorithm 1", "line 6"),
+        at("Algorithm 1", "line 6"),
         Units(xi - x * (g / (g + stab) + nu), xi, UNITS, "x the step size, in the units of the iterate").mutant(
             "gradients not normalised", left=xi - x * (g + nu)
         ),

@@ -32,7 +32,7 @@ CLAIMS = (
     Claim(
         "d2p2/appendix_a_5",
         "(24): the three terms of (23) after the substitution",
-        at(467, "A.5", "(24)"),
+        at("A.5", "(24)"),
         Identity(_at(_start), D * dim**2 / (ell**2 * sigma_A**2) / sqrt(T), "initialisation").mutant(
             "d for d^2", right=D * dim / (ell**2 * sigma_A**2) / sqrt(T)
         ),
@@ -47,7 +47,7 @@ CLAIMS = (
     Ours(
         "d2p2/appendix_a_5/step_size",
         "The step size p^1.5/(d^2 sqrt(K)) of A.5 and A.8 meets eta <= 1/(2 L) from K = 4 L^2 on, for p <= d",
-        at(465, "A.5"),
+        at("A.5"),
         Inequality(
             2 * L * _step,
             "<= and attained",
@@ -59,7 +59,7 @@ CLAIMS = (
     Step(
         "d2p2/appendix_a_5/comparison",
         "(24) against DPSGD's sqrt(d ln(1/delta))/(n epsilon): less privacy error for p <= d, more to start with",
-        at(469, "A.5", "below (24)"),
+        at("A.5", "below (24)"),
         Inequality(sqrt(ell) / dim**2, "<= and attained", sqrt(dim), (ell <= dim,), "privacy").mutant(
             "any p", sign="<=", given=()
         ),
@@ -68,7 +68,7 @@ CLAIMS = (
     Step(
         "d2p2/appendix_a_5/constant",
         "C_2 = n epsilon / (p^2.5 K ln K sqrt(ln(1/delta))) is at least a constant (n = p = chi = 1)",
-        at(465, "A.5"),
+        at("A.5"),
         Inequality(
             C_2,
             "<=",
@@ -84,7 +84,7 @@ CLAIMS = (
     Ours(
         "d2p2/appendix_a_5/constant_fixed",
         "With C_2 fixed the privacy error is C_2 p^3 ln K sqrt(K) ln(1/delta) / (d^2 n^2 epsilon^2)",
-        at(465, "A.5"),
+        at("A.5"),
         Identity(
             _noise.subs({eta: _step, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
             C_2 * ell**3 * theta * sqrt(T) * chi / (dim**2 * n**2 * epsilon**2),

@@ -35,7 +35,7 @@ CLAIMS = (
     Claim(
         "d2p2/appendix_a_8",
         "(36): the privacy and projection terms of (35) after the substitution",
-        at(564, "A.8", "(36)"),
+        at("A.8", "(36)"),
         Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy").mutant(
             "p for sqrt(p)", right=ell * sqrt(chi) / (dim**2 * n * epsilon) / sqrt(T)
         ),
@@ -50,7 +50,7 @@ CLAIMS = (
     Step(
         "d2p2/appendix_a_8/clipping_bias",
         "(36): the clipping bias sigma/sqrt(B) + stab of (35) is at most (sigma + stab)/sqrt(B)",
-        at(564, "A.8", "(36)"),
+        at("A.8", "(36)"),
         Inequality(_bias, "<=", (sigma + stab) / sqrt(b), name="any B").mutant("over B", right=(sigma + stab) / b),
         remark="""(36) divides the stability constant by sqrt(B), (35) and Theorem 3 do not. A larger batch does not
         shrink that part of the bias. What follows is at most sigma + stab.""",
@@ -58,14 +58,14 @@ CLAIMS = (
     Ours(
         "d2p2/appendix_a_8/clipping_bias_rightly",
         "sigma/sqrt(B) + stab <= sigma + stab",
-        at(564, "A.8", "(36)"),
+        at("A.8", "(36)"),
         Inequality(_bias, "<= and attained", sigma + stab, name="any B").mutant("sigma alone", sign="<=", right=sigma),
         repairs="d2p2/appendix_a_8/clipping_bias",
     ),
     Ours(
         "d2p2/appendix_a_8/a_9_2",
         "A.9.2: B = 1024, K = 40: B^2 K / n^2 is 0.01165 and 0.00782, so C_1 = 314 allows epsilon 3.66 and 2.45",
-        at(585, "A.9.2"),
+        at("A.9.2"),
         Value(_range(60000), "11.65", "n = 60000, in 1/1000").mutant("B for B^2", expression=_range(60000) / 1024),
         Value(_range(73257), "7.82", "n = 73257, in 1/1000").mutant("n swapped", expression=_range(60000)),
         Value(314 * _range(60000) / 1000, "3.66", "epsilon allowed"),

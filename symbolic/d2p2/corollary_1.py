@@ -26,7 +26,7 @@ CLAIMS = (
     Claim(
         "d2p2/corollary_1",
         "eta = 1/sqrt(K): the three terms of Theorem 2 are 1/sqrt(K), nu^2 ln K / K^1.5 and 1/sqrt(K)",
-        at(136, "Corollary 1"),
+        at("Corollary 1"),
         Identity(1 / (_step * T), 1 / sqrt(T), "initialisation").mutant("1/K", right=1 / T),
         Identity(_noise(nu**2), nu**2 * log(T) / (T * sqrt(T)), "noise, nu fixed").mutant(
             "eta = 1/K", right=nu**2 * log(T) / T**2
@@ -35,7 +35,7 @@ CLAIMS = (
     Claim(
         "d2p2/corollary_1/private_rate",
         "The rate of Table 1 covers the noise term with Theorem 1's nu^2 = K^2 (other factors 1), up to 100",
-        at(60, "Table 1", "D2P2-SGD (Convex)"),
+        at("Table 1", "D2P2-SGD (Convex)"),
         IntervalInequality(_noise(T**2), "<=", 100 * _rate, _many, "K from 1000 to 2000").mutant(
             "nu^2 = K^3", left=_noise(T**3)
         ),
@@ -47,7 +47,7 @@ CLAIMS = (
     Ours(
         "d2p2/corollary_1/private_rate_rightly",
         "With nu^2 = K^2 the noise term is sqrt(K) ln K; over the rate without noise, 1/sqrt(K), it is K ln K",
-        at(60, "Table 1", "D2P2-SGD (Convex)"),
+        at("Table 1", "D2P2-SGD (Convex)"),
         Identity(_noise(T**2), sqrt(T) * log(T), "it grows").mutant("bounded", right=log(T) / sqrt(T)),
         Identity(_noise(T**2) * sqrt(T), T * log(T), "against 1/sqrt(K)"),
         IntervalInequality(Integer(100), "<", T * log(T), {T: (1000, 2000)}, "above every constant").mutant(

@@ -17,7 +17,7 @@ CLAIMS = (
     Claim(
         "d2p2/corollary_2",
         "eta = 1/sqrt(K) in (3): 1/sqrt(K), ln K/K^1.5 for fixed nu, 1/sqrt(K), and sigma + gamma",
-        at(146, "Corollary 2"),
+        at("Corollary 2"),
         Identity((first_term * T * eta).subs(eta, 1 / sqrt(T)), r / (sigma_A**2 * sqrt(ell)), "start, times eta K"),
         Identity(1 / (T * (1 / sqrt(T))), 1 / sqrt(T), "so 1/sqrt(K)"),
         Identity(
@@ -30,7 +30,7 @@ CLAIMS = (
     Step(
         "d2p2/corollary_2/complexity",
         "B = sigma^2/xi^2 and K = 1/xi^2 make K B = sigma^2/xi^4 gradients",
-        at(148, "Section 3.2", "below Corollary 2"),
+        at("Section 3.2", "below Corollary 2"),
         Identity((sigma_sgd**2 / u**2) * (1 / u**2), sigma_sgd**2 / u**4, "u is xi").mutant(
             "xi^-2", right=sigma_sgd**2 / u**2
         ),

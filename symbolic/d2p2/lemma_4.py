@@ -30,7 +30,7 @@ CLAIMS = (
     Claim(
         "d2p2/lemma_4",
         "(epsilon, delta)-DP only if delta >= exp((alpha - 1)(D_alpha - epsilon)) for some alpha > 1",
-        at(337, "Lemma 4"),
+        at("Lemma 4"),
         IntervalInequality(_least, "<=", _true, {}, "Gaussian mechanism, mu = epsilon = 1, the best alpha").mutant(
             "twice the right side", left=2 * _least
         ),
@@ -42,7 +42,7 @@ CLAIMS = (
     Ours(
         "d2p2/lemma_4/best_order",
         "For mu = 1 the exponent (alpha - 1)(alpha/2 - epsilon) is at least -(epsilon - 1/2)^2 / 2",
-        at(337, "Lemma 4"),
+        at("Lemma 4"),
         Inequality(
             -((epsilon - _half) ** 2) / 2,
             "<= and attained",
@@ -55,7 +55,7 @@ CLAIMS = (
     Ours(
         "d2p2/lemma_4/sufficient",
         "The other direction: delta = exp((alpha - 1)(D_alpha - epsilon)) is enough (Gaussian, mu = 1)",
-        at(337, "Lemma 4"),
+        at("Lemma 4"),
         IntervalInequality(
             delta_of_gdp(epsilon, _one),
             "<=",
@@ -69,7 +69,7 @@ CLAIMS = (
     Step(
         "d2p2/lemma_4/moment",
         "(8): the moment under Q is that of alpha L, exp((alpha - 1) D_alpha) = E_Q exp(alpha L)",
-        at(341, "A.3", "(6), (8), (10)"),
+        at("A.3", "(6), (8), (10)"),
         Identity(_under_q(alpha), moment_exponent(xi, _p, _q, alpha), "(8)").mutant(
             "alpha + 1", left=_under_q(alpha + 1)
         ),
@@ -80,7 +80,7 @@ CLAIMS = (
     Step(
         "d2p2/lemma_4/markov",
         "(9): Markov's inequality keeps the factor exp(-(alpha - 1) epsilon)",
-        at(353, "A.3", "(9)"),
+        at("A.3", "(9)"),
         Identity(
             exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * (xi - epsilon)), "D_alpha = xi"
         ).mutant("plus epsilon", right=exp((alpha - 1) * (xi + epsilon))),

@@ -24,7 +24,7 @@ CLAIMS = (
     Step(
         "d2p2/lemma_5/factored",
         "q^2 alpha/nu^2 + 3.5 q^2 alpha^2/nu^4 = q^2 alpha/nu^2 (1 + 3.5 q alpha/nu^2)",
-        at(385, "A.3", "proof of Lemma 5"),
+        at("A.3", "proof of Lemma 5"),
         Identity(_quoted, _first * (1 + Rational(7, 2) * q * alpha / nu**2), "as printed").mutant(
             "q^2", right=_first * (1 + Rational(7, 2) * q**2 * alpha / nu**2)
         ),
@@ -35,7 +35,7 @@ CLAIMS = (
     Ours(
         "d2p2/lemma_5/factored_rightly",
         "q^2 alpha/nu^2 + 3.5 q^2 alpha^2/nu^4 = q^2 alpha/nu^2 (1 + 3.5 alpha/nu^2)",
-        at(385, "A.3", "proof of Lemma 5"),
+        at("A.3", "proof of Lemma 5"),
         Identity(_quoted, _first * (1 + Rational(7, 2) * alpha / nu**2), "no q").mutant(
             "3.5 alpha", right=_first * (1 + Rational(7, 2) * alpha)
         ),
@@ -47,7 +47,7 @@ CLAIMS = (
     Step(
         "d2p2/lemma_5/seven",
         "So the factor at the greatest order, 1 + 1.75 log(1/q), is at most 7 for q < 1/10",
-        at(391, "A.3", "proof of Lemma 5"),
+        at("A.3", "proof of Lemma 5"),
         IntervalInequality(_factor, "<=", Integer(7), _box, "q from 1/10000 to 1/10").mutant(
             "at most 4", right=Integer(4)
         ),
@@ -57,7 +57,7 @@ CLAIMS = (
     Ours(
         "d2p2/lemma_5/seven_near",
         "1 + 1.75 log(1/q) <= 7 for 0.033 <= q <= 1/10",
-        at(391, "A.3", "proof of Lemma 5"),
+        at("A.3", "proof of Lemma 5"),
         IntervalInequality(_factor, "<=", Integer(7), _near, "q from 0.033 on").mutant("at most 6", right=Integer(6)),
         Value(exp(-Rational(24, 7)), "0.0324", "where it is 7"),
         repairs="d2p2/lemma_5/seven",
@@ -65,7 +65,7 @@ CLAIMS = (
     Step(
         "d2p2/lemma_5/entropy",
         "q log(1/q) <= 0.24 for q <= 1/10, so 1.75 times it is at most 0.42",
-        at(389, "A.3", "proof of Lemma 5"),
+        at("A.3", "proof of Lemma 5"),
         IntervalInequality(q * log(1 / q), "<=", Rational(24, 100), _box, "0.24").mutant("0.2", right=Rational(2, 10)),
         Value(Rational(175, 100) * Rational(24, 100), "0.42", "1.75 times 0.24").mutant("0.52", printed="0.52"),
     ),

@@ -21,13 +21,13 @@ CLAIMS = (
     Claim(
         "d2p2/lemma_3",
         "(5): K steps of cost x compose to at most K x",
-        at(329, "Lemma 3", "(5)"),
+        at("Lemma 3", "(5)"),
         Recursion(T, Integer(0), PREVIOUS + x, T * x, name="equal steps").mutant("K^2", closed_form=T**2 * x),
     ),
     Step(
         "d2p2/lemma_5/reciprocal",
         "Proof of Lemma 5: from B/n < 1/10 it uses q <= 1/10, and prints 1/q <= 1/10",
-        at(387, "A.3", "proof of Lemma 5"),
+        at("A.3", "proof of Lemma 5"),
         Inequality(q, "<=", Rational(1, 10), (q < Rational(1, 10),), "q").mutant("1/20", right=Rational(1, 20)),
         misprint=Inequality(1 / q, "<=", Rational(1, 10), (q < Rational(1, 10),), "1/q, as printed"),
         remark="""The proof says 1/q <= 1/10 for the sampling rate q = B/n. The lemma assumes q < 1/10, so 1/q is above
@@ -36,7 +36,7 @@ CLAIMS = (
     Step(
         "d2p2/lemma_5/range",
         "(12): an order alpha <= (nu^2/2) log(n/B) is within Lemma 5's range at every step",
-        at(399, "A.3", "(12)"),
+        at("A.3", "(12)"),
         Inequality(alpha, "<=", nu**2 / (2 * T) * y, _orders, "at step K, of noise nu^2/K").mutant(
             "at twice it", right=nu**2 / T * y
         ),
@@ -47,7 +47,7 @@ CLAIMS = (
     Ours(
         "d2p2/lemma_5/range_repaired",
         "An order alpha <= (nu^2/(2 K)) log(n/B) is within Lemma 5's range at every step k <= K",
-        at(399, "A.3", "(12)"),
+        at("A.3", "(12)"),
         Inequality(
             alpha, "<= and attained", nu**2 / (2 * j) * y, (alpha <= nu**2 / (2 * T) * y, j <= T), "at step k"
         ).mutant("past K", sign="<=", given=(alpha <= nu**2 / (2 * T) * y,)),
@@ -56,7 +56,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_1/sum_of_steps",
         "(12): the costs 7 q^2 alpha k/nu^2 of the steps add up to 7 q^2 alpha K (K + 1)/(2 nu^2)",
-        at(399, "A.3", "(12)"),
+        at("A.3", "(12)"),
         Identity(
             7 * q**2 * alpha / nu**2 * Sum(j, (j, 1, T)), 7 * q**2 * alpha * T * (T + 1) / (2 * nu**2), "the sum"
         ).mutant("K steps alike", right=7 * q**2 * alpha * T / nu**2),
@@ -65,7 +65,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_1/solvable",
         "(13): with nu^2 = C_2^2 (B K/n)^2 chi/epsilon^2 some constant C_2 serves all epsilon and delta",
-        at(403, "A.3", "(13)"),
+        at("A.3", "(13)"),
         Inequality(_needed, "<=", C_2**2, name="from 1 + 2 chi/epsilon to C_2^2 chi/(14 epsilon)").mutant(
             "14", right=Integer(29)
         ),
@@ -77,7 +77,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_1/solvable_repaired",
         "For epsilon <= 2 log(1/delta) the orders of (13) exist with C_2^2 = 56",
-        at(403, "A.3", "(13)"),
+        at("A.3", "(13)"),
         Inequality(_needed, "<= and attained", Integer(56), (u <= 2 * v,), "C_2^2 = 56").mutant(
             "55", sign="<=", right=Integer(55)
         ),
@@ -89,7 +89,7 @@ CLAIMS = (
     Ours(
         "d2p2/appendix_a_9/iterations",
         "A.9.2: 40 epochs of batches of 1024 from 60000 are 2360 steps, so K = 40 is not the K of (12)",
-        at(585, "A.9.2"),
+        at("A.9.2"),
         Value(_epochs, "2360", "steps").mutant("58 batches", printed="2320"),
         Value(Rational(275, 100) * Integer(60000) ** 2 / (1024**2 * _epochs), "4.0006", "C_1 for 2.75 at K = 2360"),
     ),

@@ -6,21 +6,19 @@ from typing import Final
 
 from sympy import Symbol
 
-from lastiterate.symbolic.claim import Source
 from lastiterate.symbolic.notation import L, eta, r
+from lastiterate.symbolic.papers import PAPERS, Source
 
 __all__ = ["UNITS", "at"]
-
-FILE: Final = "002_eb02520b5be3e2ca.txt"
 
 UNITS: Final[Mapping[Symbol, str]] = MappingProxyType({eta: "length", L: "gradient / length", r: "gradient length"})
 """Normalised gradients and the noise on them are numbers, so a step size is a length; r is a loss."""
 
 
-def at(line: int, number: str, equation: str = "") -> Source:
-    """The source of a claim: line in shared/seeds/002_eb02520b5be3e2ca.txt, number in the paper, equation.
+def at(number: str, detail: str = "") -> Source:
+    """The source of a claim: number in the paper; equation, or words of the line meant.
 
-    >>> at(118, "Theorem 1").file
-    '002_eb02520b5be3e2ca.txt'
+    >>> print(at("Theorem 1"))
+    Jiang et al. 2025 (arXiv:2509.09485), Theorem 1
     """
-    return Source(FILE, line, number, equation)
+    return Source(PAPERS["d2p2"], number, detail)

@@ -43,7 +43,7 @@ CLAIMS = (
     Claim(
         "d2p2/theorem_1",
         "nu^2 >= C_2 B^2 K^2 ln(1/delta) / (n^2 epsilon^2) gives (epsilon, delta)-DP, at K = B = n = p = d = 1",
-        at(118, "Theorem 1"),
+        at("Theorem 1"),
         IntervalInequality(_at_least(_noise, sqrt(_noise)), "<=", exp(-chi), _box, "epsilon = 1, A known").mutant(
             "delta squared", right=exp(-2 * chi)
         ),
@@ -66,7 +66,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_1/every_constant",
         "C_2 = 1, 10, 100, 1000 all fail: the true delta is about exp(-sqrt(C_2 ln(1/delta))), above delta",
-        at(118, "Theorem 1"),
+        at("Theorem 1"),
         *(_below_truth(constant, 16 * constant) for constant in (1, 10, 100)),
         _below_truth(1000, 16_000).mutant("delta not small", _below_truth(1000, 1)),
         Value(10**4 * _at_least(_classic, Integer(3)), "0.597", "a lower bound of delta, in 1e-4").mutant(
@@ -76,7 +76,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_1/projected_step",
         "A known: -p/(2(alpha-1)) log(1 - alpha(alpha-1) Delta^2 sigma_A^2/(p nu^2)), either way",
-        at(118, "Theorem 1"),
+        at("Theorem 1"),
         Identity(renyi(*_pair, alpha), alpha * xi**2 / (2 * v), "two Gaussians, A fixed").mutant(
             "order alone", right=alpha * xi**2 / v
         ),
@@ -99,7 +99,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_1/finite_orders",
         "The projected step is finite exactly while alpha (alpha - 1) Delta^2 sigma_A^2 < p nu^2 (sigma_A = 1)",
-        at(118, "Theorem 1"),
+        at("Theorem 1"),
         Inequality(
             alpha,
             "<",
@@ -114,13 +114,13 @@ CLAIMS = (
     Step(
         "d2p2/theorem_1/last_noise",
         "The last variance nu^2 / K is at least C_2 K B^2 (...) exactly where nu^2 is at least C_2 K^2 B^2 (...)",
-        at(122, "Section 3.2", "below Theorem 1"),
+        at("Section 3.2", "below Theorem 1"),
         Identity(T * (C_2 * T * b**2 / n**2), _first, "times K").mutant("K^3", left=T * (C_2 * T**2 * b**2 / n**2)),
     ),
     Step(
         "d2p2/theorem_1/range",
         "The proof's epsilon = C_1 B^2 K^2 / n^2 meets the statement's epsilon <= C_1 B^2 K / n^2",
-        at(405, "A.3", "last line of the proof"),
+        at("A.3", "last line of the proof"),
         Inequality(_first, "<=", C_2 * b**2 * T / n**2, name="same C_1, here C_2").mutant("K^3", left=_first * T),
         remark="""The proof ends with epsilon = C_1 B^2 K^2 / n^2, the theorem asks for epsilon <= C_1 B^2 K / n^2.
         From two steps on the first is greater by the factor K. The two agree for one step only.""",
@@ -128,7 +128,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_1/range_one_step",
         "For K = 1 the two ranges of epsilon agree",
-        at(405, "A.3", "last line of the proof"),
+        at("A.3", "last line of the proof"),
         Identity(_first.subs(T, 1), (C_2 * b**2 * T / n**2).subs(T, 1), "K = 1").mutant(
             "K = 2", left=_first.subs(T, 2), right=(C_2 * b**2 * T / n**2).subs(T, 2)
         ),
@@ -137,7 +137,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_1/decaying_noise",
         "(12): with variances nu^2 / k the steps' costs k / nu^2 add up to K (K + 1) / 2 <= K^2 over nu^2",
-        at(399, "A.3", "(12)"),
+        at("A.3", "(12)"),
         Inequality(T * (T + 1) / 2, "<= and attained", T**2, name="in units of one step's cost at nu")
         .mutant("as if the noise did not decay", sign="<=", right=T)
         .mutant("half of K^2", sign="<=", right=T**2 / 2),

@@ -51,7 +51,7 @@ CLAIMS = (
     Claim(
         "d2p2/theorem_2",
         "(2) bounds E f(mean iterate) - f*, here from x_1 = x* of L |x|^2/2, K = 2, p = 1, d = 8, stab = 0.01",
-        at(128, "Theorem 2", "(2)"),
+        at("Theorem 2", "(2)"),
         IntervalInequality(_gap, "<=", Integer(0), {}, "nu = 30, L = 1, eta = 1/2").mutant(
             "below the bound by 1", left=_gap + 1
         ),
@@ -69,7 +69,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_2/noise_term",
         "Divided by 2 eta sigma_A^2 sqrt(p) the noise of one step is eta d sqrt(p) nu^2 / 2",
-        at(441, "A.4", "(20)"),
+        at("A.4", "(20)"),
         Identity(_noise_term(_noise_true), eta * dim * _root * nu**2 / 2, "in place of p^1.5").mutant(
             "p^1.5", right=eta * ell * _root * nu**2 / 2
         ),
@@ -78,7 +78,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/noise_moment",
         "E|A e|^2 = p^2 sigma_A^2 nu^2 (E A^T A = p sigma_A^2 I)",
-        at(425, "A.4", "below (16)"),
+        at("A.4", "below (16)"),
         Identity(_noise_true, _noise_printed, "d p against p^2").mutant("d^2", right=dim**2 * sigma_A**2 * nu**2),
         Simulated("projected_noise", "==", _noise_printed, _eight, name="d = 8, p = 3"),
         remark="""A^T A is p x p, each diagonal entry a sum of d squares, so its mean is d sigma_A^2 I; p sigma_A^2 I
@@ -88,7 +88,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_2/noise_moment_rightly",
         "E|A e|^2 = d p sigma_A^2 nu^2: d rows, each a sum of p products of variance sigma_A^2 nu^2",
-        at(425, "A.4", "below (16)"),
+        at("A.4", "below (16)"),
         Identity(dim * (ell * (sigma_A**2 * nu**2)), _noise_true, "rows").mutant(
             "p rows", left=ell * (ell * (sigma_A**2 * nu**2))
         ),
@@ -99,7 +99,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/fourth_moment",
         "E|a a^T|^2 <= E|a|^2 E|a|^2 = d^2 sigma_A^4 for one column a of A",
-        at(425, "A.4", "below (16)"),
+        at("A.4", "below (16)"),
         Inequality(_fourth, "<=", dim**2 * sigma_A**4, name="E|a|^4 = d (d + 2) sigma_A^4").mutant(
             "d", right=dim * sigma_A**4
         ),
@@ -110,7 +110,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_2/fourth_moment_rightly",
         "E|a|^4 = d (d + 2) sigma_A^4 <= 3 d^2 sigma_A^4, equal at d = 1",
-        at(425, "A.4", "below (16)"),
+        at("A.4", "below (16)"),
         Inequality(_fourth, "<= and attained", 3 * dim**2 * sigma_A**4, name="3 d^2").mutant(
             "2 d^2", sign="<=", right=2 * dim**2 * sigma_A**4
         ),
@@ -122,7 +122,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/projection_power",
         "(17), (30): (1/sqrt(p))^2 p^2 d^2 sigma_A^4 is p d^2 sigma_A^4, at most p^1.5 d^2 sigma_A^4",
-        at(429, "A.4", "(17); A.6 (30)"),
+        at("A.4", "(17); A.6 (30)"),
         Identity(ell**2 * dim**2 * sigma_A**4 / _root**2, ell * dim**2 * sigma_A**4, "(30)").mutant(
             "p^1.5 exactly", right=ell * _root * dim**2 * sigma_A**4
         ),
@@ -131,7 +131,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/divided",
         "(19)-(20): the terms of (18) divided by 2 eta sigma_A^2 sqrt(p)",
-        at(441, "A.4", "(20)"),
+        at("A.4", "(20)"),
         Identity(eta**2 * ell * _root * dim**2 * sigma_A**4 / _half_step, eta * ell * dim**2 * sigma_A**2 / 2, "p"),
         Identity(eta**2 * _noise_printed / _half_step, eta * ell * _root * nu**2 / 2, "p^1.5").mutant(
             "factor two dropped", right=eta * ell * _root * nu**2
@@ -140,7 +140,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/harmonic",
         "1 + 1/2 + ... + 1/K <= ln K + 1: each 1/(k+1) <= ln((k+1)/k)",
-        at(531, "A.6", "below (33)"),
+        at("A.6", "below (33)"),
         IntervalInequality(u / (1 + u), "<=", log(1 + u), {u: (Rational(1, 1000), 1)}, "u = 1/k, k <= 1000").mutant(
             "1/k for 1/(k+1)", left=u
         ),
@@ -151,7 +151,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/mean_of_clipped",
         "The mean of clipped gradients is the clipped mean gradient (line 425), gradients 5, -1, -1",
-        at(425, "A.4", "below (16)"),
+        at("A.4", "below (16)"),
         Identity((5 / (5 + stab) - 2 / (1 + stab)) / 3, 1 / (1 + stab), "the mean gradient is 1").mutant(
             "with the other sign", right=-1 / (1 + stab)
         ),
@@ -163,7 +163,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_2/mean_of_clipped_equal",
         "For equal gradients the mean of the clipped is the clipped mean; for 5, -1, -1 it is negative",
-        at(425, "A.4", "below (16)"),
+        at("A.4", "below (16)"),
         Identity(3 * (u / (u + stab)) / 3, u / (u + stab), "three equal gradients u").mutant(
             "sum for mean", left=3 * (u / (u + stab))
         ),

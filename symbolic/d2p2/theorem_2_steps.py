@@ -58,7 +58,7 @@ CLAIMS = (
     Claim(
         "d2p2/lemma_6",
         "(14) on h x^2/2: f(x) >= f(y) + f'(y)(x - y)",
-        at(413, "Lemma 6", "(14)"),
+        at("Lemma 6", "(14)"),
         Inequality(
             h * zeta**2 / 2 + h * zeta * (xi - zeta), "<= and attained", h * xi**2 / 2, name="quadratics"
         ).mutant("without the half", left=h * zeta**2 + h * zeta * (xi - zeta), sign="<="),
@@ -67,7 +67,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/units",
         "(2), (15): its three terms are losses with |g| + gamma for 1 + gamma",
-        at(128, "Theorem 2", "(2)"),
+        at("Theorem 2", "(2)"),
         Units(_rate(g + stab), r, UNITS, "|g| + gamma").mutant("sigma_A gone with L", left=_rate(g + stab) * L),
         misprint=Units(_rate(1 + stab), r, UNITS, "1 + gamma: a number and a gradient"),
         remark="""gamma is added to the norm of a gradient in line 4, so it is a gradient, and 1 + gamma adds unlike
@@ -77,7 +77,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/gradient_size",
         "(19)-(20): |g_k| <= 1 for the gradient before normalising, so (2) holds far from the minimum, K = 3",
-        at(439, "A.4", "below (19)"),
+        at("A.4", "below (19)"),
         Inequality((x - _half) ** 2 / 2, "<=", _far(1 + Rational(1, 100)), (x <= 100,), "gamma = 1/100"),
         Inequality(Integer(99) ** 2 / 2, "<=", _far(Rational(101, 100)).subs(x, 100), name="x = 100").mutant(
             "twice gamma", right=_far(Rational(102, 100)).subs(x, 100)
@@ -89,7 +89,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_2/gradient_size_repaired",
         "1/(|g| + gamma) >= 1/(G + gamma) for gradients of norm at most G, which covers the example",
-        at(439, "A.4", "below (19)"),
+        at("A.4", "below (19)"),
         Inequality(1 / (x + stab), "<= and attained", 1 / (g + stab), (g <= x, g > 0), "x = G here").mutant(
             "G/2", left=2 / (x + stab), sign="<="
         ),
@@ -99,7 +99,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/vanishing_term",
         "(17)-(18): E (g - grad f)/(|g| + gamma) = 0 since E g = grad f: gradients 3 and -1",
-        at(431, "A.4", "below (17)"),
+        at("A.4", "below (17)"),
         Identity(((3 - 1) / (3 + stab) + (-1 - 1) / (1 + stab)) / 2, Integer(0), "their mean is 1").mutant(
             "+1", right=Integer(1)
         ),
@@ -110,7 +110,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_2/vanishing_term_repaired",
         "For gradients 3 and -1 the term is -2/((3 + gamma)(1 + gamma)); with a constant below it, it vanishes",
-        at(431, "A.4", "below (17)"),
+        at("A.4", "below (17)"),
         Identity(
             ((3 - 1) / (3 + stab) + (-1 - 1) / (1 + stab)) / 2, -2 / ((3 + stab) * (1 + stab)), "its value"
         ).mutant("-1/(..)", right=-1 / ((3 + stab) * (1 + stab))),
@@ -120,7 +120,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/static_noise",
         "With static noise the second term is a constant; the noises of DPSGD and D2P-SGD end alike",
-        at(132, "Section 3.2", "below Theorem 2"),
+        at("Section 3.2", "below Theorem 2"),
         Identity(
             eta * ell * _root * (1 + stab) / (2 * T) * Sum(nu**2, (j, 1, T)),
             eta * ell * _root * (1 + stab) * nu**2 / 2,
@@ -131,7 +131,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_2/sum",
         "(20)-(21): the distances telescope, and K terms over K leave the projection term alone",
-        at(445, "A.4", "(21)"),
+        at("A.4", "(21)"),
         Identity(Sum(eta * ell * dim**2 * sigma_A**2 / 2, (j, 1, T)) / T, eta * ell * dim**2 * sigma_A**2 / 2, "mean"),
         Inequality((kappa - gamma) / T, "<= and attained", kappa / T, (gamma >= 0,), "last distance dropped").mutant(
             "twice", sign="<=", right=kappa / (2 * T), given=(gamma >= 0, kappa >= 0)
@@ -140,7 +140,7 @@ CLAIMS = (
     Step(
         "d2p2/appendix_a_8/left_side",
         "(35), (36): their left side is min E|grad f|, as in (34); E[f - f*] is a loss",
-        at(560, "A.8", "(35)"),
+        at("A.8", "(35)"),
         Units(g + 2 * stab, g, UNITS, "gradients").mutant("|x|", left=x),
         misprint=Units(r, g, UNITS, "E[f(mean iterate) - f*], as printed, against gradients"),
         remark="""(34) bounds min_k E|grad f(x_k)|; (35) and (36) rewrite it with E[f(mean) - f*] on the left, as in
@@ -149,7 +149,7 @@ CLAIMS = (
     Claim(
         "d2p2/table_2",
         "Table 2: D2P2-SGD has the best accuracy in each column",
-        at(177, "Table 2"),
+        at("Table 2"),
         _below(1, 6910, 7132),
         _below(2, 7063, 7322),
         _below(4, 5884, 7417),

@@ -75,7 +75,7 @@ CLAIMS = (
     Claim(
         "d2p2/theorem_3",
         "(3): its clipping bias is 2 sigma/sqrt(B) + gamma; 27 samples, full batches, stuck at slope 56/9",
-        at(142, "Theorem 3", "(3)"),
+        at("Theorem 3", "(3)"),
         IntervalInequality(
             _slope,
             "<=",
@@ -94,7 +94,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_3/per_sample",
         "The bias of per-sample clipping: <m, g/(|g| + gamma)> >= |m| - 2 |m - g| - gamma, so 2 sigma + gamma",
-        at(477, "Theorem 3", "(25)"),
+        at("Theorem 3", "(25)"),
         Inequality(
             Abs(kappa) - 2 * Abs(kappa - gamma) - stab,
             "<=",
@@ -120,7 +120,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_3/numbers",
         "In the example sigma is 7.49 and the printed bias 2 sigma/sqrt(27) + 1/12 is 2.97",
-        at(541, "Table 4", "D2P2-SGD (Ours)"),
+        at("Table 4", "D2P2-SGD (Ours)"),
         Value(sqrt(_variance), "7.49", "sigma"),
         Value(2 * sqrt(_variance / 27) + _twelfth, "2.97", "the bias of Table 4").mutant(
             "B = 13", expression=2 * sqrt(_variance / 13) + _twelfth
@@ -129,7 +129,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_3/restated",
         "The appendix restates Theorem 3 with 2 sigma + gamma, (3) and (34) with 2 sigma/sqrt(B) + gamma",
-        at(477, "Theorem 3", "(25)"),
+        at("Theorem 3", "(25)"),
         Inequality(2 * sigma_sgd + stab, "<=", clipping_bias, name="(25) by (3)").mutant(
             "B / 100", right=2 * sigma_sgd / sqrt(b) + 100 * stab
         ),
@@ -142,7 +142,7 @@ CLAIMS = (
     Ours(
         "d2p2/theorem_3/restated_repaired",
         "(3) implies (25), and they agree for B = 1",
-        at(477, "Theorem 3", "(25)"),
+        at("Theorem 3", "(25)"),
         Inequality(clipping_bias, "<= and attained", 2 * sigma_sgd + stab, name="equal at B = 1").mutant(
             "sigma", sign="<=", right=sigma_sgd + stab
         ),
@@ -151,7 +151,7 @@ CLAIMS = (
     Claim(
         "d2p2/theorem_3/units",
         "(3): its terms are gradients, the step size a length",
-        at(142, "Theorem 3", "(3)"),
+        at("Theorem 3", "(3)"),
         Units(first_term + noise_term + _projection + clipping_bias, g, UNITS, "five terms")
         .mutant("without L", left=first_term + noise_term / L + _projection + clipping_bias)
         .mutant("eta^2", left=first_term + noise_term * eta + _projection + clipping_bias),
@@ -159,7 +159,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_3/noise_of_gradient",
         "(32): E|grad f - g_k| <= sigma/sqrt(B) is for batch means, and falls with B as it says",
-        at(529, "A.6", "below (32)"),
+        at("A.6", "below (32)"),
         Inequality(((x + y) / 2) ** 2, "<= and attained", (x**2 + y**2) / 2, name="the root of the mean square"),
         Identity((b * sigma_sgd**2) / b**2, (sigma_sgd / sqrt(b)) ** 2, "independent samples").mutant(
             "sigma/B", right=(sigma_sgd / b) ** 2
@@ -168,7 +168,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_3/sign",
         "(30): the projection term has the sign + of (29) and (31)",
-        at(511, "A.6", "(30)"),
+        at("A.6", "(30)"),
         Inequality(-x + u, "<= and attained", -x + v, (u <= v,), "an upper bound of +u").mutant(
             "half", sign="<=", right=-x + v / 2
         ),
@@ -179,7 +179,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_3/inner_product",
         "(30): |g|^2/(|g| + gamma) = |g| - gamma |g|/(|g| + gamma), and gamma |g|/(|g| + gamma) <= gamma",
-        at(511, "A.6", "(30)"),
+        at("A.6", "(30)"),
         Identity(g**2 / (g + stab), g - stab * g / (g + stab), "(30)").mutant(
             "gamma |g|^2", right=g - stab * g**2 / (g + stab)
         ),
@@ -189,7 +189,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_3/divided",
         "(31), (32): the terms divided by eta sqrt(p) sigma_A^2",
-        at(525, "A.6", "(32)"),
+        at("A.6", "(32)"),
         Identity(L * eta**2 / 2 * ell * dim**2 * sigma_A**4 / _step, _projection / 2, "projection").mutant(
             "p for its root", right=_projection * sqrt(ell) / 2
         ),
@@ -203,7 +203,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_3/telescope",
         "(33): the sum of f(x_k) - f(x_(k+1)) is at most f(x_1) - f*, not f(x_1)",
-        at(529, "A.6", "(33)"),
+        at("A.6", "(33)"),
         Inequality(kappa - gamma, "<= and attained", kappa - xi, (xi <= gamma,), "f* <= f(x_(K+1))").mutant(
             "twice f*", sign="<=", right=kappa - 2 * xi
         ),
@@ -214,7 +214,7 @@ CLAIMS = (
     Step(
         "d2p2/theorem_3/logarithm",
         "Section 4: with a fixed step the noise term falls like ln K/K; ln(K/K), as printed, is 0",
-        at(170, "Section 4"),
+        at("Section 4"),
         Identity(log(T) / T * T, log(T), "ln K over K").mutant("ln K", left=log(T) * T),
         misprint=Identity(log(T / T) * T, log(T), "ln(K/K)"),
         remark="""Section 4 writes the noise term of Theorem 3 at a fixed step size as O(ln(K/K)), which is O(0).

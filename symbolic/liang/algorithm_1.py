@@ -31,7 +31,7 @@ CLAIMS = (
     Step(
         "liang/algorithm_1/loop",
         "Algorithm 1 makes T updates; 'until t > T' makes T + 1, and theta_T is not the last of them",
-        at(144, "Algorithm 1"),
+        at("Algorithm 1"),
         Recursion(T, Integer(0), PREVIOUS + 1, T, name="passes until t >= T, t counted up from 0").mutant(
             "T - 1 passes", closed_form=T - 1
         ),
@@ -43,7 +43,7 @@ CLAIMS = (
     Claim(
         "liang/algorithm_1/clip",
         "clip_C(x) = x min(1, C/|x|) has norm min(|x|, C)",
-        at(138, "Algorithm 1", "step 2"),
+        at("Algorithm 1", "step 2"),
         Inequality(_clipped, "<= and attained", K, name="at most C").mutant("C/2", sign="<=", right=K / 2),
         Inequality(_clipped, "==", Min(g, K), name="norm").mutant("max for min", left=g * Max(1, K / g)),
         Inequality(
@@ -57,7 +57,7 @@ CLAIMS = (
     Claim(
         "liang/algorithm_1/projection",
         "(7), Lemma A.3 on the line: projecting on [-D, D] does not move two points apart",
-        at(157, "Section 2.2", "(7)"),
+        at("Section 2.2", "(7)"),
         Inequality(Abs(_project(xi) - _project(zeta)), "<= and attained", Abs(xi - zeta), name="non-expansive").mutant(
             "contracts by half", sign="<=", right=Abs(xi - zeta) / 2
         ),
@@ -68,7 +68,7 @@ CLAIMS = (
     Step(
         "liang/algorithm_1/noise",
         "(6), (56): noise sigma_DP on the gradient is eta sigma_DP on the iterate, split by beta in (9), (43)",
-        at(474, "B.2", "(43)"),
+        at("B.2", "(43)"),
         Identity(
             eta**2 * beta * sigma_dp**2 + eta**2 * (1 - beta) * sigma_dp**2, eta**2 * sigma_dp**2, "the parts add"
         ).mutant(
@@ -83,7 +83,7 @@ CLAIMS = (
     Claim(
         "liang/algorithm_1/units",
         "(6): iterate, step times clipped gradient and step times noise are lengths",
-        at(153, "Section 2.2", "(6)"),
+        at("Section 2.2", "(6)"),
         Units(xi - eta * (K / b + sigma_dp), D, SMOOTH, "(6), term by term")
         .mutant("noise outside the bracket", left=xi - eta * K / b + sigma_dp)
         .mutant("no step size", left=xi - K / b),
@@ -91,7 +91,7 @@ CLAIMS = (
     Ours(
         "liang/algorithm_1/start",
         "Started at 0 in the ball of radius D the optimum is at most D away, as (65) and (76) use it",
-        at(132, "Algorithm 1"),
+        at("Algorithm 1"),
         Inequality(Abs(xi - 0), "<= and attained", D, (Abs(xi) <= D,), "theta* in the ball, theta_0 = 0").mutant(
             "any start", left=Abs(xi - gamma), sign="<=", given=(Abs(xi) <= D, Abs(gamma) <= D)
         ),

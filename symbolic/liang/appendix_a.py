@@ -45,7 +45,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_1",
         "(21) on Gaussians: maps that contract by c <= 1 and differ by s, from x apart to c x + s",
-        at(320, "Lemma A.1", "(21)"),
+        at("Lemma A.1", "(21)"),
         Inequality((c * x + s - (z + s)) / c, "<= and attained", x - z, name="means over standard deviations").mutant(
             "s not paid", left=(c * x + s - z) / c, sign="<="
         ),
@@ -54,7 +54,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_2",
         "(22): Markov's inequality, a law on 0 and two points below and above a",
-        at(330, "Lemma A.2", "(22)"),
+        at("Lemma A.2", "(22)"),
         Inequality(
             q, "<= and attained", (p * x + q * y) / a, _above, "mass q at y, p at x, the rest at 0", _all_at_a
         ).mutant("half", sign="<=", right=(p * x + q * y) / (2 * a), attained=()),
@@ -62,7 +62,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_4",
         "(24), (25), (26): the three inequalities of two numbers",
-        at(340, "Lemma A.4", "(24)"),
+        at("Lemma A.4", "(24)"),
         Inequality((xi + zeta) ** 2, "<= and attained", 2 * xi**2 + 2 * zeta**2, name="Lemma A.4")
         .mutant("3/2", sign="<=", right=Rational(3, 2) * (xi**2 + zeta**2))
         .mutant("other way", left=sqrt(x) + sqrt(y), sign="<=", right=sqrt(x + y)),
@@ -74,7 +74,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_9",
         "(28): merging two outcomes of a die does not raise the divergence of order 2",
-        at(370, "Lemma A.9", "(28)"),
+        at("Lemma A.9", "(28)"),
         Inequality((x + y) ** 2 / (u + v), "<= and attained", x**2 / u + y**2 / v, name="masses x, y from u, v").mutant(
             "half", sign="<=", right=(x**2 / u + y**2 / v) / 2
         ),
@@ -82,7 +82,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_10",
         "(29): p^2/q is convex in q, so the affinity of order 2 is; its logarithm is liang/lemma_3_2/convexity",
-        at(376, "Lemma A.10", "(29)"),
+        at("Lemma A.10", "(29)"),
         Inequality(
             p**2 / ((1 - x) * q + x * u), "<= and attained", (1 - x) * p**2 / q + x * p**2 / u, name="one outcome"
         ).mutant("concave", left=(1 - x) * p**2 / q + x * p**2 / u, sign="<=", right=p**2 / ((1 - x) * q + x * u)),
@@ -91,7 +91,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_11",
         "(30) on Gaussians: two steps add, alpha (x^2 + y^2)/(2 v)",
-        at(384, "Lemma A.11", "(30)"),
+        at("Lemma A.11", "(30)"),
         Identity(
             renyi((x, v), (_zero, v), alpha) + renyi((y, v), (_zero, v), alpha),
             alpha * (x**2 + y**2) / (2 * v),
@@ -102,7 +102,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_13",
         "Lemma A.13 at orders 2 to 4 in the larger direction: at most 2 alpha q^2/sigma^2, sigma = 4",
-        at(400, "Lemma A.13"),
+        at("Lemma A.13"),
         _sampled(2).mutant("a quarter of it", right=q**2 / v),
         _sampled(3),
         _sampled(4),
@@ -110,7 +110,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_13/orders",
         "(33) at q = 1/5, sigma = 4: order 4 is allowed, order 5 is not",
-        at(402, "Lemma A.13", "(33)"),
+        at("Lemma A.13", "(33)"),
         IntervalInequality(Integer(4), "<=", _first_order(4), {}, "first condition, order 4").mutant(
             "order 5 too", left=Integer(5), right=_first_order(5)
         ),
@@ -120,7 +120,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_14",
         "Lemma A.14 on h x^2/2: smooth, the upper and the lower bound are all h <= L",
-        at(410, "Lemma A.14"),
+        at("Lemma A.14"),
         Inequality(h * d**2 / 2, "<= and attained", L * d**2 / 2, (h <= L,), "second item"),
         Inequality((h * d) ** 2 / (2 * L), "<= and attained", h * d**2 / 2, (h <= L,), "third item").mutant(
             "1/L", left=(h * d) ** 2 / L, sign="<="
@@ -133,7 +133,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_14/gradient",
         "What C.1 uses of Lemma A.14: |grad l|^2 <= 2 L (l - l*), from the third item at the minimum",
-        at(410, "Lemma A.14"),
+        at("Lemma A.14"),
         Inequality(g, "<= and attained", sqrt(2 * L) * G, (g**2 / (2 * L) <= G**2, L > 0), "root of it").mutant(
             "sqrt(L)", sign="<=", right=sqrt(L) * G
         ),
@@ -142,7 +142,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_15",
         "Lemma A.15 on h x^2/2: the second item is h >= m, and f - m |x|^2/2 is convex just then",
-        at(418, "Lemma A.15"),
+        at("Lemma A.15"),
         Inequality(m * d**2 / 2, "<= and attained", h * d**2 / 2, (h >= m,), "second item").mutant(
             "m d^2", left=m * d**2, sign="<="
         ),
@@ -153,7 +153,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_a_15/gap",
         "What C.1 uses of Lemma A.15: |theta - theta*|^2 <= (2/m)(l - l*) and l - l* <= |grad l|^2/(2 m)",
-        at(418, "Lemma A.15"),
+        at("Lemma A.15"),
         Inequality(x, "<= and attained", sqrt(2 / m) * G, (m * x**2 / 2 <= G**2,), "distance").mutant(
             "1/m", sign="<=", right=G / sqrt(m)
         ),

@@ -38,7 +38,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/clipping_factor",
         "Case 1.1: the clipping factor is at least 7 K/(8 g) and at most K/(35 .. - 5 ..)",
-        at(560, "C.1", "above (59)"),
+        at("C.1", "above (59)"),
         Inequality(7 * K * z, "<= and attained", 8 * g * K, _sample, "K/z >= 7 K/(8 g), z the sample's norm"),
         Inequality(7 * K, "<=", 8 * g, _sample, "1 >= 7 K/(8 g)").mutant("8/9", left=8 * K * z, right=8 * g * K),
         Inequality(_far - _near, "<=", z, _sample, "K/z at most").mutant("above 35", left=_far),
@@ -46,7 +46,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/contraction",
         "(59): -7/4 + 4/(7 - sqrt(m/L)) <= -13/12, in units of eta K G/sqrt(2 L)",
-        at(562, "C.1", "(59)"),
+        at("C.1", "(59)"),
         Identity(
             2 * sigma_sgd * rho / (7 * sigma_sgd * rho**3 - sigma_sgd * rho) * 2 * rho**2,
             4 / (7 - rho**-2),
@@ -60,7 +60,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/markov",
         "(61), (62): probability 1/25 sqrt(m/L) of a far sample leaves -22/25",
-        at(578, "C.1", "(62)"),
+        at("C.1", "(62)"),
         Inequality(_q(24, 25), "<= and attained", 1 - p, _rare, "(61)").mutant("49/50", left=_q(49, 50), sign="<="),
         Inequality(_q(-13, 12) * (1 - p) + 4 * x, "<=", _q(-22, 25), _rare, "(62), x = p sqrt(L/m)").mutant(
             "-23/25", right=_q(-23, 25)
@@ -69,7 +69,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/square_1",
         "(63) in case 1.1: eta^2 K^2 <= (2/5) eta K G/sqrt(2 L) where eta <= 7 rho/(10 L)",
-        at(582, "C.1", "(63)"),
+        at("C.1", "(63)"),
         _square((*_case_1, eta <= 14 * rho / 10), 2 * K * G / 5, "L = 1/2")
         .mutant("1/5", _square((*_case_1, eta <= 14 * rho / 10), K * G / 5, ""))
         .mutant("twice the step", _square((*_case_1, eta <= 28 * rho / 10), 2 * K * G / 5, "")),
@@ -79,7 +79,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/square_2",
         "(69), case 2.1: 'combined with (63)', eta^2 K^2 <= (2/5) eta K G/sqrt(2 L) at eta <= 9/(20 L)",
-        at(610, "C.1", "(69)"),
+        at("C.1", "(69)"),
         _square((*_case_2, 2 * g > K, eta <= _q(9, 10)), 2 * K * G / 5, "L = 1/2, g > K/2").mutant(
             "1/10", _square((*_case_2, 2 * g > K, eta <= _q(9, 10)), K * G / 10, "")
         ),
@@ -90,7 +90,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_1/square_2_repaired",
         "Case 2.1 with eta <= 1/(10 L): eta^2 K^2 <= (2/5) eta K G/sqrt(2 L); 9/5 at eta <= 9/(20 L)",
-        at(610, "C.1", "(69)"),
+        at("C.1", "(69)"),
         _square((2 * g > K, eta <= _q(1, 5)), 2 * K * G / 5, "L = 1/2").mutant(
             "eta <= 1/(9 L)", _square((2 * g > K, eta <= _q(2, 9)), 2 * K * G / 5, "")
         ),
@@ -103,7 +103,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/large_threshold",
         "(68): 2 sigma_SGD sqrt(2/m) <= 2 K/(5 sqrt(2 L)) where K >= 10 sigma_SGD sqrt(L/m), so -3/5",
-        at(608, "C.1", "(68)"),
+        at("C.1", "(68)"),
         Inequality(2 * sigma_sgd * 2 * rho**2, "<= and attained", 2 * K / 5, name="fifth step, L = 1/2").mutant(
             "1/5", sign="<=", right=K / 5
         ),

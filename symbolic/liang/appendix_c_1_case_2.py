@@ -25,7 +25,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/chebyshev",
         "(72): a sample is clipped with probability at most 4 sigma_SGD^2/K^2",
-        at(626, "C.1", "(72)"),
+        at("C.1", "(72)"),
         Inequality(p, "<=", 4 * sigma_sgd**2 / K**2, (p * K**2 / 4 <= sigma_sgd**2,), "Markov").mutant(
             "2 for 4", right=2 * sigma_sgd**2 / K**2
         ),
@@ -36,7 +36,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/clipping_bias",
         "(73), third step: |E[clip X - X]| <= E|clip X - X| Pr(clipped), 'law of total expectation'",
-        at(630, "C.1", "(73)"),
+        at("C.1", "(73)"),
         Inequality(p * x, "<=", p * (p * x), (p < 1,), "excess x with probability p, else none").mutant(
             "half of it", right=p * (p * x) / 2
         ),
@@ -48,7 +48,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/clipping_bias_conditional",
         "Earlier (64), third step: E[clip X - X] is the mean given clipping times Pr(clipped)",
-        earlier(715, "C.1", "(64)"),
+        earlier("C.1", "(64)"),
         Identity(p * x + (1 - p) * 0, x * p, "excess x given clipping, none otherwise").mutant(
             "the probability twice", right=p * (p * x)
         ),
@@ -59,7 +59,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_1/clipping_bias_repaired",
         "Where g <= K/2 the excess of a sample at distance x from the mean is at most x^2/(2 K)",
-        at(630, "C.1", "(73)"),
+        at("C.1", "(73)"),
         Inequality(
             z - K, "<= and attained", x**2 / (2 * K), (z <= g + x, 2 * g <= K), "norm z; the mean over samples follows"
         )
@@ -77,7 +77,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/case_2_2",
         "(73): 8 sigma^2/K^2 (sigma + g) x <= 4 sigma^3/(m K) + (4/25) sqrt(m/L) G^2, and 2 - 4/25 >= 46/25",
-        at(630, "C.1", "(73)"),
+        at("C.1", "(73)"),
         Inequality(
             8 * sigma_sgd**3 / K**2 * x, "<= and attained", 4 * sigma_sgd**3 / (m * K), (2 * m * x <= K,), "first"
         ),
@@ -92,7 +92,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/mean_square",
         "(74), first step: |g(theta)|^2 <= 1/b^2 sum of |g_xi|^2",
-        at(636, "C.1", "(74)"),
+        at("C.1", "(74)"),
         Inequality(g**2, "<=", g**2 / b, (b >= 1,), "all b samples alike").mutant("1/b^2", right=g**2 / b**2, given=()),
         Simulated("batch_energy", "<=", K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
         remark="""(74) bounds the square of a mean of b vectors by 1/b^2 times the sum of their squares, which fails
@@ -102,7 +102,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_1/mean_square_repaired",
         "|mean|^2 <= mean of squares; 2 eta^2 g^2 <= (9/5) eta G^2 at eta <= 9/(20 L); -46/25 + 9/5 = -1/25",
-        at(636, "C.1", "(74), (75)"),
+        at("C.1", "(74), (75)"),
         Inequality(((u + v) / 2) ** 2, "<= and attained", (u**2 + v**2) / 2, name="two vectors on a line").mutant(
             "a quarter", sign="<=", right=(u**2 + v**2) / 4
         ),
@@ -119,7 +119,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/minimum",
         "(79), (17): over the cases of K the error is r min{rho^3 sigma/sqrt(m), sqrt(sigma^3/(m K))}",
-        at(658, "C.1", "(79)"),
+        at("C.1", "(79)"),
         Inequality(
             rho**6 * sigma_sgd**2,
             "<=",
@@ -135,7 +135,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_1/minimum_repaired",
         "Case 2: the second term is the smaller one; case 1: the gap of the squares is at most 10 (L/m)^2",
-        at(658, "C.1", "(79)"),
+        at("C.1", "(79)"),
         Inequality(sigma_sgd**3 / K, "<=", rho**6 * sigma_sgd**2, (_edge <= K,), "case 2").mutant(
             "case 2, a hundredth", left=100 * sigma_sgd**3 / K
         ),
@@ -155,7 +155,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/roots",
         "(77): by concavity a 25th of the mean root is at most the root; the root of a sum, term by term",
-        at(650, "C.1", "(77)"),
+        at("C.1", "(77)"),
         Inequality(x / 25, "<=", z, (x**2 / 25 <= z**2,), "Jensen from (76)").mutant("a 4th", left=x / 4),
         Inequality(sqrt(u + v), "<=", sqrt(u) + sqrt(v), name="(26)").mutant("half", right=(sqrt(u) + sqrt(v)) / 2),
         Identity(sqrt(4 * sigma_sgd**3 / (m * K)) ** 2, (2 * sigma_sgd ** _q(3, 2) / sqrt(m * K)) ** 2, "second term"),

@@ -42,7 +42,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/added_gradient",
         "(74): what is added and taken off is grad l; the printed l(theta_t) is a loss",
-        at(636, "C.1", "(74)"),
+        at("C.1", "(74)"),
         Units(gamma - kappa + g, K, _loss, "gradients").mutant("a step", left=gamma - eta * kappa + g),
         misprint=Units(gamma - kappa + r, K, _loss, "a gradient and a loss, as printed"),
         remark="""The first line of (74) has g_xi - grad l + l, which adds a loss to gradients. The second line has
@@ -51,7 +51,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/clipped_spread",
         "(74), last step: clipping moves no sample away from a mean gradient of norm at most C/2",
-        at(636, "C.1", "(74)"),
+        at("C.1", "(74)"),
         Inequality(
             (K - xi) ** 2, "<= and attained", (gamma - xi) ** 2, (gamma >= K, xi <= K / 2), "on the line"
         ).mutant("mean anywhere", sign="<=", given=(gamma >= K,)),
@@ -59,7 +59,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/sum_3",
         "(76): (75) summed over t = 0, ..., T and divided by eta (T + 1)",
-        at(646, "C.1", "(76)"),
+        at("C.1", "(76)"),
         Identity(
             (D**2 + (T + 1) * _per_step) / (eta * (T + 1)),
             D**2 / (eta * (T + 1)) + 4 * sigma_sgd**3 / (m * K) + 2 * eta * sigma_sgd**2 / b + dim * eta * sigma_dp**2,
@@ -75,7 +75,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/sum_3_rate",
         "(78): 25 times (77) is at most 50 times the rate",
-        at(654, "C.1", "(78)"),
+        at("C.1", "(78)"),
         Asymptotic(25 * (x + 2 * y + _root_two * z + g), x + y + z + g, constant=Integer(50), name="(77) to (78)"),
         Inequality(25 * (x + 2 * y + _root_two * z + g), "<=", 50 * (x + y + z + g), name="the constant").mutant(
             "49", right=49 * (x + y + z + g)
@@ -84,7 +84,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/random_cases",
         "(79): the cases depend on the random theta_t, and bound the least over t path by path, so its mean",
-        at(656, "C.1", "(79)"),
+        at("C.1", "(79)"),
         Inequality(
             Min((x + y) / 2, (u + v) / 2),
             "<=",
@@ -99,7 +99,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_1/random_cases_repaired",
         "The mean of the least is at most the least mean: the cases bound E min_t only",
-        at(656, "C.1", "(79)"),
+        at("C.1", "(79)"),
         Inequality(
             (Min(x, u) + Min(y, v)) / 2, "<= and attained", Min((x + y) / 2, (u + v) / 2), name="two paths, two times"
         ).mutant("nine tenths", sign="<=", right=Rational(9, 10) * Min((x + y) / 2, (u + v) / 2)),

@@ -49,7 +49,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/expand",
         "(58), (67): |theta - eta g - theta*|^2 <= |theta - theta*|^2 - 2 eta g (theta - theta*) + eta^2 C^2",
-        at(558, "C.1", "(58)"),
+        at("C.1", "(58)"),
         Inequality(
             (xi - eta * gamma) ** 2,
             "<= and attained",
@@ -64,7 +64,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/far_sample",
         "(60): 2 eta C |theta - theta*| <= 4 eta C G/sqrt(2 mu)",
-        at(568, "C.1", "(60)"),
+        at("C.1", "(60)"),
         Inequality(
             2 * eta * K * x, "<= and attained", 4 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,), "A.15"
         ).mutant("2 for 4", sign="<=", right=2 * eta * K / sqrt(2 * m) * G),
@@ -72,7 +72,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/decrease_1",
         "(64): -(12/25) eta C G/sqrt(2 L) is a squared length; the printed c is the clip norm C",
-        at(586, "C.1", "(64)"),
+        at("C.1", "(64)"),
         Units(eta * K * G / sqrt(2 * L) + dim * eta**2 * sigma_dp**2, P, SMOOTH, "C for c").mutant(
             "without G", left=eta * K / sqrt(2 * L) + dim * eta**2 * sigma_dp**2
         ),
@@ -83,7 +83,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/sum_1",
         "(65): (64) summed is 25 sqrt(2)/12 times sqrt(L) D^2/(eta C (T + 1)) + d eta sigma_DP^2 sqrt(L)/C",
-        at(590, "C.1", "(65)"),
+        at("C.1", "(65)"),
         Identity(_summed(Rational(12, 25)), 25 * _root_two / 12 * _rate(sqrt(L) * D**2), "the constant is 2.95").mutant(
             "25/12", right=Rational(25, 12) * _rate(sqrt(L) * D**2)
         ),
@@ -98,7 +98,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/case_1_2",
         "(66): sqrt(l - l*) <= |grad l|/sqrt(2 mu) < 35/sqrt(2) L^(3/4)/mu^(5/4) sigma_SGD",
-        at(596, "C.1", "(66)"),
+        at("C.1", "(66)"),
         Inequality(
             G,
             "<",
@@ -112,7 +112,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/noise_of_d",
         "(69): the noise adds d eta^2 sigma_DP^2; its first line prints eta^2 sigma_DP^2",
-        at(612, "C.1", "(69)"),
+        at("C.1", "(69)"),
         Identity(dim * (eta**2 * sigma_dp**2), dim * eta**2 * sigma_dp**2, "d coordinates").mutant(
             "d^2 exactly", right=dim**2 * eta**2 * sigma_dp**2
         ),
@@ -126,7 +126,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/sum_2",
         "(70): (69) summed is 5 sqrt(2) times the same rate as (65)",
-        at(616, "C.1", "(70)"),
+        at("C.1", "(70)"),
         Identity(_summed(Rational(1, 5)), 5 * _root_two * _rate(sqrt(L) * D**2), "slope 1/5").mutant(
             "5", right=5 * _rate(sqrt(L) * D**2)
         ),
@@ -135,7 +135,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_1/near_sample",
         "(71), (72): a sample of norm above C is farther than C/2 from a mean gradient of norm at most C/2",
-        at(622, "C.1", "(71)"),
+        at("C.1", "(71)"),
         Inequality(z, "<= and attained", x + K / 2, (z <= g + x, 2 * g <= K), "triangle").mutant(
             "K/4", sign="<=", right=x + K / 4
         ),

@@ -35,7 +35,7 @@ CLAIMS = (
     Claim(
         "liang/appendix_c_2/conversion",
         "(83): alpha = 1 + 2 chi/epsilon at RDP epsilon/2 is (epsilon, delta)-DP, and alpha/(eps/2) <= 8 chi/eps^2",
-        at(678, "C.2", "above (83)"),
+        at("C.2", "above (83)"),
         Identity(epsilon / 2 + chi / (2 * chi / epsilon), epsilon, "Lemma 2.4").mutant(
             "epsilon in full", left=epsilon + chi / (2 * chi / epsilon)
         ),
@@ -51,7 +51,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/steps",
         "(85): T = epsilon n/(eta K sqrt(dim L chi)) makes the terms of (84) equal in pairs",
-        at(688, "C.2", "(85)"),
+        at("C.2", "(85)"),
         Identity(1 / (eta * K * _steps) ** 2, _X, "first"),
         Identity(1 / (eta * _steps), K * u / v, "second")
         .mutant("T squared", left=1 / (eta * _steps**2))
@@ -62,7 +62,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/small_noise",
         "(87), (88): K = sqrt(dim L chi)/(epsilon n), eta = b/L give X and T = epsilon^2 n^2/(b dim chi)",
-        at(706, "C.2", "(88)"),
+        at("C.2", "(88)"),
         Identity(_small_clip * u / v, _X, "(87)").mutant("K squared", left=_small_clip**2 * u / v),
         Identity(_names(_at(_steps, _small_clip, b / L)), epsilon**2 * n**2 / (b * dim * chi), "(88)").mutant(
             "L kept", right=epsilon**2 * n**2 * L / (b * dim * chi)
@@ -72,7 +72,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/step_size",
         "eta = Theta(b/L) meets the precondition eta <= 1/(9 L) of Lemma 3.7, for some constant and every b",
-        at(698, "C.2", "below (86)"),
+        at("C.2", "below (86)"),
         Inequality(r * b / L, "<=", 1 / (9 * L), (r <= Rational(1, 9),), "constant r <= 1/9").mutant(
             "r = 1", left=b / L, given=()
         ),
@@ -85,7 +85,7 @@ CLAIMS = (
         "liang/appendix_c_2/step_size_repaired",
         "eta = 1/(9 L) meets the precondition, keeps the sampling term below that of b/L, and "
         "takes 9 b times the steps",
-        at(698, "C.2", "below (86)"),
+        at("C.2", "below (86)"),
         Inequality(sigma_sgd**2 / (9 * b), "<=", sigma_sgd**2, name="eta L sigma^2/b").mutant(
             "a tenth", left=sigma_sgd**2 / b, right=sigma_sgd**2 / 10
         ),
@@ -99,7 +99,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/large_noise",
         "(90)-(92): the best K, and with it the rate sigma^(4/3) X^(1/3), eta and T",
-        at(714, "C.2", "(90)"),
+        at("C.2", "(90)"),
         Identity(
             diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, 2**_third * _large_clip), Integer(0), "g'(K) = 0"
         ).mutant("K itself stationary", left=diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, _large_clip)),

@@ -27,7 +27,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/squares",
         "(84): the square of (83) is at most six times the sum of the squares of its six terms",
-        at(684, "C.2", "(84)"),
+        at("C.2", "(84)"),
         Inequality(
             (x + y + z + u + v + r) ** 2,
             "<= and attained",
@@ -38,7 +38,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/small_noise_case",
         "(86), (87): where sigma_SGD^2 <= X, the bias and eta L sigma_SGD^2/b at eta L <= b are at most X",
-        at(696, "C.2", "(86)"),
+        at("C.2", "(86)"),
         Inequality(sigma_sgd**2, "<= and attained", x, (sigma_sgd**2 <= x,), "bias"),
         Inequality(
             eta * L * sigma_sgd**2 / b, "<= and attained", x, (sigma_sgd**2 <= x, eta * L <= b), "sampling"
@@ -47,7 +47,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/large_noise_case",
         "(89), (90): where X <= sigma_SGD^2, X is at most sigma_SGD^(4/3) X^(1/3) and may be left out",
-        at(712, "C.2", "(89)"),
+        at("C.2", "(89)"),
         Inequality(v**3, "<= and attained", u**4 * v, _large, "u^3 = sigma_SGD, v^3 = X").mutant(
             "half", sign="<=", right=u**4 * v / 2
         ),
@@ -55,7 +55,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/large_noise_step_size",
         "(91): eta = r b X^(1/3)/(L sigma_SGD^(2/3)) meets eta <= 1/(9 L), some r, every b",
-        at(720, "C.2", "(91)"),
+        at("C.2", "(91)"),
         Inequality(r * b * v / u**2, "<=", Rational(1, 9), _large, "eta L").mutant("b^2", left=r * b**2 * v / u**2),
         Asymptotic(b * v / u**2, Integer(1), path={b: growth, u: Integer(1), v: Integer(1)}, given=_large),
         remark="""(91) makes eta L of the order b (X/sigma_SGD^2)^(1/3), which is b at the edge of the case, while
@@ -65,7 +65,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_2/large_noise_step_size_repaired",
         "The smaller of (91) and 1/(9 L) keeps the sampling term at most the rate (90)",
-        at(720, "C.2", "(91)"),
+        at("C.2", "(91)"),
         Inequality(
             eta * L * u**6 / b, "<= and attained", u**4 * v, (eta * L <= b * v / u**2,), "u^3 = sigma_SGD, v^3 = X"
         ).mutant("half the rate", sign="<=", right=u**4 * v / 2),
@@ -77,7 +77,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/privacy_range",
         "(88): at this T the noise meets sigma_DP > 8 C/(b sqrt(beta)), which (81) assumes, for some constant",
-        at(706, "C.2", "(88)"),
+        at("C.2", "(88)"),
         Inequality(64 / b**2, "<", r / (b * dim), name="beta <= 1, sigma_DP^2/C^2 = r/(b d)").mutant(
             "1/(b^2 d)", right=r / (b**2 * dim)
         ),
@@ -90,7 +90,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_2/privacy_range_repaired",
         "sigma_DP^2/C^2 = chi T/(epsilon n)^2 is 1/(b d) at (88), and above 64/b^2 where b > 64 d",
-        at(706, "C.2", "(88)"),
+        at("C.2", "(88)"),
         Identity(_variance_1, 1 / (b * dim), "the noise at (88)").mutant("1/b^2", right=1 / (b**2 * dim)),
         Inequality(64 / b**2, "<", 1 / (b * dim), (b > 64 * dim,), "enough").mutant("b > 32 d", given=(b > 32 * dim,)),
         Identity(
@@ -104,7 +104,7 @@ CLAIMS = (
     Claim(
         "liang/appendix_c_2/units",
         "(87), (90): with the initial gap in X, X and sigma_SGD^(4/3) X^(1/3) are squares of gradients",
-        at(716, "C.2", "(87), (90)"),
+        at("C.2", "(87), (90)"),
         Units(r * _X, g**2, _gap, "(87) with the gap r"),
         Units(sigma_sgd ** Rational(4, 3) * (r * _X) ** _third, g**2, _gap, "(90)").mutant(
             "X^(1/2)", left=sigma_sgd ** Rational(4, 3) * sqrt(r * _X)
@@ -122,7 +122,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_2/implications",
         "C.2: the bound X of the small-noise case is of higher order, slightly worse than the optimal sqrt(X)",
-        at(732, "C.2", "Implications"),
+        at("C.2", "Implications"),
         Inequality(sqrt(x), "<=", x, (x < 1, x > 0), "where the bound says something").mutant("up to 10", right=10 * x),
         Asymptotic(sqrt(x), x, path={x: 1 / growth**2}, given=(x < 1,), name="many samples, X = 1/N^2"),
         remark="""X = d L log(1/delta)/(epsilon n)^2 is the square of the quoted sqrt(d L log(1/delta))/(epsilon n), so
@@ -132,7 +132,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_2/implications_repaired",
         "X is below its root for X < 1 and at least it from 1 on",
-        at(732, "C.2", "Implications"),
+        at("C.2", "Implications"),
         Inequality(x, "<", sqrt(x), (x < 1, x > 0), "X < 1").mutant("X < 2", given=(x < 2, x > 0)),
         Inequality(sqrt(x), "<= and attained", x, (x >= 1,), "X >= 1"),
         repairs="liang/appendix_c_2/implications",

@@ -33,7 +33,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/steps",
         "(98): T = epsilon n D/(eta K sqrt(dim chi)) makes the terms of (97) equal in pairs",
-        at(758, "C.3", "(98)"),
+        at("C.3", "(98)"),
         Identity(L * D**4 / (eta * K * _steps) ** 2, D**2 * L * u**2 / v**2, "first").mutant(
             "L lost", left=u**4 * (eta * K * _steps) ** 2 / v**4
         ),
@@ -44,7 +44,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/small_noise_steps",
         "(100): T = epsilon^2 n^2 m^(5/2)/(b L^(5/2) dim chi) at the K and eta of case 1.1",
-        at(770, "C.3", "(100)"),
+        at("C.3", "(100)"),
         Identity(
             _small_count, v**2 * m ** Rational(5, 2) / (b * L ** Rational(5, 2) * u**2), "K and eta put in"
         ).mutant("L^(3/2)", right=v**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * u**2)),
@@ -62,7 +62,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/step_size",
         "eta = Theta(b L^(3/2)/m^(5/2)) meets the precondition eta <= 9/(20 L) of Theorem 3.10",
-        at(764, "C.3", "case (1.1)"),
+        at("C.3", "case (1.1)"),
         Inequality(r * b * rho**10, "<=", Rational(9, 20), (r <= Rational(9, 20),), "eta L, rho^4 = L/m").mutant(
             "r = 1", left=b * rho**10, given=()
         ),
@@ -74,7 +74,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_3/step_size_repaired",
         "With eta = 9/(20 L) the sampling term stays below the bias term of case 1.1",
-        at(764, "C.3", "case (1.1)"),
+        at("C.3", "case (1.1)"),
         Inequality(Rational(9, 20), "<", r * b * rho**10, (r * b > 1,), "no r serves every b"),
         Inequality(
             9 * sigma_sgd**2 / (20 * b),
@@ -88,7 +88,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/large_noise",
         "(101), (19): the K of case 1.2 gives sigma^(3/2) D^(1/2)/m^(1/2) [dim L chi/(epsilon n)^2]^(1/4), up to r",
-        at(776, "C.3", "(101)"),
+        at("C.3", "(101)"),
         Inequality(1 / rho + rho, "<=", r * rho, (r >= 2,), "over the L-free rate; rho here L^(1/4)").mutant(
             "r = 2", right=2 * rho, given=()
         ),
@@ -101,7 +101,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_3/large_noise_repaired",
         "K = sigma^(3/2) (epsilon n)^(1/2)/(m D)^(1/2)/(dim chi)^(1/4) balances, and the rate has no L",
-        at(774, "C.3", "case (1.2)"),
+        at("C.3", "case (1.2)"),
         Identity(diff(K * D * u / v + _bias, K).subs(K, _best_clip), Integer(0), "stationary").mutant(
             "the printed K", left=diff(K * D * u / v + _bias, K).subs(K, _printed_clip)
         ),
@@ -116,7 +116,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/large_noise_step_size",
         "Case 1.2: eta has the power 1/4, so that eta sigma^2/b is the rate",
-        at(774, "C.3", "case (1.2)"),
+        at("C.3", "case (1.2)"),
         Identity(_eta * sigma_sgd**2 / b, _rate, "power 1/4").mutant("b lost", left=_eta * sigma_sgd**2 / b**2),
         assumptions=_positive,
         misprint=Identity(_printed_eta * sigma_sgd**2 / b, _printed_rate, "power 1/3, as printed"),
@@ -127,7 +127,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/large_noise_count",
         "(102): T at the printed K and eta has the power 7/12 of dim chi and no power of L but -1/12",
-        at(780, "C.3", "(102)"),
+        at("C.3", "(102)"),
         Identity(
             _steps.subs(eta, _printed_eta).subs(K, _printed_clip),
             v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 12) * sigma_sgd),
@@ -143,7 +143,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/late_terms",
         "(103): min{T, T'} = T' put into (97)",
-        at(786, "C.3", "(103)"),
+        at("C.3", "(103)"),
         Identity(
             u**4 * L * eta**2 * K**2 * _domain**2 / (epsilon * n) ** 4,
             u**4 * L * (1 + eta * L) ** 4 * D**4 / (eta**2 * K**2 * epsilon**4),
@@ -159,7 +159,7 @@ CLAIMS = (
     Claim(
         "liang/appendix_c_3/late_rate",
         "(19), (105): eta = D sqrt(b dim chi)/(epsilon sigma) gives sigma D sqrt(dim chi)/(sqrt(b) epsilon)",
-        at(790, "C.3", "(104), (105)"),
+        at("C.3", "(104), (105)"),
         Identity(_late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / (sqrt(b) * epsilon), "as in (19)").mutant(
             "b for sqrt(b)", right=sigma_sgd * D * u / (b * epsilon)
         ),

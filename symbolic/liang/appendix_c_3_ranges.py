@@ -49,7 +49,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/cases",
         "(103): in case (2) the minimum of (97) is T-bar', so the case is T >= T-bar', not T >= T-bar",
-        at(782, "C.3", "case (2)"),
+        at("C.3", "case (2)"),
         Inequality(Min(T, y), "==", y, (y <= T,), "T >= T-bar'").mutant("T >= T-bar'/2", given=(y <= 2 * T,)),
         assumptions=(x <= y,),
         misprint=Inequality(Min(T, y), "==", y, (x <= T,), "T >= T-bar, as printed"),
@@ -60,7 +60,7 @@ CLAIMS = (
     Claim(
         "liang/appendix_c_3/units",
         "(98), (99), (19): the rates are losses, the second without the L^(1/4) that is printed",
-        at(259, "Section 3.2", "(19)"),
+        at("Section 3.2", "(19)"),
         Units(K * D * sqrt(_Y) + _first, _loss, SMOOTH, "(98)")
         .mutant("D for D^2", left=K * D * sqrt(_Y) + _first / D)
         .mutant("sigma_SGD^2", left=_third * sigma_sgd),
@@ -73,7 +73,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/left_out",
         "(101): in case (1.2) the term D^2 d L log(1/delta)/(epsilon n)^2 of (98) is at most r times the rate",
-        at(776, "C.3", "(101)"),
+        at("C.3", "(101)"),
         Inequality(v**4 * rho**4, "<=", 1000 * rho * v, _within, "m = sigma = D = 1, v^4 = Y").mutant(
             "10^6", right=10**6 * rho * v
         ),
@@ -87,7 +87,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_3/left_out_repaired",
         "The term over the rate without L is at most (L/mu)^(11/8) in the case, and attains it",
-        at(776, "C.3", "(101)"),
+        at("C.3", "(101)"),
         Inequality(v**3 * rho**4, "<= and attained", rho ** Rational(11, 2), (v**2 <= rho,), "rho^(11/2)").mutant(
             "rho^5", sign="<=", right=rho**5
         ),
@@ -100,7 +100,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/late_step_size",
         "Case (2): eta = r D sqrt(b d log(1/delta))/(epsilon sigma_SGD) meets eta <= 9/(20 L), for some r",
-        at(788, "C.3", "(104)"),
+        at("C.3", "(104)"),
         Inequality(
             r * L * D * sqrt(b) * u / (epsilon * sigma_sgd),
             "<=",
@@ -122,7 +122,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_3/late_step_size_repaired",
         "Where case (2)'s eta is allowed its rate is at least (20/9) (d chi/epsilon^2) L D^2",
-        at(788, "C.3", "(104)"),
+        at("C.3", "(104)"),
         Inequality(
             Rational(20, 9) * (u / epsilon) ** 2 * L * D**2,
             "<= and attained",
@@ -137,7 +137,7 @@ CLAIMS = (
     Step(
         "liang/appendix_c_3/late_terms_small",
         "(103): for large C and T its first, second, third and fifth terms are as small as one likes",
-        at(786, "C.3", "(103)"),
+        at("C.3", "(103)"),
         Inequality(L * D**4 / (eta * K * T) ** 2, "<=", z, (z > 0, z * (eta * K) ** 2 >= L * D**4), "first"),
         Inequality(D**2 / (eta * T), "<=", z, (z > 0, z * eta * T >= D**2), "second").mutant("half", right=z / 2),
         Units(D**2 / eta + sigma_sgd**3 / (m * K) + eta * sigma_sgd**2 / b, _loss, SMOOTH, "losses"),
@@ -145,14 +145,14 @@ CLAIMS = (
     Claim(
         "liang/remark_3_13",
         "A smaller diameter lowers each of the three rates of (19)",
-        at(263, "Remark 3.13"),
+        at("Remark 3.13"),
         Inequality(r * x**2, "<= and attained", r * D**2, (x <= D,), "first and, squared, second"),
         Inequality(r * x, "<= and attained", r * D, (x <= D,), "third").mutant("by half", sign="<=", right=r * D / 2),
     ),
     Step(
         "liang/appendix_c_3/implications",
         "C.3: the bound D^2 d L log(1/delta)/(epsilon n)^2 matches the optimum, 1/mu for D^2, up to r",
-        at(798, "C.3", "Implications"),
+        at("C.3", "Implications"),
         Units(_first, L * _Y / m, SMOOTH, "like things"),
         Asymptotic(D**2, 1 / m, path={D: growth, m: _one}, name="their ratio is mu D^2").mutant("D for D^2", left=D),
         remark="""The two rates differ by the factor mu D^2, which has a unit and no bound: the units engine refuses
@@ -162,7 +162,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_c_3/implications_repaired",
         "The bound over the quoted optimum is mu D^2, and equal to it where mu D^2 = 1",
-        at(798, "C.3", "Implications"),
+        at("C.3", "Implications"),
         Identity(_first / (L * _Y / m), m * D**2, "ratio").mutant("ratio mu D", right=m * D),
         Identity(_first.subs(m, 1 / D**2), (L * _Y / m).subs(m, 1 / D**2), "at mu = 1/D^2"),
         assumptions=(L > 0, epsilon > 0),

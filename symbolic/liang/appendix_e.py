@@ -55,7 +55,7 @@ CLAIMS = (
     Claim(
         "liang/appendix_e/units",
         "E.1: the naive bound is a number once eta^2 stands below it",
-        at(829, "E.1"),
+        at("E.1"),
         Units(_naive / eta**2, Integer(1), SMOOTH, "with eta^2").mutant("with eta", left=_naive / eta),
         misprint=Units(_naive, Integer(1), SMOOTH, "as printed: a squared length over a squared gradient"),
         remark="""E.1 divides a squared length by sigma_DP^2, the variance of noise on gradients. The noise on the
@@ -65,7 +65,7 @@ CLAIMS = (
     Step(
         "liang/appendix_e/figure_5",
         "Figure 5: (54) is below the naive bound as E.1 prints it",
-        at(833, "E.1", "Figure 5"),
+        at("E.1", "Figure 5"),
         IntervalInequality(_at(_exact), "<=", _at(_naive), {}, "balls").mutant("twice", left=_at(2 * _exact)),
         Inequality(Rational(3, 2), "<=", _at(_naive), name="rationals; (54) is above 3/2"),
         remark="""At Figure 5's numbers the naive bound as printed is 0.198 and (54) is 1.546, so the order is the
@@ -75,7 +75,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_e/figure_5_repaired",
         "Figure 5 with eta^2: naive 4.95, (54) 1.546",
-        at(833, "E.1", "Figure 5"),
+        at("E.1", "Figure 5"),
         Value(_at(_naive), "0.198", "as printed"),
         Value(_at(_naive / eta**2), "4.95", "with eta^2").mutant("eta", expression=_at(_naive / eta)),
         Value(_at(_exact), "1.546", "(54)").mutant("n = 8", expression=_exact.subs(_with(n, Integer(8)))),
@@ -86,7 +86,7 @@ CLAIMS = (
     Step(
         "liang/appendix_e/tighter",
         "E.1: (54) is tighter than the naive bound (with eta^2), for every smoothness",
-        at(829, "E.1"),
+        at("E.1"),
         Inequality(_root_exact, "<=", _root_naive, name="roots, full batches, x = eta L").mutant(
             "up to 10", right=10 * _root_naive
         ),
@@ -98,7 +98,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_e/tighter_repaired",
         "For eta L <= 1 and b <= n (54) is at most the naive bound with eta^2",
-        at(829, "E.1"),
+        at("E.1"),
         Inequality(_root_exact, "<= and attained", _root_naive, (x <= 1,), "full batches").mutant(
             "eta L <= 2", sign="<=", given=(x <= 2,)
         ),
@@ -116,7 +116,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_e/radius",
         "E.1 takes D for the radius: its 2 alpha (D + ..)^2 is alpha (2 D + ..)^2/2, where (51) has alpha D^2/2",
-        at(829, "E.1"),
+        at("E.1"),
         Identity(2 * alpha * D**2, alpha * (2 * D) ** 2 / 2, "two points 2 D apart").mutant(
             "D apart", right=alpha * D**2 / 2
         ),

@@ -35,7 +35,7 @@ CLAIMS = (
     Claim(
         "liang/appendix_e_1",
         "The naive bound 2 alpha (D + eta K/b)^2/sigma_DP^2",
-        at(829, "E.1", ""),
+        at("E.1", ""),
         _against(_one).mutant("half of it", _against(Rational(1, 2))),
         Simulated("positive_end", "<=", _seen, _tiny, name="the run itself, seen by its sign"),
         remark="""The naive bound puts a squared length over sigma_DP^2, the variance of the noise on the gradient; the
@@ -46,7 +46,7 @@ CLAIMS = (
     Ours(
         "liang/appendix_e_1/last_step",
         "One last step from anywhere in the ball, gradients clipped to K, full batches or not: 2 D + 2 eta K apart",
-        at(829, "E.1", ""),
+        at("E.1", ""),
         Inequality(
             xi - zeta + eta * (gamma - kappa),
             "<= and attained",

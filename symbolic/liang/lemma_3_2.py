@@ -81,7 +81,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_3_2",
         "(10), (34): one step costs at most 2 alpha K^2 / (beta n b sigma_DP^2), in both orders",
-        at(185, "Lemma 3.2", "(10)"),
+        at("Lemma 3.2", "(10)"),
         IntervalInequality(
             _true,
             "<=",
@@ -100,7 +100,7 @@ CLAIMS = (
     Ours(
         "liang/lemma_3_2/forward",
         "(39): with the larger data set second the step costs q times one Gaussian step",
-        at(454, "Lemma B.1", "(39)"),
+        at("Lemma B.1", "(39)"),
         Identity((1 - _q) * x + _q * (_price + x), x + _claimed, "(39)")
         .mutant("n^2 for n b", right=x + _claimed * b / n)
         .mutant("weight not applied", right=x + _price),
@@ -111,7 +111,7 @@ CLAIMS = (
     Ours(
         "liang/lemma_3_2/number",
         "n = 10, b = K = sigma_DP = 1, alpha = 20, T = 1: claimed 4, true 7.5762263",
-        at(185, "Lemma 3.2", "(10)"),
+        at("Lemma 3.2", "(10)"),
         Value(larger_direction(20, Rational(1, 10)), "7.5762263", "all noise in psi")
         .mutant("order 19", expression=larger_direction(19, Rational(1, 10)))
         .mutant("q = 1/9", expression=larger_direction(20, Rational(1, 9))),
@@ -120,13 +120,13 @@ CLAIMS = (
     Step(
         "liang/lemma_3_2/convexity",
         "(29): the divergence is convex in its second argument (two coins, order 2)",
-        at(374, "Lemma A.10", "(29)"),
+        at("Lemma A.10", "(29)"),
         _convex_in(q).mutant("in the first argument", _convex_in(p)),
     ),
     Step(
         "liang/lemma_3_2/sensitivity",
         "(38): a sample moves the mean gradient by at most 2 K / b, so one Gaussian step costs 2 alpha K^2/(..)",
-        at(448, "Lemma B.1", "(38)"),
+        at("Lemma B.1", "(38)"),
         Inequality(
             Abs(gamma - kappa) / b, "<= and attained", 2 * K / b, (Abs(gamma) <= K, Abs(kappa) <= K), "replaced"
         ).mutant("K / b, replaced", sign="<=", right=K / b),
@@ -139,7 +139,7 @@ CLAIMS = (
     Ours(
         "liang/lemma_3_2/added_sample",
         "For D' = D with one sample more the step moves by K / b only: (38) is four times too large",
-        at(444, "Lemma B.1", "below (37)"),
+        at("Lemma B.1", "below (37)"),
         Inequality(Abs(gamma) / b, "<= and attained", K / b, (Abs(gamma) <= K,), "added").mutant(
             "half", sign="<=", right=K / (2 * b)
         ),
@@ -151,7 +151,7 @@ CLAIMS = (
     Step(
         "liang/lemma_3_2/lipschitz",
         "(36): an update on any sampled batch expands distances at most by 1 + eta L",
-        at(438, "Lemma B.1", "(36)"),
+        at("Lemma B.1", "(36)"),
         _moved(j, "batch of j samples, sum divided by b", (j <= n, b <= n, L > 0))
         .mutant("twice the batch", _moved(2 * b, "", (L > 0,)))
         .mutant("no expansion", left=(1 + eta * L) * x, sign="<=", right=x, given=(L > 0,)),
@@ -164,7 +164,7 @@ CLAIMS = (
     Ours(
         "liang/lemma_3_2/lipschitz_repaired",
         "1 + eta L for batches of b samples; 1 + eta L n / b for Poisson batches",
-        at(438, "Lemma B.1", "(36)"),
+        at("Lemma B.1", "(36)"),
         _moved(j, "exactly b samples", (j <= b,)).mutant("one sample more", _moved(j, "", (j <= b + 1, L > 0))),
         Inequality(
             (1 + eta * L * j / b) * x,
@@ -178,7 +178,7 @@ CLAIMS = (
     Step(
         "liang/lemma_3_2/strengthened",
         "(40): 2 alpha q^2 / s^2 at q = b/n, s = b sqrt(beta) sigma_DP/(2 K) is 8 alpha K^2/(beta n^2 sigma_DP^2)",
-        at(458, "Lemma B.1", "(40)"),
+        at("Lemma B.1", "(40)"),
         Identity(2 * alpha * _q**2 / (b * sqrt(beta) * sigma_dp / (2 * K)) ** 2, _strong, "Lemma A.13 put in").mutant(
             "K for 2 K", left=2 * alpha * _q**2 / (b * sqrt(beta) * sigma_dp / K) ** 2
         ),

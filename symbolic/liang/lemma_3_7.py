@@ -45,7 +45,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_3_7",
         "(14): its six terms are gradients once the first two carry the initial gap l(theta_0) - l*",
-        at(223, "Lemma 3.7", "(14)"),
+        at("Lemma 3.7", "(14)"),
         Units(_start(r) + _rest, g, _gap, "with the gap r and its root")
         .mutant("gap for its root", left=r / (eta * K * T) + r / sqrt(eta * T) + _rest)
         .mutant("sigma_SGD / C", left=_start(r) + sigma_sgd / K + _rest),
@@ -57,7 +57,7 @@ CLAIMS = (
     Ours(
         "liang/lemma_3_7/gap_needed",
         "Without the gap (14) fails far from the minimum: T clipped steps lower the gradient by L eta C T",
-        at(223, "Lemma 3.7", "(14)"),
+        at("Lemma 3.7", "(14)"),
         Inequality(_printed, "<", g - L * eta * K * T, _far, "no r serves; g at the start, no noise").mutant(
             "3 r", left=3 * _printed
         ),
@@ -65,7 +65,7 @@ CLAIMS = (
     Claim(
         "liang/proposition_3_8",
         "(15), (80): sigma_DP^2 = alpha C^2 T/(epsilon n b) put into the last two terms of (14)",
-        at(227, "Proposition 3.8", "(15)"),
+        at("Proposition 3.8", "(15)"),
         Identity(_at(_fifth, _noise), alpha * dim * L * eta * K * T / (epsilon * n * b), "fifth term").mutant(
             "C^2", right=alpha * dim * L * eta * K**2 * T / (epsilon * n * b)
         ),
@@ -84,7 +84,7 @@ CLAIMS = (
     Claim(
         "liang/proposition_c_1",
         "(81): sigma_DP^2 = alpha C^2 T/(epsilon n^2) put into the last two terms of (14)",
-        at(672, "Proposition C.1", "(81)"),
+        at("Proposition C.1", "(81)"),
         Identity(_at(_fifth, _strong), alpha * dim * L * eta * K * T / (epsilon * n**2), "fifth term").mutant(
             "n for n^2", right=alpha * dim * L * eta * K * T / (epsilon * n)
         ),
@@ -97,7 +97,7 @@ CLAIMS = (
     Ours(
         "liang/proposition_3_8/privacy",
         "sigma_DP^2 = 2 alpha C^2 T/(epsilon n b) makes (46) at most epsilon: the noise is needed from below",
-        at(225, "Proposition 3.8"),
+        at("Proposition 3.8"),
         Identity(
             2 * alpha * K**2 * T / (n * b * sigma_dp**2) * sigma_dp**2 / (2 * _noise), epsilon, "(46), all noise"
         ).mutant("half the noise", left=2 * alpha * K**2 * T / (n * b * _noise)),

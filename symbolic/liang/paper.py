@@ -6,34 +6,28 @@ from typing import Final
 
 from sympy import Symbol
 
-from lastiterate.symbolic.claim import Source
 from lastiterate.symbolic.notation import L
+from lastiterate.symbolic.papers import PAPERS, Source
 
-__all__ = ["EARLIER", "LATER", "SMOOTH", "at", "earlier"]
-
-LATER: Final = "000_b80854f0281a567d.txt"
-"""The version of the AAAI 2026 proceedings."""
-
-EARLIER: Final = "003_44d8e3677abe08fa.txt"
-"""The version in ICML style, with explicit constants in Theorems 3.3 and 3.4."""
+__all__ = ["SMOOTH", "at", "earlier"]
 
 SMOOTH: Final[Mapping[Symbol, str]] = MappingProxyType({L: "gradient / length"})
 """The unit of L where it is a Lipschitz constant of gradients (order lambda = 1)."""
 
 
-def at(line: int, number: str, equation: str = "") -> Source:
-    """The source of a claim in the later version.
+def at(number: str, detail: str = "") -> Source:
+    """The source of a claim in the later version, of the AAAI 2026 proceedings.
 
-    >>> at(205, "Theorem 3.4", "(12)").file
-    '000_b80854f0281a567d.txt'
+    >>> print(at("Theorem 3.4", "(12)"))
+    Liang et al. 2026 (arXiv:2502.17772), Theorem 3.4, (12)
     """
-    return Source(LATER, line, number, equation)
+    return Source(PAPERS["liang"], number, detail)
 
 
-def earlier(line: int, number: str, equation: str = "") -> Source:
-    """The source of a claim in the earlier version.
+def earlier(number: str, detail: str = "") -> Source:
+    """The source of a claim in the earlier version, with explicit constants in Theorems 3.3 and 3.4.
 
-    >>> earlier(204, "Theorem 3.4", "(14)").file
-    '003_44d8e3677abe08fa.txt'
+    >>> print(earlier("Theorem 3.4", "(14)"))
+    Liang et al., earlier version (arXiv:2502.17772), Theorem 3.4, (14)
     """
-    return Source(EARLIER, line, number, equation)
+    return Source(PAPERS["liang_earlier"], number, detail)

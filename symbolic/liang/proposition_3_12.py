@@ -53,7 +53,7 @@ CLAIMS = (
     Claim(
         "liang/theorem_3_10/units",
         "(17), (79): the six terms add, and are roots of a loss",
-        at(241, "Theorem 3.10", "(17)"),
+        at("Theorem 3.10", "(17)"),
         Units(_rate, G, SMOOTH, "six terms")
         .mutant("L^(1/2) under the root, as (65)", left=_rate - _first + sqrt(L * D**2) / (eta * K * T))
         .mutant("mu^(3/4)", left=_bias.subs(m, m**2))
@@ -62,7 +62,7 @@ CLAIMS = (
     Claim(
         "liang/proposition_3_12",
         "(18), (94): sigma_DP^2 = alpha C^2 min{T, T-bar}/(epsilon n b) put into the last two terms of (17)",
-        at(251, "Proposition 3.12", "(18)"),
+        at("Proposition 3.12", "(18)"),
         Identity(_at(_fifth, _noise), alpha * dim * eta * K * sqrt(L) / (epsilon * n * b) * x, "fifth term").mutant(
             "C^2", right=alpha * dim * eta * K**2 * sqrt(L) / (epsilon * n * b) * x
         ),
@@ -79,7 +79,7 @@ CLAIMS = (
     Claim(
         "liang/proposition_c_3",
         "(95): n^2 for n b; (97) is its square, alpha/epsilon = 8 chi/epsilon^2, up to 64 and 8",
-        at(744, "Proposition C.3", "(95), (97)"),
+        at("Proposition C.3", "(95), (97)"),
         Identity(_at(_fifth, _strong), alpha * dim * eta * K * sqrt(L) / (epsilon * n**2) * x, "fifth of (95)"),
         Identity(_at(_sixth, _strong), sqrt(alpha * dim * eta / epsilon * x) * K / n, "sixth of (95)"),
         Identity(
@@ -101,7 +101,7 @@ CLAIMS = (
     Claim(
         "liang/proposition_3_12/late_count",
         "T-bar is a number, and T-bar' is T-bar with n^2 for n b",
-        at(249, "Proposition 3.12"),
+        at("Proposition 3.12"),
         Units(_late, Integer(1), SMOOTH, "T-bar").mutant("eta for eta^2", left=_late * eta),
         Inequality(_late, "<= and attained", _late * n / b, (b <= n,), "T-bar <= T-bar'").mutant(
             "the other way", left=_late * n / b, sign="<=", right=_late
@@ -110,7 +110,7 @@ CLAIMS = (
     Claim(
         "liang/proposition_3_12/earlier",
         "Earlier Corollary 3.12: its noise keeps C^2/(n b) beside the term in D, above the later noise",
-        earlier(281, "Corollary 3.12"),
+        earlier("Corollary 3.12"),
         Units(_earlier, K**2, SMOOTH, "a variance of gradients").mutant(
             "eta lost", left=alpha / epsilon * ((1 + eta * L) ** 2 * D**2 + K**2 / (n * b))
         ),
@@ -123,7 +123,7 @@ CLAIMS = (
     Step(
         "liang/proposition_3_12/versions",
         "The noise of the later Proposition 3.12 is within r of that of the earlier Corollary 3.12",
-        at(249, "Proposition 3.12"),
+        at("Proposition 3.12"),
         Inequality(1 + y, "<=", Rational(10**6) * Min(T, y), (y > 0,), "in units of alpha C^2/(epsilon n b)").mutant(
             "a billion", right=Rational(10**9) * Min(T, y)
         ),
@@ -136,7 +136,7 @@ CLAIMS = (
     Ours(
         "liang/proposition_3_12/versions_repaired",
         "min{T, 1 + T-bar} is 1 + T-bar for late T, the earlier noise; and 1 + y exceeds r y for y < 1/r",
-        at(249, "Proposition 3.12"),
+        at("Proposition 3.12"),
         Inequality(Min(T, 1 + y), "==", 1 + y, (1 + y <= T,), "late T").mutant("any T", given=()),
         Inequality(10**6 * y, "<", 1 + y, (y * 10**6 <= 1,), "the later noise is too small"),
         repairs="liang/proposition_3_12/versions",

@@ -29,7 +29,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_2_4",
         "(epsilon + log(1/delta)/(alpha - 1), delta)-DP: the Gaussian mechanism, orders 2 and 5",
-        at(107, "Lemma 2.4"),
+        at("Lemma 2.4"),
         IntervalInequality(delta_of_gdp(_conversion(Integer(2)), mu), "<=", exp(-chi), _box, "alpha = 2"),
         IntervalInequality(delta_of_gdp(_conversion(Integer(5)), mu), "<=", exp(-chi), _box, "alpha = 5").mutant(
             "half of the log", left=delta_of_gdp(_conversion(Integer(5), Rational(1, 2)), mu)
@@ -38,7 +38,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_2_4/markov",
         "The step behind it: exp((alpha - 1)(D - epsilon')) = delta at epsilon' = D + chi/(alpha - 1)",
-        at(107, "Lemma 2.4"),
+        at("Lemma 2.4"),
         Identity(exp((alpha - 1) * (x - (x + chi / (alpha - 1)))), exp(-chi), "Markov's inequality").mutant(
             "alpha for alpha - 1", left=exp((alpha - 1) * (x - (x + chi / alpha)))
         ),
@@ -47,7 +47,7 @@ CLAIMS = (
     Claim(
         "liang/definition_2_2",
         "(2) on Gaussians of equal variance is alpha |u|^2/(2 sigma^2), as (38) quotes it, either way",
-        at(95, "Definition 2.2", "(2)"),
+        at("Definition 2.2", "(2)"),
         Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "forward").mutant(
             "alpha - 1", right=(alpha - 1) * d**2 / (2 * v)
         ),
@@ -58,7 +58,7 @@ CLAIMS = (
     Claim(
         "liang/definition_2_2/two_directions",
         "(3) asks for every pair of adjacent sets, so for both directions, and they differ: coins of 1/4 and 1/2",
-        at(103, "Definition 2.3", "(3)"),
+        at("Definition 2.3", "(3)"),
         Identity(
             (p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 4), q: Rational(1, 2)}),
             Rational(5, 4),
@@ -73,7 +73,7 @@ CLAIMS = (
     Claim(
         "liang/lemma_2_6",
         "(5) on Gaussians: (x - z)^2/(u + v) <= (x - z - a)^2/u + a^2/v",
-        at(121, "Lemma 2.6", "(5)"),
+        at("Lemma 2.6", "(5)"),
         Inequality(
             (x - z) ** 2 / (u + v), "<= and attained", (x - z - a) ** 2 / u + a**2 / v, name="over alpha/2"
         ).mutant("a^2/(2 v)", sign="<=", right=(x - z - a) ** 2 / u + a**2 / (2 * v)),
@@ -85,7 +85,7 @@ CLAIMS = (
     Claim(
         "liang/definition_2_5",
         "(4) at z = 0 is the divergence, and it falls to 0 at z = |x|: Gaussians of equal variance",
-        at(113, "Definition 2.5", "(4)"),
+        at("Definition 2.5", "(4)"),
         Identity(
             alpha * (x - z) ** 2 / (2 * v) - alpha * x**2 / (2 * v), alpha * z * (z - 2 * x) / (2 * v), "gain"
         ).mutant("gain z^2", right=-alpha * z**2 / (2 * v)),

@@ -43,7 +43,7 @@ CLAIMS = (
     Claim(
         "liang/section_4/estimate",
         "(20): (1 - delta - FPR)/FNR and (1 - delta - FNR)/FPR are at most e^epsilon",
-        at(269, "Section 4", "(20)"),
+        at("Section 4", "(20)"),
         Inequality((1 - r - p) / q, "<= and attained", v, _private, "first")
         .mutant("without delta", left=(1 - p) / q, sign="<=")
         .mutant("half", sign="<=", right=v / 2),
@@ -52,7 +52,7 @@ CLAIMS = (
     Claim(
         "liang/section_4/epochs",
         "Figure 2: in epochs (11) is alpha C^2 E/(b^2 sigma_DP^2) where b divides n, so larger batches cost less",
-        at(284, "Figure 2"),
+        at("Figure 2"),
         Identity(_step.subs(n, b * T) * T, 2 * alpha * K**2 / (b**2 * sigma_dp**2), "T steps an epoch, n = b T").mutant(
             "b", right=2 * alpha * K**2 / (b * sigma_dp**2)
         ),
@@ -65,7 +65,7 @@ CLAIMS = (
     Ours(
         "liang/section_4/one_step",
         "D.4: one step of (46) costs 220 at alpha = 1.1 and b = 100, and 55 at b = 400",
-        at(818, "D.4"),
+        at("D.4"),
         Value(_at(_step, 100), "220", "b = 100").mutant(
             "sigma_DP squared twice", expression=_at(_step * sigma_dp**2, 100)
         ),
@@ -74,7 +74,7 @@ CLAIMS = (
     Ours(
         "liang/section_4/no_plateau",
         "D.4: (46) stays below (54) for 250 000 epochs at D = 20 and L = 0, and longer for larger D and L",
-        at(300, "Figure 3"),
+        at("Figure 3"),
         Identity(_at(_domain, 100) / _at(_step, 100) / 100, Integer(250_000), "epochs of 100 steps, b = 100").mutant(
             "10^4 epochs", right=Integer(10_000)
         ),

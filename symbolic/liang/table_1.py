@@ -49,7 +49,7 @@ CLAIMS = (
     Claim(
         "liang/table_1/units",
         "Every rate of Table 1 is a number",
-        at(71, "Table 1"),
+        at("Table 1"),
         Units(_feldman, _one, SMOOTH, "Feldman et al."),
         Units(_convex, _one, SMOOTH, "Altschuler & Talwar").mutant("D n/M", left=_price / n**2 * Min(T, D * n / K)),
         Units(_weakly, _one, SMOOTH, "Kong & Ribero").mutant("Kong & Ribero without eta", left=_weakly * eta**2),
@@ -59,7 +59,7 @@ CLAIMS = (
     Claim(
         "liang/table_1/ours",
         "The last two rows are (11) and (12)",
-        at(74, "Table 1", "Ours"),
+        at("Table 1", "Ours"),
         Identity(_unbounded, alpha * K**2 * T / (n * b * sigma_dp**2), "(11)").mutant(
             "n^2", right=alpha * K**2 * T / (n**2 * sigma_dp**2)
         ),
@@ -72,7 +72,7 @@ CLAIMS = (
     Ours(
         "liang/table_1/dominance",
         "Row 5 is at most row 1 and at least the linear part of row 2, for b <= n",
-        at(50, "Section 1.1"),
+        at("Section 1.1"),
         Inequality(_unbounded, "<= and attained", _feldman, name="equal for full batches")
         .mutant("half of row 1", sign="<=", right=_feldman / 2)
         .mutant("row 5 at most row 2", sign="<=", right=_price * T / n**2),
@@ -82,7 +82,7 @@ CLAIMS = (
     Claim(
         "liang/table_1/threshold",
         "sigma_DP > 8 sqrt(2) M/b is Lemma A.13's sigma > 4; Lemma 3.2's threshold is the same at beta = 1/2",
-        at(71, "Table 1", "Altschuler & Talwar"),
+        at("Table 1", "Altschuler & Talwar"),
         Identity(b * (8 * sqrt(2) * K / b) / (2 * sqrt(2) * K), Integer(4), "Table 1")
         .mutant("8 M/b", left=b * (8 * K / b) / (2 * sqrt(2) * K))
         .mutant("beta for its root", left=b * beta * (8 * K / (b * beta**2)) / (2 * K)),
@@ -93,7 +93,7 @@ CLAIMS = (
     Step(
         "liang/table_1/figure_1_conditions",
         "Figure 1's setting meets the conditions of the rows it draws: b <= n/5 and sigma_DP > 8 sqrt(2) M/b",
-        at(806, "D.1", "Figure 1"),
+        at("D.1", "Figure 1"),
         Inequality(_figure[b], "<=", _figure[n] / 5, name="b = 2, n = 8").mutant("b <= n/10", right=_figure[n] / 10),
         IntervalInequality(
             8 * sqrt(2) * _figure[K] / _figure[b], "<", _figure[sigma_dp], {}, "sigma_DP = 4, M = 2"
@@ -106,7 +106,7 @@ CLAIMS = (
     Ours(
         "liang/table_1/figure_1_conditions_met",
         "At n = 10, b = 2, sigma_DP = 12 both conditions are met",
-        at(806, "D.1", "Figure 1"),
+        at("D.1", "Figure 1"),
         Inequality(Integer(2), "<= and attained", Integer(10) / 5, name="b <= n/5").mutant(
             "n = 9", sign="<=", right=Rational(9, 5)
         ),
@@ -119,7 +119,7 @@ CLAIMS = (
     Ours(
         "liang/table_1/figure_1_values",
         "At Figure 1's numbers: (54) is 1.684, Kong & Ribero's row 3.489, and (46) reaches (54) after 49 steps",
-        at(806, "D.1", "Figure 1"),
+        at("D.1", "Figure 1"),
         Value(_shown, "1.684", "(54)").mutant(
             "1.5 in (54)", expression=_exact(Rational(3, 2) * D).subs(list(_figure.items()))
         ),

@@ -29,7 +29,7 @@ CLAIMS = (
     Claim(
         "liang/theorem_3_3",
         "(11), (41): epsilon = O(alpha K^2 T/(n b sigma_DP^2)): one constant r for every n and alpha",
-        at(199, "Theorem 3.3", "(11)"),
+        at("Theorem 3.3", "(11)"),
         _within(r).mutant("n^2 for n", right=r * _rate / n),
         Asymptotic(_last_term, _rate, path={n: growth, z: log(growth)}, given=(z >= 1,), name="n large"),
         remark="""The rate is claimed for both orders of the data sets up to one constant. At alpha = 4 log n and one
@@ -40,7 +40,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_3/ratio",
         "At alpha = 4 log n the truth over the rate alpha/n is at least n/16, without limit",
-        at(199, "Theorem 3.3", "(11)"),
+        at("Theorem 3.3", "(11)"),
         Inequality(n * _rate / 16, "<=", _last_term, (z >= 1,), "log n >= 1")
         .mutant("n/4", left=n * _rate / 4)
         .mutant("every n", given=(4 * z > 1,)),
@@ -49,7 +49,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_3/forward",
         "(46): no shifts, T steps at the price of (10): the forward order costs 2 alpha K^2 T/(beta n b sigma_DP^2)",
-        at(490, "Theorem B.2", "(46)"),
+        at("Theorem B.2", "(46)"),
         Recursion(T, Integer(0), PREVIOUS + _step, _step * T, name="composition from t = 0")
         .mutant("T - 1", closed_form=_step * (T - 1))
         .mutant("T + 1", closed_form=_step * (T + 1)),
@@ -59,7 +59,7 @@ CLAIMS = (
     Claim(
         "liang/theorem_3_3/earlier",
         "Earlier version (12): epsilon = 2 alpha K^2 T/(beta n b sigma_DP^2), for every beta in (0, 1)",
-        earlier(191, "Theorem 3.3", "(12)"),
+        earlier("Theorem 3.3", "(12)"),
         IntervalInequality(
             larger_direction(20, Rational(1, 10)),
             "<=",
@@ -76,7 +76,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_3/earlier_share",
         "Without shifts nothing is gained by keeping beta below 1: the price falls in beta, to its limit at 1",
-        earlier(191, "Theorem 3.3", "(12)"),
+        earlier("Theorem 3.3", "(12)"),
         Inequality(
             _step.subs(beta, Integer(1)),
             "<",

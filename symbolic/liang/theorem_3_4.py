@@ -76,7 +76,7 @@ CLAIMS = (
     Claim(
         "liang/theorem_3_4",
         "(12), (47): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)})",
-        at(205, "Theorem 3.4", "(12)"),
+        at("Theorem 3.4", "(12)"),
         _dropped(r).mutant("D^4", _dropped(r, 4)),
         Simulated("positive_end", "<=", _seen, _tiny, name="the run itself, constant 100"),
         remark="""The claimed rate vanishes with D while the divergence does not: the noise of the last step, not the
@@ -87,7 +87,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/additive_term",
         "(54) with (46) is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)} up to constants, forward order",
-        at(526, "Theorem B.3", "(54)"),
+        at("Theorem B.3", "(54)"),
         Identity(_B / _A, _length / 4, "B / A").mutant("B / A twice", right=_length / 2),
         Identity(_A, 2 * _rate, "A is twice the rate"),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A").mutant(
@@ -101,7 +101,7 @@ CLAIMS = (
     Step(
         "liang/theorem_3_4/dropped",
         "(54) -> (55): min{A T, (sqrt A + sqrt B)^2} <= r min{A T, B} for some constant r",
-        at(530, "Theorem B.3", "(55)"),
+        at("Theorem B.3", "(55)"),
         Inequality(
             Min(T * x**2, (x + y) ** 2),
             "<=",
@@ -122,7 +122,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/kept",
         "min{A T, (sqrt A + sqrt B)^2} <= 2 min{A T, A + B}, and the constant 2 is best",
-        at(530, "Theorem B.3", "(55)"),
+        at("Theorem B.3", "(55)"),
         Inequality(Min(T * x**2, (x + y) ** 2), "<=", 2 * Min(T * x**2, x**2 + y**2), name="T >= 1").mutant(
             "constant 3/2", left=(x + y) ** 2, right=Rational(3, 2) * (x**2 + y**2)
         ),
@@ -133,7 +133,7 @@ CLAIMS = (
     Step(
         "liang/theorem_3_4/radius",
         "(50): in K = {|theta| <= D} two runs are at most D apart, so z_tau = D starts from divergence 0",
-        at(512, "Theorem B.3", "below (50)"),
+        at("Theorem B.3", "below (50)"),
         Inequality(Abs(xi - zeta), "<=", D, _ball, "two points of the line").mutant("D / 2", right=D / 2),
         remark="""Section 2.2 defines the domain by its radius D, Theorem 3.4 calls D the diameter, and B.3 uses z_tau
         = D. Two points of the ball may be 2 D apart. With the domain of section 2.2 D^2 has to be 4 D^2 in (12), (14)
@@ -142,7 +142,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/diameter",
         "Two points of the ball of radius D are at most 2 D apart, and B becomes 4 B",
-        at(151, "Section 2.2", "above (6)"),
+        at("Section 2.2", "above (6)"),
         Inequality(Abs(xi - zeta), "<= and attained", 2 * D, _ball, "two points of the line").mutant(
             "3 D / 2", sign="<=", right=3 * D / 2
         ),
@@ -152,7 +152,7 @@ CLAIMS = (
     Step(
         "liang/theorem_3_4/last_window",
         "(51): with all of the shift at tau, the best tau is T - 1",
-        at(514, "Theorem B.3", "(51)"),
+        at("Theorem B.3", "(51)"),
         Inequality(_A / beta + y, "<= and attained", _A / beta * T + y, _share, "least over T - tau >= 1").mutant(
             "two steps", left=2 * _A / beta + y, sign="<="
         ),
@@ -163,7 +163,7 @@ CLAIMS = (
     Step(
         "liang/theorem_3_4/best_share",
         "(53), (54): min over beta of A/beta + B/(1 - beta) is (sqrt A + sqrt B)^2 at sqrt A/(sqrt A + sqrt B)",
-        at(526, "Theorem B.3", "(53), (54)"),
+        at("Theorem B.3", "(53), (54)"),
         Identity(diff(_g(beta), beta).subs(beta, _best), Integer(0), "stationary"),
         Identity(_g(_best), (u + v) ** 2, "value")
         .mutant("u^2/(u^2 + v^2)", left=_g(u**2 / (u**2 + v**2)))
@@ -175,7 +175,7 @@ CLAIMS = (
     Step(
         "liang/theorem_3_4/strengthened",
         "(48): the sampled Gaussian version has n^2 for n b in both places, and drops the same term",
-        at(502, "Theorem B.3", "(48)"),
+        at("Theorem B.3", "(48)"),
         Inequality(
             Min(T, (1 + y) ** 2),
             "<=",
@@ -191,7 +191,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/strengthened_kept",
         "With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), forward order",
-        at(502, "Theorem B.3", "(48)"),
+        at("Theorem B.3", "(48)"),
         Identity(_B / (4 * _A * b / n), _length * n / b / 16, "B over 8 alpha K^2/(n^2 sigma_DP^2)").mutant(
             "n b for n^2", right=_length / 16
         ),
@@ -204,7 +204,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/step_only",
         "One step costs at least what the sign of theta_1 shows: 0.52 at alpha = 2, slopes +-K/2, for any D",
-        at(205, "Theorem 3.4", "(12)"),
+        at("Theorem 3.4", "(12)"),
         Inequality(2 * r * z**2, "<", Rational(52, 100), (r * z**2 <= Rational(1, 4),), "no r serves (12)"),
         IntervalInequality(Rational(52, 100), "<", _sign, {}, "D_2 of the two coins").mutant(
             "above 0.53", left=Rational(53, 100)

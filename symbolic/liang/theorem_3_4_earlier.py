@@ -34,7 +34,7 @@ CLAIMS = (
     Claim(
         "liang/theorem_3_4/earlier",
         "Earlier version (14): A/beta + B/(1 - beta), for every beta in (0, 1), in both orders",
-        earlier(204, "Theorem 3.4", "(14)"),
+        earlier("Theorem 3.4", "(14)"),
         IntervalInequality(_larger, "<=", _claimed, _box, "alpha = 2, n = 100, K = 10, D = 0.01, T = 1")
         .mutant("without D", right=_claimed.subs(D, 0))
         .mutant("twice", right=2 * _claimed),
@@ -52,7 +52,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/earlier_order",
         "The same run in the order that (14) bounds is below it; the other order is above 40",
-        earlier(204, "Theorem 3.4", "(14)"),
+        earlier("Theorem 3.4", "(14)"),
         IntervalInequality(
             _coins(_without, _with), "<", _claimed, _box, "the larger data set in the second place"
         ).mutant("a thousandth of it", right=_claimed / 1000),

@@ -16,7 +16,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/versions",
         "Both versions say the same of bounded domains: earlier (14) at its best beta is within r of later (12)",
-        earlier(204, "Theorem 3.4", "(14)"),
+        earlier("Theorem 3.4", "(14)"),
         Inequality(
             Min(T * x**2, (x + y) ** 2),
             "<=",
@@ -37,7 +37,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/versions_order",
         "Later (12) is at most four times earlier (12) and (14) at their best beta",
-        earlier(204, "Theorem 3.4", "(14)"),
+        earlier("Theorem 3.4", "(14)"),
         Inequality(Min(T * x**2 / 2, 2 * y**2), "<=", 4 * Min(T * x**2, (x + y) ** 2), name="in this order").mutant(
             "a hundredth", right=Min(T * x**2, (x + y) ** 2) / 100
         ),

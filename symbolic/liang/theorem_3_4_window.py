@@ -33,7 +33,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/figure_1",
         "D.1: at Figure 1's setting (54) is 1.684; four steps with their own shares give 1.135",
-        at(806, "D.1", "Figure 1"),
+        at("D.1", "Figure 1"),
         Value(_window(1), "1.684", "(54): the window of one step"),
         Value(_window(4), "1.135", "the window of four steps")
         .mutant("three steps", expression=_window(3))
@@ -43,7 +43,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/own_shares",
         "The best share of each step: s^2/beta + a^2/(1 - beta) >= (s + a)^2",
-        at(518, "Theorem B.3", "(52)"),
+        at("Theorem B.3", "(52)"),
         Inequality((s + a) ** 2, "<= and attained", s**2 / beta + a**2 / (1 - beta), _share, "one step").mutant(
             "half a more", left=(s + 2 * a) ** 2, sign="<="
         ),
@@ -54,7 +54,7 @@ CLAIMS = (
     Ours(
         "liang/theorem_3_4/linear",
         "c = 1: the window of w steps costs (s w + Delta)^2/w, at least 4 s Delta, attained at w = Delta/s",
-        at(209, "Remark 3.5"),
+        at("Remark 3.5"),
         Inequality(4 * s * Delta, "<= and attained", _flat, name="least over the window").mutant(
             "5 s Delta", left=5 * s * Delta, sign="<="
         ),

@@ -7,15 +7,15 @@ Assumptions  p a probability; x, y, a, d at least 0.
 Derivation   The Hessian in the logits is a covariance: v' (diag p - p p') v = Var_p(v) <= (max v - min v)^2 / 4, and
              (x - y)^2 <= 2 (x^2 + y^2). The gradient is p - e_y: with p the probability of the label the other entries
              sum to 1 - p, so |p - e_y|^2 <= 2 (1 - p)^2. With u = tanh, tanh'' = -2 u (1 - u^2).
-Source       ours; the variance of a bounded variable is Popoviciu 1935.
+Source       docs/proofs/constants.md; the variance of a bounded variable is Popoviciu 1935.
 """
 
 from sympy import Expr, Integer
 
-from lastiterate.symbolic.claim import Inequality, Ours, Source
+from lastiterate.symbolic.claim import Inequality, Ours
 from lastiterate.symbolic.notation import a, d, gamma, kappa, p, r, u, x, y
+from lastiterate.symbolic.papers import proof
 
-_SOURCE = Source("DESIGN.md", 10, "Use", "what Hölder / Lipschitz / Wasserstein constants")
 _one = Integer(1)
 
 
@@ -44,7 +44,7 @@ CLAIMS = (
     Ours(
         "ours/certified/cross_entropy",
         "Cross-entropy in its logits: curvature at most 1/2, gradient at most sqrt 2",
-        _SOURCE,
+        proof("constants", "Cross-entropy in its logits"),
         _variance(_one / 2).mutant("curvature 1/4 for any number of classes", _variance(_one / 4)),
         _gradient(Integer(2)).mutant("gradient at most 1", _gradient(_one)),
         Inequality(p * (1 - p), "<=", _one / 4).mutant("logistic curvature 1/8", right=_one / 8),
@@ -53,7 +53,7 @@ CLAIMS = (
     Ours(
         "ours/certified/two_layer",
         "A network with two layers: |tanh''| <= 4/(3 sqrt 3), and the top eigenvalue of its mixed form",
-        _SOURCE,
+        proof("constants", "Two layers"),
         _bend(27).mutant("|tanh''| <= 2/3", _bend(36)),
         _form(d**2).mutant("mixed term halved", _form(d**2 / 4)),
     ),

@@ -5,7 +5,7 @@ Statement    Let f(W) = phi(<x, W>) with phi convex and phi' L-Lipschitz. The gr
 Assumptions  gamma <= kappa: phi' at two scores xi <= zeta, times |x|; clipping cuts both to [-K, K].
 Derivation   The gradient is phi'(<x, W>) x: clipping keeps its direction and cuts phi' |x| to [-K, K]. What is cut is
              nondecreasing and no steeper than before, so it is the slope of a convex function of the score.
-Source       ours; DESIGN section 2 asks of convex losses that they are K-Lipschitz, and in two dimensions a clipped
+Source       docs/proofs/expansions.md. Convex losses are asked to be K-Lipschitz, since in two dimensions a clipped
              step of a convex loss can expand. Here the gradients of a sample lie on one line, and it cannot.
 Remark       The `Convex` assumption then holds for the losses whose gradients are taken, and those are never clipped.
              A weight decay inside the loss breaks the argument: the gradient leaves the line.
@@ -13,8 +13,9 @@ Remark       The `Convex` assumption then holds for the losses whose gradients a
 
 from sympy import Expr, Max, Min, Rational
 
-from lastiterate.symbolic.claim import Inequality, Ours, Source
+from lastiterate.symbolic.claim import Inequality, Ours
 from lastiterate.symbolic.notation import K, gamma, kappa, p
+from lastiterate.symbolic.papers import proof
 
 
 def _cut(slope: Expr) -> Expr:
@@ -29,7 +30,7 @@ CLAIMS = (
     Ours(
         "ours/clipped_scores/convex",
         "Clipping the gradient of a convex loss of a linear score gives that of a convex loss, no less smooth",
-        Source("DESIGN.md", 46, "Section 2", "convex, L-smooth, K-Lipschitz"),
+        proof("expansions", "Clipping that acts on convex losses"),
         Inequality(_cut(gamma), "<=", _cut(kappa), _ordered, "the slope is nondecreasing").mutant(
             "nonincreasing", left=_cut(kappa), right=_cut(gamma)
         ),

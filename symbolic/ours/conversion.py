@@ -11,10 +11,9 @@ Source       Asoodeh, Liao, Calmon, Kosut & Sankar 2021, theorem 3, by another p
 
 from sympy import Expr, diff, log
 
-from lastiterate.symbolic.claim import Identity, Ours, Source
+from lastiterate.symbolic.claim import Identity, Ours
 from lastiterate.symbolic.notation import alpha, p, s, u, v
-
-_SOURCE = Source("DESIGN.md", 123, "Section 4", "delta not through RDP where another way is valid")
+from lastiterate.symbolic.papers import proof
 
 # s is delta, u = e^-eps; the second term is the first with 1 - p and 1 - q, a line of the same slope in p.
 _q = (p - s) * u
@@ -42,7 +41,7 @@ CLAIMS = (
     Ours(
         "ours/conversion/convex",
         "What the divergence of two points has to exceed is convex in the chance of the event",
-        _SOURCE,
+        proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
         _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2).mutant(
             "no square", _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * s * u)
         ),
@@ -51,7 +50,7 @@ CLAIMS = (
     Ours(
         "ours/conversion/usual",
         "Without its second term the best conversion is Canonne, Kamath & Steinke's Proposition 12",
-        _SOURCE,
+        proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
         _turns(alpha * s).mutant("turns at delta", _turns(s)),
         _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)).mutant(
             "without log alpha", _usual(log(s) - (alpha - 1) * log(alpha - 1))

@@ -7,7 +7,8 @@ Assumptions  e(z) = c z + s where the batch holds the sample, e(0) = 0 and e non
 Derivation   Shift in time: a path for the sample of the last step, started k steps later, is a path for a sample met
              k steps earlier, with no more to hide at any time; then z stays at 0 for k steps. The value: the last
              encounter hides itself, the E - 1 before it share one straight string (`taut_string`) over l (E - 1) steps.
-Source       ours; the value is that of Bok, Su & Altschuler 2024 for NoisyCGD, in the notation p = c^l, q = c^(l(E-1)).
+Source       docs/proofs/cyclic.md; the value is that of Bok, Su & Altschuler 2024 for NoisyCGD, in the notation p =
+             c^l, q = c^(l(E-1)).
 """
 
 from collections.abc import Mapping
@@ -15,11 +16,11 @@ from types import MappingProxyType
 
 from sympy import Expr, Integer, Symbol
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, Source, UpperBound
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, UpperBound
 from lastiterate.symbolic.holder import expansion
 from lastiterate.symbolic.notation import PREVIOUS, K, L, a, alpha, c, eta, lam, p, q, s, w, x, z
+from lastiterate.symbolic.papers import proof
 
-_SOURCE = Source("DESIGN.md", 47, "Section 2", "when it is not in the batch")
 _zero = Integer(0)
 _budget = p / c * (1 - q) / (1 - p)
 _noise = (1 - q**2) / (1 - c**2)
@@ -40,7 +41,7 @@ CLAIMS = (
     Ours(
         "ours/cyclic/theorem",
         "The bound for cyclic batches is not below linear losses at the worst position",
-        _SOURCE,
+        proof("cyclic", "The sample of the last step is the worst"),
         _attacked("cyclic_convex")
         .mutant("the best position", _attacked("cyclic_best_position_convex"))
         .mutant("half the sensitivity", _attacked("cyclic_convex", {K: K / 2})),
@@ -49,7 +50,7 @@ CLAIMS = (
     Ours(
         "ours/cyclic/last_step",
         "A path for a sample met at the last step serves one met earlier: less to hide, then z stays at 0",
-        _SOURCE,
+        proof("cyclic", "The sample of the last step is the worst"),
         Inequality(c * z + s - a, "<=", c * x + s - a, name="a smaller state stays smaller").mutant(
             "a larger state stays smaller", left=c * x + s - a, right=c * z + s - a
         ),
@@ -61,7 +62,7 @@ CLAIMS = (
     Ours(
         "ours/cyclic/strongly_convex",
         "The E - 1 earlier encounters of the worst sample cost Bok, Su & Altschuler's value, one straight string",
-        _SOURCE,
+        proof("cyclic", "The strongly convex value"),
         _drift(p / c * (1 - p**w) / (1 - p))
         .mutant("wrong base case", _drift(p / c * (1 - p ** (w + 1)) / (1 - p)))
         .mutant("latest encounter not contracted", _drift((1 - p**w) / (1 - p))),

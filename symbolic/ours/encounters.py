@@ -6,15 +6,14 @@ Statement    The points (X, H) of encounters l steps apart have slopes that rise
 Assumptions  c > 0; in units of the noise; p = c^l, q = c^d with d the steps from the encounter to the end.
 Derivation   H rises by s q / c over X that rises by q^2 / p^2 (p^2 - 1) / (c^2 - 1); d + l for d multiplies q by p. The
              shifts of a piece are proportional to what is left of them, Cauchy-Schwarz.
-Source       ours; used by `lastiterate.numeric.shift_program.participations`.
+Source       docs/proofs/affine_windows.md; used by `lastiterate.numeric.shift_program.participations`.
 """
 
 from sympy import Expr, Integer
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, Source
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
 from lastiterate.symbolic.notation import PREVIOUS, a, c, p, q, s, u, v, w, x, y
-
-_SOURCE = Source("DESIGN.md", 59, "Section 2", "fixed tau, cyclic batches")
+from lastiterate.symbolic.papers import proof
 
 
 def _slope(left: Expr) -> Expr:
@@ -31,7 +30,7 @@ CLAIMS = (
     Ours(
         "ours/encounters/string",
         "Slopes between encounters l steps apart rise by c^-l towards the past; for c <= 1 the chord lies above",
-        _SOURCE,
+        proof("affine_windows", "Schedules: a taut string"),
         Identity(_slope(p * q) / _slope(q), 1 / p, "ratio of slopes").mutant("they fall", right=p),
         _above(1).mutant("above twice the chord", _above(2)),
         Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X").mutant(
@@ -42,7 +41,7 @@ CLAIMS = (
     Ours(
         "ours/encounters/piece",
         "A piece hides an amount at the least cost by shifts proportional to what is left of them at its end",
-        _SOURCE,
+        proof("affine_windows", "Schedules: a taut string"),
         Inequality((c * a + x) ** 2 / (1 + c**2), "<= and attained", a**2 + x**2, name="two steps").mutant(
             "twice as dear", left=2 * (c * a + x) ** 2 / (1 + c**2), sign="<="
         ),

@@ -8,16 +8,17 @@ Assumptions  x and y are the changes of two blocks, z and d their moduli. W = a 
              square with weights in proportion to the terms of W.
 Derivation   Four times W^(3/2) times the second derivative of W^(1/2) is 2 W W'' - W'^2, and r^2 of that is
              4 W^2 (2 R - m^2 - m). Each order lies in [p, q], so that R <= (p + q) m - p q.
-Source       ours; the per-layer and the non-uniform constants that Chien & Li 2025, section 5, leave open.
+Source       docs/proofs/expansions.md; the per-layer and the non-uniform constants that Chien & Li 2025, section 5,
+             leave open.
 """
 
 from sympy import Expr, Integer, Max, Rational, diff
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source
+from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.notation import R, a, d, gamma, kappa, lam, m, p, q, r, v, x, y, z
+from lastiterate.symbolic.papers import proof
 
-_SOURCE = Source("004_62071bf32927f9d4.txt", 240, "Section 5", "Non-uniform Hölder continuous gradient")
 _half = Rational(1, 2)
 
 
@@ -52,7 +53,7 @@ CLAIMS = (
     Ours(
         "ours/layers/combined",
         "The moduli of the blocks of a gradient combine by the root of the sum of squares",
-        _SOURCE,
+        proof("expansions", "Blocks of a gradient"),
         _combined(z**2 + d**2)
         .mutant("the larger modulus alone", _combined(Max(z, d) ** 2))
         .mutant("half the sum of squares", _combined((z**2 + d**2) / 2)),
@@ -60,7 +61,7 @@ CLAIMS = (
     Ours(
         "ours/layers/concave",
         "Orders up to 1/2, from 1/2 on, or with 8 p q >= (2 p + 2 q - 1)^2: the root of the sum is concave",
-        _SOURCE,
+        proof("expansions", "Blocks of a gradient"),
         _bend(Integer(2)).mutant("without the factor 2 of the squares", _bend(Integer(1))),
         _between(p, q).mutant("orders below p, too", _between(p / 2, q)),
         _concave(q <= _half, name="orders up to 1/2").mutant(

@@ -7,16 +7,17 @@ Assumptions  0 < q <= 1; p = Phi(-g/2) <= 1/2; u = e^-l >= v = e^-r the ends of 
 Derivation   `replacement`: h(1) = 1 - 2 p and h'(1) = -p give the slopes of f on both sides of 1, and the mass between.
              `rate`: d/dq of q k(x), k(x) = h(1 + x), x = (t-1)/q, is k - x k', and k >= max(0, -x), -1 <= k' <= 0.
              `chords`: a + b = P, a u + b v = Q; the positive part is convex in e^-loss. `power`: by induction on T.
-Source       ours; the profile is Balle, Barthe & Gaboardi 2018, Theorem 2, dominating pairs Zhu, Dong & Wang 2022.
+Source       docs/proofs/privacy_loss.md; the profile is Balle, Barthe & Gaboardi 2018, Theorem 2, dominating pairs Zhu,
+             Dong & Wang 2022.
 """
 
 from sympy import Expr, Integer, Max, Rational, exp
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Source
+from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.notation import P, a, alpha, beta, gamma, kappa, lam, p, q, r, s, theta, u, v, w, x, xi
+from lastiterate.symbolic.papers import proof
 
-_SOURCE = Source("DESIGN.md", 123, "Section 4", "delta through PLD")
 _one, _half = Integer(1), Rational(1, 2)
 
 # Slopes of the profile at t = 1 from the right and, by f'(t) = -1 + f(1/t) - f'(1/t)/t, from the left.
@@ -78,7 +79,7 @@ CLAIMS = (
     Ours(
         "ours/pld/replacement",
         "The greatest profile of a step without replacement is convex: one pair of laws has it, both ways",
-        _SOURCE,
+        proof("privacy_loss", "A pair for the step without replacement"),
         _convex(_right).mutant("steeper to the right", _convex(-2 * p)),
         _still((1 - q) * p + q * (1 - p)),
         Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass")
@@ -89,7 +90,7 @@ CLAIMS = (
     Ours(
         "ours/pld/rate",
         "The profile rises with the sampling rate: a schedule may be priced by its highest rate",
-        _SOURCE,
+        proof("privacy_loss", "A pair for the step without replacement"),
         _grows(*_shape)
         .mutant("slope below -1", _grows(*_shape[:2], _shape[3]))
         .mutant("value below 1 - t", _grows(_shape[0], *_shape[2:])),
@@ -97,7 +98,7 @@ CLAIMS = (
     Ours(
         "ours/pld/chords",
         "A cell of privacy losses may move to its ends, both laws keeping their masses",
-        _SOURCE,
+        proof("privacy_loss", "Lattice"),
         Identity(_to_left + _to_right, P, "the numerator keeps its mass"),
         _denominator(_to_left).mutant("ends exchanged", _denominator(_to_right)),
         Inequality(Integer(0), "<=", _to_left, given=(v * P <= r,), name="nothing negative at the left"),
@@ -112,7 +113,7 @@ CLAIMS = (
     Ours(
         "ours/pld/tilt",
         "An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
-        _SOURCE,
+        proof("privacy_loss", "The transform and its error"),
         _heaviest(1 / (1 + lam)).mutant("1/(2 + 3 lam)", _heaviest(1 / (2 + 3 * lam))),
         Identity(lam / u - 1 / (1 - u), (lam - (1 + lam) * u) / (u * (1 - u)), "where log u^lam (1 - u) turns").mutant(
             "turns at lam", right=(lam - u) / (u * (1 - u))
@@ -121,7 +122,7 @@ CLAIMS = (
     Ours(
         "ours/pld/power",
         "T-th powers of numbers up to A that are off by a are off by at most T a A^(T-1)",
-        _SOURCE,
+        proof("privacy_loss", "The transform and its error"),
         _induction(w + 1).mutant("T instead of T + 1", _induction(w)),
     ),
 )

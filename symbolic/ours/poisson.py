@@ -9,7 +9,7 @@ Derivation   Reveal R, the batch without i*, alike in both runs. Along the run w
              what holds at the least and the greatest size holds between (`sizes`). Sizes are revealed first; a larger
              chance of others, and a larger bound there, only raise the mixture (`mixture`). Binomial tails fall faster
              than a geometric series (`tail`). A strongly convex block contracts as if its sizes were equal (`blocks`).
-Source       ours. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
+Source       docs/proofs/poisson.md. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
 """
 
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ from types import MappingProxyType
 from sympy import Expr, Integer, Max, Symbol
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source, UpperBound
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
 from lastiterate.symbolic.notation import K, L, P, Q, R, T, alpha, b, eta, j, m, n, p, q, r, u, v, x, y, z
+from lastiterate.symbolic.papers import proof
 
-_SOURCE = Source("DESIGN.md", 79, "Section 2", "Poisson batches have a random size")
 _one = Integer(1)
 
 
@@ -68,7 +68,7 @@ CLAIMS = (
     Ours(
         "ours/poisson/theorem",
         "The bound for Poisson batches is not below linear losses",
-        _SOURCE,
+        proof("poisson", "Two directions"),
         _attacked("poisson_convex")
         .mutant("priced by S_down, as in the papers", _attacked("poisson_s_down_convex"))
         .mutant("half the sensitivity", _attacked("poisson_convex", {K: K / 2}))
@@ -78,14 +78,14 @@ CLAIMS = (
     Ours(
         "ours/poisson/step",
         "Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",
-        _SOURCE,
+        proof("poisson", "Two directions"),
         _moved(j).mutant("the step of a batch of b", _moved(b)).mutant("i* in the batch of both copies", _moved(j + 1)),
         _apart(eta * K / b).mutant("a sample replaced", _apart(2 * eta * K / b)),
     ),
     Ours(
         "ours/poisson/long_step",
         "A convex, L-smooth step h expands by max(1, h L - 1): large batches go beyond 2 / L",
-        _SOURCE,
+        proof("expansions", "Convex and strongly convex losses"),
         _step((r * L - 1) ** 2, *_cocoercive, r * L >= 2).mutant(
             "(h L - 1)^2 for short steps too", _step((r * L - 1) ** 2, *_cocoercive)
         ),
@@ -95,7 +95,7 @@ CLAIMS = (
     Ours(
         "ours/poisson/sizes",
         "max(1 - h m, h L - 1) is convex in h: between two sizes it is at most the larger of their values",
-        _SOURCE,
+        proof("poisson", "Sizes"),
         Inequality(_factor((x + y) / 2), "<=", (_factor(x) + _factor(y)) / 2, name="midpoint convexity")
         .mutant("concave", left=(_factor(x) + _factor(y)) / 2, right=_factor((x + y) / 2))
         .mutant("largest at the larger size", left=_factor(x), right=_factor(y), given=(x <= y,)),
@@ -104,7 +104,7 @@ CLAIMS = (
     Ours(
         "ours/poisson/mixture",
         "A mixture over sizes is at most that with a larger chance and with larger parts",
-        _SOURCE,
+        proof("poisson", "Sizes"),
         Inequality(
             _mixed(p, u, v),
             "<=",
@@ -120,7 +120,7 @@ CLAIMS = (
     Ours(
         "ours/poisson/tail",
         "Ratios of binomial chances fall, so that a tail is below its first term over one minus the first ratio",
-        _SOURCE,
+        proof("poisson", "Sizes"),
         Inequality(_next, "<=", _ratio, name="ratios fall").mutant("ratios rise", left=_ratio, right=_next),
         Inequality(u * (1 + r * v), "<=", u * v, given=(v * (1 - r) >= 1, r < 1), name="terms add up").mutant(
             "over one plus the ratio", given=(v * (1 + r) >= 1, r < 1)
@@ -130,7 +130,7 @@ CLAIMS = (
     Ours(
         "ours/poisson/blocks",
         "Contractions of a block multiply to at most that of their mean: two at a time",
-        _SOURCE,
+        proof("poisson", "Blocks of strongly convex steps"),
         _together((1 - (x + y) / 2) ** 2)
         .mutant("the sum for the mean", _together((1 - (x + y)) ** 2))
         .mutant("the larger of the two, squared", _together((1 - Max(x, y)) ** 2)),

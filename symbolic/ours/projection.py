@@ -11,14 +11,14 @@ Derivation   Layers are independent, so their moments multiply. In the layer of 
              (1 - x)(1 - y) >= 1 - x - y. Whether the sample is in the batch is independent of the data: revealing it
              gives the first moment, and joint convexity makes the hidden one no dearer. The Gaussian mean of the j-th
              power of the ratio is exp(j (j - 1) / 2 times the squared gap), and the mean over matrices M(j (j - 1)).
-Source       ours; D2P2-SGD (file 002) projects layer by layer and does not say what that costs.
+Source       docs/proofs/random_projection.md; D2P2-SGD projects layer by layer and does not say what that costs.
 """
 
 from sympy import Eq, Expr, Integer, diff, log
 
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.notation import Q, g, j, q, r, stab, u, x, y
+from lastiterate.symbolic.papers import proof
 
 _one = Integer(1)
 _box = {u: (_one / 100, _one * 99 / 100)}
@@ -44,7 +44,7 @@ CLAIMS = (
     Ours(
         "ours/projection/layers",
         "Layers with Gaussian matrices of their own cost at most as much as the layer of least rank alone",
-        at(87, "Section 3.1", "the implementation is layer-wise"),
+        proof("random_projection", "Layers"),
         Identity(diff(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank").mutant(
             "slope without the second term", right=-log(1 - x / r)
         ),
@@ -59,7 +59,7 @@ CLAIMS = (
     Ours(
         "ours/projection/batches",
         "A batch that holds the sample with chance q: 1 - q + q M, or the binomial mean of M(j (j - 1))",
-        at(97, "Algorithm 1", "line 3"),
+        proof("random_projection", "The price"),
         Identity((j * x) ** 2 / 2 - j * x**2 / 2, j * (j - 1) * x**2 / 2, "the Gaussian mean of the j-th power").mutant(
             "j^2", right=j**2 * x**2 / 2
         ),
@@ -72,7 +72,7 @@ CLAIMS = (
     Ours(
         "ours/projection/automatic_clipping",
         "g / (|g| + gamma) is 1/gamma-Lipschitz: clipped gradients have the modulus of the gradients, over gamma",
-        at(97, "Algorithm 1", "line 4"),
+        proof("expansions", "Automatic clipping"),
         Identity(diff(g / (g + stab), g), stab / (g + stab) ** 2, "the slope along a ray"),
         Inequality(stab / (g + stab) ** 2, "<= and attained", 1 / stab, name="along", attained=(Eq(g, 0),)).mutant(
             "Lipschitz constant 1", sign="<=", right=_one, attained=()

@@ -10,7 +10,8 @@ Derivation   Reveal a batch without i*, uniform, and swap one of its elements fo
              maps carries the distance, Lemma 3.2 pays for the shift. No law is conditioned on the future.
 Shares       B^2 / X is the cost of the best shifts, X = x + (1 - beta) r linear in every share: convex, and beta
              costs alpha B^2 r / (2 X^2) more (`shares`). On a curved path the shift lam v / alpha is stationary.
-Source       ours; it repairs Chien & Li 2025, Theorem 3.12. The profile is Balle, Barthe & Gaboardi 2018, Theorem 2.
+Source       docs/proofs/without_replacement.md; it repairs Chien & Li 2025, Theorem 3.12. The profile is Balle, Barthe
+             & Gaboardi 2018, Theorem 2.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from types import MappingProxyType
 
 from sympy import Expr, Integer, Symbol, diff
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source, UpperBound
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
 from lastiterate.symbolic.notation import (
     K,
     L,
@@ -41,8 +42,8 @@ from lastiterate.symbolic.notation import (
     x,
     xi,
 )
+from lastiterate.symbolic.papers import proof
 
-_SOURCE = Source("DESIGN.md", 73, "Section 2", "random batches")
 _one = Integer(1)
 
 # Two ways to spend X, which is x and (1 - beta) r; u stands for B^2.
@@ -88,7 +89,7 @@ CLAIMS = (
     Ours(
         "ours/sampled/theorem",
         "The bound for batches drawn without replacement is not below linear losses",
-        _SOURCE,
+        proof("without_replacement", "Windows"),
         _attacked("without_replacement_convex")
         .mutant("priced by S_down, as in the papers", _attacked("without_replacement_s_down_convex"))
         .mutant("half the sensitivity", _attacked("without_replacement_convex", {K: K / 2}))
@@ -100,7 +101,7 @@ CLAIMS = (
     Ours(
         "ours/sampled/law",
         "Reveal a batch without i*, swap with probability b/n: a batch drawn without replacement",
-        _SOURCE,
+        proof("without_replacement", "Reveal a batch, keep a coin hidden"),
         _without(b / n).mutant("rate 1/n", _without(1 / n)).mutant("rate b/(n - 1), without", _without(b / (n - 1))),
         _with(b / n).mutant("rate b/(n - 1), with", _with(b / (n - 1))),
         assumptions=(n > b,),
@@ -108,7 +109,7 @@ CLAIMS = (
     Ours(
         "ours/sampled/profile",
         "P - t P' = q (N(y) - tau ((1 - share) N(x) + share N(y'))), tau = 1 + (t - 1)/q, share = t/tau",
-        _SOURCE,
+        proof("without_replacement", "The price of the coin"),
         _profile(_level / _tau).mutant("share 1/tau", _profile(1 / _tau)).mutant("all at y'", _profile(_one)),
         Inequality(_level / _tau, "<=", _one, name="a share, at most one").mutant("at most q", right=q),
         assumptions=(q > 0, q < 1),
@@ -116,7 +117,7 @@ CLAIMS = (
     Ours(
         "ours/sampled/step",
         "One step with split noise: the price of the change of the data, and that of a shift, at variance shares",
-        _SOURCE,
+        proof("without_replacement", "Windows"),
         Identity(beta * sigma**2 + (1 - beta) * sigma**2, sigma**2, "variances add to the noise of the step").mutant(
             "standard deviations split", left=(beta * sigma) ** 2 + ((1 - beta) * sigma) ** 2
         ),
@@ -133,7 +134,7 @@ CLAIMS = (
     Ours(
         "ours/sampled/shares",
         "Shares: what one costs the shifts of a straight window, and the shift at a given pressure",
-        _SOURCE,
+        proof("without_replacement", "Windows"),
         _saved(alpha * u / (2 * _width**2))
         .mutant("1/X for 1/X^2", _saved(alpha * u / (2 * _width)))
         .mutant("without alpha / 2", _saved(u / _width**2)),

@@ -9,17 +9,17 @@ Derivation   The same shifts serve the earlier encounter: cs + c(cz - a) - x is 
              every order x^alpha is convex, and Jensen with weights u and v does the rest (at 2 and 3 shown whole). Log
              mean exp of midpoints is at most the midpoint by Cauchy-Schwarz, and a minimum over y of what is convex in
              (z, y) is convex in z. Two free steps hide c a + x at the least cost (c a + x)^2 / (1 + c^2).
-Source       ours; Corollary A.3 of Chien & Li 2025 asks for the mean. Used by
+Source       docs/proofs/shuffled.md; Corollary A.3 of Chien & Li 2025 asks for the mean. Used by
              `numeric.shuffling.shuffled`.
 """
 
 from sympy import Expr, Max, Min, Rational, diff
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source
+from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.notation import K, L, a, alpha, b, c, eta, kappa, p, q, r, s, sigma, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.papers import proof
 
-_SOURCE = Source("DESIGN.md", 59, "Section 2", "shuffled batches")
 _half = Rational(1, 2)
 
 
@@ -69,7 +69,7 @@ CLAIMS = (
     Ours(
         "ours/shuffled/worst",
         "z' = c z (+ s) - a, c <= 1: an encounter one step later never costs less, so the worst order is late",
-        _SOURCE,
+        proof("shuffled", "The worst order is late"),
         _later((c <= 1,))
         .mutant("for every c", _later(()))
         .mutant("an earlier one never costs less", _later((c <= 1,), swap=True)),
@@ -78,7 +78,7 @@ CLAIMS = (
     Ours(
         "ours/shuffled/late",
         "c >= d >= 1: an encounter one step later with sensitivity c s never costs less, at any state",
-        _SOURCE,
+        proof("shuffled", "The worst order is late"),
         Inequality(
             c * (q * z + s - a) - x,
             "<=",
@@ -92,7 +92,7 @@ CLAIMS = (
     Ours(
         "ours/shuffled/mean",
         "exp((alpha - 1) D_alpha) of two mixtures with the same weights is at most its mean",
-        _SOURCE,
+        proof("shuffled", "Shuffled batches"),
         _perspective(2).mutant(
             "the mean at most that of the mixtures", left=x**2 / u + y**2 / v, right=(x + y) ** 2 / (u + v)
         ),
@@ -104,7 +104,7 @@ CLAIMS = (
     Ours(
         "ours/shuffled/convex",
         "Pooled costs-to-go are convex in the distance: chords between nodes are upper bounds",
-        _SOURCE,
+        proof("shuffled", "The mean over orders: value iteration over epochs"),
         _cost_midpoint.mutant("concave", left=(_positive(xi) + _positive(zeta)) / 2, right=_positive((xi + zeta) / 2)),
         Inequality(
             (p * x * y + q * u * v) ** 2,
@@ -119,7 +119,7 @@ CLAIMS = (
     Ours(
         "ours/shuffled/merged",
         "Free steps merge: hiding A over them costs A^2 / S at least, attained, S their noise carried to the end",
-        _SOURCE,
+        proof("shuffled", "The mean over orders: value iteration over epochs"),
         _hidden(1).mutant("half the noise", _hidden(_half)),
         Identity(c * (c * z - a) - x, c**2 * z - (c * a + x), "two steps are one").mutant(
             "shifts add without growth", right=c**2 * z - (a + x)
@@ -128,7 +128,7 @@ CLAIMS = (
     Ours(
         "ours/shuffled/blind",
         "Shifts blind to the order: an encounter spends s + a, which adds s^2 + 2 s a and leaves the state",
-        _SOURCE,
+        proof("shuffled", "Shifts that do not look at the order"),
         Identity(_spent / sigma**2, (a**2 + (s**2 + 2 * s * a)) / sigma**2, "cost").mutant(
             "cross term forgotten", left=_spent, right=a**2 + s**2
         ),

@@ -5,16 +5,16 @@ Statement    With p = c_{t+1} ... c_{T-1}, H what drifts in after t and R = (gro
              is (p sigma)^2.
 Assumptions  z' = c z + s - a.
 Derivation   R_t = p c z + p s + H and R_{t+1} = p (c z + s - a) + H. The slack R - H is the growth times z.
-Source       ours; used by `lastiterate.numeric.shift_program.taut_string`. The chord of two points has the least
-             energy by Cauchy-Schwarz, chien_li/proof_3_1/cauchy_schwarz.
+Source       docs/proofs/affine_windows.md; used by `lastiterate.numeric.shift_program.taut_string`. The chord of two
+             points has the least energy by Cauchy-Schwarz, chien_li/proof_3_1/cauchy_schwarz.
 """
 
 from sympy import Expr
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source
+from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.notation import a, c, kappa, p, q, s, sigma, x, y, z
+from lastiterate.symbolic.papers import proof
 
-_SOURCE = Source("DESIGN.md", 59, "Section 2", "fixed tau, schedules")
 _before = p * (c * z + s) + kappa
 
 
@@ -26,7 +26,7 @@ CLAIMS = (
     Ours(
         "ours/taut_string/energy",
         "One step lowers R by p a, and its cost is the energy (p a)^2 / (p sigma)^2",
-        _SOURCE,
+        proof("affine_windows", "Schedules: a taut string"),
         _step(p * (c * z + s - a) + kappa)
         .mutant("the shift before the expansion", _step(p * (c * (z - a) + s) + kappa))
         .mutant("drift forgotten", _step(p * (c * z - a) + kappa)),

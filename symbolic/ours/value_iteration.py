@@ -5,15 +5,14 @@ Statement    F_{t+1}(y) = min_x F_t(x) + (e(x) - y)_+^2 / sigma^2 is y^2 / sigma
 Assumptions  sigma > 0; F_t and e arbitrary.
 Derivation   For fixed e the term (e - y)_+^2 - y^2 is e^2 - 2 e y below y = e and -y^2 above: concave. A minimum of
              concave functions is concave, and a concave function lies above its chord.
-Source       ours; used by `lastiterate.numeric.shift_program.value_iteration`.
+Source       docs/proofs/affine_windows.md; used by `lastiterate.numeric.shift_program.value_iteration`.
 """
 
 from sympy import Expr, Max, Rational
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Source
+from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.notation import gamma, kappa, r, x, y, z
-
-_SOURCE = Source("DESIGN.md", 66, "Section 2", "certified optimum")
+from lastiterate.symbolic.papers import proof
 
 
 def _midpoint(subtracted: Expr | int) -> Inequality:
@@ -36,7 +35,7 @@ CLAIMS = (
     Ours(
         "ours/value_iteration/concave",
         "(e - y)_+^2 - y^2 is concave in y, whatever e",
-        _SOURCE,
+        proof("affine_windows", "Value iteration with a known sign of the error"),
         _midpoint(1)
         .mutant("nothing subtracted", _midpoint(0))
         .mutant("half of y^2 subtracted", _midpoint(Rational(1, 2))),
@@ -44,7 +43,7 @@ CLAIMS = (
     Ours(
         "ours/value_iteration/chord",
         "A parabola r y^2 plus a chord is the chord of the sum minus r (y - left)(right - y)",
-        _SOURCE,
+        proof("affine_windows", "Value iteration with a known sign of the error"),
         _chord(r * (y - x) * (z - y))
         .mutant("half the sag", _chord(r * (y - x) * (z - y) / 2))
         .mutant("no sag: the chord itself", _chord(0 * r))

@@ -8,6 +8,6 @@ def make_claim():
     """A claim around some checks, with a made-up source."""
 
     def make(*checks, key="toy/claim", kind=Claim, **rest):
-        return kind(key, "a toy", Source("toy.txt", 1, "Lemma 1"), *checks, **rest)
+        return kind(key, "a toy", Source("toy", "Lemma 1"), *checks, **rest)
 
     return make

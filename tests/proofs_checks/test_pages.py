@@ -140,14 +140,14 @@ def test_other_programs_read_the_rest(contents):
     assert "| toy | 1 | 1 | 0 | 0 | 0 | 1/1 |" in contents["ledger.md"]
 
 
-def test_a_mapping_page_leads_from_lines_to_claims(toys):
+def test_a_mapping_page_leads_from_items_to_claims(toys):
     shown = entries(toys, [decide(claim) for claim in toys])
-    listed = (Item("Lemma 1", 3, ("toy/wrong",)), Item("Remark 2", 9, none="words <only>", version="later"))
+    listed = (Item("Lemma 1", ("toy/wrong",)), Item("Remark 2", none="words <only>", version="later"))
     page = mapping_page("liang", listed, shown, "index.html")
     assert '<a href="index.html#toy/wrong"><code>toy/wrong</code></a> <span class="badge v-REFUTED">REFUTED' in page
     assert "words &lt;only&gt;" in page
     assert "(later)" in page
-    assert "000_b80854f0281a567d.txt" in page
+    assert "arXiv:2502.17772" in page
 
 
 def test_charts_are_well_formed_and_sized():

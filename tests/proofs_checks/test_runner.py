@@ -247,7 +247,7 @@ def test_describe_shows_everything(make_claim):
     text = describe(claim, decide(claim))
     for part in (
         "toy/claim",
-        "Lemma 1, line 1 of toy.txt",
+        "toy, Lemma 1",
         "verdict: HOLDS (proved); 1 of 1 mutants rejected",
         "c < 1",
         "sensitivity of one step",

@@ -3,20 +3,19 @@
 import re
 from pathlib import Path
 
-import pytest
 from sympy import Basic
 
 from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.engines.attack import assumed_by
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, liang, ours
-from lastiterate.symbolic.claim import Claim, Role, UpperBound
+from lastiterate.symbolic.claim import Claim, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS, MODULES
 from lastiterate.symbolic.notation import MEANING
+from lastiterate.symbolic.papers import PAPERS, ProofPage, Source
 
 HELPERS = {"__init__", "contents", "paper"}
 BY_KEY = {claim.key: claim for claim in CLAIMS}
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
 SHAPE = ("Statement", "Assumptions", "Derivation", "Source")
 
 
@@ -57,7 +56,7 @@ def offenders(wrong) -> list[str]:
 def test_claims_are_complete():
     assert offenders(lambda claim: not re.fullmatch(r"[a-z0-9_]+(/[a-z0-9_]+)+", claim.key)) == []
     assert offenders(lambda claim: not (claim.title and claim.checks and claim.mutants)) == []
-    assert offenders(lambda claim: claim.source.line < 1 or not claim.source.number) == []
+    assert offenders(lambda claim: not claim.source.number) == []
     assert offenders(lambda claim: len({mutant.name for mutant in claim.mutants}) < len(claim.mutants)) == []
 
 
@@ -117,18 +116,11 @@ def test_bounds_and_attacks_exist():
     ] == []
 
 
-def misplaced(claim: Claim) -> bool:
-    """The source names another line of the paper than the one with the equation."""
-    lines = (SEEDS / claim.source.file).read_text().splitlines()
-    if claim.source.line > len(lines):
-        return True
-    if claim.role is not Role.STATEMENT or not (tag := re.fullmatch(r"\((\d+)\)", claim.source.equation)):
-        return False
-    near = " ".join(lines[claim.source.line - 8 : claim.source.line + 4])
-    return f"({tag[1]})" not in near and rf"\tag{{{tag[1]}}}" not in near
+def test_sources_are_works_of_the_bibliography_and_sections_of_our_proofs():
+    def lost(source: Source) -> bool:
+        if isinstance(source.work, ProofPage):
+            page = (Path(__file__).parents[2] / source.work.short).read_text(encoding="utf-8")
+            return not re.search(rf"^#+ {re.escape(source.number)}$", page, re.MULTILINE)
+        return source.work not in PAPERS.values()
 
-
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the papers are not in this checkout")
-def test_the_source_line_is_in_the_file_and_names_the_statement():
-    printed = ("000_", "001_", "002_", "003_", "004_")
-    assert offenders(lambda claim: claim.source.file.startswith(printed) and misplaced(claim)) == []
+    assert offenders(lambda claim: lost(claim.source)) == []
