@@ -15,8 +15,7 @@ from typing import Any
 
 from benchmarks.optimistic import epsilon_from_below
 from benchmarks.peers import EPSILON, RENYI, Peer, absent, quiet
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
-from lastiterate.numeric.accounting.pld import composed_epsilon
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.divergences import s_up, s_up_orders
 
 __all__ = ["FAILURES", "Standing", "epsilons", "known_failures", "renyi", "standings"]
@@ -130,7 +129,7 @@ def standings(rows: Sequence[Standing]) -> str:
 
 
 def _certified(q: float, noise: float, steps: int, delta: float) -> float:
-    return composed_epsilon(Composed(0.0, (SampledStep(q, noise, "add_remove", steps),)), delta)
+    return DominatingPair(0.0, (SampledStep(q, noise, "add_remove", steps),)).dp(delta)
 
 
 def _compared(

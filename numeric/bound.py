@@ -1,56 +1,210 @@
-"""A rigorous privacy bound for a described run, and the estimate that a measured constant gives."""
+"""Rigorous privacy bounds for described runs, and the estimates that measured constants give."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field
 from math import isfinite
-from typing import Final
 
-from flint import arb
+import numpy as np
+from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.dominating import Composed
-from lastiterate.numeric.accounting.pld import composed_epsilon
+from lastiterate.numeric.accounting.candidate import Candidate
+from lastiterate.numeric.candidates import least
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.losses.measured import Measured
-from lastiterate.numeric.results import Bound, Estimate, RenyiBound, rdp_epsilon, renyi_order
-from lastiterate.numeric.rounding import precision, upper
-from lastiterate.numeric.run import RANDOM, NoisySGD, chance, described_run
-from lastiterate.numeric.shift_program.fallback import plain_optimum
-from lastiterate.numeric.shift_program.float_range import extreme
-from lastiterate.numeric.shift_program.optimum import Optimum, worst_position
-from lastiterate.numeric.shuffling.shuffled import mean_dp, mean_loss, worst_order
-from lastiterate.numeric.subsampling.dp import sampled_dp
-from lastiterate.numeric.subsampling.without_replacement import sampled_loss
+from lastiterate.numeric.rounding import exact, precision, printed_up, upper
+from lastiterate.numeric.run import NoisySGD, chance, described_run, real, renyi_order
 
-__all__ = ["RANDOM_CLAIMS", "bound", "estimate", "gaussian_bound"]
+__all__ = ["Bound", "Estimate", "Profile", "bound", "estimate"]
 
 
-RANDOM_CLAIMS: Final = {"without_replacement": "ours/sampled/step", "poisson": "ours/poisson/step"}
-"""Schemes whose bound is of Renyi type, and the claim behind it."""
+@dataclass(frozen=True)
+class _PrivacyLoss:
+    """What is said of the last iterates of two runs on adjacent data sets, in both directions."""
 
-_HIGHEST = 1e9
-"""Beyond this order random batches are priced as if the sample were in every one."""
+    run: NoisySGD
+    assumption: Assumption
+    order: float | None
+    delta: float | None
+    candidate: Candidate = field(repr=False, compare=False)
 
+    @property
+    def epsilon(self) -> float:
+        """Renyi epsilon at ``order``, or the epsilon of (epsilon, delta)-DP at ``delta``; rounded up.
 
-def gaussian_bound(
-    run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
-) -> Bound:
-    """As `bound`, for a run whose batches are fixed in advance, or for every order of shuffled ones.
+        Raises:
+            InputError: neither order nor delta was given to `bound`.
+        """
+        if self.order is None and self.delta is None:
+            raise InputError(
+                "epsilon needs an order or a delta, got order=None, delta=None; pass one of them, or use rdp() or dp()."
+            )
+        return self.candidate.value(self.order, self.delta)
 
-    Raises:
-        InputError: as `bound`, or the batches are random.
-    """
-    order, delta = _target(assumption, order, delta)
-    if run.sampling in RANDOM:
-        raise InputError(
-            f"A Gaussian bound needs batches that are fixed in advance, got sampling={run.sampling!r}; "
-            "use sampling='full' or 'cyclic', or call bound."
+    def rdp(self, order: float) -> float:
+        """Epsilon of (order, epsilon)-RDP, rounded up, for a real order > 1."""
+        return self._best(order=renyi_order(order)).rdp(order)
+
+    def dp(self, delta: float) -> float:
+        """Epsilon of (epsilon, delta)-DP, rounded up, for delta in (0, 1)."""
+        return self._best(delta=chance("delta", delta)).dp(delta)
+
+    def profile(self) -> "Profile":
+        """The least delta known for every epsilon."""
+        return Profile(self)
+
+    def _best(self, *, order: float | None = None, delta: float | None = None) -> Candidate:
+        """The least candidate at another order or delta: where batches are fixed the same, in general another."""
+        asked = delta == self.delta if delta is not None else self.delta is None and order == self.order
+        if self.run.scheme.fixed or asked:
+            return self.candidate
+        return least(self.run, self.assumption, order, delta)
+
+    @property
+    def mu(self) -> float | None:
+        """The last iterates are mu-GDP; rounded up. None where all that is known is no Gaussian trade-off."""
+        return self.candidate.pair.mu if self.candidate.pair.gaussian else None
+
+    @property
+    def cost(self) -> float | None:
+        """mu^2, the sum of a_t^2 / sigma_t^2 over a feasible path of the shift program; None where `mu` is."""
+        return self.candidate.pair.cost if self.candidate.pair.gaussian else None
+
+    @property
+    def route(self) -> str:
+        """How the number was found."""
+        return self.candidate.route
+
+    @property
+    def claim(self) -> str:
+        """Key of the ledger's claim behind the number."""
+        return self.candidate.claim
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """(tau, T): the steps that are paid for."""
+        return self.candidate.window
+
+    @property
+    def position(self) -> int | None:
+        """The batch of an epoch, from 0, in which a differing sample costs most; of shuffled batches the last."""
+        return self.candidate.position
+
+    @property
+    def share(self) -> float | None:
+        """Share of the noise variance that hides the change of the data, where batches are random."""
+        return self.candidate.share
+
+    @property
+    def gap(self) -> float | None:
+        """The share of the cost that a better path could save at most, rounded up; computed when asked for.
+
+        None where no single path of a shift program stands behind the number.
+        """
+        return None if self.candidate.optimum is None else self.candidate.optimum.gap
+
+    @property
+    def shifts(self) -> NDArray[np.float64]:
+        """The shifts a_tau..a_{T-1}, shape (T - tau,), lengths; made when asked for.
+
+        Raises:
+            InputError: the bound rests on no single path.
+        """
+        if self.candidate.optimum is None:
+            raise InputError(
+                f"Shifts need batches in a known order, got sampling={self.run.sampling!r}; ask for those of a "
+                "cyclic run."
+            )
+        return self.candidate.optimum.path.shifts
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the number rests on, in words."""
+        run = self.run
+        differ = (
+            "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
         )
-    return Bound(*_solve(run, assumption, order, delta))
+        stated = (
+            self.assumption.statement,
+            f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
+            run.scheme.statement.format(run=run),
+            "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
+        )
+        if isfinite(run.diameter):
+            return (*stated, f"every iterate is projected to a convex domain of diameter {run.diameter:g}")
+        return stated
+
+    def __str__(self) -> str:
+        """The numbers, each rounded up to six digits."""
+        parts = [] if self.mu is None else [f"mu-GDP with mu = {printed_up(self.mu)}"]
+        if self.delta is not None:
+            parts.append(f"({printed_up(self.epsilon)}, {self.delta:g})-DP")
+        elif self.order is not None:
+            parts.append(f"({self.order:g}, {printed_up(self.epsilon)})-RDP")
+        return ", ".join(parts)
+
+    def as_dict(self) -> dict[str, object]:
+        """The number and what it rests on, ready for JSON; shifts left out."""
+        known: dict[str, object] = {
+            "kind": type(self).__name__.lower(),
+            "epsilon": None if self.order is None and self.delta is None else self.epsilon,
+            "window": list(self.window),
+            "assumptions": list(self.assumptions),
+        }
+        names = ("order", "delta", "mu", "cost", "route", "claim", "position", "share")
+        return known | {name: getattr(self, name) for name in names}
 
 
-def bound(
-    run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
-) -> Bound | RenyiBound:
+@dataclass(frozen=True)
+class Bound(_PrivacyLoss):
+    """A rigorous upper bound under the assumptions listed; every number in it is rounded up.
+
+    It holds whichever of the two laws is the numerator, for the sample wherever it costs most. With a delta ``order``
+    is the Renyi order that was converted, None where the conversion is not Renyi.
+    """
+
+
+@dataclass(frozen=True)
+class Estimate(_PrivacyLoss):
+    """The same numbers from *measured* constants: no bound, but what would be one if the measurement were true."""
+
+    conditional_on: str = ""
+
+    def __str__(self) -> str:
+        """The numbers, said to be an estimate, and on what they are conditional."""
+        return f"an estimate, not a bound: {super().__str__()}, conditional on {self.conditional_on}"
+
+    def as_dict(self) -> dict[str, object]:
+        return super().as_dict() | {"conditional_on": self.conditional_on}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """An upper bound of the hockey-stick divergence at e^epsilon of the last iterates, the worse of both directions.
+
+    It is exact for the Gaussian that a bound for fixed batches states; elsewhere it is found through privacy-loss
+    distributions or Renyi divergences, at each epsilon anew.
+    """
+
+    of: _PrivacyLoss
+
+    def __call__(self, epsilon: float) -> float:
+        """Delta, rounded up, at any real epsilon."""
+        epsilon = real("epsilon", epsilon, "a finite number")
+        if not isfinite(epsilon):
+            raise InputError(f"epsilon needs a finite number, got epsilon={epsilon:g}; take a large one.")
+        if epsilon < 0:  # P(S) - t Q(S) = 1 - t + t (Q(S^c) - P(S^c) / t)
+            with precision():
+                t = exact(epsilon).exp()
+                return min(upper(1 - t + t * exact(self(-epsilon))), 1.0)
+        found = self.of.candidate
+        delta = min(found.delta(epsilon), found.pair.delta(epsilon))
+        if self.of.run.scheme.fixed or not 0 < delta < 1:
+            return delta
+        better = least(self.of.run, self.of.assumption, None, delta)
+        return min(delta, better.delta(epsilon), better.pair.delta(epsilon))
+
+
+def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
     """Bound the privacy loss of the last iterate of a run.
 
     Args:
@@ -60,14 +214,14 @@ def bound(
         delta: in (0, 1) for `Bound.epsilon` in the sense of (epsilon, delta)-DP. At most one of the two.
 
     Returns:
-        A rigorous upper bound: a `Bound` where the batches are fixed in advance, a `RenyiBound` where they are random.
-        Of shuffled batches the `Bound` holds for every order; the mean over orders, a `RenyiBound`, where it is less.
+        The least of all bounds that are known for such batches. With neither order nor delta that is the one of least
+        mu, for batches that are not random.
 
     Raises:
         InputError: the assumption does not fit the run, an argument is out of range (random batches need an order
             or a delta), the assumption rests on a measurement (see `estimate`), or it is no `NoisySGD`.
 
-    Source: docs/proofs/shift_program.md; claims chien_li/theorem_3_1/direct/* and chien_li/theorem_3_7/sharper.
+    Source: docs/proofs/shift_program.md; claims chien_li/theorem_3_1/direct/*, chien_li/theorem_3_7/sharper, ours/*.
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
@@ -84,48 +238,7 @@ def bound(
             "bound needs an assumption that is proved or assumed, got assumption=Measured(...); "
             "a measured constant gives an estimate: call estimate(run, measured, ...)."
         )
-    if run.sampling == "shuffled" and run.batches > 1:
-        return _shuffled(run, assumption, order, delta)
-    if run.sampling not in RANDOM:
-        return gaussian_bound(run, assumption, order=order, delta=delta)
-    order, delta = _target(assumption, order, delta)
-    if run.batch == run.dataset_size and run.sampling == "without_replacement":
-        return replace(bound(replace(run, sampling="full"), assumption, order=order, delta=delta), run=run)
-    if order is None and delta is None:
-        raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
-    claim, stated = RANDOM_CLAIMS[run.sampling], _stated(run, assumption)
-    if extreme(run, assumption) or (order is not None and order > _HIGHEST):
-        whole = Composed(_up(plain_optimum(run, assumption)[1].cost))
-        epsilon = rdp_epsilon(whole.cost, order) if order is not None else composed_epsilon(whole, delta or 0.0)
-        return RenyiBound(run, epsilon, order, delta, "worst batches", (0, run.steps), 0.0, claim, stated, whole)
-    if order is not None:
-        found = sampled_loss(run, assumption, order)
-        epsilon, route = found.epsilon, found.route
-    else:
-        converted = sampled_dp(run, assumption, delta or 0.0)
-        epsilon, order, route, found = converted.epsilon, converted.order, converted.route, converted.found
-    return RenyiBound(run, epsilon, order, delta, route, found.window, found.share, claim, stated, found.composed)
-
-
-def _shuffled(run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None) -> Bound | RenyiBound:
-    """Of the bound for every order and the mean over orders the smaller."""
-    order, delta = _target(assumption, order, delta)
-    always = gaussian_bound(run, assumption, order=order, delta=delta)
-    if extreme(run, assumption) or (order is not None and order > _HIGHEST):
-        return always
-    if order is not None:
-        found = mean_loss(run, assumption, order)
-        epsilon = found.epsilon
-    elif delta is not None:
-        epsilon, order, found = mean_dp(run, assumption, delta)
-    else:
-        return always
-    if always.epsilon <= epsilon:
-        return always
-    claim, stated = "ours/shuffled/mean", _stated(run, assumption)
-    # Every order by itself is dominated by the Gaussian of the worst, and so is their mixture.
-    worst = Composed(always.cost)
-    return RenyiBound(run, epsilon, order, delta, found.route, found.window, 0.0, claim, stated, worst)
+    return Bound(run, assumption, *_solved(run, assumption, order, delta))
 
 
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
@@ -146,66 +259,19 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
             "for an assumption that is proved or assumed call bound(run, assumption, ...)."
         )
     described_run("estimate", run)
-    if run.sampling in RANDOM:
-        raise InputError(
-            f"estimate needs batches that are fixed in advance, got sampling={run.sampling!r}; "
-            "describe the run with sampling='full' or 'cyclic'."
-        )
-    order, delta = _target(measured.assumption, order, delta)
-    return Estimate(*_solve(run, measured.assumption, order, delta), conditional_on=measured.conditional_on)
+    solved = _solved(run, measured.assumption, order, delta)
+    return Estimate(run, measured.assumption, *solved, conditional_on=measured.conditional_on)
 
 
-def _target(assumption: Assumption, order: float | None, delta: float | None) -> tuple[float | None, float | None]:
-    """The order and the delta, checked before the work."""
+def _solved(
+    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
+) -> tuple[float | None, float | None, Candidate]:
+    """The order, the delta and the least candidate; arguments are checked before the work."""
     described_assumption(assumption)
     if order is not None and delta is not None:
         raise InputError(f"bound needs an order or a delta, got order={order} and delta={delta}; leave one out.")
-    return None if order is None else renyi_order(order), None if delta is None else chance("delta", delta)
-
-
-def _solve(
-    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
-) -> tuple[NoisySGD, float, float | None, float | None, str, int, tuple[str, ...], Optimum]:
-    stated = _stated(run, assumption)
-    if extreme(run, assumption):
-        position, found = plain_optimum(run, assumption)
-        return run, _up(found.cost), order, delta, assumption.claim, position, stated, found
-    if run.sampling == "shuffled" and run.batches > 1:
-        worst = worst_order(run, assumption)
-        found = Optimum(worst.cost, worst.path, worst.route)
-        return run, _up(found.cost), order, delta, "ours/shuffled/worst", run.batches - 1, stated, found
-    program, found = worst_position(run, assumption)
-    claim = assumption.claim if run.batches == 1 else "ours/cyclic/last_step"
-    return run, _up(found.cost), order, delta, claim, program.position, stated, found
-
-
-def _stated(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
-    """What a number for the run rests on, in words."""
-    batches = {
-        "full": "batches are full",
-        "cyclic": f"the {run.batches} batches are fixed in advance and come in the same order in every epoch",
-        "shuffled": f"the {run.batches} batches of an epoch are cut from a fresh uniform permutation, the same for "
-        "both data sets",
-        "without_replacement": f"each batch is {run.batch} of the {run.dataset_size} samples, drawn independently",
-        "poisson": (
-            f"every sample is in every batch with chance {run.batch}/{run.dataset_size}, independently, and the sum of "
-            f"gradients is divided by {run.batch}; nothing is assumed of the sizes of the batches"
-        ),
-    }
-    differ = (
-        "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
-    )
-    stated = (
-        assumption.statement,
-        f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
-        batches[run.sampling],
-        "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
-    )
-    if isfinite(run.diameter):
-        return (*stated, f"every iterate is projected to a convex domain of diameter {run.diameter:g}")
-    return stated
-
-
-def _up(cost: arb) -> float:
-    with precision():
-        return upper(cost)
+    order, delta = None if order is None else renyi_order(order), None if delta is None else chance("delta", delta)
+    if run.scheme.random and order is None and delta is None:
+        raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
+    found = least(run, assumption, order, delta)
+    return (found.renyi[0] if found.renyi is not None else order), delta, found

@@ -13,11 +13,10 @@ from dataclasses import replace
 from math import isfinite, log, sqrt
 from typing import Final
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.results import Bound, RenyiBound
-from lastiterate.numeric.run import IN_EPOCHS, NoisySGD, described_run, positive
+from lastiterate.numeric.run import SCHEMES, NoisySGD, described_run, positive
 
 __all__ = ["VARIED", "calibrate"]
 
@@ -35,7 +34,7 @@ def calibrate(
     order: float | None = None,
     delta: float | None = None,
     vary: str = "noise_std",
-) -> Bound | RenyiBound:
+) -> Bound:
     """Change one number of the run until its privacy loss is at most epsilon, and hardly less.
 
     Args:
@@ -67,17 +66,16 @@ def calibrate(
     if not isinstance(vary, str) or vary not in VARIED:
         raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; {suggestion(vary, VARIED)}")
 
-    def found(changed: NoisySGD) -> _Bound:
+    def found(changed: NoisySGD) -> Bound:
         return bound(changed, assumption, order=order, delta=delta)
 
     return VARIED[vary](run, found, epsilon)
 
 
-_Bound = Bound | RenyiBound
-_At = Callable[[NoisySGD], _Bound]
+_At = Callable[[NoisySGD], Bound]
 
 
-def _noise(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
+def _noise(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     def scaled(factor: float) -> NoisySGD:
         noise = run.noise_std
         return replace(run, noise_std=tuple(factor * v for v in noise) if isinstance(noise, tuple) else factor * noise)
@@ -85,7 +83,7 @@ def _noise(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
     return _largest(lambda x: at(scaled(1 / x)), "noise_std", epsilon)
 
 
-def _diameter(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
+def _diameter(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     start = run.diameter if isfinite(run.diameter) else 1.0
     if at(replace(run, diameter=float("inf"))).epsilon <= epsilon:
         raise InputError(
@@ -95,7 +93,7 @@ def _diameter(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
     return _largest(lambda x: at(replace(run, diameter=start * x)), "diameter", epsilon)
 
 
-def _largest(at: Callable[[float], _Bound], name: str, epsilon: float) -> _Bound:
+def _largest(at: Callable[[float], Bound], name: str, epsilon: float) -> Bound:
     """The largest factor that meets the target, from a factor of 1 both ways."""
     low, best, leap = 1.0, at(1.0), 2.0
     while best.epsilon > epsilon and low > 1 / _FAR:
@@ -112,7 +110,7 @@ def _largest(at: Callable[[float], _Bound], name: str, epsilon: float) -> _Bound
             f"The target needs to be met within a factor of {_FAR:g} of the run's own {name}, got epsilon={epsilon:g}, "
             "which every value there meets; start from another run."
         )
-    tight = _TIGHT if isinstance(best, Bound) else _TIGHT_RANDOM
+    tight = _TIGHT_RANDOM if best.run.scheme.random or best.candidate.renyi else _TIGHT
     # False position on logarithms; an end that stays put counts half, and every third time the middle is tried.
     left, right = _gap(best, epsilon), _gap(more, epsilon)
     turn = 0
@@ -128,13 +126,13 @@ def _largest(at: Callable[[float], _Bound], name: str, epsilon: float) -> _Bound
     return best
 
 
-def _gap(found: _Bound, epsilon: float) -> float:
+def _gap(found: Bound, epsilon: float) -> float:
     """Log of what is found over the target, kept away from 0 and from infinity."""
     gap = log(min(max(found.epsilon, 1e-300), 1e300)) - log(epsilon)
     return max(gap, 1e-12) if found.epsilon > epsilon else min(gap, -1e-12)
 
 
-def _steps(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
+def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     if not run.constant:
         raise InputError("vary='steps' needs a constant step_size and noise_std, got a schedule; vary the noise.")
     low, best = 1, at(replace(run, steps=1))
@@ -158,17 +156,17 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
     return best
 
 
-def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
+def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     n = run.dataset_size
     if run.sampling == "full":
         raise InputError(
             "vary='batch_size' needs batches, got sampling='full'; describe how they are drawn, such as "
             "sampling='without_replacement'."
         )
-    in_epochs = run.sampling in IN_EPOCHS
+    in_epochs = SCHEMES[run.sampling].in_epochs
     sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if in_epochs else range(1, n + 1)
 
-    def of(index: int) -> _Bound:
+    def of(index: int) -> Bound:
         return at(replace(run, batch_size=sizes[index]))
 
     low, high = -1, len(sizes) - 1
@@ -191,7 +189,7 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> _Bound:
     return best
 
 
-VARIED: Final[dict[str, Callable[[NoisySGD, _At, float], _Bound]]] = {
+VARIED: Final[dict[str, Callable[[NoisySGD, _At, float], Bound]]] = {
     "noise_std": _noise,
     "steps": _steps,
     "diameter": _diameter,

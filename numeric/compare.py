@@ -3,17 +3,12 @@
 from dataclasses import dataclass, replace
 from math import inf, isfinite, nextafter
 
-from lastiterate.numeric.accounting.rdp import composed_rdp
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.candidates import candidates
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.registry import THEOREMS
-from lastiterate.numeric.results import Bound, RenyiBound, rdp_epsilon
-from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.shuffling.shuffled import mean_routes, worst_routes
-from lastiterate.numeric.subsampling.without_replacement import sampled_routes
 
 __all__ = ["Row", "compare"]
 
@@ -71,7 +66,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
     least = lower_bound(run, assumption, order=order)
     rows: list[_Entry] = [
         ("lower", f"below: {least.witness}", "", least.value, "lower"),
-        ("bound", f"ours, by {ours.route}", ours.theorem, ours.epsilon, "bound"),
+        ("bound", f"ours, by {ours.route}", ours.claim, ours.epsilon, "bound"),
     ]
     rows += [
         (theorem.name, theorem.title, theorem.claim, theorem.evaluate(run, assumption, order), theorem.kind)
@@ -79,64 +74,51 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
         if not theorem.refusal(run, assumption)
     ]
     rows += _conjecture(run, order, ours)
-    rows += _trivial(run, assumption, order, ours)
+    rows += _routes(run, assumption, order, ours)
     return tuple(Row(*row, ratio=_ratio(row[3], least.value)) for row in rows if isfinite(row[3]))
 
 
 _Entry = tuple[str, str, str, float, str]
 
 
-def _conjecture(run: NoisySGD, order: float, ours: Bound | RenyiBound) -> list[_Entry]:
-    """Our bound with S_up at shift 2 eta K / b as the price of a step without replacement: attained, not proved."""
-    if run.adjacency != "replace" or not isinstance(ours, RenyiBound) or not ours.composed.steps:
+def _conjecture(run: NoisySGD, order: float, ours: Bound) -> list[_Entry]:
+    """Our bound with S_up at shift 2 eta K / b as the cost of a step without replacement: attained, not proved."""
+    pair = ours.candidate.pair
+    if run.adjacency != "replace" or not pair.steps:
         return []
-    steps = tuple(replace(step, adjacency="add_remove") for step in ours.composed.steps)
-    epsilon = composed_rdp(replace(ours.composed, steps=steps), order)
+    steps = tuple(replace(step, adjacency="add_remove") for step in pair.steps)
+    epsilon = replace(pair, steps=steps).rdp(order)
     return [("conjecture", "conjecture: a step costs S_up at shift 2 eta K/b", "", epsilon, "conjecture")]
 
 
-def _trivial(run: NoisySGD, assumption: Assumption, order: float, ours: Bound | RenyiBound) -> list[_Entry]:
-    """What needs no theorem: one last step, the worst case over batches, composition."""
-    if run.sampling == "shuffled" and run.batches > 1:
-        return _orders(run, assumption, order)
-    if isinstance(ours, RenyiBound):
-        return [
-            (one.route.replace(" ", "_"), _ROUTES[one.route], ours.theorem, one.epsilon, "bound")
-            for one in sorted(sampled_routes(run, assumption, order), key=lambda one: list(_ROUTES).index(one.route))
-            if one.route != "window of shifts" or one.route != ours.route
-        ]
-    program = ShiftProgram(run, assumption, ours.position)
-    with precision():
-        last, all_steps = upper(program.last_step()), upper(program.composition())
-    return [
-        ("last_step", "one last step from the domain", _LAST_STEP, rdp_epsilon(last, order), "bound"),
-        ("composition", _ALL, _COMPOSITION, rdp_epsilon(all_steps, order), "bound"),
-    ]
+def _routes(run: NoisySGD, assumption: Assumption, order: float, ours: Bound) -> list[_Entry]:
+    """Ours by other routes, and what needs no theorem: one last step, the worst case over batches, composition."""
+    found = candidates(run, assumption, order, None, every=True)
+    rows: list[_Entry] = []
+    if run.scheme.name == "shuffled":
+        means = [one for one in found if one.claim == _MEAN]
+        found = [one for one in found if one.claim != _MEAN]
+        for name, words, group in (("mean", "the mean over orders", means), ("worst", "every order", found[::-1])):
+            least = min(group, key=lambda one: one.rdp(order))
+            rows.append((name, f"{words}, by {least.route}", least.claim, least.rdp(order), "bound"))
+    by_route = {one.route: one for one in reversed(found[1:] if run.scheme.fixed else found)}
+    if run.scheme.random and ours.route == "window of shifts":
+        del by_route[ours.route]
+    for route, name, title in _ROUTES:
+        if route in by_route:
+            words = f"{title}, with amplification" if run.scheme.random and route == "composition" else title
+            rows.append((name, words, by_route[route].claim, by_route[route].rdp(order), "bound"))
+    return rows
 
 
-def _orders(run: NoisySGD, assumption: Assumption, order: float) -> list[_Entry]:
-    """Shuffled batches: the best for the mean over orders and for every order, one last step, composition."""
-    with precision():
-        always = {one.route: rdp_epsilon(upper(one.cost), order) for one in reversed(worst_routes(run, assumption))}
-    mean = min(mean_routes(run, assumption, order), key=lambda one: one.epsilon)
-    worst = min(always, key=lambda route: always[route])
-    claim = "ours/shuffled/worst"
-    rows: list[_Entry] = [
-        ("mean", f"the mean over orders, by {mean.route}", "ours/shuffled/mean", mean.epsilon, "bound"),
-        ("worst", f"every order, by {worst}", claim, always[worst], "bound"),
-    ]
-    known = (("last_step", "one last step from the domain", "one last step"), ("composition", _ALL, "composition"))
-    return rows + [(name, title, claim, always[route], "bound") for name, title, route in known if route in always]
+_MEAN = "ours/shuffled/mean"
 
-
-_LAST_STEP, _COMPOSITION = "chien_li/remarks_3_1/last_step", "chien_li/theorem_3_1/composition"
-
-_ROUTES = {
-    "window of shifts": "a window of shifts",
-    "worst batches": "the worst case over batches",
-    "composition": "composition of all steps, with amplification",
-}
-_ALL = "composition of all steps"
+_ROUTES = (
+    ("window of shifts", "window_of_shifts", "a window of shifts"),
+    ("worst batches", "worst_batches", "the worst case over batches"),
+    ("one last step", "last_step", "one last step from the domain"),
+    ("composition", "composition", "composition of all steps"),
+)
 
 
 def _ratio(value: float, least: float) -> float:

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lastiterate.numeric.accounting.dominating import Composed
-from lastiterate.numeric.accounting.pld import releases, sides
+from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.pld_fft import Composition
+from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.numeric.run import RANDOM, NoisySGD, count, described_run, positive
+from lastiterate.numeric.run import NoisySGD, count, described_run, positive
 from lastiterate.numeric.subsampling.common import rate
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
     """
     events = _dp_accounting()
     described_run("to_dp_event", run)
-    every = 1 if run.sampling in RANDOM else run.batches
+    every = run.period
     if run.constant:
         kinds = Counter({_multiplier(run, 0): -(-run.steps // every)})
     else:
@@ -127,9 +126,7 @@ def from_dp_event(
     )
 
 
-def to_pld(
-    bound: Bound | RenyiBound, *, discretization: float = 1e-4, tail_mass: float = 1e-12
-) -> "PrivacyLossDistribution":
+def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-12) -> "PrivacyLossDistribution":
     """What a bound says of the last iterate, as a privacy-loss distribution that composes with other releases.
 
     Args:
@@ -150,21 +147,21 @@ def to_pld(
     step, tail_mass = positive("discretization", discretization), positive("tail_mass", tail_mass)
     if tail_mass >= 1:
         raise InputError(f"tail_mass needs a number in (0, 1), got tail_mass={tail_mass:g}; 1e-12 is customary.")
-    if not isinstance(bound, Bound | RenyiBound):
+    if not isinstance(bound, Bound):
         raise InputError(
             f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is no upper bound of anything."
         )
-    composed = Composed(bound.cost) if isinstance(bound, Bound) else bound.composed
-    return PrivacyLossDistribution(*(_pmf(composed, side, step, tail_mass) for side in sides(composed)))
+    pair = bound.candidate.pair
+    return PrivacyLossDistribution(*(_pmf(pair, side, step, tail_mass) for side in pair.sides))
 
 
-def _pmf(composed: Composed, side: str, step: float, tail_mass: float) -> "DensePLDPmf":
+def _pmf(pair: DominatingPair, side: str, step: float, tail_mass: float) -> "DensePLDPmf":
     from dp_accounting.pld.pld_pmf import DensePLDPmf
 
-    found = releases(composed, side)
+    found = pair.releases(side)
     law = Composition.of(found, tail_mass, tilt=0.0) if found else None
     if found and law is None:
-        raise InputError(f"to_pld needs a finite bound, got cost={composed.cost:g}; add noise.")
+        raise InputError(f"to_pld needs a finite bound, got cost={pair.cost:g}; add noise.")
     losses, masses = (np.zeros(1), np.ones(1)) if law is None else (law.losses, law.masses())
     left = np.floor(losses / step)
     first, last = int(left[0]), int(left[-1]) + 1
@@ -177,7 +174,7 @@ def _pmf(composed: Composed, side: str, step: float, tail_mass: float) -> "Dense
     place = left.astype(np.int64) - first
     probabilities = np.bincount(place, masses * (1 - up), minlength=last - first + 1)
     probabilities += np.bincount(place + 1, masses * up, minlength=last - first + 1)
-    infinite = composed.failure + (0.0 if law is None else law.lost + law.error)
+    infinite = pair.failure + (0.0 if law is None else law.lost + law.error)
     return DensePLDPmf(step, first, probabilities * _SPLIT, min(infinite * _SPLIT, 1.0), True)
 
 

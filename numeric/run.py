@@ -9,16 +9,71 @@ from typing import Any, Final
 
 from lastiterate.numeric.errors import InputError, suggestion
 
-__all__ = ["IN_EPOCHS", "RANDOM", "NoisySGD", "Schedule", "described_run"]
+__all__ = ["SCHEMES", "NoisySGD", "Schedule", "Scheme", "described_run", "renyi_order"]
 
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 
-IN_EPOCHS: Final = ("cyclic", "shuffled")
-"""Schemes that meet every sample once in an epoch."""
-RANDOM: Final = ("without_replacement", "poisson")
-"""Schemes that draw every batch afresh."""
-_SAMPLING = ("full", *IN_EPOCHS, *RANDOM)
+
+@dataclass(frozen=True)
+class Scheme:
+    """How the batches of a run are drawn.
+
+    Attributes:
+        name: as in `NoisySGD.sampling`.
+        statement: what a number for the run assumes of the batches, to be formatted with the run.
+        claim: key of the ledger's claim behind a bound; empty where that of the losses says all.
+        random: whether every batch is drawn afresh.
+        in_epochs: whether every sample is met once an epoch.
+        adjacency: the relation of data sets that is accounted for.
+    """
+
+    name: str
+    statement: str
+    claim: str = ""
+    random: bool = False
+    in_epochs: bool = False
+    adjacency: str = "replace"
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it is known in advance which batches meet a sample."""
+        return self.name in ("full", "cyclic")
+
+
+SCHEMES: Final = {
+    one.name: one
+    for one in (
+        Scheme("full", "batches are full"),
+        Scheme(
+            "cyclic",
+            "the {run.batches} batches are fixed in advance and come in the same order in every epoch",
+            "ours/cyclic/last_step",
+            in_epochs=True,
+        ),
+        Scheme(
+            "shuffled",
+            "the {run.batches} batches of an epoch are cut from a fresh uniform permutation, the same for both data "
+            "sets",
+            "ours/shuffled/worst",
+            in_epochs=True,
+        ),
+        Scheme(
+            "without_replacement",
+            "each batch is {run.batch} of the {run.dataset_size} samples, drawn independently",
+            "ours/sampled/step",
+            random=True,
+        ),
+        Scheme(
+            "poisson",
+            "every sample is in every batch with chance {run.batch}/{run.dataset_size}, independently, and the sum of "
+            "gradients is divided by {run.batch}; nothing is assumed of the sizes of the batches",
+            "ours/poisson/step",
+            random=True,
+            adjacency="add_remove",
+        ),
+    )
+}
 _MOST = 10**15
 
 
@@ -50,6 +105,14 @@ def chance(name: str, value: Any) -> float:
     number = real(name, value, need)
     if not 0 < number < 1:
         raise InputError(f"{name} needs {need}, got {name}={number:g}; choose one between them.")
+    return number
+
+
+def renyi_order(value: Any) -> float:
+    """The order of a Renyi divergence: a finite float above 1."""
+    number = real("order", value, "a finite number above 1")
+    if not (number > 1 and isfinite(number)):
+        raise InputError(f"order needs a finite number above 1, got order={number:g}; 2 is customary.")
     return number
 
 
@@ -138,22 +201,22 @@ class NoisySGD:
                     f"batch_size needs to be at most dataset_size={self.dataset_size}, got "
                     f"batch_size={self.batch_size}; leave it out for full batches."
                 )
-        if self.sampling not in _SAMPLING:
+        if not isinstance(self.sampling, str) or self.sampling not in SCHEMES:
             raise InputError(
-                f"sampling needs to be one of {', '.join(_SAMPLING)}, got sampling={self.sampling!r}; "
-                f"{suggestion(self.sampling, _SAMPLING)}"
+                f"sampling needs to be one of {', '.join(SCHEMES)}, got sampling={self.sampling!r}; "
+                f"{suggestion(self.sampling, SCHEMES)}"
             )
         if self.sampling == "full" and self.batch != self.dataset_size:
             raise InputError(
                 f"sampling='full' needs batch_size equal to dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_size}; leave batch_size out, or use sampling='cyclic'."
             )
-        if self.sampling in IN_EPOCHS and self.dataset_size % self.batch:
+        if SCHEMES[self.sampling].in_epochs and self.dataset_size % self.batch:
             raise InputError(
                 f"sampling={self.sampling!r} needs a batch_size that divides dataset_size={self.dataset_size}, got "
                 f"batch_size={self.batch_size}; drop the samples that are left over."
             )
-        supported = "add_remove" if self.sampling == "poisson" else "replace"
+        supported = SCHEMES[self.sampling].adjacency
         put(self, "adjacency", supported if self.adjacency == "" else self.adjacency)
         if self.adjacency != supported:
             raise InputError(
@@ -186,6 +249,17 @@ class NoisySGD:
     def batches(self) -> int:
         """The number of batches in an epoch, where there are epochs; 1 for full batches."""
         return self.dataset_size // self.batch
+
+    @property
+    def scheme(self) -> Scheme:
+        """How its batches are drawn; batches of all samples are full batches, however they are called."""
+        whole = self.batch == self.dataset_size and self.adjacency == "replace"
+        return SCHEMES["full" if whole else self.sampling]
+
+    @property
+    def period(self) -> int:
+        """The number of steps in which a sample is met once; 1 where it may be met in every step."""
+        return 1 if self.scheme.random else self.batches
 
     @property
     def constant(self) -> bool:

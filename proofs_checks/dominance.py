@@ -12,7 +12,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Final
 
-from lastiterate.numeric.bound import gaussian_bound
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.evaluators import run_of
@@ -84,9 +84,7 @@ def compared() -> tuple[Theorem, ...]:
 
     def single(name: str, title: str, claim: str) -> Theorem:
         ours = name == "ours"
-        evaluate = (
-            (lambda run, assumption, order: gaussian_bound(run, assumption).rdp(order)) if ours else by_setting(name)
-        )
+        evaluate = (lambda run, assumption, order: bound(run, assumption).rdp(order)) if ours else by_setting(name)
         return Theorem(name, title, claim, "bound", ("full",), (Assumption,), evaluate, "")
 
     printed = (theorem for theorem in THEOREMS.values() if "full" in theorem.schemes and not theorem.schedules)

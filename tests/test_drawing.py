@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.drawing import SCHEMES, TARGETS, Graph, draw, files, passed, rooms
 
-_FLOORS = 9
-_MODULES = {"full": 11, "cyclic": 13, "shuffled": 17, "without_replacement": 24, "poisson": 26}
+_FLOORS = 10
+_MODULES = {"full": 11, "cyclic": 13, "shuffled": 18, "without_replacement": 24, "poisson": 26}
 """The most modules of numeric/ that a run of each scheme may pass."""
 
 

@@ -140,7 +140,7 @@ def used_table() -> str:
         run = NoisySGD(20, 0.1, 1.0, 1.0, 50, batch_size=batch, sampling=sampling, diameter=1.0)
         claims: dict[str, list[str]] = {}
         for assumption in assumptions:
-            claims.setdefault(bound(run, assumption, order=2).theorem, []).append(type(assumption).__name__)
+            claims.setdefault(bound(run, assumption, order=2).claim, []).append(type(assumption).__name__)
         for claim, names in claims.items():
             whom = "any assumption" if len(names) == len(assumptions) else ", ".join(names)
             rows.append(

@@ -18,7 +18,7 @@ from flint import arb
 
 from lastiterate.numeric.rounding import exact, precision, upper
 
-__all__ = ["quick_rdp_to_dp", "rdp_to_dp"]
+__all__ = ["quick_rdp_to_delta", "quick_rdp_to_dp", "rdp_to_dp"]
 
 _SEARCH = 60
 """Halvings of an interval."""
@@ -73,6 +73,25 @@ def quick_rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
         alpha = exact(order)
         turned = exact(epsilon) + (1 - 1 / alpha).log() - (exact(delta).log() + alpha.log()) / (alpha - 1)
         return max(upper(turned), 0.0)
+
+
+def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
+    """A delta, rounded up and at most 1, for which (order, rho)-RDP implies (epsilon, delta)-DP.
+
+    The inverse of `quick_rdp_to_dp`: e^((alpha-1) (rho - epsilon)) (1 - 1/alpha)^(alpha-1) / alpha.
+
+    Args:
+        order: alpha, above 1.
+        rho: at least 0.
+        epsilon: at least 0.
+
+    >>> round(quick_rdp_to_delta(2.0, 0.1, quick_rdp_to_dp(2.0, 0.1, 1e-5)), 12)
+    1e-05
+    """
+    with precision():
+        alpha = exact(order)
+        found = ((alpha - 1) * (exact(rho) - exact(epsilon) + (1 - 1 / alpha).log())).exp() / alpha
+        return min(upper(found), 1.0) if found.is_finite() else 1.0
 
 
 def _reaches(order: float, rho: float, delta: float, eps: float) -> tuple[bool, float]:

@@ -6,7 +6,7 @@ truth for the worst run lies between the two curves of a colour.
 
 from typing import Final
 
-from lastiterate.numeric.bound import gaussian_bound
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bound
@@ -40,7 +40,7 @@ def figure_assumptions(last: int = 1000, count: int = 60, below: int = 12) -> Fi
     composition = tuple(EVALUATORS["composition"]({**SETTING, "T": T}) for T in steps)
     curves.append(Curve("composition", "composition of all steps", steps, composition, line=":"))
     for (words, assumption), color in zip(KINDS, CYCLE, strict=False):
-        above = tuple(gaussian_bound(run_of({**SETTING, "T": T}), assumption).rdp(order) for T in steps)
+        above = tuple(bound(run_of({**SETTING, "T": T}), assumption).rdp(order) for T in steps)
         curves.append(Curve(f"bound {words}", "cheapest path of shifts", steps, above, color=color, of=words))
     for (words, assumption), color in zip(KINDS, CYCLE, strict=False):
         few = spaced(last, below)

@@ -9,12 +9,12 @@ from typing import Final
 
 import numpy as np
 
+from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.plotting.style import COLORS
 from lastiterate.numeric.published.evaluators import run_of
-from lastiterate.numeric.results import rdp_epsilon
 from lastiterate.numeric.rounding import printed_up, upper
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -74,7 +74,7 @@ def _paths(words: str, assumption: Assumption, color: str, steps: int, shown: in
     free = tuple(range(first, max(start, first) + 1))
     window = tuple(range(max(start, first), steps + 1))
     hidden, shifts = left[-len(window) :], found.path.shifts.tolist()[1 - len(window) :]
-    epsilon = rdp_epsilon(upper(found.cost), SETTING["alpha"])
+    epsilon = DominatingPair(upper(found.cost)).rdp(SETTING["alpha"])
     name = words.replace(" ", "_")
     tracked = tuple(float(program.tracked[t]) for t in free)
     return (

@@ -22,7 +22,7 @@ from lastiterate.numeric.lower.losses import admits_constant, admits_curvature, 
 from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.numeric.run import RANDOM, NoisySGD, chance, described_run, real
+from lastiterate.numeric.run import NoisySGD, chance, described_run, real
 from lastiterate.numeric.shift_program.float_range import refuse_extreme
 
 __all__ = ["Lower", "lower_bound", "lower_bounds"]
@@ -260,7 +260,7 @@ def _walk(run: NoisySGD, width: float, plain: Update, met: Update) -> Walk:
     walk = Walk(run.steps, run.noise_std_at(0), width, plain, met)
     if run.batch == run.dataset_size:
         return walk
-    if run.sampling in RANDOM:
+    if run.scheme.random:
         return replace(walk, chance=run.batch / run.dataset_size)
     position = (run.steps - 1) % run.batches if run.sampling == "cyclic" else None
     return replace(walk, epoch=run.batches, position=position)

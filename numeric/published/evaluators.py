@@ -9,7 +9,7 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Final
 
-from lastiterate.numeric.bound import gaussian_bound
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.altschuler_talwar import equation_b_1
 from lastiterate.numeric.published.batch_evaluators import BATCH_EVALUATORS
@@ -96,7 +96,7 @@ def _chien_li_3_7(setting: Setting) -> float:
 
 
 def _shift(assumption: Callable[[Setting], Assumption]) -> Callable[[Setting], float]:
-    return lambda setting: gaussian_bound(run_of(setting), assumption(setting)).rdp(setting["alpha"])
+    return lambda setting: bound(run_of(setting), assumption(setting)).rdp(setting["alpha"])
 
 
 _ASSUMPTIONS: Final[dict[str, Callable[[Setting], Assumption]]] = {

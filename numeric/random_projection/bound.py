@@ -22,15 +22,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
-from lastiterate.numeric.accounting.pld import composed_epsilon
-from lastiterate.numeric.accounting.rdp import composed_rdp
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.cost import HIGHEST_WHOLE_ORDER, order_limit, projection_rdp
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
-from lastiterate.numeric.results import renyi_order
 from lastiterate.numeric.rounding import exact, lower, precision, printed_up, upper
-from lastiterate.numeric.run import RANDOM, chance
+from lastiterate.numeric.run import SCHEMES, chance, renyi_order
 
 __all__ = ["ProjectionBound", "projection_bound"]
 
@@ -49,7 +46,7 @@ class ProjectionBound:
         order: alpha > 1; with a delta, the order that was converted, None where it was not a Renyi bound.
         delta: in (0, 1), or None.
         route: through what the composition went.
-        theorem: key of the ledger's claim behind the number.
+        claim: key of the ledger's claim behind the number.
         assumptions: what it rests on.
     """
 
@@ -58,7 +55,7 @@ class ProjectionBound:
     order: float | None
     delta: float | None
     route: str
-    theorem: str
+    claim: str
     assumptions: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -104,12 +101,12 @@ def projection_bound(
     order = None if order is None else renyi_order(order)
     delta = None if delta is None else chance("delta", delta)
     if run.clip == "after" or not run.ranks:
-        composed = _gaussian(run)
+        pair = _gaussian(run)
         claim, epsilon, route = "d2p2/algorithm_1/sensitivity_repaired", inf, "composition"
         if order is not None:
-            epsilon = composed_rdp(composed, order)
+            epsilon = pair.rdp(order)
         if delta is not None:
-            epsilon, route = composed_epsilon(composed, delta), "composition through PLD"
+            epsilon, route = pair.dp(delta), "composition through PLD"
         return ProjectionBound(run, epsilon, order, delta, route, claim, _stated(run))
     claim = "ours/projection/layers" if len(run.ranks) > 1 else "d2p2/theorem_1/projected_step"
     if delta is not None:
@@ -128,13 +125,13 @@ def projection_bound(
 def _dear_steps(run: RandomProjectionRun) -> Counter[float]:
     """The noise of every step that may hold the sample that differs, and how often it comes."""
     noises = [run.noise_std_at(t) for t in range(run.steps)]
-    if run.sampling in RANDOM:
+    if SCHEMES[run.sampling].random:
         return Counter(noises)
     return Counter(min(noises[start : start + run.batches]) for start in range(0, run.steps, run.batches))
 
 
 def _rate(run: RandomProjectionRun) -> float:
-    if run.sampling not in RANDOM:
+    if not SCHEMES[run.sampling].random:
         return 1.0
     with precision():
         return min(upper(arb(run.batch) / run.dataset_size), 1.0)
@@ -150,16 +147,16 @@ def _sensitivity(run: RandomProjectionRun) -> float:
         return upper(arb(_moves(run)) / run.batch)
 
 
-def _gaussian(run: RandomProjectionRun) -> Composed:
+def _gaussian(run: RandomProjectionRun) -> DominatingPair:
     """What dominates the run where gradients are clipped after their projection."""
     steps, rate = _dear_steps(run), _rate(run)
     with precision():
         if rate < 1:
             scale = exact(float(run.batch)) / _moves(run)
             sampled = (SampledStep(rate, lower(exact(s) * scale), run.adjacency, k) for s, k in steps.items())
-            return Composed(0.0, tuple(sampled))
+            return DominatingPair(0.0, tuple(sampled))
         cost = sum((k * (arb(_moves(run)) / (run.batch * exact(s))) ** 2 for s, k in steps.items()), arb(0))
-        return Composed(upper(cost))
+        return DominatingPair(upper(cost))
 
 
 def _rdp(run: RandomProjectionRun, order: float) -> float:

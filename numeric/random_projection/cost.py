@@ -28,9 +28,8 @@ from math import ceil, inf
 from flint import arb
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.results import renyi_order
 from lastiterate.numeric.rounding import exact, lower, precision, upper
-from lastiterate.numeric.run import count, positive, real
+from lastiterate.numeric.run import count, positive, real, renyi_order
 
 __all__ = ["HIGHEST_WHOLE_ORDER", "order_limit", "projection_rdp"]
 

@@ -17,7 +17,7 @@ from flint import arb
 
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import RANDOM, NoisySGD
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum
 from lastiterate.numeric.shift_program.paths import GeometricPath
 
@@ -60,12 +60,12 @@ def _composition(run: NoisySGD) -> tuple[int, arb]:
         moved = samples * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
         return (moved / exact(run.noise_std_at(t))) ** 2
 
-    every = 1 if run.sampling in RANDOM else run.batches
+    every = run.period
     if run.constant:
-        last = every - 1 if run.sampling == "shuffled" else (run.steps - 1) % every
+        last = every - 1 if run.scheme.name == "shuffled" else (run.steps - 1) % every
         return last, -(-run.steps // every) * price(0)
     prices = [price(t) for t in range(run.steps)]
-    if run.sampling == "shuffled":  # at its worst the sample is where each epoch costs most
+    if run.scheme.name == "shuffled":  # at its worst the sample is where each epoch costs most
         return every - 1, sum((max(prices[t : t + every], key=upper) for t in range(0, run.steps, every)), arb(0))
     totals = {p: sum(prices[p::every], arb(0)) for p in range(min(every, run.steps))}
     worst = max(totals, key=lambda p: upper(totals[p]))

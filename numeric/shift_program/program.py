@@ -62,7 +62,7 @@ class ShiftProgram:
     def __post_init__(self) -> None:
         described_run("A shift program", self.run)
         described_assumption(self.assumption)
-        if self.run.sampling == "poisson" or (self.run.sampling == "shuffled" and self.run.batches > 1):
+        if self.run.scheme.name in ("poisson", "shuffled"):
             raise InputError(
                 f"A shift program needs batches of a known order and size, got sampling={self.run.sampling!r}; "
                 "call bound instead."
@@ -72,7 +72,7 @@ class ShiftProgram:
 
     def _placed(self) -> None:
         """Refuse a batch or a beginning that the run does not have: a sample that is never met costs nothing."""
-        batches = self.run.batches
+        batches = self.run.period
         if count("position", self.position, least=0) >= batches:
             raise InputError(
                 f"position needs a batch of the epoch, 0 to {batches - 1}, got position={self.position}; count from 0."
@@ -112,9 +112,7 @@ class ShiftProgram:
 
     def differs(self, t: int) -> bool:
         """Whether the batch of step t holds the sample that differs; where batches are random, that it may."""
-        if self.run.sampling == "without_replacement":
-            return True
-        return (t + self.skipped) % self.run.batches == self.position
+        return (t + self.skipped) % self.run.period == self.position
 
     def expansion(self, t: int) -> Expansion:
         """e_t.
@@ -137,13 +135,13 @@ class ShiftProgram:
     @property
     def encounters(self) -> Sequence[int]:
         """The steps whose batch holds the sample that differs, increasing; a range where they are evenly spaced."""
-        batches = 1 if self.run.sampling == "without_replacement" else self.run.batches
-        return range((self.position - self.skipped) % batches, self.steps, batches)
+        period = self.run.period
+        return range((self.position - self.skipped) % period, self.steps, period)
 
     @property
     def constant(self) -> bool:
         """Whether every step is the same."""
-        return self.run.constant and (self.run.sampling != "cyclic" or self.run.batches == 1)
+        return self.run.constant and self.run.period == 1
 
     def composition(self) -> arb:
         """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""

@@ -27,7 +27,7 @@ class View:
     """What the routes ask of a run: expansions with and without the sample, and epochs."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
-        if run.sampling != "shuffled":
+        if run.scheme.name != "shuffled":
             raise InputError(f"An order needs shuffled batches, got sampling={run.sampling!r}; call bound.")
         self.run, self.assumption = run, assumption
         self.batches, self.count = run.batches, -(-run.steps // run.batches)

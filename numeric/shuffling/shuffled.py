@@ -18,18 +18,18 @@ Source: docs/proofs/shuffled.md (claims ours/shuffled/*).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isfinite, sqrt
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.conversion import rdp_to_dp
+from lastiterate.numeric.accounting.candidate import Candidate
+from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.optimum import Optimum, optimum
 from lastiterate.numeric.shift_program.participations import cheapest
 from lastiterate.numeric.shift_program.paths import AnyOrder, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -37,9 +37,7 @@ from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled,
 from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, blind_cost, each_by_itself, pool
 from lastiterate.numeric.shuffling.schedule import View
 
-__all__ = ["Mean", "Worst", "mean_dp", "mean_loss", "mean_routes", "worst_order", "worst_routes"]
-
-Array = NDArray[np.float64]
+__all__ = ["mean_at_delta", "mean_routes", "worst_routes"]
 
 _MOST_PLACES = 2048
 _AHEAD = 6
@@ -48,103 +46,84 @@ _FINE = 96
 _COARSE = 48
 
 
-@dataclass(frozen=True)
-class Worst:
-    """A bound for every order: cost (enclosed, in units of the noise squared), path and route."""
-
-    cost: arb
-    path: Shifts
-    route: str
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A rigorous bound at one Renyi order.
-
-    Attributes:
-        epsilon: of (order, epsilon)-RDP, rounded up; of either law from the other.
-        route: how it was found.
-        window: (tau, T), the steps that are paid for in the order that starts first.
-    """
-
-    epsilon: float
-    route: str
-    window: tuple[int, int]
-
-
-def worst_order(run: NoisySGD, assumption: Assumption) -> Worst:
-    """The least bound that holds for every order of the batches; see `worst_routes`."""
-    return min(worst_routes(run, assumption), key=lambda one: float(one.cost.upper()))
-
-
-def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Worst]:
-    """Every bound for the worst order, each valid.
+def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
+    """Every bound for the worst order.
 
     Args:
         run: a run with shuffled batches.
         assumption: what is assumed of the losses.
     """
+
+    def always(route: str, cost: arb, path: Shifts) -> Candidate:
+        found, window = Optimum(cost, path, route), (path.start, run.steps)
+        pair = DominatingPair(upper(cost))
+        return Candidate(route, "ours/shuffled/worst", window, pair, optimum=found, position=run.batches - 1)
+
     with precision():
         view = View(run, assumption)
-        found = [Worst(view.composition(), AnyOrder(0), "composition")]
+        found = [always("composition", view.composition(), AnyOrder(0))]
         if isfinite(run.diameter):
             last = (view.into(run.steps - 1).ball(exact(run.diameter)) / exact(run.noise_std_at(run.steps - 1))) ** 2
-            found.append(Worst(last, AnyOrder(run.steps - 1, run.diameter), "one last step"))
+            found.append(always("one last step", last, AnyOrder(run.steps - 1, run.diameter)))
         if view.late is not None:
             cost, path = cheapest(view.late, run.diameter)
-            return [*found, Worst(cost / exact(run.noise_std_at(0)) ** 2, path, "taut string, every encounter late")]
-        found += [Worst(exact(one), AnyOrder(start), route) for one, start, route in _pooled(view, None, _FINE)]
-        always = optimum(ShiftProgram(replace(run, sampling="without_replacement"), assumption))
-        return [*found, Worst(always.cost, AnyOrder(always.path.start, always.path.distance), "in every batch")]
+            cost /= exact(run.noise_std_at(0)) ** 2
+            return [*found, always("taut string, every encounter late", cost, path)]
+        found += [always(route, exact(cost), AnyOrder(start)) for cost, start, route in _pooled(view, None, _FINE)]
+        every = optimum(ShiftProgram(replace(run, sampling="without_replacement"), assumption))
+        return [*found, always("in every batch", every.cost, AnyOrder(every.path.start, every.path.distance))]
 
 
-def mean_loss(run: NoisySGD, assumption: Assumption, order: float) -> Mean:
-    """The least bound on the mean over orders, at one Renyi order; see `mean_routes`."""
-    return min(mean_routes(run, assumption, order), key=lambda one: one.epsilon)
-
-
-def mean_routes(run: NoisySGD, assumption: Assumption, order: float, *, cells: int = _FINE) -> list[Mean]:
-    """Every bound on the mean over orders, each valid.
+def mean_routes(run: NoisySGD, assumption: Assumption, order: float, worst: DominatingPair) -> list[Candidate]:
+    """Every bound on the mean over orders, at one Renyi order.
 
     Args:
         run: a run with shuffled batches.
         assumption: what is assumed of the losses.
         order: alpha > 1.
-        cells: how finely values are tabulated; a coarser table is faster and never below.
+        worst: dominates every order by itself, and so their mixture.
     """
-    return _means(View(run, assumption), order, cells)
+    return _means(View(run, assumption), order, worst, _FINE)
 
 
-def _means(view: View, order: float, cells: int) -> list[Mean]:
-    with precision():
-        kappa = upper(exact(order) * (exact(order) - 1) / 2)
-        return [
-            Mean(upper(exact(order) * exact(cost) / 2), route, (start, view.run.steps))
-            for cost, start, route in _pooled(view, kappa, cells)
-        ]
-
-
-def mean_dp(run: NoisySGD, assumption: Assumption, delta: float) -> tuple[float, float, Mean]:
-    """Epsilon of (epsilon, delta)-DP through the mean over orders, rounded up, with the Renyi order and its bound.
+def mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: DominatingPair) -> Candidate:
+    """The bound on the mean over orders whose conversion at one delta is the least found.
 
     Args:
-        run: as `mean_loss`.
+        run: as `mean_routes`.
         assumption: as there.
         delta: in (0, 1).
+        worst: as there.
     """
     from scipy.optimize import minimize_scalar  # a slow import that fixed batches do not need
 
-    view, tried = View(run, assumption), list[tuple[float, float, Mean]]()
+    view, tried = View(run, assumption), list[tuple[float, Candidate]]()
 
     def at(position: float, cells: int = _COARSE) -> float:
         order = 1 + 10.0**position
-        found = min(_means(view, order, cells), key=lambda one: one.epsilon)
-        tried.append((rdp_to_dp(order, found.epsilon, delta), order, found))
+        found = min(_means(view, order, worst, cells), key=lambda one: one.rdp(order))
+        tried.append((found.dp(delta), found))
         return tried[-1][0]
 
     best = minimize_scalar(at, bounds=(-1.5, 2.3), method="bounded", options={"maxiter": 10, "xatol": 0.01})
     at(float(best.x), _FINE)
-    return min(tried, key=lambda one: one[0])
+    return min(tried, key=lambda one: one[0])[1]
+
+
+def _means(view: View, order: float, worst: DominatingPair, cells: int) -> list[Candidate]:
+    """Means over orders; a table of fewer cells is faster and never below."""
+    with precision():
+        kappa = upper(exact(order) * (exact(order) - 1) / 2)
+        return [
+            Candidate(
+                route,
+                "ours/shuffled/mean",
+                (start, view.run.steps),
+                worst,
+                renyi=(order, upper(exact(order) * exact(cost) / 2)),
+            )
+            for cost, start, route in _pooled(view, kappa, cells)
+        ]
 
 
 def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float, int, str]]:

@@ -1,55 +1,28 @@
-"""One bound for random batches, and what every scheme of random batches has in common."""
+"""Bounds and quantities that all schemes of random batches share."""
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import nextafter
+from math import isfinite, nextafter
 
 import numpy as np
 
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
-from lastiterate.numeric.accounting.rdp import composed_rdp
+from lastiterate.numeric.accounting.candidate import Candidate
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, lower, upper
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.optimum import Optimum
+from lastiterate.numeric.subsampling.noise_split import Shares, SplitWindow
+from lastiterate.numeric.subsampling.noise_split_affine import straight_windows
+from lastiterate.numeric.subsampling.noise_split_general import curved_windows
 
-__all__ = ["CLOSE", "Sampled", "composition", "moved", "never_failing", "rate", "same_data"]
+__all__ = ["CLOSE", "composition", "moved", "rate", "same_data", "split_windows", "window_of_shifts", "worst_batches"]
 
 CLOSE = 1.01
 """Windows are priced with certainty where their estimate is at most so many times what is known."""
 _MOST_KINDS = 256
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """A rigorous bound at one order.
-
-    Attributes:
-        epsilon: of (order, epsilon)-RDP, rounded up; of either law from the other.
-        route: "composition", "window of shifts" or "worst batches".
-        window: (tau, T), the steps that are paid for.
-        share: beta, the share of the noise variance that hides the change of the data, on average over the window; 0
-            for worst batches.
-        composed: what dominates the last iterate, outside an event of chance ``composed.failure``; epsilon holds
-            without any such event.
-    """
-
-    epsilon: float
-    route: str
-    window: tuple[int, int]
-    share: float
-    composed: Composed
-
-    def within(self, order: float) -> float:
-        """Epsilon at an order outside the event in which ``composed`` may fail, rounded up."""
-        return composed_rdp(replace(self.composed, failure=0.0), order)
-
-
-def never_failing(composed: Composed, order: float, route: str, window: tuple[int, int], share: float) -> Sampled:
-    """The bound of a composition without a chance of failure."""
-    return Sampled(composed_rdp(composed, order), route, window, share, composed)
 
 
 def rate(run: NoisySGD) -> float:
@@ -77,7 +50,15 @@ def same_data(run: NoisySGD, assumption: Assumption) -> Callable[[int], Expansio
     return at
 
 
-def composition(run: NoisySGD, order: float) -> Sampled:
+def split_windows(shares: Shares) -> list[SplitWindow]:
+    """The best window found, or none where nothing bounds how far apart the runs are."""
+    if not isfinite(float(shares.reach.max())) or not shares.reach[0] > 0:
+        return []
+    found = straight_windows(shares) if shares.contractions is not None else curved_windows(shares)
+    return sorted(found, key=lambda one: one.estimate)[:1]
+
+
+def composition(run: NoisySGD) -> Candidate:
     """All steps, each with all of its noise. Beyond 256 kinds of steps, multipliers are rounded down to so many."""
     if run.constant:
         alike = {(run.step_size_at(0), run.noise_std_at(0)): run.steps}
@@ -96,4 +77,17 @@ def composition(run: NoisySGD, order: float) -> Sampled:
     for multiplier, node in zip(multipliers.tolist(), below.tolist(), strict=True):
         rounded[node] += counts[multiplier]
     parts = (SampledStep(rate(run), node, run.adjacency, count) for node, count in sorted(rounded.items()))
-    return never_failing(Composed(0.0, tuple(parts)), order, "composition", (0, run.steps), 1.0)
+    return Candidate("composition", run.scheme.claim, (0, run.steps), DominatingPair(0.0, tuple(parts)), share=1.0)
+
+
+def window_of_shifts(run: NoisySGD, found: SplitWindow) -> Candidate:
+    """The bound of the last steps, with their noise split."""
+    return Candidate(
+        "window of shifts", run.scheme.claim, (run.steps - found.length, run.steps), found.pair, share=found.share
+    )
+
+
+def worst_batches(run: NoisySGD, found: Optimum) -> Candidate:
+    """The bound for batches that may all hold the sample."""
+    pair = DominatingPair(upper(found.cost))
+    return Candidate("worst batches", run.scheme.claim, (found.path.start, run.steps), pair, optimum=found, share=0.0)

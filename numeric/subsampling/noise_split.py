@@ -20,7 +20,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import upper
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -47,13 +47,13 @@ class SplitWindow:
 
     Attributes:
         length: number of steps, the last of the run.
-        composed: what dominates it.
+        pair: what dominates it.
         share: mean share of the noise variance that hides the change of the data.
-        estimate: about the divergence of ``composed`` at the order of the search; no bound.
+        estimate: about the divergence of ``pair`` at the order of the search; no bound.
     """
 
     length: int
-    composed: Composed
+    pair: DominatingPair
     share: float
     estimate: float
 
@@ -163,7 +163,7 @@ class Shares:
             for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)
         )
         share = float(np.mean((multipliers / self.most[: len(multipliers)]) ** 2))
-        return SplitWindow(len(multipliers), Composed(cost, tuple(parts)), share, tolls + self.order / 2 * cost)
+        return SplitWindow(len(multipliers), DominatingPair(cost, tuple(parts)), share, tolls + self.order / 2 * cost)
 
 
 def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:

@@ -24,8 +24,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
 
-from lastiterate.numeric.accounting.dominating import Composed
-from lastiterate.numeric.accounting.rdp import composed_rdp
+from flint import arb
+
+from lastiterate.numeric.accounting.candidate import Candidate
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.losses.expansion import Expansion, Plus
 from lastiterate.numeric.rounding import exact, precision, upper
@@ -33,10 +34,18 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.binomial_tails import least_range
-from lastiterate.numeric.subsampling.common import CLOSE, Sampled, composition, moved, rate, same_data
+from lastiterate.numeric.subsampling.common import (
+    CLOSE,
+    composition,
+    moved,
+    rate,
+    same_data,
+    split_windows,
+    window_of_shifts,
+    worst_batches,
+)
 from lastiterate.numeric.subsampling.noise_split import Shares
 from lastiterate.numeric.subsampling.poisson_blocks import BlockShares, block
-from lastiterate.numeric.subsampling.windows import split_windows
 
 __all__ = ["mixed_rdp", "poisson_routes"]
 
@@ -70,8 +79,8 @@ class _Sized(Assumption):
 
 
 def poisson_routes(
-    run: NoisySGD, assumption: Assumption, order: float, delta: float | None = None, *, needed: bool = True
-) -> list[Sampled]:
+    run: NoisySGD, assumption: Assumption, order: float, delta: float | None = None, *, every: bool = True
+) -> list[Candidate]:
     """Composition, windows of shifts, and the worst case over coins, each valid for every size of the batches.
 
     Args:
@@ -79,34 +88,34 @@ def poisson_routes(
         assumption: what is assumed of the losses.
         order: alpha > 1.
         delta: the delta for which compositions that may fail are wanted; by default they serve the order.
-        needed: whether routes that a glance shows to be worse are wanted too.
+        every: whether routes that cannot be the least are wanted too.
     """
     with precision():
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
-        found = [composition(run, order)]
-        surely = found[0].epsilon
+        found = [composition(run)]
+        surely = found[0].rdp(order)
         others = run.dataset_size - 1
-        every = (0, others) if rate(run) < 1 else (others, others)
-        found += _for_sizes(run, assumption, order, every, 0.0, surely, needed=needed)
-        surely = min(one.epsilon for one in found)  # for every sequence of sizes
+        sizes = (0, others) if rate(run) < 1 else (others, others)
+        found += _for_sizes(run, assumption, order, sizes, 0.0, surely, every=every)
+        surely = min(one.rdp(order) for one in found)  # for every sequence of sizes
         for low, high, tail in _ranges(run, assumption, order, surely, delta):
-            found += _for_sizes(run, assumption, order, (low, high), tail, surely, needed=needed)
+            found += _for_sizes(run, assumption, order, (low, high), tail, surely, every=every)
         if isinstance(assumption, StronglyConvex) and not isinstance(run.step_size, tuple) and rate(run) < 1:
             log_chance = _log_chances(order, surely, delta)[1]
-            found += _in_blocks(run, assumption, order, log_chance, surely, needed=needed)
+            found += _in_blocks(run, assumption, order, log_chance, surely, every=every)
     return _least_of_each(found, order, delta)
 
 
-def _least_of_each(found: list[Sampled], order: float, delta: float | None) -> list[Sampled]:
+def _least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
     """The best bound of every route; where a delta is meant, one that may fail is kept beside one that never does."""
 
-    def spent(one: Sampled) -> float:
-        return one.epsilon if delta is None else one.within(order)
+    def spent(one: Candidate) -> float:
+        return one.rdp(order) if delta is None else one.pair.conditional.rdp(order)
 
-    best: dict[tuple[str, bool], Sampled] = {}
+    best: dict[tuple[str, bool], Candidate] = {}
     for one in found:
-        key = (one.route, delta is not None and one.composed.failure > 0)
+        key = (one.route, delta is not None and one.pair.failure > 0)
         if key not in best or spent(one) < spent(best[key]):
             best[key] = one
     return list(best.values())
@@ -142,29 +151,26 @@ def _for_sizes(
     tail: float,
     surely: float,
     *,
-    needed: bool,
-) -> list[Sampled]:
+    every: bool,
+) -> list[Candidate]:
     """Windows and worst batches over a range of sizes; ``surely`` is a bound for every sequence of sizes."""
     sized, fixed = _Sized(assumption, *sizes), _fixed(run)
     program = ShiftProgram(fixed, sized)
 
-    def bounded(composed: Composed, route: str, length: int, share: float) -> Sampled:
+    def bounded(one: Candidate) -> Candidate:
         # A distance that is tracked from the beginning needs the sizes of all steps.
-        covered = length if assumption.expansive else run.steps
-        failure = min(1.0, upper(covered * exact(tail)))
-        epsilon = mixed_rdp(composed_rdp(composed, order), failure, surely, order)
-        window = (run.steps - length, run.steps)
-        return Sampled(epsilon, route, window, share, replace(composed, failure=failure))
+        covered = run.steps - one.window[0] if assumption.expansive else run.steps
+        return _mixed(one, covered * exact(tail), surely, order)
 
     shares = Shares(program, same_data(fixed, sized), moved(run), rate(run), run.adjacency, order)
     routes = [
-        bounded(one.composed, "window of shifts", one.length, one.share)
-        for one in (split_windows(shares) if needed or shares.least() < surely else [])
-        if needed or one.estimate < surely * CLOSE
+        bounded(window_of_shifts(run, one))
+        for one in (split_windows(shares) if every or shares.least() < surely else [])
+        if every or one.estimate < surely * CLOSE
     ]
-    if needed or not min([surely, *(one.epsilon for one in routes)]) <= order / 2 * program.least():
+    if every or not min([surely, *(one.rdp(order) for one in routes)]) <= order / 2 * program.least():
         worst = optimum(program)
-        routes.append(bounded(Composed(upper(worst.cost)), "worst batches", run.steps - worst.path.start, 0.0))
+        routes.append(bounded(worst_batches(run, worst)))
     return routes
 
 
@@ -176,8 +182,8 @@ def _fixed(run: NoisySGD) -> NoisySGD:
 
 
 def _in_blocks(
-    run: NoisySGD, assumption: StronglyConvex, order: float, log_chance: float, surely: float, *, needed: bool
-) -> list[Sampled]:
+    run: NoisySGD, assumption: StronglyConvex, order: float, log_chance: float, surely: float, *, every: bool
+) -> list[Candidate]:
     """Windows of blocks that contract, see `poisson_blocks`; ``surely`` is a bound for every sequence of sizes."""
     others = run.dataset_size - 1
     fixed, sized = _fixed(run), _Sized(assumption, 0, others)
@@ -190,13 +196,19 @@ def _in_blocks(
         shares = BlockShares(program, shared, moved(run), rate(run), run.adjacency, order, known)
         for one in split_windows(shares):
             covered = -(-run.steps // width) if known.tracked else one.length // width
-            failure = min(1.0, upper(covered * exact(known.chance)))
-            if needed or one.estimate < surely * CLOSE:
-                epsilon = mixed_rdp(composed_rdp(one.composed, order), failure, surely, order)
-                window = (run.steps - one.length, run.steps)
-                composed = replace(one.composed, failure=failure)
-                found.append(Sampled(epsilon, "window of shifts", window, one.share, composed))
+            if every or one.estimate < surely * CLOSE:
+                window = window_of_shifts(run, one)
+                found.append(_mixed(window, covered * exact(known.chance), surely, order))
     return found
+
+
+def _mixed(inside: Candidate, chance: arb, surely: float, order: float) -> Candidate:
+    """A bound that may fail with this chance, and then is ``surely`` at the order."""
+    failure = min(1.0, upper(chance))
+    if not failure:
+        return inside
+    epsilon = mixed_rdp(inside.pair.rdp(order), failure, surely, order)
+    return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(order, epsilon))
 
 
 def mixed_rdp(inside: float, failure: float, outside: float, order: float) -> float:

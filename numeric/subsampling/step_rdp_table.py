@@ -1,6 +1,6 @@
 """Prices of one sampled step over a range of noise, in floats: for the search of shares, never for a claim.
 
-The price S of `composed_rdp.step_price` depends on the noise alone, as a multiple of the move. Among nodes of the
+The price S of `dominating.step_rdp` depends on the noise alone, as a multiple of the move. Among nodes of the
 multiplier, the one that minimises S + pull multiplier^2 is a vertex of the lower convex hull of (multiplier^2, S), so
 that one sorted table of slopes answers for every pull at once.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.rdp import HIGH_ORDER, LEAST_MULTIPLIER
+from lastiterate.numeric.accounting.dominating import HIGH_ORDER, LEAST_MULTIPLIER
 
 __all__ = ["PriceTable", "approximate_prices"]
 
@@ -58,7 +58,7 @@ class PriceTable:
 
 
 def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
-    """S at each multiplier, to about four digits. Arguments as `composed_rdp.step_price`, shape (k,)."""
+    """S at each multiplier, to about four digits. Arguments as `dominating.step_rdp`, shape (k,)."""
     whole = order / (2 * multipliers**2)
     if rate >= 1 or order > HIGH_ORDER:
         return np.asarray(whole)

@@ -83,11 +83,11 @@ def solved(plan: Plan, row: int) -> tuple[int, Result]:
     try:
         run, assumption, target = plan.point(row)
         adjacency = run.adjacency
-        found = bound(run, assumption, **target).as_dict()
+        found = bound(run, assumption, **target)
     except InputError as error:
         return row, Result(None, None, "", "", adjacency, str(error))
-    numbers = {name: found.get(name) for name in ("epsilon", "mu", "route", "theorem")}
-    return row, Result(**numbers, adjacency=adjacency, error="")  # type: ignore[arg-type]
+    epsilon = found.epsilon if target else None
+    return row, Result(epsilon, found.mu, found.route, found.claim, adjacency, "")
 
 
 _Pool = Callable[[Plan, Iterable[int]], Iterator[tuple[int, Result]]]

@@ -26,7 +26,7 @@ class Result(NamedTuple):
         epsilon: rounded up; None where the point is refused.
         mu: of mu-GDP, rounded up; None where the bound is of another kind.
         route: how the bound was found.
-        theorem: key of the ledger's claim behind it.
+        claim: key of the ledger's claim behind it.
         adjacency: "replace" or "add_remove".
         error: why there is no number, in one sentence; "" where there is one.
     """
@@ -34,7 +34,7 @@ class Result(NamedTuple):
     epsilon: float | None
     mu: float | None
     route: str
-    theorem: str
+    claim: str
     adjacency: str
     error: str
 

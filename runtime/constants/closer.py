@@ -18,10 +18,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
-from lastiterate.numeric.results import Bound, RenyiBound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.curvature import curvature_along
 from lastiterate.runtime.constants.extremes import Extrapolation, extrapolate
@@ -81,7 +80,7 @@ class CloserLook:
     curvature: float | None
     extremes: tuple[Extrapolation | None, ...]
     certified: LossConstants | None
-    bounded: Bound | RenyiBound | None
+    bounded: Bound | None
 
     def as_dict(self) -> dict[str, object]:
         """Everything, ready for JSON; what is infinite is null there."""

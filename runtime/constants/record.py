@@ -1,7 +1,7 @@
 """What a measurement says: constants for many orders, the measured modulus, and how far to trust them.
 
 Everything here is a *lower* estimate. The largest ratio over sampled pairs is at most the true Hölder
-constant, so a privacy number computed from it is a `lastiterate.numeric.results.Estimate`: it holds only if the true
+constant, so a privacy number computed from it is a `lastiterate.numeric.bound.Estimate`: it holds only if the true
 constant is no larger than the sampled one.
 """
 

@@ -22,8 +22,7 @@ from opacus.accountants import IAccountant, register_accountant
 from opacus.optimizers import DPOptimizer
 from torch import Tensor
 
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
-from lastiterate.numeric.accounting.pld import composed_epsilon
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import why_composition
@@ -142,7 +141,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             InputError: delta is out of range, or the domain was described and steps were not projected to it.
         """
         delta = chance("delta", delta)
-        composed = composed_epsilon(self.composition(), delta)
+        composed = self.composition().dp(delta)
         self._route = "composition through PLD"
         if not len(self):
             self._route = "no steps"
@@ -171,9 +170,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """How the last call of `get_epsilon` found its number; empty before it."""
         return self._route
 
-    def composition(self) -> Composed:
+    def composition(self) -> DominatingPair:
         """All steps so far, as if every iterate were released; needs no description."""
-        return Composed(0.0, tuple(SampledStep(q, sigma, "add_remove", times) for sigma, q, times in self.history))
+        return DominatingPair(
+            0.0, tuple(SampledStep(q, sigma, "add_remove", times) for sigma, q, times in self.history)
+        )
 
     def run(self) -> NoisySGD:
         """The steps so far as a run, the noise rounded down.

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.bound import bound, estimate
+    from lastiterate.numeric.bound import Bound, Estimate, bound, estimate
     from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from lastiterate.numeric.lower import Lower, lower_bound
     from lastiterate.numeric.random_projection.bound import ProjectionBound, projection_bound
     from lastiterate.numeric.random_projection.run import RandomProjectionRun
-    from lastiterate.numeric.results import Bound, Estimate
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.numeric.shift_program.bracket import Bracket, bracket
     from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -96,7 +95,7 @@ __all__ = [
 _HOMES = {
     "numeric.losses.assumptions": "Assumption Blocks Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated",
     "numeric.losses.automatic_clipping": "automatic_clipping",
-    "numeric.bound": "bound estimate",
+    "numeric.bound": "Bound Estimate bound estimate",
     "numeric.shift_program.bracket": "Bracket bracket",
     "numeric.calibrate": "calibrate",
     "numeric.compare": "compare",
@@ -107,7 +106,6 @@ _HOMES = {
     "numeric.random_projection.bound": "ProjectionBound projection_bound",
     "numeric.random_projection.run": "RandomProjectionRun",
     "numeric.losses.measured": "Measured",
-    "numeric.results": "Bound Estimate",
     "numeric.run": "NoisySGD",
     "numeric.sweeps.run": "sweep",
     "proofs_checks.stated": "theorem",

@@ -15,9 +15,7 @@ from collections.abc import Callable
 from flint import ctx
 
 import lastiterate as li
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
-from lastiterate.numeric.accounting.pld import composed_epsilon
-from lastiterate.numeric.accounting.rdp import composed_rdp
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.divergences import s_down, s_up
 
 PLAIN = li.NoisySGD(7, 0.1, 0.3, 1.7, 3)
@@ -42,8 +40,8 @@ ABOVE: dict[str, Callable[[], float]] = {
     "holder": lambda: li.bound(CURVED, HOLDER, order=2.0).epsilon,
     "schedule": lambda: li.bound(VARIED, BENT, order=2.0).epsilon,
     "drawn once": lambda: li.bound(ONCE, li.Smooth(1.0), order=20.0).epsilon,
-    "drawn once, delta": lambda: composed_epsilon(Composed(0.0, (STEP,)), 1e-5),
-    "drawn often": lambda: composed_rdp(Composed(0.0, (MANY,)), 4.0),
+    "drawn once, delta": lambda: DominatingPair(0.0, (STEP,)).dp(1e-5),
+    "drawn often": lambda: DominatingPair(0.0, (MANY,)).rdp(4.0),
     "drawn often, delta": lambda: li.bound(POISSON, li.Convex(1.0), delta=1e-5).epsilon,
     "drawn in a window": lambda: li.bound(WINDOWED, li.Convex(1.0), order=4.0).epsilon,
     "shuffled": lambda: li.bound(SHUFFLED, li.Convex(1.0), order=3.0).epsilon,

@@ -14,12 +14,11 @@ from mpmath import mpf
 from oracle import SLACK, cost, exact_shifts, expand, gdp_delta, states, tracked
 from programs import ASSUMPTIONS, run_of, settings
 
-from lastiterate.numeric.bound import bound, estimate
+from lastiterate.numeric.bound import Bound, Estimate, bound, estimate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.published.chien_li import theorem_3_1, theorem_3_7
-from lastiterate.numeric.results import Bound, Estimate
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram

@@ -7,9 +7,8 @@ from math import inf, sqrt
 
 import pytest
 
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
-from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.bound import bound, estimate
 from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
 from lastiterate.numeric.errors import InputError
@@ -83,7 +82,7 @@ def test_the_poisson_event_is_the_composition() -> None:
     run = replace(_RUN, sampling="poisson", adjacency="")
     accountant = dp.pld.PLDAccountant()
     accountant.compose(to_dp_event(run))
-    ours = composed_epsilon(Composed(0.0, (SampledStep(0.1, 2.4, "add_remove", 120),)), 1e-5)
+    ours = DominatingPair(0.0, (SampledStep(0.1, 2.4, "add_remove", 120),)).dp(1e-5)
     assert ours == pytest.approx(accountant.get_epsilon(1e-5), rel=3e-3)
 
 
@@ -105,11 +104,11 @@ def test_random_batches_as_a_pld() -> None:
     found = bound(replace(_RUN, steps=400), StronglyConvex(1.0, 0.5), delta=1e-5)
     law = to_pld(found)
     assert found.epsilon * (1 - 1e-3) <= law.get_epsilon_for_delta(1e-5) <= found.epsilon * (1 + 3e-3)
-    adding = Composed(0.3, (SampledStep(0.1, 2.0, "add_remove", 30),), failure=1e-6)
-    law = to_pld(replace(found, composed=adding))
-    expected = composed_epsilon(adding, 1e-5)
+    adding = DominatingPair(0.3, (SampledStep(0.1, 2.0, "add_remove", 30),), failure=1e-6)
+    law = to_pld(replace(found, candidate=replace(found.candidate, pair=adding)))
+    expected = adding.dp(1e-5)
     assert expected * (1 - 1e-3) <= law.get_epsilon_for_delta(1e-5) <= expected * (1 + 3e-3)
-    nothing = to_pld(replace(found, composed=Composed(0.0)))
+    nothing = to_pld(replace(found, candidate=replace(found.candidate, pair=DominatingPair(0.0))))
     assert nothing.get_epsilon_for_delta(1e-5) == 0.0
 
 
@@ -153,4 +152,4 @@ def test_what_no_grid_of_losses_can_hold() -> None:
         ):
             to_pld(found, tail_mass=tail)
     with pytest.raises(InputError, match=r"^to_pld needs a finite bound, got cost=1e\+40; add noise\.$"):
-        to_pld(replace(found, cost=1e40))
+        to_pld(replace(found, candidate=replace(found.candidate, pair=DominatingPair(1e40))))

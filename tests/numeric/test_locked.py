@@ -24,7 +24,8 @@ from lastiterate.numeric import divergences
 from lastiterate.numeric.calibrate import VARIED
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
 from lastiterate.numeric.shuffling.shuffled import mean_routes, worst_routes
-from lastiterate.numeric.subsampling.without_replacement import sampled_routes
+from lastiterate.numeric.subsampling.poisson import poisson_routes
+from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
 
 LOCKED = Path(__file__).with_name("locked.json")
 CLOSE = 1e-7
@@ -64,15 +65,20 @@ def _run(length: str, sampling: str, noise: float) -> li.NoisySGD:
 
 def _bound(run: li.NoisySGD, loss: li.Assumption, target: dict[str, float]) -> list[Any]:
     found = li.bound(run, loss, **target)
-    return [found.epsilon, found.route, *found.window, found.theorem]
+    return [found.epsilon, found.route, *found.window, found.claim]
 
 
 def _routes(run: li.NoisySGD, loss: li.Assumption) -> list[Any]:
     if run.sampling == "shuffled":
-        worst = [(one.route, float(one.cost.upper()), one.path.start) for one in worst_routes(run, loss)]
-        return [worst, [(one.route, one.epsilon, *one.window) for one in mean_routes(run, loss, 4.0)]]
-    found = [*sampled_routes(run, loss, 4.0), *sampled_routes(run, loss, 4.0, 1e-5)]
-    return [(one.route, one.epsilon, *one.window, one.share, one.composed.failure) for one in found]
+        worst = worst_routes(run, loss)
+        means = mean_routes(run, loss, 4.0, worst[0].pair)
+        return [
+            [(one.route, one.pair.cost, one.window[0]) for one in worst],
+            [(one.route, one.rdp(4.0), *one.window) for one in means],
+        ]
+    routes = poisson_routes if run.sampling == "poisson" else without_replacement_routes
+    found = [*routes(run, loss, 4.0), *routes(run, loss, 4.0, 1e-5)]
+    return [(one.route, one.rdp(4.0), *one.window, one.share, one.pair.failure) for one in found]
 
 
 def _lower(run: li.NoisySGD, loss: li.Assumption, target: dict[str, float]) -> list[Any]:

@@ -17,9 +17,8 @@ from exact_points import Point, value
 from flint import arb
 from sympy import Expr, Integer, Rational, S, Symbol, ceiling, diff, log
 
-from lastiterate.numeric import results
-from lastiterate.numeric.accounting import conversion, gdp, rdp
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
+from lastiterate.numeric.accounting import conversion, gdp
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.divergences import hockey_stick, renyi_gaussian, replacement_step, s_down, s_up
 from lastiterate.numeric.losses import certified
 from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, Holder, Smooth, StronglyConvex, Sum
@@ -30,7 +29,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program import affine, fallback
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
-from lastiterate.numeric.shuffling.shuffled import worst_routes
+from lastiterate.numeric.shuffling.schedule import View
 from lastiterate.numeric.subsampling import binomial_tails, common, poisson, poisson_blocks
 from lastiterate.symbolic import gaussian, shift_program
 from lastiterate.symbolic.formulas import accounting, divergences, losses, update
@@ -106,9 +105,9 @@ def omega(p: Point) -> Expr:
     return p.L * p.z**p.lam
 
 
-def composed(p: Point) -> Composed:
+def composed(p: Point) -> DominatingPair:
     step = SampledStep(p("q"), p("sigma"), "add_remove", int(p.w))
-    return Composed(p("D"), (step,))
+    return DominatingPair(p("D"), (step,))
 
 
 def block(p: Point) -> poisson_blocks.Block | None:
@@ -271,11 +270,11 @@ PAIRS = (
          lambda p: projection.order_limit(
              sensitivity=p("x"), noise_std=p("sigma"), dimension=int(p.b), entry_std=p("y")), side=-1),
     # Accounting.
-    Pair("results.rdp_epsilon", lambda p: accounting.gdp_rdp(p.D, p.alpha),
-         lambda p: results.rdp_epsilon(p("D"), p("alpha"))),
-    Pair("accounting.rdp.composed_rdp",
+    Pair("accounting.dominating.DominatingPair.rdp", lambda p: accounting.gdp_rdp(p.D, p.alpha),
+         lambda p: DominatingPair(p("D")).rdp(p("alpha"))),
+    Pair("accounting.dominating.step_rdp",
          lambda p: accounting.amplified_rdp(p.D, p.whole, p.w, divergences.up_sum(p.q, 1 / p.sigma, int(p.whole))),
-         lambda p: rdp.composed_rdp(composed(p), float(p.whole)), QUADRATURE),
+         lambda p: composed(p).rdp(float(p.whole)), QUADRATURE),
     Pair("accounting.gdp.gdp_delta", lambda p: gaussian.delta_of_gdp(p.y, p.x),
          lambda p: gdp.gdp_delta(p("x"), p("y"))),
     Pair("accounting.gdp.gdp_epsilon", lambda p: p.d,
@@ -298,7 +297,7 @@ PAIRS = (
          lambda p: float(pool(np.array([p("x"), p("y"), p("D")]), float(p.alpha * (p.alpha - 1) / 2))), FLOAT),
     Pair("shuffling.schedule.View.composition",
          lambda p: -(-p.T // (p.n // p.b)) * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
-         lambda p: worst_routes(run(p, "shuffled"), hoelder(p))[0].cost, BALL, wants=lambda p: p.T > 1),
+         lambda p: View(run(p, "shuffled"), hoelder(p)).composition(), BALL, wants=lambda p: p.T > 1),
 )  # fmt: skip
 
 

@@ -11,11 +11,11 @@ import pytest
 from random_runs import CASES, Case, drawn
 from scipy.special import ndtr
 
+from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.results import rdp_epsilon
 from lastiterate.numeric.run import NoisySGD
 
 _SLACK = 1 + 1e-9
@@ -63,7 +63,7 @@ def test_monotone(name: str) -> None:
 def test_monotone_in_the_order() -> None:
     rng = np.random.default_rng(2)
     for cost, order, up in np.exp(rng.uniform((-12, 0.01, 0), (5, 5, 0.7), (CASES, 3))).tolist():
-        assert rdp_epsilon(cost, order) <= rdp_epsilon(cost, order * up)
+        assert DominatingPair(cost).rdp(order) <= DominatingPair(cost).rdp(order * up)
 
 
 @pytest.mark.parametrize("size", [25, pytest.param(100, marks=pytest.mark.nightly)])

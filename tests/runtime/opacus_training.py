@@ -9,8 +9,7 @@ import torch
 from opacus import PrivacyEngine
 from torch.utils.data import DataLoader, TensorDataset
 
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
-from lastiterate.numeric.accounting.pld import composed_epsilon
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.opacus import LastIterateAccountant
 
@@ -65,4 +64,4 @@ class Training:
 
 
 def composition(steps: int, noise: float = 1.5) -> float:
-    return composed_epsilon(Composed(0.0, (SampledStep(0.1, noise, "add_remove", steps),)), DELTA)
+    return DominatingPair(0.0, (SampledStep(0.1, noise, "add_remove", steps),)).dp(DELTA)

@@ -10,13 +10,13 @@ from lastiterate.commands.measuring import computing, from_checkpoint, progress,
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
+    from lastiterate.numeric.bound import Bound
     from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.lower.audit import Audit
-    from lastiterate.numeric.results import Bound, RenyiBound
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.runtime.workloads.workload import Workload
 
-    Bounds = list[tuple[str, Bound | RenyiBound]]
+    Bounds = list[tuple[str, Bound]]
 
 _EXAMPLES = """\b
 Examples:

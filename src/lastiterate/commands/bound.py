@@ -8,7 +8,7 @@ import click
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.results import Bound, RenyiBound
+    from lastiterate.numeric.bound import Bound
 
 _EXAMPLE = """\b
 Examples:
@@ -46,13 +46,13 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
         say_json(found.as_dict())
         return
     click.echo(f"the last iterate is {found}, whichever run is the numerator")
-    click.echo(f"by {found.route}: {_steps(found)}; claim {found.theorem}")
+    click.echo(f"by {found.route}: {_steps(found)}; claim {found.claim}")
     click.echo("assuming that")
     for statement in found.assumptions:
         click.echo(f"  - {statement}")
 
 
-def _steps(found: "Bound | RenyiBound") -> str:
+def _steps(found: "Bound") -> str:
     """Which steps are charged, and why all of them are where all of them are."""
     from lastiterate.numeric.explain import why_composition
 

@@ -12,7 +12,7 @@ from lastiterate.commands.measuring import computing, from_checkpoint, progress,
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.results import Estimate
+    from lastiterate.numeric.bound import Estimate
     from lastiterate.runtime.constants.closer import CloserLook
     from lastiterate.runtime.constants.record import HolderEstimate
     from lastiterate.runtime.workloads.workload import Workload

@@ -13,7 +13,7 @@ from lastiterate.numeric.published.evaluators import EVALUATORS
 from lastiterate.runtime.constants.kinds import Kind
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.results import Estimate
+    from lastiterate.numeric.bound import Estimate
     from lastiterate.runtime.constants.closer import CloserLook
     from lastiterate.runtime.constants.extremes import Extrapolation
     from lastiterate.runtime.constants.record import HolderEstimate

@@ -13,9 +13,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
-from lastiterate.numeric.accounting.pld import composed_epsilon, releases
 from lastiterate.numeric.accounting.pld_fft import Composition, _convolved
 from lastiterate.numeric.accounting.pld_lattice import Release
 from lastiterate.numeric.divergences import Mixture, hockey_stick_gaussian, hockey_stick_mixtures, s_up
@@ -34,26 +33,26 @@ def _profile(q: float, noise: float, t: float, side: str) -> tuple[float, float]
     return found.lower, found.upper
 
 
-def _one(q: float, noise: float, adjacency: str, count: int, cost: float = 0.0) -> Composed:
-    return Composed(cost, (SampledStep(q, noise, adjacency, count),))
+def _one(q: float, noise: float, adjacency: str, count: int, cost: float = 0.0) -> DominatingPair:
+    return DominatingPair(cost, (SampledStep(q, noise, adjacency, count),))
 
 
 @pytest.mark.parametrize("cost", [1e-4, 1.0, 30.0])
 def test_a_gaussian_alone_is_exact(cost: float) -> None:
     exact = gdp_epsilon(sqrt(cost), 1e-5)
-    assert exact <= composed_epsilon(Composed(cost), 1e-5) <= exact * (1 + 1e-14)
+    assert exact <= DominatingPair(cost).dp(1e-5) <= exact * (1 + 1e-14)
 
 
 @pytest.mark.parametrize(("cost", "delta"), [*product([1e-3, 1.0, 30.0], [1e-3, 1e-6, 1e-12])])
 def test_a_gaussian_on_the_lattice(cost: float, delta: float) -> None:
     exact = gdp_epsilon(sqrt(cost), delta)
-    found = composed_epsilon(_one(1e-9, 100.0, "replace", 1, cost), delta)
+    found = _one(1e-9, 100.0, "replace", 1, cost).dp(delta)
     assert exact <= found <= 1.003 * exact + 1e-6
 
 
 @pytest.mark.parametrize("adjacency", _ADJACENCIES)
 def test_a_rate_of_one_is_gaussian(adjacency: str) -> None:
-    assert composed_epsilon(_one(1.0, 2.0, adjacency, 8, cost=2.0), 1e-5) == pytest.approx(gdp_epsilon(2.0, 1e-5))
+    assert _one(1.0, 2.0, adjacency, 8, cost=2.0).dp(1e-5) == pytest.approx(gdp_epsilon(2.0, 1e-5))
 
 
 @settings(max_examples=25)
@@ -64,7 +63,7 @@ def test_a_rate_of_one_is_gaussian(adjacency: str) -> None:
     st.sampled_from(_ADJACENCIES),
 )
 def test_one_step_against_the_profile(q: float, noise: float, delta: float, adjacency: str) -> None:
-    found = composed_epsilon(_one(q, noise, adjacency, 1), delta)
+    found = _one(q, noise, adjacency, 1).dp(delta)
     sides = ("replace",) if adjacency == "replace" else ("remove", "add")
     assert all(_profile(q, noise, exp(found), side)[0] <= delta for side in sides)
     if found > 0.003:
@@ -116,7 +115,7 @@ def test_against_dp_accounting(q: float, noise: float, count: int, delta: float)
         ).self_compose(count)
         for pessimistic in (True, False)
     }
-    found = composed_epsilon(_one(q, noise, "add_remove", count), delta)
+    found = _one(q, noise, "add_remove", count).dp(delta)
     assert law[False].get_epsilon_for_delta(delta) <= found <= 1.003 * law[True].get_epsilon_for_delta(delta)
 
 
@@ -130,38 +129,38 @@ def test_inside_the_brackets_of_prv_accountant(q: float, noise: float, count: in
     step = prv.PoissonSubsampledGaussianMechanism(sampling_probability=q, noise_multiplier=noise)
     accountant = prv.PRVAccountant(prvs=[step], max_self_compositions=[count], eps_error=0.01, delta_error=delta / 1000)
     below, _, above = accountant.compute_epsilon(delta=delta, num_self_compositions=[count])
-    assert below <= composed_epsilon(_one(q, noise, "add_remove", count), delta) <= above
+    assert below <= _one(q, noise, "add_remove", count).dp(delta) <= above
 
 
 @pytest.mark.parametrize("count", [1, 1000, 10**6, 10**8])
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-30])
 def test_below_what_renyi_gives(count: int, delta: float) -> None:
     q, noise = 0.02, sqrt(count) / 20 + 1
-    found = composed_epsilon(_one(q, noise, "add_remove", count), delta)
+    found = _one(q, noise, "add_remove", count).dp(delta)
     orders = [2, 3, 5, 8, 16, 32, 64, 128, 256, 512]
     assert 0 <= found <= min(rdp_to_dp(a, count * s_up(q, noise, alpha=a).upper, delta) for a in orders)
 
 
 def test_little_noise_and_schedules() -> None:
-    found = composed_epsilon(_one(0.3, 0.02, "add_remove", 3), 1e-5)
+    found = _one(0.3, 0.02, "add_remove", 3).dp(1e-5)
     assert 3 * 0.5 * 50**2 < found < gdp_epsilon(50 * sqrt(3), 1e-5)
-    many = Composed(0.1, tuple(SampledStep(0.01, 1 + k / 100, "replace", 10) for k in range(100)))
-    low = Composed(0.1, (SampledStep(0.01, 1.99, "replace", 1000),))
-    high = Composed(0.1, (SampledStep(0.01, 1.0, "replace", 1000),))
-    found = composed_epsilon(many, 1e-6)
-    assert composed_epsilon(low, 1e-6) < found < composed_epsilon(high, 1e-6)
+    many = DominatingPair(0.1, tuple(SampledStep(0.01, 1 + k / 100, "replace", 10) for k in range(100)))
+    low = DominatingPair(0.1, (SampledStep(0.01, 1.99, "replace", 1000),))
+    high = DominatingPair(0.1, (SampledStep(0.01, 1.0, "replace", 1000),))
+    found = many.dp(1e-6)
+    assert low.dp(1e-6) < found < high.dp(1e-6)
 
 
 def test_failure_is_taken_off_delta() -> None:
     plain = _one(0.1, 2.0, "replace", 50)
-    failing = Composed(0.0, plain.steps, failure=6e-6)
-    assert composed_epsilon(failing, 1e-5) == pytest.approx(composed_epsilon(plain, 4e-6), rel=1e-5)
-    assert composed_epsilon(Composed(0.0, plain.steps, failure=1e-5), 1e-5) == inf
+    failing = DominatingPair(0.0, plain.steps, failure=6e-6)
+    assert failing.dp(1e-5) == pytest.approx(plain.dp(4e-6), rel=1e-5)
+    assert DominatingPair(0.0, plain.steps, failure=1e-5).dp(1e-5) == inf
 
 
 def test_nothing_released_costs_nothing() -> None:
-    assert composed_epsilon(Composed(0.0), 1e-5) == 0.0
-    assert composed_epsilon(_one(0.01, 5.0, "replace", 1), 0.5) == 0.0
+    assert DominatingPair(0.0).dp(1e-5) == 0.0
+    assert _one(0.01, 5.0, "replace", 1).dp(0.5) == 0.0
 
 
 @pytest.mark.parametrize("side", ["remove", "add", "replace"])
@@ -222,7 +221,7 @@ def test_the_error_of_the_transform_is_that_of_its_roundings(counts: list[int]) 
 
 
 def test_masses_are_those_of_a_law_that_is_not_tilted() -> None:
-    found = releases(_one(0.1, 1.0, "replace", 5), "replace")
+    found = _one(0.1, 1.0, "replace", 5).releases("replace")
     plain, tilted = Composition.of(found, 1e-6, tilt=0.0), Composition.of(found, 1e-6)
     assert plain is not None
     assert tilted is not None
@@ -232,7 +231,7 @@ def test_masses_are_those_of_a_law_that_is_not_tilted() -> None:
 
 
 def test_a_target_just_below_the_profile_at_zero_is_met_next_to_zero() -> None:
-    law = Composition.of(releases(_one(0.1, 1.0, "replace", 5), "replace"), 0.05)
+    law = Composition.of(_one(0.1, 1.0, "replace", 5).releases("replace"), 0.05)
     assert law is not None
     delta = law.delta(0.0) * (1 - 1e-14)
     found = law.epsilon(delta)
@@ -241,9 +240,9 @@ def test_a_target_just_below_the_profile_at_zero_is_met_next_to_zero() -> None:
 
 
 def test_more_is_never_less() -> None:
-    values = [composed_epsilon(_one(0.05, 1.5, "replace", count, cost), 1e-6)
+    values = [_one(0.05, 1.5, "replace", count, cost).dp(1e-6)
               for cost, count in [(0.0, 10), (0.0, 20), (0.5, 20), (0.5, 40)]]  # fmt: skip
     assert values == sorted(values)
-    sides = [side for release in releases(_one(0.1, 1.0, "add_remove", 5, 1.0), "add") for side in [release.side]]
+    sides = [side for release in _one(0.1, 1.0, "add_remove", 5, 1.0).releases("add") for side in [release.side]]
     assert sides == ["add", "remove"]
-    assert composed_epsilon(_one(0.1, 1.0, "add_remove", 5), log(2) * 1e-6) > 0
+    assert _one(0.1, 1.0, "add_remove", 5).dp(log(2) * 1e-6) > 0

@@ -2,8 +2,7 @@
 
 import pytest
 
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep
-from lastiterate.numeric.accounting.rdp import composed_rdp, step_price
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep, step_rdp
 from lastiterate.numeric.divergences import replacement_step, s_down, s_up
 from lastiterate.numeric.errors import InputError
 
@@ -12,17 +11,17 @@ from lastiterate.numeric.errors import InputError
 def test_prices_add_and_serve_both_directions(order: float) -> None:
     steps = (SampledStep(0.1, 1.0, "add_remove", 3), SampledStep(0.2, 2.0, "replace", 1))
     expected = order * 0.5 / 2 + 3 * s_up(0.1, 1.0, alpha=order).upper + replacement_step(0.2, 2.0, alpha=order).upper
-    assert composed_rdp(Composed(0.5, steps), order) == pytest.approx(expected, rel=1e-12)
-    assert composed_rdp(Composed(0.0, steps[:1]), order) >= 3 * s_down(0.1, 1.0, alpha=order).upper
+    assert DominatingPair(0.5, steps).rdp(order) == pytest.approx(expected, rel=1e-12)
+    assert DominatingPair(0.0, steps[:1]).rdp(order) >= 3 * s_down(0.1, 1.0, alpha=order).upper
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_no_step_costs_more_than_the_whole_batch(adjacency: str) -> None:
     for rate, multiplier, order in ((0.5, 1e-3, 2.0), (0.5, 1.0, 1e6), (1.0, 3.0, 4.0), (0.999, 0.2, 30.0)):
         whole = order / (2 * multiplier**2)
-        assert 0.9 * whole <= step_price(rate, multiplier, adjacency, order) <= whole * (1 + 1e-12)
+        assert 0.9 * whole <= step_rdp(rate, multiplier, adjacency, order) <= whole * (1 + 1e-12)
 
 
 def test_a_composition_that_may_fail_has_no_renyi_divergence() -> None:
     with pytest.raises(InputError, match=r"failure=1e-06"):
-        composed_rdp(Composed(1.0, failure=1e-6), 2.0)
+        DominatingPair(1.0, failure=1e-6).rdp(2.0)

@@ -130,11 +130,11 @@ def test_theorem_1_of_the_paper_claims_less_than_its_first_step_loses():
 def test_a_bound_says_what_it_rests_on():
     found = projection_bound(RUN, delta=1e-5)
     told = found.as_dict()
-    assert told["theorem"] == "ours/projection/layers"
+    assert told["claim"] == "ours/projection/layers"
     assert "run" not in told
     assert str(found).endswith("1e-05)-DP")
     assert str(projection_bound(RUN, order=2.0)).startswith("(2, ")
-    assert projection_bound(replace(RUN, ranks=(3,)), order=2.0).theorem == "d2p2/theorem_1/projected_step"
+    assert projection_bound(replace(RUN, ranks=(3,)), order=2.0).claim == "d2p2/theorem_1/projected_step"
     assert any("'cyclic'" in line for line in found.assumptions)
 
 

@@ -9,15 +9,14 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
+from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
-from lastiterate.numeric.accounting.pld import composed_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
-from lastiterate.numeric.results import RenyiBound
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.subsampling.dp import sampled_dp
-from lastiterate.numeric.subsampling.without_replacement import sampled_routes
+from lastiterate.numeric.subsampling.poisson import poisson_routes
+from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
 
 _RUN = NoisySGD(
     steps=2000, step_size=0.05, noise_std=0.02, clip_norm=1.0, dataset_size=1000, batch_size=50,
@@ -54,10 +53,9 @@ def test_above_linear_losses(noise: float, steps: int) -> None:
 def test_poisson_batches_may_fail_below_delta() -> None:
     run = replace(_RUN, sampling="poisson", adjacency="", steps=1000)
     found = bound(run, StronglyConvex(1.0, 0.5), delta=1e-5)
-    assert isinstance(found, RenyiBound)
     assert found.route == "window of shifts through PLD"
-    assert 0 < found.composed.failure < 1e-5
-    assert found.epsilon < 0.9 * composed_epsilon(sampled_routes(run, Convex(1.0), 8.0)[0].composed, 1e-5)
+    assert 0 < found.candidate.pair.failure < 1e-5
+    assert found.epsilon < 0.9 * poisson_routes(run, Convex(1.0), 8.0)[0].pair.dp(1e-5)
 
 
 @pytest.mark.parametrize(
@@ -74,29 +72,30 @@ def test_poisson_batches_may_fail_below_delta() -> None:
 )
 def test_the_route_is_named_and_smallest(run: NoisySGD, assumption: Convex, route: str) -> None:
     found = bound(run, assumption, delta=1e-5)
-    assert isinstance(found, RenyiBound)
     assert found.route == route
     assert found.order is None
-    assert found.epsilon == composed_epsilon(found.composed, 1e-5)
+    assert found.epsilon == found.candidate.pair.dp(1e-5)
     assert str(found).endswith("1e-05)-DP")
     assert found.as_dict()["route"] == route
     for order in (3.0, 10.0, 30.0):
-        for one in sampled_routes(run, assumption, order):
-            assert found.epsilon <= rdp_to_dp(order, one.epsilon, 1e-5)
-            assert found.epsilon <= 1.02 * composed_epsilon(one.composed, 1e-5)
+        for one in without_replacement_routes(run, assumption, order):
+            assert found.epsilon <= rdp_to_dp(order, one.rdp(order), 1e-5)
+            assert found.epsilon <= 1.02 * one.pair.dp(1e-5)
 
 
 def test_renyi_serves_where_floats_do_not_reach(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lastiterate.numeric.subsampling.dp.composed_epsilon", lambda *_: inf)
-    found = sampled_dp(replace(_RUN, steps=50), Convex(1.0), 1e-5)
+    monkeypatch.setattr(DominatingPair, "dp", lambda *_: inf)
+    found = bound(replace(_RUN, steps=50), Convex(1.0), delta=1e-5)
     assert found.order is not None
     assert found.route == f"composition through RDP, order {found.order:.4g}"
-    assert found.epsilon == rdp_to_dp(found.order, found.found.epsilon, 1e-5)
+    assert found.epsilon == rdp_to_dp(found.order, found.candidate.pair.rdp(found.order), 1e-5)
 
 
 def test_never_above_the_gaussian() -> None:
-    worst = next(one for one in sampled_routes(_RUN, StronglyConvex(1.0, 0.5), 2.0) if one.route == "worst batches")
-    gaussian = gdp_epsilon(sqrt(worst.composed.cost), 1e-6)
+    worst = next(
+        one for one in without_replacement_routes(_RUN, StronglyConvex(1.0, 0.5), 2.0) if one.route == "worst batches"
+    )
+    gaussian = gdp_epsilon(sqrt(worst.pair.cost), 1e-6)
     assert bound(_RUN, StronglyConvex(1.0, 0.5), delta=1e-6).epsilon <= gaussian * (1 + 1e-12)
 
 

@@ -8,15 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from lastiterate.numeric.accounting.rdp import composed_rdp
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling import noise_split_affine, noise_split_general
-from lastiterate.numeric.subsampling.common import moved, rate, same_data
+from lastiterate.numeric.subsampling.common import moved, rate, same_data, split_windows
 from lastiterate.numeric.subsampling.noise_split import Shares
 from lastiterate.numeric.subsampling.step_rdp_table import approximate_prices
-from lastiterate.numeric.subsampling.windows import split_windows
 
 _RUN = NoisySGD(
     6, 0.5, 0.2, 1.0, dataset_size=50, batch_size=5, sampling="without_replacement", diameter=0.5
@@ -54,7 +52,7 @@ def test_straight_windows_are_the_optimum(m: float, order: float) -> None:
         shares = _shares(run, StronglyConvex(2.0, m), order)
         [window] = split_windows(shares)
         least = _least(run, 1 - 0.5 * m, order)
-        found = composed_rdp(window.composed, order)
+        found = window.pair.rdp(order)
         whole = window.length == run.steps  # composition, all but for the search's grid
         assert whole or least * (1 - 3e-3) <= found <= least * (1 + 3e-3)
 
@@ -73,7 +71,7 @@ def test_windows_are_feasible(steps: int, noise: float, diameter: float, order: 
     free = 2 * 0.5 * 1.0 / 5
     shares = _shares(run, assumption, order)
     for window in split_windows(shares):
-        parts = window.composed.steps
+        parts = window.pair.steps
         assert sum(step.count for step in parts) == window.length
         assert all(0 < step.multiplier < noise / free for step in parts)
         spent = sum(step.count * (step.multiplier * free / noise) ** 2 for step in parts)
@@ -82,8 +80,8 @@ def test_windows_are_feasible(steps: int, noise: float, diameter: float, order: 
         reach, factor = float(shares.reach[window.length - 1]), 1 - 0.5 * 0.3
         growth = factor if isinstance(assumption, StronglyConvex) else 1.0
         # With c <= 1 shifts are cheapest all at the end, where c^w reach is left; otherwise all of it is to be hidden.
-        assert window.composed.cost >= (growth**window.length * reach) ** 2 / (left * noise**2) * (1 - 1e-9)
-        assert window.estimate == pytest.approx(composed_rdp(window.composed, order), rel=1e-3)
+        assert window.pair.cost >= (growth**window.length * reach) ** 2 / (left * noise**2) * (1 - 1e-9)
+        assert window.estimate == pytest.approx(window.pair.rdp(order), rel=1e-3)
 
 
 def test_steps_are_counted_from_the_last_one() -> None:
@@ -111,8 +109,8 @@ def test_noise_that_is_spent_on_prices_hides_nothing(assumption: Assumption) -> 
         assert cost == pytest.approx(float(shares.reach[2]) ** 2 / width, rel=1e-12)
         found = shares.window(whole * 0.6, cost, 1.5)
         assert found is not None
-        assert (found.length, found.composed.cost) == (3, cost)
-        assert [(step.count, step.rate) for step in found.composed.steps] == [(3, shares.rate)]
+        assert (found.length, found.pair.cost) == (3, cost)
+        assert [(step.count, step.rate) for step in found.pair.steps] == [(3, shares.rate)]
         assert found.share == pytest.approx(0.36)
     else:
         assert noise_split_general._Search(shares).window(whole, np.zeros(3), 0.0) is None

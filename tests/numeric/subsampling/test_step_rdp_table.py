@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lastiterate.numeric.accounting.rdp import step_price
+from lastiterate.numeric.accounting.dominating import step_rdp
 from lastiterate.numeric.subsampling.step_rdp_table import PriceTable, approximate_prices
 
 
@@ -13,7 +13,7 @@ from lastiterate.numeric.subsampling.step_rdp_table import PriceTable, approxima
 @given(st.floats(1e-5, 1.0), st.floats(0.05, 40.0), st.floats(1.02, 1500.0))
 @settings(max_examples=25)
 def test_near_the_certified_price(adjacency: str, rate: float, multiplier: float, order: float) -> None:
-    certified = step_price(rate, multiplier, adjacency, order)
+    certified = step_rdp(rate, multiplier, adjacency, order)
     assert approximate_prices(rate, np.array([multiplier]), adjacency, order)[0] == pytest.approx(certified, rel=1e-4)
 
 

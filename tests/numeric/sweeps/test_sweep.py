@@ -52,7 +52,7 @@ def test_every_row_is_the_bound_of_its_point() -> None:
             assert "step_size <= 2/L" in found.error
         else:
             ours = bound(replace(_RUN, noise_std=noise), Convex(L), order=order)
-            assert (found.epsilon, found.mu, found.theorem, found.error) == (ours.epsilon, ours.mu, ours.theorem, "")
+            assert (found.epsilon, found.mu, found.claim, found.error) == (ours.epsilon, ours.mu, ours.claim, "")
     assert table.refused == 4
 
 
@@ -125,10 +125,10 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
         ('{"row": 3}', False),
         ("[]", False),
         ("3", False),
-        ('{"row": 99, "epsilon": 1.0, "mu": 1.0, "route": "", "theorem": "", "adjacency": "", "error": ""}', False),
-        ('{"row": 3, "epsilon": "1", "mu": 1.0, "route": "", "theorem": "", "adjacency": "", "error": ""}', False),
-        ('{"row": 3, "epsilon": null, "mu": null, "route": "", "theorem": "", "adjacency": "", "error": ""}', False),
-        ('{"row": 3, "epsilon": 7.0, "mu": 1.0, "route": "", "theorem": "", "adjacency": "", "error": ""}', True),
+        ('{"row": 99, "epsilon": 1.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
+        ('{"row": 3, "epsilon": "1", "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
+        ('{"row": 3, "epsilon": null, "mu": null, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
+        ('{"row": 3, "epsilon": 7.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', True),
     ],
 )
 def test_only_whole_rows_are_taken_up(line: str, good: bool, tmp_path: Path) -> None:

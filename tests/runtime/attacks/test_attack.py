@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lastiterate.numeric.bound import bound, gaussian_bound
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bounds
@@ -120,7 +120,7 @@ def test_a_canary_in_strongly_convex_losses_is_strongly_convex_itself() -> None:
     run = NoisySGD(200, 1.0, 10.0, 2.0, 1)
     strong = StronglyConvex(1.0, 0.1)
     constant = attack(worst_case(run, Convex(1.0)), run, delta=DELTA, runs=3000, level=SURE)
-    assert constant.mu > gaussian_bound(run, strong).mu
+    assert constant.mu > bound(run, strong).mu
     assert constant.epsilon <= bound(run, Convex(1.0), delta=DELTA).epsilon
     with pytest.raises(InputError, match=r"m \* diameter / 2 < clip_norm=2, got m=0.1, diameter=inf"):
         attack(known.quadratic(FLAT), run, delta=DELTA, assumption=strong)

@@ -13,8 +13,7 @@ from opacus_training import DELTA, B, N, Training, composition  # noqa: E402
 from scipy.stats import chi2  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
-from lastiterate.numeric.accounting.dominating import Composed, SampledStep  # noqa: E402
-from lastiterate.numeric.accounting.pld import composed_epsilon  # noqa: E402
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep  # noqa: E402
 from lastiterate.numeric.bound import bound  # noqa: E402
 from lastiterate.numeric.errors import InputError  # noqa: E402
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Minimum, StronglyConvex  # noqa: E402
@@ -88,7 +87,7 @@ def test_schedules_of_noise_and_step_size_are_tracked() -> None:
     assert run.step_size == (0.5,) * 3 + (0.2,) * 2
     assert run.noise_std == pytest.approx((0.125,) * 3 + (0.1,) * 2)
     steps = (SampledStep(0.1, 1.5, "add_remove", 3), SampledStep(0.1, 3.0, "add_remove", 2))
-    assert training.accountant.composition() == Composed(0.0, steps)
+    assert training.accountant.composition() == DominatingPair(0.0, steps)
 
 
 def test_where_no_theorem_applies_composition_stands() -> None:
@@ -131,7 +130,7 @@ def test_batches_that_do_not_divide_the_data_are_a_run_on_more_data(samples: int
     assert 0 <= run.step_size_at(0) / b - 0.5 / divisor < 1e-15
     assert run.noise_std_at(0) == pytest.approx(0.5 * 1.5 / divisor)
     training.train(100)
-    assert training.accountant.get_epsilon(DELTA) < 0.8 * composed_epsilon(training.accountant.composition(), DELTA)
+    assert training.accountant.get_epsilon(DELTA) < 0.8 * training.accountant.composition().dp(DELTA)
     assert training.accountant.route == "window of shifts through PLD"
     with pytest.raises(InputError, match=f"divide the data, got {n // b} batches of dataset_size={samples}"):
         Training(samples=samples).described(Minimum(Clipped(), StronglyConvex(0.25, 0.01)))
