@@ -4,6 +4,8 @@ VENV   := .venv
 DEVICE ?= cuda
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# What is imported is compiled then; compiling all that is installed takes longer than the rest of the installation.
+INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 
 .PHONY: check test nightly bench bench-gpu coverage mutants drawing docs dist figures clean
 
@@ -11,32 +13,32 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install --constraint constraints.txt --editable .
+	$(INSTALL) .
 	touch $@
 
-$(VENV)/.installed-all: $(VENV)/.installed
-	$(PIP) install --constraint constraints.txt --editable '.[dev,docs,runtime,transformer,vision,sweep,dp-accounting,opacus]'
-	touch $@
+$(VENV)/.installed-all: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) '.[dev,docs,runtime,transformer,vision,sweep,dp-accounting,opacus]'
+	touch $(VENV)/.installed $@
 
 check: $(VENV)/.installed          ## decide every claim of the ledger
 	$(BIN)/lastiterate check
 
 test: $(VENV)/.installed-all       ## the whole test suite, linters and type checkers included
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 nightly: $(VENV)/.installed-all    ## the long sweeps
 	$(BIN)/python -m pytest --numprocesses auto -m nightly
 
 bench: $(VENV)/.installed-all      ## ratios against baselines, written to benchmarks/RESULTS.md
-	$(PIP) install --constraint constraints.txt --editable '.[peers]'
+	$(INSTALL) '.[peers]'
 	$(BIN)/python -m benchmarks
 
 coverage: $(VENV)/.installed-all   ## the share of branches of numeric/ and the engines that the tests take; fails below 95%
-	$(PIP) install --constraint constraints.txt --editable '.[mutation]'
+	$(INSTALL) '.[mutation]'
 	$(BIN)/python -m benchmarks.covered
 
 mutants: $(VENV)/.installed-all    ## a sample of mutants of numeric/ and the engines, written to benchmarks/MUTANTS.md
-	$(PIP) install --constraint constraints.txt --editable '.[mutation]'
+	$(INSTALL) '.[mutation]'
 	$(BIN)/python -m benchmarks.mutation
 
 drawing: $(VENV)/.installed-all    ## who imports whom, and what a run passes on its way through `bound`, into figures/

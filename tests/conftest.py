@@ -27,6 +27,11 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "fresh")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long tests, so that no core waits for the last of them."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(autouse=True)
 def _json_is_as_its_schema_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hold whatever a test makes a command print in this process to the schema of the command."""

@@ -48,24 +48,27 @@ def _shell(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, **more)  # noqa: S603
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_has_examples(name: str) -> None:
-    told = _command(name).get_help(click.Context(_command(name), info_name=name))
-    assert re.search(r"Examples?:\n\s+lastiterate " + name, told), told
+def test_help_has_examples(subtests: pytest.Subtests) -> None:
+    for name in COMMANDS:
+        with subtests.test(name=name):
+            told = _command(name).get_help(click.Context(_command(name), info_name=name))
+            assert re.search(r"Examples?:\n\s+lastiterate " + name, told), told
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_what_an_option_does_is_a_sentence(name: str) -> None:
-    for option in _command(name).params:
-        if isinstance(option, click.Option):
-            assert re.fullmatch(r"[A-Z0-9(].*\.", option.help or "", re.DOTALL), f"{option.opts}: {option.help}"
+def test_what_an_option_does_is_a_sentence(subtests: pytest.Subtests) -> None:
+    for name in COMMANDS:
+        with subtests.test(name=name):
+            for option in _command(name).params:
+                if isinstance(option, click.Option):
+                    assert re.fullmatch(r"[A-Z0-9(].*\.", option.help or "", re.DOTALL), f"{option.opts}: {option.help}"
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in _WITHOUT_DATA])
-def test_what_prints_data_takes_json_and_has_a_schema(name: str) -> None:
-    options = {flag for option in _command(name).params for flag in option.opts}
-    assert "--json" in options
-    jsonschema.Draft202012Validator.check_schema(schemas()[name])
+def test_what_prints_data_takes_json_and_has_a_schema(subtests: pytest.Subtests) -> None:
+    for name in [name for name in COMMANDS if name not in _WITHOUT_DATA]:
+        with subtests.test(name=name):
+            options = {flag for option in _command(name).params for flag in option.opts}
+            assert "--json" in options
+            jsonschema.Draft202012Validator.check_schema(schemas()[name])
 
 
 def test_every_schema_is_of_a_command() -> None:
@@ -117,32 +120,35 @@ def test_numbers_that_json_does_not_know() -> None:
     assert plain([float("nan"), {"a": float("-inf")}, 1.5, True]) == ["nan", {"a": "-inf"}, 1.5, True]
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in _WITHOUT_DATA])
-def test_a_file_or_a_name_that_is_not_there(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_file_or_a_name_that_is_not_there(
+    subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """Status 2, one sentence on stderr, nothing on stdout."""
-    wrong = str(tmp_path / "nowhere.toml")
-    arguments = {
-        "check": ["--paper", "chien_lee"],
-        "list": ["--paper", "chien_lee"],
-        "show": ["chien_li/theorem_3_11"],
-        "report": ["--paper", "chien_lee", "--out", str(tmp_path)],
-        "bound": [wrong, "--order", "2"],
-        "calibrate": [wrong, "--epsilon", "1", "--order", "2"],
-        "compare": [wrong],
-        "sweep": [wrong, "--out", str(tmp_path / "out.csv")],
-        "estimate": ["builtin:iris-mlq"],
-        "attack": [wrong, "--delta", "1e-5"],
-        "drift": [wrong, "--workload", "builtin:iris-mlp"],
-        "figure": ["chien_li/1z", "--out", str(tmp_path)],
-    }
-    with pytest.raises(SystemExit) as caught:
-        main([name, *arguments[name]])
-    told = capsys.readouterr()
-    assert caught.value.code == 2
-    assert told.out == ""
-    assert told.err.startswith("error: ")
-    assert told.err.count("\n") == 1
-    assert not list(tmp_path.iterdir())
+    for name in [name for name in COMMANDS if name not in _WITHOUT_DATA]:
+        with subtests.test(name=name):
+            wrong = str(tmp_path / "nowhere.toml")
+            arguments = {
+                "check": ["--paper", "chien_lee"],
+                "list": ["--paper", "chien_lee"],
+                "show": ["chien_li/theorem_3_11"],
+                "report": ["--paper", "chien_lee", "--out", str(tmp_path)],
+                "bound": [wrong, "--order", "2"],
+                "calibrate": [wrong, "--epsilon", "1", "--order", "2"],
+                "compare": [wrong],
+                "sweep": [wrong, "--out", str(tmp_path / "out.csv")],
+                "estimate": ["builtin:iris-mlq"],
+                "attack": [wrong, "--delta", "1e-5"],
+                "drift": [wrong, "--workload", "builtin:iris-mlp"],
+                "figure": ["chien_li/1z", "--out", str(tmp_path)],
+            }
+            with pytest.raises(SystemExit) as caught:
+                main([name, *arguments[name]])
+            told = capsys.readouterr()
+            assert caught.value.code == 2
+            assert told.out == ""
+            assert told.err.startswith("error: ")
+            assert told.err.count("\n") == 1
+            assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -202,13 +202,14 @@ def test_the_lazy_names_are_the_public_names() -> None:
         _ = lastiterate.nothing
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [
+        ("pyright",),
+        ("mypy",),
         ("ruff", "check", "--no-cache", "."),
         ("ruff", "format", "--check", "--no-cache", "."),
-        ("mypy",),
-        ("pyright",),
     ],
     ids=" ".join,
 )

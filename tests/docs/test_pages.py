@@ -140,6 +140,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
     return iter(BLOCK.findall(page.read_text()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT / "docs")))
 def test_every_block_does_what_the_page_says(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / "paper"

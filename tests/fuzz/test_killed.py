@@ -11,6 +11,7 @@ import pytest
 from stopping import stopped
 
 _ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.long
 _kills = pytest.mark.parametrize(
     "kills", [2, pytest.param(50, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))], ids=["ci", "nightly"]
 )

@@ -103,29 +103,31 @@ def _one_sentence(message: str, said: str) -> None:
     assert message[-1] in ".?"
 
 
-@_CASES
-def test_from_python(name: str) -> None:
-    options, said = _BAD[name][2:]
-    target = {key[2:]: float(value) for key, value in zip(options[::2], options[1::2], strict=True)}
-    with pytest.raises(InputError) as caught:
-        bound(*parse_run(_text(name)), **target)
-    _one_sentence(str(caught.value), said)
+def test_from_python(subtests: pytest.Subtests) -> None:
+    for name in _BAD:
+        with subtests.test(name=name):
+            options, said = _BAD[name][2:]
+            target = {key[2:]: float(value) for key, value in zip(options[::2], options[1::2], strict=True)}
+            with pytest.raises(InputError) as caught:
+                bound(*parse_run(_text(name)), **target)
+            _one_sentence(str(caught.value), said)
 
 
-@_CASES
-def test_from_the_shell(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options, said = _BAD[name][2:]
-    path = tmp_path / "run.toml"
-    path.write_text(_text(name))
-    with pytest.raises(SystemExit) as caught:
-        main(["bound", str(path), *options])
-    told = capsys.readouterr()
-    assert caught.value.code == 2
-    assert told.out == ""
-    assert told.err.startswith("error: ")
-    assert told.err.count("\n") == 1
-    _one_sentence(told.err.strip(), said)
-    assert list(tmp_path.iterdir()) == [path]
+def test_from_the_shell(subtests: pytest.Subtests, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in _BAD:
+        with subtests.test(name=name):
+            options, said = _BAD[name][2:]
+            path = tmp_path / "run.toml"
+            path.write_text(_text(name))
+            with pytest.raises(SystemExit) as caught:
+                main(["bound", str(path), *options])
+            told = capsys.readouterr()
+            assert caught.value.code == 2
+            assert told.out == ""
+            assert told.err.startswith("error: ")
+            assert told.err.count("\n") == 1
+            _one_sentence(told.err.strip(), said)
+            assert list(tmp_path.iterdir()) == [path]
 
 
 def test_the_table_is_bad_for_one_reason_each() -> None:
@@ -136,12 +138,13 @@ def test_the_table_is_bad_for_one_reason_each() -> None:
         assert 0 < found.epsilon < np.inf
 
 
-@pytest.mark.parametrize("q", [0.0, -0.1, 1.0 + 1e-9, 2.0, np.nan, np.inf, "0.1", None, True])
-@pytest.mark.parametrize("price", [s_up, s_down], ids=["s_up", "s_down"])
-def test_rates_outside_0_1(q: object, price: object) -> None:
-    with pytest.raises(InputError) as caught:
-        price(q, 1.0, alpha=2.0)  # type: ignore[operator]
-    _one_sentence(str(caught.value), "q=")
+def test_rates_outside_0_1(subtests: pytest.Subtests) -> None:
+    for price in [s_up, s_down]:
+        for q in [0.0, -0.1, 1.0 + 1e-9, 2.0, np.nan, np.inf, "0.1", None, True]:
+            with subtests.test(q=q, price=price):
+                with pytest.raises(InputError) as caught:
+                    price(q, 1.0, alpha=2.0)  # type: ignore[operator]
+                _one_sentence(str(caught.value), "q=")
 
 
 @pytest.mark.parametrize("orders", [[1.0], [2.0, 0.5], [np.nan], [np.inf]])

@@ -269,14 +269,15 @@ def test_bad_delta(delta: object) -> None:
     _refused("delta=", delta=delta)
 
 
-@pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement", "poisson"])
-@pytest.mark.parametrize("kind", [Fraction, np.float32, np.float64])
-def test_a_delta_may_be_any_real_number(sampling: str, kind: type) -> None:
-    batch = {} if sampling == "full" else {"batch_size": 2, "sampling": sampling}
-    run = NoisySGD(4, 0.1, 1.0, 2.0, 6, diameter=1.0, **batch)  # type: ignore[arg-type]
-    found = bound(run, Convex(1.0), delta=kind(2**-9))
-    assert type(found.delta) is float
-    assert found.epsilon == bound(run, Convex(1.0), delta=2**-9).epsilon
+def test_a_delta_may_be_any_real_number(subtests: pytest.Subtests) -> None:
+    for kind in [Fraction, np.float32, np.float64]:
+        for sampling in ["full", "cyclic", "shuffled", "without_replacement", "poisson"]:
+            with subtests.test(sampling=sampling, kind=kind):
+                batch = {} if sampling == "full" else {"batch_size": 2, "sampling": sampling}
+                run = NoisySGD(4, 0.1, 1.0, 2.0, 6, diameter=1.0, **batch)  # type: ignore[arg-type]
+                found = bound(run, Convex(1.0), delta=kind(2**-9))
+                assert type(found.delta) is float
+                assert found.epsilon == bound(run, Convex(1.0), delta=2**-9).epsilon
 
 
 def _refused(match: str, **arguments: object) -> None:

@@ -44,16 +44,15 @@ def test_precision_is_restored() -> None:
     assert ctx.prec == before
 
 
-@pytest.mark.parametrize(
-    "value", [0.1, -0.1, 1 / 3, 123456.5, 1234567.0, 1.0000001, 1e-300, 3.0000001e-5, 9.9999995, 1e300]
-)
-@pytest.mark.parametrize("digits", [1, 3, 6])
-def test_a_printed_number_stays_on_its_side_and_near(value: float, digits: int) -> None:
-    up, down = Decimal(printed_up(value, digits)), Decimal(printed_down(value, digits))
-    assert down <= Decimal(value) <= up
-    last = Decimal(10) ** (Decimal(value).adjusted() - digits + 1)
-    assert up - Decimal(value) <= last
-    assert Decimal(value) - down <= last
+def test_a_printed_number_stays_on_its_side_and_near(subtests: pytest.Subtests) -> None:
+    for digits in [1, 3, 6]:
+        for value in [0.1, -0.1, 1 / 3, 123456.5, 1234567.0, 1.0000001, 1e-300, 3.0000001e-5, 9.9999995, 1e300]:
+            with subtests.test(value=value, digits=digits):
+                up, down = Decimal(printed_up(value, digits)), Decimal(printed_down(value, digits))
+                assert down <= Decimal(value) <= up
+                last = Decimal(10) ** (Decimal(value).adjusted() - digits + 1)
+                assert up - Decimal(value) <= last
+                assert Decimal(value) - down <= last
 
 
 def test_numbers_are_printed_with_six_digits_and_as_people_write_them() -> None:

@@ -12,9 +12,8 @@ from lastiterate.numeric.run import NoisySGD, described_run
 _GOOD = NoisySGD(steps=3, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+def test_one_sentence(subtests: pytest.Subtests) -> None:
+    for name, value in [
         *(("steps", value) for value in (0, -1, 2.0, "3", None, True)),
         *(("step_size", value) for value in (0.0, -0.1, nan, inf, "0.1", None, True)),
         *(("noise_std", value) for value in (0.0, -1.0, nan, inf, "1")),
@@ -24,34 +23,31 @@ _GOOD = NoisySGD(steps=3, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_s
         *(("batch_size", value) for value in (0, 6, 2.5, "all", 3)),
         *(("sampling", value) for value in ("poisson", "", 1, None)),
         *(("adjacency", value) for value in ("add", None)),
-    ],
-)
-def test_one_sentence(name: str, value: object) -> None:
-    with pytest.raises(InputError) as caught:
-        replace(_GOOD, **{name: value})
-    sentence = str(caught.value)
-    assert f"{name}=" in sentence
-    assert "\n" not in sentence
-    assert sentence.endswith(".")
+    ]:
+        with subtests.test(name=name, value=value):
+            with pytest.raises(InputError) as caught:
+                replace(_GOOD, **{name: value})
+            sentence = str(caught.value)
+            assert f"{name}=" in sentence
+            assert "\n" not in sentence
+            assert sentence.endswith(".")
 
 
-@pytest.mark.parametrize("name", ["step_size", "noise_std"])
-@pytest.mark.parametrize(
-    ("schedule", "said"),
-    [
+def test_bad_schedules(subtests: pytest.Subtests) -> None:
+    for schedule, said in [
         ((0.1, 0.2), "got 2 numbers"),
         ((), "got 0 numbers"),
         ((0.1, nan, 0.1), "[1]=nan"),
         ((0.1, 0.1, 0.0), "[2]=0"),
         ((0.1, -0.1, 0.1), "[1]=-0.1"),
         ((0.1, "0.1", 0.1), "[1]='0.1'"),
-    ],
-)
-def test_bad_schedules(name: str, schedule: tuple[object, ...], said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        replace(_GOOD, **{name: schedule})
-    assert name in str(caught.value)
-    assert said in str(caught.value)
+    ]:
+        for name in ["step_size", "noise_std"]:
+            with subtests.test(name=name, schedule=schedule, said=said):
+                with pytest.raises(InputError) as caught:
+                    replace(_GOOD, **{name: schedule})
+                assert name in str(caught.value)
+                assert said in str(caught.value)
 
 
 def test_schedules_of_every_make() -> None:

@@ -67,11 +67,12 @@ _BAD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), _BAD)
-def test_one_sentence(text: str, said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        parse_run(text)
-    assert said in str(caught.value)
+def test_one_sentence(subtests: pytest.Subtests) -> None:
+    for text, said in _BAD:
+        with subtests.test(text=text, said=said):
+            with pytest.raises(InputError) as caught:
+                parse_run(text)
+            assert said in str(caught.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

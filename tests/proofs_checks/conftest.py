@@ -3,7 +3,7 @@ import pytest
 from lastiterate.symbolic.claim import Claim, Source
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_claim():
     """A claim around some checks, with a made-up source."""
 

@@ -41,9 +41,8 @@ def test_a_status_is_true_at_every_point(
         assert bool(condition.subs(point)) is found
 
 
-@pytest.mark.parametrize(
-    ("condition", "found"),
-    [
+def test_the_status_on_the_box_from_1_to_2(subtests: pytest.Subtests) -> None:
+    for condition, found in [
         (x > 1, None),
         (x >= 1, True),
         (x > sp.Rational(1, 2), True),
@@ -62,10 +61,9 @@ def test_a_status_is_true_at_every_point(
         (sp.Eq(x, 1), None),
         (sp.true, True),
         (sp.false, False),
-    ],
-)
-def test_the_status_on_the_box_from_1_to_2(condition: Boolean, found: bool | None) -> None:
-    assert status(condition, (x,), [interval_of((fmpq(1), fmpq(2)))]) is found
+    ]:
+        with subtests.test(condition=condition, found=found):
+            assert status(condition, (x,), [interval_of((fmpq(1), fmpq(2)))]) is found
 
 
 @given(QUARTERS, QUARTERS)

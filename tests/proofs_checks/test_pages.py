@@ -29,7 +29,7 @@ TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 FALSE = Identity((x + y) ** 2, x**2 + y**2)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def toys(make_claim):
     square = TRUE.mutant("no <cross> term", FALSE)
     return (
@@ -42,7 +42,7 @@ def toys(make_claim):
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents(toys):
     return files(toys, [decide(claim) for claim in toys], ["toy/wrong is new."])
 

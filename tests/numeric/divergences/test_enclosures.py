@@ -61,9 +61,10 @@ def _agree(q: float, noise: float, alpha: float) -> None:
         assert ball.relative_radius <= 1e-10
 
 
-@pytest.mark.parametrize(("q", "noise", "alpha"), _FIXED + _random(18, 0))
-def test_sampled_gaussian_against_quadrature(q: float, noise: float, alpha: float) -> None:
-    _agree(q, noise, alpha)
+def test_sampled_gaussian_against_quadrature(subtests: pytest.Subtests) -> None:
+    for q, noise, alpha in _FIXED + _random(18, 0):
+        with subtests.test(q=q, noise=noise, alpha=alpha):
+            _agree(q, noise, alpha)
 
 
 @pytest.mark.nightly
@@ -126,14 +127,15 @@ def test_directions_of_change(q: float, noise: float, alpha: float, factor: floa
         assert function(q, 4 * noise, alpha=alpha, shift=4.0).lower <= function(q, noise, alpha=alpha).upper
 
 
-@pytest.mark.parametrize("q", [1e-50, 1e-12, 0.5, 1 - 2**-53, 1.0])
-@pytest.mark.parametrize("noise", [0.01, 1.0, 1e4])
-def test_extremes_are_resolved(q: float, noise: float) -> None:
-    for alpha in (1 + 1e-6, 1.5, 255.5):
-        up, down = s_up(q, noise, alpha=alpha), s_down(q, noise, alpha=alpha)
-        assert 0 < down.lower <= up.upper <= alpha / (2 * noise**2) * (1 + 1e-12)
-        assert isfinite(up.upper)
-        assert max(up.relative_radius, down.relative_radius) <= 1e-10
+def test_extremes_are_resolved(subtests: pytest.Subtests) -> None:
+    for noise in [0.01, 1.0, 1e4]:
+        for q in [1e-50, 1e-12, 0.5, 1 - 2**-53, 1.0]:
+            with subtests.test(q=q, noise=noise):
+                for alpha in (1 + 1e-6, 1.5, 255.5):
+                    up, down = s_up(q, noise, alpha=alpha), s_down(q, noise, alpha=alpha)
+                    assert 0 < down.lower <= up.upper <= alpha / (2 * noise**2) * (1 + 1e-12)
+                    assert isfinite(up.upper)
+                    assert max(up.relative_radius, down.relative_radius) <= 1e-10
 
 
 def test_gaussians() -> None:
@@ -188,15 +190,16 @@ def test_profile_between_wide_apart_laws_and_in_short_units() -> None:
     assert far.relative_radius < 1e-10
 
 
-@pytest.mark.parametrize(("q", "noise"), [(0.1, 1.0), (0.01, 4.0), (1.0, 1.0), (1e-6, 50.0), (0.5, 0.7)])
-@pytest.mark.parametrize("alpha", [1.1, 2.0, 2.5, 20.0])
-def test_replacement_step_lies_between_a_witness_and_the_whole_batch(q: float, noise: float, alpha: float) -> None:
-    bound = replacement_step(q, noise, alpha=alpha, shift=2.0)
-    assert bound.upper >= s_up(q, noise, alpha=alpha, shift=2.0).lower
-    opposite = renyi_mixtures(Mixture(q, 0, 1), Mixture(q, 0, -1), noise, alpha=alpha)
-    assert bound.upper >= opposite.lower
-    assert bound.lower <= 2 * alpha / noise**2 * (1 + 1e-12)  # q = 1, shift 2
-    assert bound.relative_radius <= 1e-10
+def test_replacement_step_lies_between_a_witness_and_the_whole_batch(subtests: pytest.Subtests) -> None:
+    for alpha in [1.1, 2.0, 2.5, 20.0]:
+        for q, noise in [(0.1, 1.0), (0.01, 4.0), (1.0, 1.0), (1e-6, 50.0), (0.5, 0.7)]:
+            with subtests.test(q=q, noise=noise, alpha=alpha):
+                bound = replacement_step(q, noise, alpha=alpha, shift=2.0)
+                assert bound.upper >= s_up(q, noise, alpha=alpha, shift=2.0).lower
+                opposite = renyi_mixtures(Mixture(q, 0, 1), Mixture(q, 0, -1), noise, alpha=alpha)
+                assert bound.upper >= opposite.lower
+                assert bound.lower <= 2 * alpha / noise**2 * (1 + 1e-12)  # q = 1, shift 2
+                assert bound.relative_radius <= 1e-10
 
 
 def test_replacement_step_at_a_high_order_is_tight() -> None:

@@ -24,27 +24,30 @@ from lastiterate.numeric.errors import InputError
 _SAMPLED = pytest.mark.parametrize("function", [s_up, s_down, replacement_step])
 
 
-@_SAMPLED
-@pytest.mark.parametrize("q", [0.0, -0.1, 1.5, nan, inf, "half", None, True, 1e-60])
-def test_rate(function: Callable[..., object], q: object) -> None:
-    with pytest.raises(InputError, match=r"q needs .*got q="):
-        function(q, 1.0, alpha=2)
+def test_rate(subtests: pytest.Subtests) -> None:
+    for q in [0.0, -0.1, 1.5, nan, inf, "half", None, True, 1e-60]:
+        for function in [s_up, s_down, replacement_step]:
+            with subtests.test(function=function, q=q), pytest.raises(InputError, match=r"q needs .*got q="):
+                function(q, 1.0, alpha=2)
 
 
-@_SAMPLED
-@pytest.mark.parametrize("alpha", [1, 1.0, 0.5, -2, inf, nan, "2", None])
-def test_order(function: Callable[..., object], alpha: object) -> None:
-    with pytest.raises(InputError, match=r"alpha needs .*got alpha="):
-        function(0.1, 1.0, alpha=alpha)
+def test_order(subtests: pytest.Subtests) -> None:
+    for alpha in [1, 1.0, 0.5, -2, inf, nan, "2", None]:
+        for function in [s_up, s_down, replacement_step]:
+            with (
+                subtests.test(function=function, alpha=alpha),
+                pytest.raises(InputError, match=r"alpha needs .*got alpha="),
+            ):
+                function(0.1, 1.0, alpha=alpha)
 
 
-@_SAMPLED
-@pytest.mark.parametrize("noise", [0, -1.0, inf, nan, 1e-60, "1"])
-def test_noise(function: Callable[..., object], noise: object) -> None:
-    with pytest.raises(InputError, match=r"noise needs .*got noise="):
-        function(0.1, noise, alpha=2)
-    with pytest.raises(InputError, match=r"shift needs .*got shift="):
-        function(0.1, 1.0, alpha=2, shift=noise)
+def test_noise_and_shift(subtests: pytest.Subtests) -> None:
+    for name in ("noise", "shift"):
+        for value in [0, -1.0, inf, nan, 1e-60, "1"]:
+            for function in [s_up, s_down, replacement_step]:
+                given = {"noise": 1.0, name: value}
+                with subtests.test(**given), pytest.raises(InputError, match=f"{name} needs .*got {name}="):
+                    function(0.1, alpha=2, **given)
 
 
 @_SAMPLED

@@ -37,9 +37,10 @@ def _check(q: float, noise: float, alphas: list[float], fast: object, slow: obje
 
 
 @_BOTH
-@pytest.mark.parametrize(("q", "noise"), _GRID)
-def test_both_ends_against_the_enclosure(q: float, noise: float, fast: object, slow: object) -> None:
-    _check(q, noise, _ALPHAS, fast, slow)
+def test_both_ends_against_the_enclosure(subtests: pytest.Subtests, fast: object, slow: object) -> None:
+    for q, noise in _GRID:
+        with subtests.test(q=q, noise=noise):
+            _check(q, noise, _ALPHAS, fast, slow)
 
 
 @_BOTH

@@ -1,6 +1,5 @@
 """Interval operations at the edges of their domains: nothing is lost, and what is unknown is the whole line."""
 
-from collections.abc import Callable
 from itertools import product
 from math import cos, sin
 
@@ -43,9 +42,8 @@ def test_sums_hulls_and_the_least_and_greatest() -> None:
     assert ends(iv.point(arb(1).union(arb(3)))) == pytest.approx((1, 3))
 
 
-@pytest.mark.parametrize(
-    ("one", "n", "found"),
-    [
+def test_whole_powers(subtests: pytest.Subtests) -> None:
+    for one, n, found in [
         ((-3, 2), 2, (0, 9)),
         ((-3, 2), 3, (-27, 8)),
         ((-3, -2), 4, (16, 81)),
@@ -56,10 +54,9 @@ def test_sums_hulls_and_the_least_and_greatest() -> None:
         ((-4, -2), -2, (1 / 16, 0.25)),
         ((-4, 2), -2, (0.0625, INF)),
         ((-4, 2), -1, (-INF, INF)),
-    ],
-)
-def test_whole_powers(one: tuple[float, float], n: int, found: tuple[float, float]) -> None:
-    assert ends(iv.integer_power(of(*one), n)) == found
+    ]:
+        with subtests.test(one=one, n=n, found=found):
+            assert ends(iv.integer_power(of(*one), n)) == found
 
 
 @pytest.mark.parametrize(
@@ -98,9 +95,8 @@ def test_reciprocals(one: tuple[float, float], found: tuple[float, float]) -> No
     assert ends(iv.inverse(of(*one))) == found
 
 
-@pytest.mark.parametrize(
-    ("base", "exponent", "found"),
-    [
+def test_powers(subtests: pytest.Subtests) -> None:
+    for base, exponent, found in [
         ((4, 9), (0.5, 0.5), (2, 3)),
         ((4, 16), (-0.5, 0.5), (0.25, 4)),
         ((0, 16), (0.5, 0.75), (0, 8)),
@@ -117,14 +113,13 @@ def test_reciprocals(one: tuple[float, float], found: tuple[float, float]) -> No
         ((-2, 3), (3, 3), (-8, 27)),
         ((2, 4), (-2, -2), (1 / 16, 1 / 4)),
         ((-3, 2), (0, 0), (1, 1)),
-    ],
-)
-def test_powers(base: tuple[float, float], exponent: tuple[float, float], found: tuple[float, float]) -> None:
-    low, high = ends(iv.power(of(*base), of(*exponent)))
-    assert low <= found[0]
-    assert high >= found[1]
-    assert low == pytest.approx(found[0], rel=1e-12)
-    assert high == pytest.approx(found[1], rel=1e-12)
+    ]:
+        with subtests.test(base=base, exponent=exponent, found=found):
+            low, high = ends(iv.power(of(*base), of(*exponent)))
+            assert low <= found[0]
+            assert high >= found[1]
+            assert low == pytest.approx(found[0], rel=1e-12)
+            assert high == pytest.approx(found[1], rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -134,9 +129,8 @@ def test_absolute_values(one: tuple[float, float], found: tuple[float, float]) -
     assert ends(iv.absolute(of(*one))) == found
 
 
-@pytest.mark.parametrize(
-    ("expression", "one", "value", "slope"),
-    [
+def test_values_and_slopes(subtests: pytest.Subtests) -> None:
+    for expression, one, value, slope in [
         (sp.sin(x), (-INF, 1), (-1, 1), (-1, 1)),
         (sp.cos(x), (0, INF), (-1, 1), (-1, 1)),
         (sp.sin(x), (0, 10), (-1, 1), (-1, 1)),
@@ -153,15 +147,12 @@ def test_absolute_values(one: tuple[float, float], found: tuple[float, float]) -
         (sp.log(x), (-1, 1), (-INF, 0), (-INF, INF)),
         (sp.acosh(x), (0, 2), (-INF, 1.3169578969248167), (-INF, INF)),
         (sp.asin(x), (-1, 1), (-1.5707963267948968, 1.5707963267948968), (-INF, INF)),
-    ],
-)
-def test_values_and_slopes(
-    expression: sp.Expr, one: tuple[float, float], value: tuple[float, float], slope: tuple[float, float]
-) -> None:
-    operation, _ = operation_of(expression)
-    found = operation.value([of(*one)])
-    assert ends(found) == pytest.approx(value)
-    assert ends(operation.partials([of(*one)], found)[0]) == slope
+    ]:
+        with subtests.test(expression=expression, one=one, value=value, slope=slope):
+            operation, _ = operation_of(expression)
+            found = operation.value([of(*one)])
+            assert ends(found) == pytest.approx(value)
+            assert ends(operation.partials([of(*one)], found)[0]) == slope
 
 
 def test_sine_and_cosine_are_cut_to_their_range_and_tight_on_short_intervals() -> None:
@@ -207,31 +198,36 @@ def test_of_several_the_ones_that_cannot_be_chosen_have_no_weight() -> None:
     assert ends(operation.partials([of(0, 4), of(2, 3)], of(0, 64))[1]) == (-INF, INF)
 
 
-@pytest.mark.parametrize(
-    ("function", "slope"),
-    [
-        (sp.exp, sp.exp), (sp.log, lambda x: 1 / x), (sp.sinh, sp.cosh), (sp.cosh, sp.sinh),
-        (sp.tanh, lambda x: 1 - sp.tanh(x) ** 2), (sp.asinh, lambda x: 1 / sp.sqrt(1 + x**2)),
-        (sp.sin, sp.cos), (sp.cos, lambda x: -sp.sin(x)), (sp.atan, lambda x: 1 / (1 + x**2)),
+def test_a_function_at_a_point_has_its_value_and_slope(subtests: pytest.Subtests) -> None:
+    for function, slope in [
+        (sp.exp, sp.exp),
+        (sp.log, lambda x: 1 / x),
+        (sp.sinh, sp.cosh),
+        (sp.cosh, sp.sinh),
+        (sp.tanh, lambda x: 1 - sp.tanh(x) ** 2),
+        (sp.asinh, lambda x: 1 / sp.sqrt(1 + x**2)),
+        (sp.sin, sp.cos),
+        (sp.cos, lambda x: -sp.sin(x)),
+        (sp.atan, lambda x: 1 / (1 + x**2)),
         (sp.erf, lambda x: 2 / sp.sqrt(sp.pi) * sp.exp(-(x**2))),
         (sp.erfc, lambda x: -2 / sp.sqrt(sp.pi) * sp.exp(-(x**2))),
-        (sp.asin, lambda x: 1 / sp.sqrt(1 - x**2)), (sp.acos, lambda x: -1 / sp.sqrt(1 - x**2)),
+        (sp.asin, lambda x: 1 / sp.sqrt(1 - x**2)),
+        (sp.acos, lambda x: -1 / sp.sqrt(1 - x**2)),
         (sp.atanh, lambda x: 1 / (1 - x**2)),
-    ],
-)  # fmt: skip
-def test_a_function_at_a_point_has_its_value_and_slope(function: Callable, slope: Callable) -> None:
-    operation, _ = operation_of(function(x))
-    for place in (0.25, 0.75):
-        at, exact = of(place, place), sp.Rational(place)
-        for (low, high), wanted in (
-            (operation.value([at]), function(exact)),
-            (operation.partials([at], at)[0], slope(exact)),
-        ):
-            number = float(sp.N(wanted, 30))
-            assert float(low) <= number + 1e-15
-            assert float(high) >= number - 1e-15
-            assert float(high - low) < 1e-13
-            assert float(low) == pytest.approx(number, rel=1e-12)
+    ]:
+        with subtests.test(function=function, slope=slope):
+            operation, _ = operation_of(function(x))
+            for place in (0.25, 0.75):
+                at, exact = of(place, place), sp.Rational(place)
+                for (low, high), wanted in (
+                    (operation.value([at]), function(exact)),
+                    (operation.partials([at], at)[0], slope(exact)),
+                ):
+                    number = float(sp.N(wanted, 30))
+                    assert float(low) <= number + 1e-15
+                    assert float(high) >= number - 1e-15
+                    assert float(high - low) < 1e-13
+                    assert float(low) == pytest.approx(number, rel=1e-12)
 
 
 def test_the_slope_of_the_inverse_of_cosh() -> None:

@@ -26,9 +26,8 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 _RUN = NoisySGD(steps=30, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
+def test_bad_constants_are_one_sentence(subtests: pytest.Subtests) -> None:
+    for make, said in [
         (lambda: Smooth(-1), "L=-1"),
         (lambda: Smooth(nan), "L=nan"),
         (lambda: Smooth(inf), "L=inf"),
@@ -54,13 +53,12 @@ _RUN = NoisySGD(steps=30, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_s
         (lambda: Tabulated((0.0,), (1.0,)), "distances[0]=0"),
         (lambda: Tabulated((1.0,), (-1.0,)), "values[0]=-1"),
         (lambda: Tabulated((1.0,), (nan,)), "values[0]=nan"),
-    ],
-)
-def test_bad_constants_are_one_sentence(make: object, said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        make()  # type: ignore[operator]
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
+    ]:
+        with subtests.test(make=make, said=said):
+            with pytest.raises(InputError) as caught:
+                make()  # type: ignore[operator]
+            assert said in str(caught.value)
+            assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("make", [Sum, Minimum])

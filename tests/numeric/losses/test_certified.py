@@ -7,7 +7,7 @@ import torch
 from flint import arb
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.losses.certified import (
     ACTIVATIONS,
     LossConstants,
@@ -126,9 +126,8 @@ def test_bad_input(call: object, said: str) -> None:
 _RUN = NoisySGD(steps=3, step_size=0.5, noise_std=1.0, clip_norm=3.0, dataset_size=5)
 
 
-@pytest.mark.parametrize(
-    ("constants", "run", "proved"),
-    [
+def test_constants_prove_as_much_as_clipping_and_the_step_allow(subtests: pytest.Subtests) -> None:
+    for constants, run, proved in [
         (LossConstants(3.0, 4.0, 0.5, ""), _RUN, StronglyConvex(4.0, 0.5)),
         (LossConstants(3.0, 4.0, 0.0, ""), _RUN, Convex(4.0)),
         (LossConstants(3.0, 4.0, -inf, ""), _RUN, Smooth(4.0)),
@@ -142,12 +141,9 @@ _RUN = NoisySGD(steps=3, step_size=0.5, noise_std=1.0, clip_norm=3.0, dataset_si
         (LossConstants(3.0, 4.1, 0.0, "", linear_score=True), _RUN, Smooth(4.1)),
         (LossConstants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.5, 0.6)), Smooth(4.0)),
         (LossConstants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.1, 0.5)), StronglyConvex(4.0, 0.5)),
-    ],
-)
-def test_constants_prove_as_much_as_clipping_and_the_step_allow(
-    constants: LossConstants, run: NoisySGD, proved: Assumption
-) -> None:
-    assert constants.assumption(run) == proved
+    ]:
+        with subtests.test(constants=constants, run=run, proved=proved):
+            assert constants.assumption(run) == proved
 
 
 def test_only_the_logistic_loss_without_a_regulariser_has_one_linear_score() -> None:

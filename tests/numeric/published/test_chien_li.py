@@ -70,17 +70,18 @@ def test_theorem_3_1_where_one_update_forgets_the_past_or_nothing_is_known_of_it
     assert theorem_3_1(1e300, 0.1, inf, inf, 5) == pytest.approx(5 * 0.1**2, rel=1e-11)
 
 
-@pytest.mark.parametrize("c", [0.7, 0.97, 1.0, 1.03, 1.4])
-@pytest.mark.parametrize("distance", [0.0, 0.01, 0.3, 5.0])
-@pytest.mark.parametrize("w", [1, 2, 7, 40])
-def test_the_shares_that_bind_are_found(c: float, distance: float, w: int) -> None:
+def test_the_shares_that_bind_are_found(subtests: pytest.Subtests) -> None:
     """Least sum of max(s, lam p_j)^2, lam by bisection on what the shifts hide."""
-    s, powers = 0.1, c ** -np.arange(1.0, w + 1)
-    low, high = 0.0, (distance + s * powers.sum()) / (powers**2).sum() + s / powers.min()
-    for _ in range(200):
-        lam = (low + high) / 2
-        hides = float((powers * (np.maximum(s, lam * powers) - s)).sum())
-        low, high = (low, lam) if hides >= distance else (lam, high)
-    wanted = float((np.maximum(s, high * powers) ** 2).sum())
-    V, W = (np.concatenate([[0.0], np.cumsum(one)]) for one in (powers, powers**2))
-    assert _waterfill(V, W, powers, s, distance) == pytest.approx(wanted, rel=1e-9)
+    for w in [1, 2, 7, 40]:
+        for distance in [0.0, 0.01, 0.3, 5.0]:
+            for c in [0.7, 0.97, 1.0, 1.03, 1.4]:
+                with subtests.test(c=c, distance=distance, w=w):
+                    s, powers = 0.1, c ** -np.arange(1.0, w + 1)
+                    low, high = 0.0, (distance + s * powers.sum()) / (powers**2).sum() + s / powers.min()
+                    for _ in range(200):
+                        lam = (low + high) / 2
+                        hides = float((powers * (np.maximum(s, lam * powers) - s)).sum())
+                        low, high = (low, lam) if hides >= distance else (lam, high)
+                    wanted = float((np.maximum(s, high * powers) ** 2).sum())
+                    V, W = (np.concatenate([[0.0], np.cumsum(one)]) for one in (powers, powers**2))
+                    assert _waterfill(V, W, powers, s, distance) == pytest.approx(wanted, rel=1e-9)

@@ -20,18 +20,20 @@ _RUN = NoisySGD(20, 0.1, 1.0, 1.0, dataset_size=10, diameter=1.0)
 each = pytest.mark.parametrize("theorem", THEOREMS.values(), ids=lambda theorem: theorem.name)
 
 
-@each
-def test_the_kind_is_the_verdict_of_the_lock_file(theorem: Theorem) -> None:
-    verdict = read_lock()[theorem.claim].verdict
-    assert theorem.kind == _KINDS[verdict]
-    assert theorem.usable == (verdict is Verdict.HOLDS)
+def test_the_kind_is_the_verdict_of_the_lock_file(subtests: pytest.Subtests) -> None:
+    for theorem in THEOREMS.values():
+        with subtests.test(theorem=theorem):
+            verdict = read_lock()[theorem.claim].verdict
+            assert theorem.kind == _KINDS[verdict]
+            assert theorem.usable == (verdict is Verdict.HOLDS)
 
 
-@each
-def test_what_is_refuted_has_a_reason_in_the_ledger(theorem: Theorem) -> None:
-    claim = next(claim for claim in CLAIMS if claim.key == theorem.claim)
-    assert bool(claim.remark) == (not theorem.usable)
-    assert theorem.reading
+def test_what_is_refuted_has_a_reason_in_the_ledger(subtests: pytest.Subtests) -> None:
+    for theorem in THEOREMS.values():
+        with subtests.test(theorem=theorem):
+            claim = next(claim for claim in CLAIMS if claim.key == theorem.claim)
+            assert bool(claim.remark) == (not theorem.usable)
+            assert theorem.reading
 
 
 @each

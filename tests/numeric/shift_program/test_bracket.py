@@ -34,14 +34,16 @@ def _check(case: Case) -> None:
         assert shot.cost >= found.lower * program.noise_at(0) ** 2 * (1 - 1e-12)  # a float estimate
 
 
-@pytest.mark.parametrize("case", [*random_cases(1, 50)], ids=str)
-def test_fifty_random_programs(case: Case) -> None:
-    _check(case)
+def test_fifty_random_programs(subtests: pytest.Subtests) -> None:
+    for case in [*random_cases(1, 50)]:
+        with subtests.test(case=case):
+            _check(case)
 
 
-@pytest.mark.parametrize("case", [*random_cases(2, 20, schedule=True)], ids=str)
-def test_random_schedules(case: Case) -> None:
-    _check(case)
+def test_random_schedules(subtests: pytest.Subtests) -> None:
+    for case in [*random_cases(2, 20, schedule=True)]:
+        with subtests.test(case=case):
+            _check(case)
 
 
 @pytest.mark.nightly

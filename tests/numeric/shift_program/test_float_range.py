@@ -13,7 +13,7 @@ from flint import arb
 import lastiterate as li
 from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.moduli import Assumption, Clipped
+from lastiterate.numeric.losses.moduli import Clipped
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.fallback import plain_optimum
@@ -49,25 +49,26 @@ def _composed(run: NoisySGD, order: float) -> float:
         return lower(exact(order) / 2 * met * step**2)
 
 
-@pytest.mark.parametrize("kind", _ASSUMPTIONS)
 @pytest.mark.parametrize("scheme", _SCHEMES)
-@pytest.mark.parametrize("name", ["noise_std", "clip_norm", "step_size", "diameter"])
-def test_one_number_at_an_end(name: str, scheme: str, kind: str) -> None:
+def test_one_number_at_an_end(subtests: pytest.Subtests, scheme: str) -> None:
     """Never nan, never above composition, and below it only where one last step explains it."""
-    assumption = _ASSUMPTIONS[kind]
-    for value in _ENDS:
-        run = replace(_RUN, **{name: value}, **_SCHEMES[scheme])
-        try:
-            found = li.bound(run, assumption, order=2.0).epsilon
-        except InputError as error:
-            assert "step_size" in str(error)  # noqa: PT017
-            assert "convex" in kind
-            continue
-        above = _composed(run, 2.0)
-        assert not isnan(found)
-        assert found <= above * (1 + 1e-9) + 5e-324
-        if run.diameter == inf or (above == inf and name == "diameter"):
-            assert found == inf or found >= above
+    for name in ["noise_std", "clip_norm", "step_size", "diameter"]:
+        for kind in _ASSUMPTIONS:
+            with subtests.test(kind=kind, name=name):
+                assumption = _ASSUMPTIONS[kind]
+                for value in _ENDS:
+                    run = replace(_RUN, **{name: value}, **_SCHEMES[scheme])
+                    try:
+                        found = li.bound(run, assumption, order=2.0).epsilon
+                    except InputError as error:
+                        assert "step_size" in str(error)  # noqa: PT017
+                        assert "convex" in kind
+                        continue
+                    above = _composed(run, 2.0)
+                    assert not isnan(found)
+                    assert found <= above * (1 + 1e-9) + 5e-324
+                    if run.diameter == inf or (above == inf and name == "diameter"):
+                        assert found == inf or found >= above
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
@@ -85,20 +86,25 @@ def test_without_projection_linear_losses_attain_composition(scheme: str) -> Non
             assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon >= least
 
 
-@pytest.mark.parametrize("power", [-1000, -500, -150, 150, 500, 950])
-@pytest.mark.parametrize("kind", ["smooth", "convex", "clipped"])
-def test_the_unit_of_length_matters_only_beyond_floats(power: int, kind: str) -> None:
+def test_the_unit_of_length_matters_only_beyond_floats(subtests: pytest.Subtests) -> None:
     """In a unit 2^power times as small: the same, or more where only the plain bound speaks."""
-    unit = 2.0**power
-    run = replace(_RUN, noise_std=unit, diameter=3.0 * unit, step_size=unit)
-    assumption = {"smooth": li.Smooth(0.1 / unit), "convex": li.Convex(0.1 / unit), "clipped": li.Clipped()}[kind]
-    plain = {"smooth": li.Smooth(0.1), "convex": li.Convex(0.1), "clipped": li.Clipped()}[kind]
-    truth = li.bound(_RUN, plain, order=2.0).epsilon
-    found = li.bound(run, assumption, order=2.0).epsilon
-    if extreme(run, assumption):
-        assert truth * (1 - 1e-9) <= found <= _composed(run, 2.0) * (1 + 1e-9)
-    else:
-        assert found == pytest.approx(truth, rel=1e-9)
+    for kind in ["smooth", "convex", "clipped"]:
+        for power in [-1000, -500, -150, 150, 500, 950]:
+            with subtests.test(power=power, kind=kind):
+                unit = 2.0**power
+                run = replace(_RUN, noise_std=unit, diameter=3.0 * unit, step_size=unit)
+                assumption = {
+                    "smooth": li.Smooth(0.1 / unit),
+                    "convex": li.Convex(0.1 / unit),
+                    "clipped": li.Clipped(),
+                }[kind]
+                plain = {"smooth": li.Smooth(0.1), "convex": li.Convex(0.1), "clipped": li.Clipped()}[kind]
+                truth = li.bound(_RUN, plain, order=2.0).epsilon
+                found = li.bound(run, assumption, order=2.0).epsilon
+                if extreme(run, assumption):
+                    assert truth * (1 - 1e-9) <= found <= _composed(run, 2.0) * (1 + 1e-9)
+                else:
+                    assert found == pytest.approx(truth, rel=1e-9)
 
 
 def test_a_domain_of_no_width_costs_one_last_step() -> None:
@@ -120,26 +126,28 @@ def test_schedules_from_one_end_to_the_other() -> None:
     assert li.bound(shuffled, li.Clipped(), order=2.0).epsilon == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("order", [1 + 1e-9, 2.0, 1e6, 1e300])
 @pytest.mark.parametrize("scheme", _SCHEMES)
-def test_orders_of_every_size(order: float, scheme: str) -> None:
-    run = replace(_RUN, **_SCHEMES[scheme])
-    found = li.bound(run, li.Convex(1.0), order=order).epsilon
-    assert 0 < found <= _composed(run, order) * (1 + 1e-9)
-    if order <= 1e6:
-        assert found >= li.lower_bound(run, li.Convex(1.0), order=order).value
-    assert found >= li.bound(run, li.Convex(1.0), order=1 + 1e-12).epsilon * (1 - 1e-5)
+def test_orders_of_every_size(subtests: pytest.Subtests, scheme: str) -> None:
+    for order in [1 + 1e-9, 2.0, 1e6, 1e300]:
+        with subtests.test(order=order):
+            run = replace(_RUN, **_SCHEMES[scheme])
+            found = li.bound(run, li.Convex(1.0), order=order).epsilon
+            assert 0 < found <= _composed(run, order) * (1 + 1e-9)
+            if order <= 1e6:
+                assert found >= li.lower_bound(run, li.Convex(1.0), order=order).value
+            assert found >= li.bound(run, li.Convex(1.0), order=1 + 1e-12).epsilon * (1 - 1e-5)
 
 
-@pytest.mark.parametrize("delta", [5e-324, 1e-300, 1e-100, 0.5, 1 - 1e-15])
 @pytest.mark.parametrize("scheme", _SCHEMES)
-def test_deltas_of_every_size(delta: float, scheme: str) -> None:
-    run = replace(_RUN, steps=5, **_SCHEMES[scheme])
-    found = li.bound(run, li.Convex(1.0), delta=delta).epsilon
-    with precision():
-        composed = _composed(run, 2.0) * (1 + 1e-12)
-    assert 0 <= found <= gdp_epsilon(composed**0.5 * (1 + 1e-12), delta) * (1 + 1e-9)
-    assert found >= li.lower_bound(run, li.Convex(1.0), delta=delta).value
+def test_deltas_of_every_size(subtests: pytest.Subtests, scheme: str) -> None:
+    for delta in [5e-324, 1e-300, 1e-100, 0.5, 1 - 1e-15]:
+        with subtests.test(delta=delta):
+            run = replace(_RUN, steps=5, **_SCHEMES[scheme])
+            found = li.bound(run, li.Convex(1.0), delta=delta).epsilon
+            with precision():
+                composed = _composed(run, 2.0) * (1 + 1e-12)
+            assert 0 <= found <= gdp_epsilon(composed**0.5 * (1 + 1e-12), delta) * (1 + 1e-9)
+            assert found >= li.lower_bound(run, li.Convex(1.0), delta=delta).value
 
 
 _LONG: dict[str, Callable[[], li.Assumption]] = {
@@ -151,15 +159,16 @@ _LONG: dict[str, Callable[[], li.Assumption]] = {
 }
 
 
-@pytest.mark.parametrize("kind", _LONG)
 @pytest.mark.parametrize("scheme", _SCHEMES)
-def test_a_billion_steps(scheme: str, kind: str) -> None:
+def test_a_billion_steps(subtests: pytest.Subtests, scheme: str) -> None:
     """In seconds and little memory; never below the same run with fewer steps."""
-    run = replace(_RUN, steps=10**9, **_SCHEMES[scheme])
-    long = li.bound(run, _LONG[kind](), order=2.0).epsilon
-    short = li.bound(replace(run, steps=20), _LONG[kind](), order=2.0).epsilon
-    assert long >= short * (1 - 1e-6)
-    assert long <= _composed(run, 2.0)
+    for kind in _LONG:
+        with subtests.test(kind=kind):
+            run = replace(_RUN, steps=10**9, **_SCHEMES[scheme])
+            long = li.bound(run, _LONG[kind](), order=2.0).epsilon
+            short = li.bound(replace(run, steps=20), _LONG[kind](), order=2.0).epsilon
+            assert long >= short * (1 - 1e-6)
+            assert long <= _composed(run, 2.0)
 
 
 def test_a_sample_among_a_million_million() -> None:
@@ -189,13 +198,14 @@ _REFUSING: dict[str, Callable[[NoisySGD], object]] = {
 }
 
 
-@pytest.mark.parametrize("call", _REFUSING)
-@pytest.mark.parametrize("change", [{"noise_std": 1e-300}, {"clip_norm": 1e300}, {"diameter": 1e-200}])
-def test_what_rests_on_floats_refuses(call: str, change: dict[str, float]) -> None:
-    run = replace(_RUN, **change)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"needs numbers between .*, got .*=1e[-+]\d+") as caught:
-        _REFUSING[call](run)
-    assert "\n" not in str(caught.value)
+def test_what_rests_on_floats_refuses(subtests: pytest.Subtests) -> None:
+    for change in [{"noise_std": 1e-300}, {"clip_norm": 1e300}, {"diameter": 1e-200}]:
+        for call in _REFUSING:
+            with subtests.test(call=call, change=change):
+                run = replace(_RUN, **change)  # type: ignore[arg-type]
+                with pytest.raises(InputError, match=r"needs numbers between .*, got .*=1e[-+]\d+") as caught:
+                    _REFUSING[call](run)
+                assert "\n" not in str(caught.value)
 
 
 class _Unread(Clipped):
@@ -204,9 +214,8 @@ class _Unread(Clipped):
     note = "no number"
 
 
-@pytest.mark.parametrize(
-    ("change", "assumption", "named"),
-    [
+def test_the_number_that_is_out_of_reach_is_named(subtests: pytest.Subtests) -> None:
+    for change, assumption, named in [
         ({}, li.Smooth(1e30), ""),
         ({}, li.Smooth(1e-300), ""),
         ({}, li.Smooth(1e31), "L=1e+31 with step_size=1"),
@@ -225,20 +234,17 @@ class _Unread(Clipped):
         ({"noise_std": 2e29}, li.Clipped(), ""),
         ({"diameter": 1e-31}, li.Clipped(), "step_size * clip_norm / batch_size=1 beside diameter=1e-31"),
         ({"diameter": 1e31}, li.Clipped(), "diameter=1e+31 beside step_size * clip_norm / batch_size=0.25"),
-    ],
-)
-def test_the_number_that_is_out_of_reach_is_named(
-    change: dict[str, object], assumption: Assumption, named: str
-) -> None:
-    run = replace(_RUN, **change)  # type: ignore[arg-type]
-    assert extreme(run, assumption) == named
-    if named:
-        with pytest.raises(
-            InputError, match=r"^A test needs numbers between 1e-60 and 1e\+60, .* answers all the same\.$"
-        ):
-            refuse_extreme("A test", run, assumption)
-    else:
-        refuse_extreme("A test", run, assumption)
+    ]:
+        with subtests.test(change=change, assumption=assumption, named=named):
+            run = replace(_RUN, **change)  # type: ignore[arg-type]
+            assert extreme(run, assumption) == named
+            if named:
+                with pytest.raises(
+                    InputError, match=r"^A test needs numbers between 1e-60 and 1e\+60, .* answers all the same\.$"
+                ):
+                    refuse_extreme("A test", run, assumption)
+            else:
+                refuse_extreme("A test", run, assumption)
 
 
 def test_calibration_from_an_end() -> None:
@@ -254,20 +260,21 @@ def test_calibration_from_an_end() -> None:
             assert gdp_delta(found.mu, 1.0) <= 1e-5  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("mu", [5e-324, 1e-300, 1e-20, 1e-3, 1.0, 100.0, 1e5, 1e7, 1e20, 1e150, 1e300])
-@pytest.mark.parametrize("delta", [5e-324, 1e-300, 1e-12, 0.3, 0.9, 1 - 1e-15])
-def test_the_gaussian_profile_everywhere(mu: float, delta: float) -> None:
+def test_the_gaussian_profile_everywhere(subtests: pytest.Subtests) -> None:
     """Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu) in 4000 bits is at most delta at the epsilon that is returned."""
-    epsilon = gdp_epsilon(mu, delta)
-    assert epsilon >= 0
-    if epsilon == inf:
-        assert mu >= 1e150
-        return
-    with precision(4000):
-        m, e = exact(mu), exact(epsilon)
-        assert _profile(m, e)[1] <= exact(delta)
-        if epsilon > 0 and mu < 1e100:
-            assert _profile(m, e * (1 - arb(10) ** -9))[0] >= exact(delta) * (1 - arb(10) ** -6)
+    for delta in [5e-324, 1e-300, 1e-12, 0.3, 0.9, 1 - 1e-15]:
+        for mu in [5e-324, 1e-300, 1e-20, 1e-3, 1.0, 100.0, 1e5, 1e7, 1e20, 1e150, 1e300]:
+            with subtests.test(mu=mu, delta=delta):
+                epsilon = gdp_epsilon(mu, delta)
+                assert epsilon >= 0
+                if epsilon == inf:
+                    assert mu >= 1e150
+                    continue
+                with precision(4000):
+                    m, e = exact(mu), exact(epsilon)
+                    assert _profile(m, e)[1] <= exact(delta)
+                    if epsilon > 0 and mu < 1e100:
+                        assert _profile(m, e * (1 - arb(10) ** -9))[0] >= exact(delta) * (1 - arb(10) ** -6)
 
 
 def _profile(mu: arb, epsilon: arb) -> tuple[arb, arb]:

@@ -89,16 +89,17 @@ def test_no_bound_rests_on_the_value_in_floats() -> None:
     assert lower(careless.cost(Path(0, 0.0, np.full(30, 0.1)))) >= lower(careful.cost(Path(0, 0.0, np.full(30, 0.1))))
 
 
-@pytest.mark.parametrize("steps", [60, 61, 1000, 1001])
-@pytest.mark.parametrize("assumption", [*(StronglyConvex(1, 0.1 * k) for k in range(1, 10)), Convex(1), Smooth(1)])
-def test_the_tracked_distance_is_each_step_after_the_other(assumption: Assumption, steps: int) -> None:
-    program = ShiftProgram(_run(steps, diameter=2.0), assumption)
-    distances = [0.0]
-    for t in range(steps):
-        with precision():
-            step = upper(program.expansion(t).ball(exact(distances[t])))
-        distances.append(min(step, 2.0))
-    assert program.tracked.tolist() == distances
+def test_the_tracked_distance_is_each_step_after_the_other(subtests: pytest.Subtests) -> None:
+    for assumption in [*(StronglyConvex(1, 0.1 * k) for k in range(1, 10)), Convex(1), Smooth(1)]:
+        for steps in [60, 61, 1000, 1001]:
+            with subtests.test(steps=steps, assumption=assumption):
+                program = ShiftProgram(_run(steps, diameter=2.0), assumption)
+                distances = [0.0]
+                for t in range(steps):
+                    with precision():
+                        step = upper(program.expansion(t).ball(exact(distances[t])))
+                    distances.append(min(step, 2.0))
+                assert program.tracked.tolist() == distances
 
 
 def test_the_last_steps_of_a_run_are_a_program() -> None:
@@ -110,21 +111,19 @@ def test_the_last_steps_of_a_run_are_a_program() -> None:
         assert bracket(tail).upper >= bracket(whole).lower
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
+def test_a_batch_that_is_none_is_refused_and_costs_not_nothing(subtests: pytest.Subtests) -> None:
+    for changes, said in [
         *(({"position": place}, f"position={place}") for place in (1, 5, -1, 0.0, True, None)),
         *(({"skipped": steps}, f"skipped={steps}") for steps in (20, -1, 0.5)),
         *(({"initial": distance}, "initial=") for distance in (nan, inf, -1.0)),
-    ],
-)
-def test_a_batch_that_is_none_is_refused_and_costs_not_nothing(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        ShiftProgram(_run(20), Smooth(1), **changes)
-    cyclic = replace(_run(20), sampling="cyclic", batch_size=1)
-    assert upper(optimum(ShiftProgram(cyclic, Smooth(1), np.int64(4))).cost) > 0  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"0 to 4, got position=5"):
-        ShiftProgram(cyclic, Smooth(1), 5)
+    ]:
+        with subtests.test(changes=changes, said=said):
+            with pytest.raises(InputError, match=said):
+                ShiftProgram(_run(20), Smooth(1), **changes)
+            cyclic = replace(_run(20), sampling="cyclic", batch_size=1)
+            assert upper(optimum(ShiftProgram(cyclic, Smooth(1), np.int64(4))).cost) > 0  # type: ignore[arg-type]
+            with pytest.raises(InputError, match=r"0 to 4, got position=5"):
+                ShiftProgram(cyclic, Smooth(1), 5)
 
 
 @pytest.mark.parametrize("steps", [0, -1, 21, 1.5])

@@ -50,21 +50,22 @@ def _quadratic_program(c: np.ndarray, s: np.ndarray, noise: np.ndarray, tracked:
     return best
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_it_is_the_quadratic_programs_optimum(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    steps = int(rng.integers(1, 8))
-    c, s, noise = rng.uniform(0.7, 1.3, steps), rng.uniform(0.2, 1, steps), rng.uniform(0.5, 2, steps)
-    D = float(rng.choice([np.inf, rng.uniform(0.3, 4)]))
-    tracked = np.zeros(steps)
-    for t in range(steps - 1):
-        tracked[t + 1] = min(c[t] * tracked[t] + s[t], D)
-    path = taut_string(c, s, noise, tracked)
-    line = _forward(c, s, path)
-    assert line.min() >= -1e-12
-    assert abs(line[-1]) <= 1e-12
-    cost = float(np.sum((path.shifts / noise[path.start :]) ** 2))
-    assert cost == pytest.approx(_quadratic_program(c, s, noise, tracked), rel=1e-6)
+def test_it_is_the_quadratic_programs_optimum(subtests: pytest.Subtests) -> None:
+    for seed in range(25):
+        with subtests.test(seed=seed):
+            rng = np.random.default_rng(seed)
+            steps = int(rng.integers(1, 8))
+            c, s, noise = rng.uniform(0.7, 1.3, steps), rng.uniform(0.2, 1, steps), rng.uniform(0.5, 2, steps)
+            D = float(rng.choice([np.inf, rng.uniform(0.3, 4)]))
+            tracked = np.zeros(steps)
+            for t in range(steps - 1):
+                tracked[t + 1] = min(c[t] * tracked[t] + s[t], D)
+            path = taut_string(c, s, noise, tracked)
+            line = _forward(c, s, path)
+            assert line.min() >= -1e-12
+            assert abs(line[-1]) <= 1e-12
+            cost = float(np.sum((path.shifts / noise[path.start :]) ** 2))
+            assert cost == pytest.approx(_quadratic_program(c, s, noise, tracked), rel=1e-6)
 
 
 def test_an_expansion_from_zero_is_composition() -> None:

@@ -40,18 +40,19 @@ class _Problem:
         return np.array([(value + self.weight * np.maximum(image - y, 0) ** 2).min() for y in self.targets])
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_never_above_the_minimum_and_second_order_below(seed: int) -> None:
-    problem = _Problem(seed)
-    truth = problem.truth()
-    gaps = {cells: truth - problem.least(cells) for cells in (50, 100, 800)}
-    for gap in gaps.values():
-        assert gap.min() >= -1e-9  # the truth itself is a minimum over a grid
-    reached = problem.targets < problem.image(np.array([1e-9]))[0]  # no cell edge is decided by e(p) = y
-    h = 1.6 * 1.5 / 100
-    slope = 1 + problem.gain * problem.power * 1e-3 ** (problem.power - 1)
-    assert gaps[100][reached].max() <= problem.bend * h**2 + problem.weight * (slope * h) ** 2 + 1e-9
-    assert gaps[800].max() <= gaps[50].max() / 4 + 1e-9
+def test_never_above_the_minimum_and_second_order_below(subtests: pytest.Subtests) -> None:
+    for seed in range(20):
+        with subtests.test(seed=seed):
+            problem = _Problem(seed)
+            truth = problem.truth()
+            gaps = {cells: truth - problem.least(cells) for cells in (50, 100, 800)}
+            for gap in gaps.values():
+                assert gap.min() >= -1e-9  # the truth itself is a minimum over a grid
+            reached = problem.targets < problem.image(np.array([1e-9]))[0]  # no cell edge is decided by e(p) = y
+            h = 1.6 * 1.5 / 100
+            slope = 1 + problem.gain * problem.power * 1e-3 ** (problem.power - 1)
+            assert gaps[100][reached].max() <= problem.bend * h**2 + problem.weight * (slope * h) ** 2 + 1e-9
+            assert gaps[800].max() <= gaps[50].max() / 4 + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(5))

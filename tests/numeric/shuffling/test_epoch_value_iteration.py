@@ -33,18 +33,19 @@ def _run(T: int, per: int, c: float, d: float, D: float, *, ahead: int = 3) -> S
     return Shuffled(lambda k: cut if k == count - 1 else full, count, True, D, min(D, 20.0), 1.0, ahead)
 
 
-@pytest.mark.parametrize(("T", "per"), [(9, 3), (7, 3), (10, 5), (2, 3), (8, 2)])
-@pytest.mark.parametrize(("c", "d"), [(1.0, 1.0), (0.9, 0.9), (1.1, 1.04)])
-@pytest.mark.parametrize("D", [inf, 1.5, 0.3])
-def test_above_every_order_and_close(T: int, per: int, c: float, d: float, D: float) -> None:
-    exact = _orders(T, per, c, d, D)
-    for alpha in (1.02, 2.0, 6.0):
-        kappa = alpha * (alpha - 1) / 2
-        mean = float(np.log(np.mean(np.exp(kappa * exact))) / kappa)
-        found, _ = iterate(_run(T, per, c, d, D), kappa)
-        assert mean * (1 - 1e-12) <= found <= mean * 1.06
-    found, _ = iterate(_run(T, per, c, d, D), None)
-    assert exact.max() * (1 - 1e-12) <= found <= exact.max() * 1.05
+def test_above_every_order_and_close(subtests: pytest.Subtests) -> None:
+    for D in [inf, 1.5, 0.3]:
+        for c, d in [(1.0, 1.0), (0.9, 0.9), (1.1, 1.04)]:
+            for T, per in [(9, 3), (7, 3), (10, 5), (2, 3), (8, 2)]:
+                with subtests.test(T=T, per=per, c=c, d=d, D=D):
+                    exact = _orders(T, per, c, d, D)
+                    for alpha in (1.02, 2.0, 6.0):
+                        kappa = alpha * (alpha - 1) / 2
+                        mean = float(np.log(np.mean(np.exp(kappa * exact))) / kappa)
+                        found, _ = iterate(_run(T, per, c, d, D), kappa)
+                        assert mean * (1 - 1e-12) <= found <= mean * 1.06
+                    found, _ = iterate(_run(T, per, c, d, D), None)
+                    assert exact.max() * (1 - 1e-12) <= found <= exact.max() * 1.05
 
 
 def test_a_finer_grid_is_closer() -> None:

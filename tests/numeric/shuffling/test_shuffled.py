@@ -256,21 +256,22 @@ def test_all_orders_of_a_run_that_is_cut() -> None:
     assert _mean(run, Convex(1.0), 1.01) * 2 / 1.01 >= np.mean(costs)
 
 
-@pytest.mark.parametrize("assumption", [Convex(1.0), StronglyConvex(1.0, 0.5), StronglyConvex(4.0, 4.0)])
-@pytest.mark.parametrize("D", [inf, 3.0, 0.7, 0.1])
-@pytest.mark.parametrize("steps", [7, 8, 9])
-def test_late_is_the_worst_of_all_orders(assumption: Assumption, D: float, steps: int) -> None:
-    run = replace(_RUN, steps=steps, dataset_size=3, diameter=D)
-    c = float(assumption.expansion(run, 0, differs=False).slope(np.zeros(1))[0])
-    costs = []
-    for places in product(range(3), repeat=3):
-        step = np.array([float(t % 3 == places[t // 3]) for t in range(steps)])
-        tracked = [0.0]
-        for moved in step:
-            tracked.append(min(D, c * tracked[-1] + moved))
-        string = taut_string(np.full(steps, c), step, np.ones(steps), np.array(tracked[:-1]))
-        costs.append(float(np.sum(string.shifts**2)))
-    assert bound(run, assumption).cost == pytest.approx(max(costs), rel=1e-9)
+def test_late_is_the_worst_of_all_orders(subtests: pytest.Subtests) -> None:
+    for steps in [7, 8, 9]:
+        for D in [inf, 3.0, 0.7, 0.1]:
+            for assumption in [Convex(1.0), StronglyConvex(1.0, 0.5), StronglyConvex(4.0, 4.0)]:
+                with subtests.test(assumption=assumption, D=D, steps=steps):
+                    run = replace(_RUN, steps=steps, dataset_size=3, diameter=D)
+                    c = float(assumption.expansion(run, 0, differs=False).slope(np.zeros(1))[0])
+                    costs = []
+                    for places in product(range(3), repeat=3):
+                        step = np.array([float(t % 3 == places[t // 3]) for t in range(steps)])
+                        tracked = [0.0]
+                        for moved in step:
+                            tracked.append(min(D, c * tracked[-1] + moved))
+                        string = taut_string(np.full(steps, c), step, np.ones(steps), np.array(tracked[:-1]))
+                        costs.append(float(np.sum(string.shifts**2)))
+                    assert bound(run, assumption).cost == pytest.approx(max(costs), rel=1e-9)
 
 
 @given(_runs(), st.sampled_from([1.1, 2.0, 20.0]))

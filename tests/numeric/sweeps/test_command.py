@@ -63,9 +63,8 @@ def test_an_interruption_is_status_130_and_keeps_what_is_there(
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 5
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "said"),
-    [
+def test_bad_input(subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    for text, options, said in [
         (_FILE, ("--out", "out.txt"), "out=out.txt"),
         (_FILE, ("--out", "out.csv", "--jobs", "0"), "jobs=0"),
         (_FILE, ("--out", "out.csv", "--jobs", "two"), "two"),
@@ -76,20 +75,17 @@ def test_an_interruption_is_status_130_and_keeps_what_is_there(
         (_FILE.replace("[1.0, 100.0]", "[]"), ("--out", "out.csv"), "L=[]"),
         (_FILE.replace("steps = 50", "step = 50"), ("--out", "out.csv"), "key='step'"),
         ("[grid", ("--out", "out.csv"), "needs to be TOML"),
-    ],
-)
-def test_bad_input(
-    text: str, options: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("sweep.toml").write_text(text)
-    assert _status("sweep.toml", *options) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("error: ")
-    assert told.err.count("\n") == 1
-    assert said in told.err
-    assert [path.name for path in tmp_path.iterdir()] == ["sweep.toml"]
+    ]:
+        with subtests.test(text=text, options=options, said=said):
+            monkeypatch.chdir(tmp_path)
+            Path("sweep.toml").write_text(text)
+            assert _status("sweep.toml", *options) == 2
+            told = capsys.readouterr()
+            assert told.out == ""
+            assert told.err.startswith("error: ")
+            assert told.err.count("\n") == 1
+            assert said in told.err
+            assert [path.name for path in tmp_path.iterdir()] == ["sweep.toml"]
 
 
 def test_the_example(tmp_path: Path) -> None:

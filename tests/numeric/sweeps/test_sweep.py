@@ -200,9 +200,8 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("grid", "said"),
-    [
+def test_bad_grids(subtests: pytest.Subtests) -> None:
+    for grid, said in [
         ({"noise": [1.0], "order": [2]}, "did you mean noise_std"),
         ({"m": [1.0], "order": [2]}, "key='m'"),
         ({"noise_std": [], "order": [2]}, "noise_std=[]"),
@@ -217,12 +216,11 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ({"order": [2], "delta": [0.1]}, "got order and delta"),
         ({"steps": list(range(1, 1002)), "order": list(range(2, 1002))}, "rows=1001000"),
         ([1.0], "grid=[1.0]"),
-    ],
-)
-def test_bad_grids(grid: dict[str, list[float]], said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        sweep(_RUN, Convex(1.0), grid)
-    assert said in str(caught.value)
+    ]:
+        with subtests.test(grid=grid, said=said):
+            with pytest.raises(InputError) as caught:
+                sweep(_RUN, Convex(1.0), grid)
+            assert said in str(caught.value)
 
 
 def test_a_grid_may_have_so_many_rows_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
