@@ -7,26 +7,22 @@ dropped and decided again.
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import sympy as sp
-from platformdirs import user_cache_path
 
+from lastiterate.numeric.files import write_whole
+from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["ENVIRONMENT", "ReportCache", "default_folder"]
-
-ENVIRONMENT: Final = "LASTITERATE_CACHE_DIR"
-"""Names a folder that replaces the user's cache folder."""
+__all__ = ["ReportCache"]
 
 _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy")
 _PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
@@ -49,12 +45,6 @@ _UNRELATED = frozenset(
     }
 )
 """Files and folders whose change cannot change a verdict."""
-
-
-def default_folder() -> Path:
-    """The folder named by the environment, or the user's cache folder."""
-    named = os.environ.get(ENVIRONMENT)
-    return Path(named) if named else user_cache_path("lastiterate") / "reports"
 
 
 @lru_cache(maxsize=1)
@@ -98,45 +88,31 @@ class ReportCache:
     """A folder of reports.
 
     Args:
-        folder: where the entries lie; made on the first write.
+        folder: where the entries lie, made on the first write; the user's cache folder if None.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or cache_folder("reports")
 
     def address(self, claim: Claim) -> Path:
         """The file of a claim's report."""
-        text = json.dumps([_foundation(), _canonical(claim)])
-        return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:40]}.json"
+        return self.folder / f"{digest([_foundation(), _canonical(claim)])[:40]}.json"
 
     def read(self, claim: Claim) -> ClaimReport | None:
-        """The report kept for this claim; None where there is none, or where the entry is broken."""
+        """The report kept for this claim; None where there is none, or where the entry is damaged."""
         path = self.address(claim)
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            body = json.dumps(data["report"], sort_keys=True)
-            if data["checksum"] != hashlib.sha256(body.encode()).hexdigest():
-                raise ValueError("checksum")
-            report = ClaimReport.from_json(data["report"])
-            if report.key != claim.key:
-                raise ValueError("key")
+            report = ClaimReport.from_json(json.loads(read_sealed(path)))
+            if report.key == claim.key:
+                return report
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            path.unlink(missing_ok=True)
-            return None
-        return report
+        except (OSError, DamagedError):
+            pass
+        path.unlink(missing_ok=True)
+        return None
 
     def write(self, claim: Claim, report: ClaimReport) -> None:
-        """Keep a report: a temporary file beside the entry, then one atomic rename."""
+        """Keep a report."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        body = json.loads(json.dumps(report.to_json()))
-        checksum = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-        handle, name = tempfile.mkstemp(dir=self.folder, suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"checksum": checksum, "report": body}, file)
-            Path(name).replace(self.address(claim))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(self.address(claim), seal(json.dumps(report.to_json()).encode() + b"\n"))

@@ -70,13 +70,13 @@ def counterexample(key: str, digits: int = 50) -> tuple[Recomputed, ...]:
     >>> dict(again.found.at), again.found.left, again.found.relation, again.found.right, again.certain
     ({'w': '2', 'D': '1', 's': '1'}, '4.5000', '==', '8.0000', True)
     """
-    from lastiterate.proofs_checks.cache import ReportCache, default_folder
+    from lastiterate.proofs_checks.cache import ReportCache
     from lastiterate.proofs_checks.runner import run
     from lastiterate.proofs_checks.selection import select
     from lastiterate.symbolic.ledger import CLAIMS
 
     (claim,) = select(CLAIMS, keys=(key,))
-    (report,) = run([claim], jobs=1, cache=ReportCache(default_folder()))
+    (report,) = run([claim], jobs=1, cache=ReportCache())
     return recompute(claim, report, digits)
 
 

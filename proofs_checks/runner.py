@@ -4,12 +4,9 @@ Every report is kept as soon as it is there, so an interrupted run goes on where
 kept: want of time or memory passes.
 """
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from joblib import Parallel, delayed
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
@@ -36,7 +33,11 @@ def _open(claims: Sequence[Claim], jobs: int, cache: ReportCache | None) -> Iter
 
 
 def run(
-    claims: Iterable[Claim], *, jobs: int = -1, cache: ReportCache | None = None, progress: bool = False
+    claims: Iterable[Claim],
+    *,
+    jobs: int = -1,
+    cache: ReportCache | None = None,
+    on_claim: Callable[[int, int], None] = lambda _done, _claims: None,
 ) -> tuple[ClaimReport, ...]:
     """Decide the claims.
 
@@ -44,31 +45,16 @@ def run(
         claims: what to decide.
         jobs: number of worker processes; -1 for one a core.
         cache: where reports are kept and looked up; None decides everything afresh.
-        progress: draw a progress bar on stderr, if that is a terminal.
+        on_claim: called with (decided, all) claims.
 
     Returns:
         One report for each claim, in the order of the claims.
     """
     wanted = tuple(claims)
-    reports: dict[str, ClaimReport] = {}
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not (progress and sys.stderr.isatty()),
-    ) as bar:
-        task = bar.add_task("deciding claims", total=len(wanted))
-        for claim in wanted:
-            kept = cache.read(claim) if cache is not None else None
-            if kept is not None:
-                reports[claim.key] = kept
-                bar.advance(task)
-        rest = [claim for claim in wanted if claim.key not in reports]
-        for report in _open(rest, jobs, cache):
-            reports[report.key] = report
-            bar.advance(task)
+    kept = ((claim.key, cache.read(claim)) for claim in wanted) if cache is not None else ()
+    reports = {key: report for key, report in kept if report is not None}
+    on_claim(len(reports), len(wanted))
+    for report in _open([claim for claim in wanted if claim.key not in reports], jobs, cache):
+        reports[report.key] = report
+        on_claim(len(reports), len(wanted))
     return tuple(reports[claim.key] for claim in wanted)

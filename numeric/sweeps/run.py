@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import asdict
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,9 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.store import Journal
 from lastiterate.numeric.sweeps.plan import Plan, Scalar
-from lastiterate.numeric.sweeps.store import Result, Store
-from lastiterate.numeric.sweeps.table import SweepTable, checked_format
+from lastiterate.numeric.sweeps.table import Result, SweepTable, checked_format
 
 __all__ = ["BACKENDS", "solved", "sweep"]
 
@@ -71,10 +73,19 @@ def sweep(
         return SweepTable(plan, _all(plan, None, _open(jobs, backend, scheduler), on_row))
     path = Path(out)
     checked_format(path)
-    with Store(path.with_name(f"{path.name}.rows.jsonl"), plan) as store:
-        table = SweepTable(plan, _all(plan, store, _open(jobs, backend, scheduler), on_row))
+    with Journal(path.with_name(f"{path.name}.rows.jsonl"), _header(plan)) as journal:
+        table = SweepTable(plan, _all(plan, journal, _open(jobs, backend, scheduler), on_row))
     table.write(path)
     return table
+
+
+def _header(plan: Plan) -> dict[str, Any]:
+    """Everything that decides the rows of a sweep."""
+    try:
+        ours = version("lastiterate")
+    except PackageNotFoundError:
+        ours = "not installed"
+    return {"run": asdict(plan.run), "assumption": repr(plan.assumption), "grid": dict(plan.axes), "version": ours}
 
 
 def solved(plan: Plan, row: int) -> tuple[int, Result]:
@@ -93,16 +104,28 @@ def solved(plan: Plan, row: int) -> tuple[int, Result]:
 _Pool = Callable[[Plan, Iterable[int]], Iterator[tuple[int, Result]]]
 
 
-def _all(plan: Plan, store: Store | None, pool: _Pool, on_row: Callable[[int, int], None] | None) -> list[Result]:
-    known = dict(store.found) if store else {}
+def _all(plan: Plan, journal: Journal | None, pool: _Pool, on_row: Callable[[int, int], None] | None) -> list[Result]:
+    known = dict(_readable(journal.entries, plan.rows)) if journal else {}
     tell = on_row or (lambda _done, _rows: None)
     tell(len(known), plan.rows)
     for row, result in pool(plan, [row for row in range(plan.rows) if row not in known]):
         known[row] = result
-        if store:
-            store.keep(row, result)
+        if journal:
+            journal.append({"row": row} | result._asdict())
         tell(len(known), plan.rows)
     return [known[row] for row in range(plan.rows)]
+
+
+def _readable(entries: Iterable[Mapping[str, Any]], rows: int) -> Iterator[tuple[int, Result]]:
+    """Row and result of each entry that is of this grid."""
+    for entry in entries:
+        try:
+            row, result = entry["row"], Result(*(entry[name] for name in Result._fields))
+        except KeyError:
+            continue
+        number = result.epsilon is None or isinstance(result.epsilon, float)
+        if isinstance(row, int) and 0 <= row < rows and number and (result.epsilon is None) == bool(result.error):
+            yield row, result
 
 
 def _open(jobs: int, backend: str, scheduler: str | None) -> _Pool:

@@ -7,16 +7,35 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.sweeps.plan import Plan, Scalar
-from lastiterate.numeric.sweeps.store import Result
 
-__all__ = ["SweepTable", "checked_format"]
+__all__ = ["Result", "SweepTable", "checked_format"]
 
 _FORMATS = (".csv", ".parquet")
+
+
+class Result(NamedTuple):
+    """The bound at one point of a grid.
+
+    Attributes:
+        epsilon: rounded up; None where the point is refused.
+        mu: of mu-GDP, rounded up; None where the bound is of another kind.
+        route: how the bound was found.
+        claim: key of the ledger's claim behind it.
+        adjacency: "replace" or "add_remove".
+        error: why there is no number, in one sentence; "" where there is one.
+    """
+
+    epsilon: float | None
+    mu: float | None
+    route: str
+    claim: str
+    adjacency: str
+    error: str
 
 
 @dataclass(frozen=True)
@@ -33,7 +52,7 @@ class SweepTable:
 
     @property
     def columns(self) -> Mapping[str, list[Any]]:
-        """Name -> one value a row: the axes, then the fields of `lastiterate.numeric.sweeps.store.Result`.
+        """Name -> one value a row: the axes, then the fields of `Result`.
 
         A column holds whole numbers, floats or texts; None stands for no value.
         """

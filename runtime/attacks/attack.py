@@ -29,10 +29,10 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.audit import Audit, audit, epsilon_limits
 from lastiterate.numeric.run import NoisySGD, chance, count, described_run
+from lastiterate.numeric.store import Store
 from lastiterate.runtime.attacks.worst_case import crafted_tilt
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
-from lastiterate.runtime.store import PartStore
 from lastiterate.runtime.training.adjacent import (
     Differing,
     Pairing,
@@ -134,7 +134,7 @@ def attack(
             return -_losses(gradients, points, target)
 
     settings = fingerprint(workload, gradients) | {
-        "format": 1,
+        "format": 2,
         "run": asdict(run),
         "sample": list(crafted_tilt(run, assumption)) if kind == Attack.CANARY else "real",
         "target": target,
@@ -142,7 +142,7 @@ def attack(
         "device": device,
         "seed": seed,
     }
-    store = None if folder is None else PartStore(folder, settings)
+    store = Store(folder, settings)
 
     def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:
         sides = (gradients.start[None], gradients.start[None])

@@ -22,6 +22,7 @@ from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.curvature import curvature_along
 from lastiterate.runtime.constants.extremes import Extrapolation, extrapolate
 from lastiterate.runtime.constants.kinds import Kind, PairTable
@@ -31,7 +32,6 @@ from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.search import Found, Pair, best_pairs, search_one
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
-from lastiterate.runtime.store import Arrays, PartStore
 from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.descent import stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
@@ -142,14 +142,23 @@ def closer_look(
     kind = Kind(kind)
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     settings = {
-        "format": 2,
+        "format": 3,
         "closer": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
         "dtype": dtype,
         "device": device,
         "run": asdict(run),
     }
-    store = PartStore(folder, fingerprint(workload, gradients) | settings) if folder is not None else None
-    step = _Steps(store, len(asked) + 2, on_step)
+    store = Store(folder, fingerprint(workload, gradients) | settings)
+    done, tell = 0, on_step or (lambda _done, _parts: None)
+    tell(0, len(asked) + 2)
+
+    def step(name: str, compute: Callable[[], Arrays]) -> Arrays:
+        nonlocal done
+        found = store.part(name, compute)
+        done += 1
+        tell(done, len(asked) + 2)
+        return found
+
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
 
     @cache
@@ -205,30 +214,6 @@ def closer_look(
     bounded = bound(run, certified.assumption(run), order=order) if certified and certainly else None
     value = float(curved["value"])
     return CloserLook(kind, best_pairs(asked, found), value if isfinite(value) else None, extremes, certified, bounded)
-
-
-class _Steps:
-    """Parts of a computation, each looked for in a store before it is done."""
-
-    def __init__(self, store: PartStore | None, total: int, on_step: Callable[[int, int], None] | None) -> None:
-        self._store, self._total, self._told = store, total, on_step
-        self._done = 0
-        self._tell()
-
-    def __call__(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
-        """The arrays of one part."""
-        found = self._store.load(name) if self._store is not None else None
-        if found is None:
-            found = compute()
-            if self._store is not None:
-                self._store.save(name, found)
-        self._done += 1
-        self._tell()
-        return found
-
-    def _tell(self) -> None:
-        if self._told is not None:
-            self._told(self._done, self._total)
 
 
 def _curvature(gradients: Gradients, iterates: Tensor, seed: int) -> NDArray[np.float64]:

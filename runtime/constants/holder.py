@@ -25,7 +25,7 @@ from lastiterate.runtime.constants.pairs import measure_center, own_streams
 from lastiterate.runtime.constants.reading import envelope_of, orders, read_off
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw
-from lastiterate.runtime.constants.store import Store
+from lastiterate.runtime.constants.store import PairStore
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.threads import threads_of_torch
@@ -137,7 +137,7 @@ def _all_initialisations(
 ) -> PairTable:
     """The pairs of all initialisations; of several processes each measures its share."""
     first = _gradients(workload, sampling, 0)
-    store = Store(folder, _settings(workload, first, run, sampling)) if folder is not None else None
+    store = PairStore(folder, _settings(workload, first, run, sampling))
     me = team()
     shares = [me.share(init, sampling.inits) for init in range(sampling.inits)]
     mine, done = sum(share is not None for share in shares), 0
@@ -165,15 +165,15 @@ def _gradients(workload: Workload, sampling: Sampling, init: int) -> Gradients:
 
 
 def _one_initialisation(
-    workload: Workload, run: NoisySGD, sampling: Sampling, store: Store | None, init: int, share: tuple[int, int]
+    workload: Workload, run: NoisySGD, sampling: Sampling, store: PairStore, init: int, share: tuple[int, int]
 ) -> dict[int, PairTable]:
     """The pairs around this process's share of the iterates, by the iterate's index."""
     iterates = len(spread(run.steps, sampling.centers))
     wanted = range(share[0], iterates, share[1])
-    finished = store.load(init) if store is not None else None
+    finished = store.load_pairs(init)
     if finished is not None:
         return {at: finished.rows(slice(at * sampling.points, (at + 1) * sampling.points)) for at in wanted}
-    kept = store.load_iterates(init) if store is not None else {}
+    kept = store.load_iterates(init)
     found = {at: kept[at] for at in wanted if at in kept}
     if len(found) == len(wanted):
         return found
@@ -184,7 +184,7 @@ def _one_initialisation(
         run,
         seed_of(sampling.seed, init),
         centers=sampling.centers,
-        checkpoint=None if store is None else store.training(init, team().rank),
+        checkpoint=store.training(init, team().rank),
     )
     streams = own_streams(stream(seed_of(sampling.seed, init), purpose=1), iterates)
     kept_at = monotonic()
@@ -200,23 +200,22 @@ def _one_initialisation(
                     draw=Draw(sampling.draw),
                     generator=streams[at],
                 )
-            if store is not None and monotonic() - kept_at > _KEPT_EVERY:
+            if monotonic() - kept_at > _KEPT_EVERY:
                 store.save_iterates(init, team().rank, found)
                 kept_at = monotonic()
     except BaseException:
-        if store is not None and found:
+        if found:
             store.save_iterates(init, team().rank, found)
         raise
-    if store is not None:
-        if share == (0, 1):
-            store.save(init, PairTable.join([found[at] for at in wanted]))
-        else:
-            store.save_iterates(init, team().rank, found)
+    if share == (0, 1):
+        store.save_pairs(init, PairTable.join([found[at] for at in wanted]))
+    else:
+        store.save_iterates(init, team().rank, found)
     return found
 
 
 def _together(
-    sampling: Sampling, store: Store | None, init: int, own: Mapping[int, PairTable], shape: tuple[int, int]
+    sampling: Sampling, store: PairStore, init: int, own: Mapping[int, PairTable], shape: tuple[int, int]
 ) -> PairTable:
     """The pairs of one initialisation from all processes, where shape is (iterates, layers)."""
     iterates, layers = shape
@@ -227,8 +226,8 @@ def _together(
     for at, table in own.items():
         columns[at] = table.columns()
     table = PairTable.of_columns(joined(columns.reshape(-1, width)))
-    if store is not None and me.rank == 0 and sampling.inits < me.size:
-        store.save(init, table)
+    if me.rank == 0 and sampling.inits < me.size:
+        store.save_pairs(init, table)
     return table
 
 
@@ -266,7 +265,7 @@ def _settings(workload: Workload, gradients: Gradients, run: NoisySGD, sampling:
     """Everything that decides the numbers of one initialisation."""
     kept = {key: value for key, value in asdict(sampling).items() if key not in ("inits", "memory", "threads")}
     return fingerprint(workload, gradients) | {
-        "format": 3,
+        "format": 4,
         "run": asdict(run),
         "sampling": kept | {"draw": str(sampling.draw)},
     }

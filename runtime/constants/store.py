@@ -4,61 +4,41 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lastiterate.runtime.constants.kinds import Kind, PairTable
-from lastiterate.runtime.store import PartStore
+from lastiterate.numeric.store import Store
+from lastiterate.runtime.constants.kinds import PairTable
 
-__all__ = ["Store"]
+__all__ = ["PairStore"]
 
 
-class Store:
-    """The finished initialisations of one measurement.
+class PairStore(Store):
+    """The finished initialisations of one measurement, see `lastiterate.numeric.store.Store`."""
 
-    Args:
-        folder: where measurements are kept; made if need be.
-        settings: everything that decides the numbers of one initialisation, plain JSON values.
+    def load_pairs(self, init: int) -> PairTable | None:
+        """The pairs of one initialisation; None where they are not there or damaged."""
+        data = self.load(_name(init))
+        return None if data is None else PairTable.of_columns(data["columns"])
 
-    Raises:
-        InputError: the folder cannot be written.
-    """
-
-    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
-        self._parts = PartStore(folder, settings)
-        self.folder = self._parts.folder
-
-    def load(self, init: int) -> PairTable | None:
-        """The pairs of one initialisation, or None where they are not there or not readable."""
-        data = self._parts.load(_name(init))
-        try:
-            return None if data is None else _table(data)
-        except KeyError:
-            return None
-
-    def save(self, init: int, table: PairTable) -> None:
+    def save_pairs(self, init: int, table: PairTable) -> None:
         """Keep the pairs of one initialisation; its training and its iterates need not be kept any more."""
-        self._parts.save(_name(init), _arrays(table))
-        for path in self.folder.glob(f"{_name(init)}-training-*"):
+        self.save(_name(init), {"columns": table.columns()})
+        for path in self.folder.glob(f"{_name(init)}-training-*") if self.folder else ():
             path.unlink(missing_ok=True)
-        for part in self._parts.names(f"{_name(init)}-iterates-*"):
-            self._parts.drop(part)
+        for part in self.names(f"{_name(init)}-iterates-*"):
+            self.drop(part)
 
-    def training(self, init: int, rank: int) -> Path:
-        """Where one process keeps the training of an unfinished initialisation, see `descent.train`."""
-        return self.folder / f"{_name(init)}-training-{rank:04d}"
+    def training(self, init: int, rank: int) -> Path | None:
+        """The file for one process's training of an unfinished initialisation, see `descent.train`."""
+        return None if self.folder is None else self.folder / f"{_name(init)}-training-{rank:04d}"
 
     def load_iterates(self, init: int) -> dict[int, PairTable]:
         """The pairs around those iterates of an unfinished initialisation that were kept, by the iterate's index."""
         found: dict[int, PairTable] = {}
-        for part in self._parts.names(f"{_name(init)}-iterates-*"):
-            data = self._parts.load(part)
-            try:
-                if data is not None:
-                    indices, table = data["iterates"].astype(int).tolist(), _table(data)
-                    each = len(table.distances) // len(indices)
-                    found |= {at: table.rows(slice(k * each, (k + 1) * each)) for k, at in enumerate(indices)}
-            except KeyError:
-                continue
+        for part in self.names(f"{_name(init)}-iterates-*"):
+            data = self.load(part)
+            if data is not None:
+                each = np.split(data["columns"], len(data["iterates"]))
+                found |= dict(zip(data["iterates"].tolist(), map(PairTable.of_columns, each), strict=True))
         return found
 
     def save_iterates(self, init: int, rank: int, tables: Mapping[int, PairTable]) -> None:
@@ -69,21 +49,9 @@ class Store:
             rank: number of the process; each writes its own file.
             tables: at least one, equally long.
         """
-        indices = np.array(list(tables), dtype=np.float64)
-        arrays = _arrays(PairTable.join(list(tables.values())))
-        self._parts.save(f"{_name(init)}-iterates-{rank:04d}", arrays | {"iterates": indices})
+        columns = PairTable.join(list(tables.values())).columns()
+        self.save(f"{_name(init)}-iterates-{rank:04d}", {"columns": columns, "iterates": list(tables)})
 
 
 def _name(init: int) -> str:
     return f"init-{init:04d}"
-
-
-def _arrays(table: PairTable) -> dict[str, NDArray[np.float64]]:
-    differences = {f"difference_{kind}": table.differences[kind] for kind in Kind}
-    blocks = {f"block_{kind}": table.blocks[kind] for kind in Kind}
-    return {"distances": table.distances, "floors": table.floors, **differences, **blocks}
-
-
-def _table(data: Mapping[str, NDArray[np.float64]]) -> PairTable:
-    differences, blocks = ({kind: data[f"{what}_{kind}"] for kind in Kind} for what in ("difference", "block"))
-    return PairTable(data["distances"], differences, data["floors"], blocks)

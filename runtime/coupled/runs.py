@@ -20,9 +20,9 @@ from lastiterate.numeric.losses.expansion import ULPS, Expansion
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.store import Store
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
-from lastiterate.runtime.store import PartStore
 from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, check_sample, in_blocks, real_sample
 from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload, described_workload
@@ -153,10 +153,8 @@ def coupled_runs(
     described_run("coupled_runs", run)
     check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
-    store = None
-    if folder is not None:
-        chosen = {"replaced": replaced, "dtype": dtype, "device": device, "seed": seed}
-        store = PartStore(folder, fingerprint(workload, gradients) | {"format": 1, "run": asdict(run)} | chosen)
+    chosen = {"replaced": replaced, "dtype": dtype, "device": device, "seed": seed}
+    store = Store(folder, fingerprint(workload, gradients) | {"format": 2, "run": asdict(run)} | chosen)
     differing = real_sample(gradients, run, replaced)
 
     def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:

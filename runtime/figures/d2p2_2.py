@@ -15,7 +15,7 @@ import numpy as np
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.plotting.style import COLORS
 from lastiterate.runtime.figures.d2p2_methods import DELTA, METHODS, Method, Training, certified, claimed, trained
-from lastiterate.runtime.figures.kept import Kept, kept_parts
+from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 
 __all__ = ["DIGITS", "figure_2", "figure_3"]
 
@@ -25,7 +25,9 @@ DIGITS: Final = Training("builtin:digits-cnn", held_out=360, samples=1437, batch
 _CANCER: Final = Training("builtin:breast-cancer", held_out=119, samples=450, batch_size=64, epochs=40)
 
 
-def figure_2(epochs: int = 20, seeds: int = 3, places: int = 6, folder: Path | None = None) -> Figure:
+def figure_2(
+    epochs: int = 20, seeds: int = 3, places: int = 6, folder: Path | None = None, on_part: OnPart | None = None
+) -> Figure:
     """Digits.
 
     Args:
@@ -33,22 +35,27 @@ def figure_2(epochs: int = 20, seeds: int = 3, places: int = 6, folder: Path | N
         seeds: runs of each optimiser.
         places: about how many points a curve of privacy loss has.
         folder: where finished runs are kept; the user's cache folder if None.
+        on_part: called with (finished, all) parts.
     """
-    return _figure("2", replace(DIGITS, epochs=epochs), seeds, places, folder, "digits, not SVHN")
+    return _figure("2", replace(DIGITS, epochs=epochs), seeds, places, "digits, not SVHN", folder, on_part)
 
 
-def figure_3(epochs: int = 40, seeds: int = 4, places: int = 6, folder: Path | None = None) -> Figure:
+def figure_3(
+    epochs: int = 40, seeds: int = 4, places: int = 6, folder: Path | None = None, on_part: OnPart | None = None
+) -> Figure:
     """Breast cancer; arguments as `figure_2`."""
     training = replace(_CANCER, epochs=epochs)
-    return _figure("3", training, seeds, places, folder, "breast cancer, not FashionMNIST")
+    return _figure("3", training, seeds, places, "breast cancer, not FashionMNIST", folder, on_part)
 
 
-def _figure(number: str, training: Training, seeds: int, places: int, folder: Path | None, data: str) -> Figure:
+def _figure(
+    number: str, training: Training, seeds: int, places: int, data: str, folder: Path | None, on_part: OnPart | None
+) -> Figure:
     epochs = sorted({max(1, round(training.epochs ** (k / max(places - 1, 1)))) for k in range(places)})
     private = [method for method in METHODS if method.private]
-    with kept_parts(f"d2p2/{number}", len(METHODS) * seeds + len(private) * len(epochs), folder) as keep:
-        learned = {method.name: [trained(keep, method, training, seed) for seed in range(seeds)] for method in METHODS}
-        costs = [_cost(keep, method, training, epochs) for method in private]
+    keep = FigureCache(f"d2p2/{number}", len(METHODS) * seeds + len(private) * len(epochs), folder, on_part)
+    learned = {method.name: [trained(keep, method, training, seed) for seed in range(seeds)] for method in METHODS}
+    costs = [_cost(keep, method, training, epochs) for method in private]
     accuracy, loss = (
         [_band(what, method, learned[method.name]) for method in METHODS] for what in ("accuracy", "loss")
     )
@@ -77,7 +84,7 @@ def _band(what: str, method: Method, runs: Sequence[dict[str, np.ndarray]]) -> C
                  high=tuple(found.max(axis=0)), of=method.name)  # fmt: skip
 
 
-def _cost(keep: Kept, method: Method, training: Training, epochs: Sequence[int]) -> Curve | None:
+def _cost(keep: FigureCache, method: Method, training: Training, epochs: Sequence[int]) -> Curve | None:
     """The certified epsilon after each number of epochs where it is finite; None where it never is."""
     found = [(epoch, certified(keep, method, training, training.steps_an_epoch * epoch)) for epoch in epochs]
     finite = [(epoch, value) for epoch, value in found if isfinite(value)]

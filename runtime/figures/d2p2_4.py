@@ -12,7 +12,7 @@ from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.plotting.style import COLORS
 from lastiterate.runtime.figures.d2p2_2 import DIGITS
 from lastiterate.runtime.figures.d2p2_methods import DELTA, METHODS, Method, Training, certified, claimed, trained
-from lastiterate.runtime.figures.kept import Kept, kept_parts
+from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 
 __all__ = ["accuracies", "epsilons", "figure_4", "figure_5"]
 
@@ -20,19 +20,20 @@ _NOISES: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _ACROSS: Final = r"$\sigma_\varepsilon$ (in units of the clip norm, on the sum of a batch)"
 
 
-def figure_4(epochs: int = 10, seeds: int = 2, folder: Path | None = None) -> Figure:
+def figure_4(epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
     """Accuracy after the last epoch.
 
     Args:
         epochs: passes over the data.
         seeds: runs of each optimiser and each noise.
         folder: where finished runs are kept; the user's cache folder if None.
+        on_part: called with (finished, all) parts.
     """
     settings = [replace(DIGITS, epochs=epochs, noise=noise) for noise in _NOISES]
     private = [method for method in METHODS if method.private]
-    with kept_parts("d2p2/4", (len(private) * len(settings) + 1) * seeds, folder) as keep:
-        curves = [accuracies(keep, method, settings, _NOISES, seeds) for method in private]
-        plain = accuracies(keep, METHODS[0], [settings[0]], (_NOISES[0],), seeds)
+    keep = FigureCache("d2p2/4", (len(private) * len(settings) + 1) * seeds, folder, on_part)
+    curves = [accuracies(keep, method, settings, _NOISES, seeds) for method in private]
+    plain = accuracies(keep, METHODS[0], [settings[0]], (_NOISES[0],), seeds)
     ends = (_NOISES[0], _NOISES[-1])
     flat = replace(plain, x=ends, y=plain.y * 2, low=plain.low * 2, high=plain.high * 2, marker="")
     panel = Panel((flat, *curves), 1.0, across=_ACROSS, upward="test accuracy (higher is better)")
@@ -43,17 +44,18 @@ def figure_4(epochs: int = 10, seeds: int = 2, folder: Path | None = None) -> Fi
     return Figure("D2P2-SGD, Figure 4: accuracy against noise (digits)", note, (panel,), "optimiser")
 
 
-def figure_5(epochs: int = 10, folder: Path | None = None) -> Figure:
+def figure_5(epochs: int = 10, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
     """What is certified after the last epoch, and what Theorem 1 says.
 
     Args:
         epochs: passes over the data.
         folder: where finished numbers are kept; the user's cache folder if None.
+        on_part: called with (finished, all) parts.
     """
     settings = [replace(DIGITS, epochs=epochs, noise=noise) for noise in _NOISES]
     private = [method for method in METHODS if method.private]
-    with kept_parts("d2p2/5", len(private) * len(settings), folder) as keep:
-        costs = [epsilons(keep, method, settings, _NOISES) for method in private]
+    keep = FigureCache("d2p2/5", len(private) * len(settings), folder, on_part)
+    costs = [epsilons(keep, method, settings, _NOISES) for method in private]
     claims = tuple(claimed(one, one.steps_an_epoch * epochs) for one in settings)
     theirs = Curve(
         "theorem_1", "Theorem 1, constants of its proof", _NOISES, claims, Status.REFUTED, COLORS["black"], ":"
@@ -74,7 +76,9 @@ def figure_5(epochs: int = 10, folder: Path | None = None) -> Figure:
     return Figure("D2P2-SGD, Figure 5: privacy loss against noise (digits)", note, (panel,), "optimiser")
 
 
-def accuracies(keep: Kept, method: Method, settings: Sequence[Training], places: Sequence[float], seeds: int) -> Curve:
+def accuracies(
+    keep: FigureCache, method: Method, settings: Sequence[Training], places: Sequence[float], seeds: int
+) -> Curve:
     """Accuracy after the last epoch: the mean over seeds, and the least and the greatest as a band."""
     ends = np.array([[trained(keep, method, one, seed)["accuracy"][-1] for seed in range(seeds)] for one in settings])
     return Curve(f"accuracy {method.name}", "mean, band: least to greatest", tuple(places), tuple(ends.mean(axis=1)),
@@ -82,7 +86,7 @@ def accuracies(keep: Kept, method: Method, settings: Sequence[Training], places:
                  high=tuple(ends.max(axis=1)), of=method.name)  # fmt: skip
 
 
-def epsilons(keep: Kept, method: Method, settings: Sequence[Training], places: Sequence[float]) -> Curve:
+def epsilons(keep: FigureCache, method: Method, settings: Sequence[Training], places: Sequence[float]) -> Curve:
     """The certified epsilon at each place where it is finite; perhaps at none."""
     found = [certified(keep, method, one, one.steps_an_epoch * one.epochs) for one in settings]
     finite = [(place, value) for place, value in zip(places, found, strict=True) if isfinite(value)]

@@ -10,7 +10,7 @@ from lastiterate.numeric.plotting.style import CYCLE
 from lastiterate.runtime.figures.d2p2_2 import DIGITS
 from lastiterate.runtime.figures.d2p2_4 import accuracies, epsilons
 from lastiterate.runtime.figures.d2p2_methods import DELTA, METHODS, Training, claimed
-from lastiterate.runtime.figures.kept import Kept, kept_parts
+from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 
 __all__ = ["figure_6"]
 
@@ -21,28 +21,29 @@ _SHOWN: Final = METHODS[4:]
 """D2P2-SGD, and with the clipping behind the projection."""
 
 
-def figure_6(epochs: int = 10, seeds: int = 2, folder: Path | None = None) -> Figure:
+def figure_6(epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
     """(a) for several B against the noise, (b) against p / d.
 
     Args:
         epochs: passes over the data.
         seeds: runs of each setting.
         folder: where finished runs are kept; the user's cache folder if None.
+        on_part: called with (finished, all) parts.
     """
     parts = (len(_BATCHES) * len(_NOISES) + len(_KEPT)) * (seeds + len(_SHOWN))
-    with kept_parts("d2p2/6", parts, folder) as keep:
-        learned: list[Curve] = []
-        costs: list[Curve] = []
-        for batch, color in zip(_BATCHES, CYCLE, strict=False):
-            settings = [replace(DIGITS, epochs=epochs, noise=noise, batch_size=batch) for noise in _NOISES]
-            found = _curves(keep, settings, _NOISES, seeds)
-            look = [replace(curve, name=f"{curve.name} B={batch}", color=color, of=f"B = {batch}") for curve in found]
-            learned.append(look[0])
-            costs += look[1:]
-        settings = [replace(DIGITS, epochs=epochs, kept=kept) for kept in _KEPT]
-        color = CYCLE[_BATCHES.index(DIGITS.batch_size)]
-        found = _curves(keep, settings, _KEPT, seeds)
-        by_rank = [replace(curve, color=color, of=f"B = {DIGITS.batch_size}") for curve in found]
+    keep = FigureCache("d2p2/6", parts, folder, on_part)
+    learned: list[Curve] = []
+    costs: list[Curve] = []
+    for batch, color in zip(_BATCHES, CYCLE, strict=False):
+        settings = [replace(DIGITS, epochs=epochs, noise=noise, batch_size=batch) for noise in _NOISES]
+        found = _curves(keep, settings, _NOISES, seeds)
+        look = [replace(curve, name=f"{curve.name} B={batch}", color=color, of=f"B = {batch}") for curve in found]
+        learned.append(look[0])
+        costs += look[1:]
+    settings = [replace(DIGITS, epochs=epochs, kept=kept) for kept in _KEPT]
+    color = CYCLE[_BATCHES.index(DIGITS.batch_size)]
+    found = _curves(keep, settings, _KEPT, seeds)
+    by_rank = [replace(curve, color=color, of=f"B = {DIGITS.batch_size}") for curve in found]
     epsilon, accuracy = (
         r"$\varepsilon$ at $\delta = 10^{-5}$ (lower is more private)",
         "test accuracy (higher is better)",
@@ -65,7 +66,7 @@ def figure_6(epochs: int = 10, seeds: int = 2, folder: Path | None = None) -> Fi
     return Figure("D2P2-SGD, Figure 6: batch size and reduced dimension (digits)", note, panels, "batch size")
 
 
-def _curves(keep: Kept, settings: Sequence[Training], places: Sequence[float], seeds: int) -> list[Curve]:
+def _curves(keep: FigureCache, settings: Sequence[Training], places: Sequence[float], seeds: int) -> list[Curve]:
     """Accuracy, the certified epsilons where there are any, and Theorem 1."""
     claims = tuple(claimed(one, one.steps_an_epoch * one.epochs) for one in settings)
     found = [accuracies(keep, _SHOWN[0], settings, places, seeds)]

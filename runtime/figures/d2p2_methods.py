@@ -14,8 +14,8 @@ from lastiterate.numeric.plotting.style import COLORS
 from lastiterate.numeric.published.d2p2 import theorem_1
 from lastiterate.numeric.random_projection.bound import projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
-from lastiterate.runtime.figures.kept import Kept
-from lastiterate.runtime.store import Arrays
+from lastiterate.numeric.store import Arrays
+from lastiterate.runtime.figures.figure_cache import FigureCache
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -104,7 +104,7 @@ def _run(method: Method, training: Training, steps: int, ranks: tuple[int, ...])
     )  # fmt: skip
 
 
-def certified(keep: Kept, method: Method, training: Training, steps: int) -> float:
+def certified(keep: FigureCache, method: Method, training: Training, steps: int) -> float:
     """Epsilon at `DELTA` after this many steps: an upper bound, infinite where there is none.
 
     Args:
@@ -128,7 +128,7 @@ def claimed(training: Training, steps: int) -> float:
                      noise_std=training.noise)  # fmt: skip
 
 
-def trained(keep: Kept, method: Method, training: Training, seed: int) -> Arrays:
+def trained(keep: FigureCache, method: Method, training: Training, seed: int) -> Arrays:
     """The learning curve of one run; see `lastiterate.runtime.figures.learning.learning_curve`."""
     settings = {"trained": method.name, "seed": seed} | asdict(training)
     return keep(settings, lambda: _train(method, training, seed))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor, nn
 
-from lastiterate.runtime.store import Arrays
+from lastiterate.numeric.store import Arrays
 from lastiterate.runtime.training.descent import stream
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -10,7 +10,7 @@ from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel
 from lastiterate.numeric.plotting.style import CYCLE
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.figures.kept import kept_parts
+from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 from lastiterate.runtime.figures.liang_attacked import (
     SAMPLES,
     WORKLOAD,
@@ -36,13 +36,14 @@ def run_2(batch: int, epochs: int) -> NoisySGD:
     )  # fmt: skip
 
 
-def figure_2(last: int = 64, runs: int = 200, folder: Path | None = None) -> Figure:
+def figure_2(last: int = 64, runs: int = 200, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
     """Attacks and certified bounds on the left, Theorem 3.3 and certified bounds on the right.
 
     Args:
         last: greatest number of epochs; runs are attacked after 1, 4, 16, ... of them.
         runs: runs of an attack on each of the two data sets, half of which are counted.
         folder: where finished attacks are kept; the user's cache folder if None.
+        on_part: called with (finished, all) parts.
     """
     from lastiterate.runtime.workloads.loading import load_workload
 
@@ -50,26 +51,26 @@ def figure_2(last: int = 64, runs: int = 200, folder: Path | None = None) -> Fig
     every, few = doublings(last), doublings(last, every=2)
     seen: list[Curve] = []
     said: list[Curve] = []
-    with kept_parts("liang/2", 2 * len(BATCHES) * len(few), folder) as keep:
-        for batch, color in zip(BATCHES, CYCLE, strict=False):
+    keep = FigureCache("liang/2", 2 * len(BATCHES) * len(few), folder, on_part)
+    for batch, color in zip(BATCHES, CYCLE, strict=False):
 
-            def run_of(epochs: int, batch: int = batch) -> NoisySGD:
-                return run_2(batch, epochs)
+        def run_of(epochs: int, batch: int = batch) -> NoisySGD:
+            return run_2(batch, epochs)
 
-            of = f"b = {batch}"
-            left = (
-                bounded("bound", "ours", every, run_of, smooth),
-                cornered(every, run_of, smooth),
-                attacked(keep, "canary", few, run_of, runs),
-                attacked(keep, "shadow", few, run_of, runs),
-            )
-            right = (
-                claimed("liang_3_3", every, run_of, smooth),
-                bounded("bound", "ours", every, run_of, smooth, order=ORDER),
-                cornered(every, run_of, smooth, order=ORDER),
-            )
-            seen += [replace(curve, name=f"{curve.name} b={batch}", color=color, of=of) for curve in left]
-            said += [replace(curve, name=f"{curve.name} b={batch} order", color=color, of=of) for curve in right]
+        of = f"b = {batch}"
+        left = (
+            bounded("bound", "ours", every, run_of, smooth),
+            cornered(every, run_of, smooth),
+            attacked(keep, "canary", few, run_of, runs),
+            attacked(keep, "shadow", few, run_of, runs),
+        )
+        right = (
+            claimed("liang_3_3", every, run_of, smooth),
+            bounded("bound", "ours", every, run_of, smooth, order=ORDER),
+            cornered(every, run_of, smooth, order=ORDER),
+        )
+        seen += [replace(curve, name=f"{curve.name} b={batch}", color=color, of=of) for curve in left]
+        said += [replace(curve, name=f"{curve.name} b={batch} order", color=color, of=of) for curve in right]
     panels = (
         Panel(tuple(seen), 1.05 * max(max(curve.y) for curve in seen), across="epochs $E$",
               upward=r"$\varepsilon$ at $\delta = 10^{-5}$ (lower is more private)"),

@@ -10,7 +10,7 @@ from lastiterate.numeric.losses.assumptions import Convex, Smooth
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel
 from lastiterate.numeric.plotting.style import CYCLE
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.figures.kept import kept_parts
+from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 from lastiterate.runtime.figures.liang_attacked import (
     SAMPLES,
     WORKLOAD,
@@ -47,7 +47,13 @@ def run_3(batch: int, diameter: float, epochs: int, clip_norm: float) -> NoisySG
     )  # fmt: skip
 
 
-def figure_3(last: int = 256, attacked_until: int = 16, runs: int = 200, folder: Path | None = None) -> Figure:
+def figure_3(
+    last: int = 256,
+    attacked_until: int = 16,
+    runs: int = 200,
+    folder: Path | None = None,
+    on_part: OnPart | None = None,
+) -> Figure:
     """Attacks and certified bounds for two batch sizes, and Theorem 3.4 beside certified bounds for the smaller one.
 
     Args:
@@ -55,37 +61,38 @@ def figure_3(last: int = 256, attacked_until: int = 16, runs: int = 200, folder:
         attacked_until: runs are attacked after 1, 4, 16, ... epochs up to here.
         runs: runs of an attack on each of the two data sets, half of which are counted.
         folder: where finished attacks are kept; the user's cache folder if None.
+        on_part: called with (finished, all) parts.
     """
     known = constants_3()
     smooth, convex = Smooth(known.smoothness), Convex(known.smoothness)
     every, few = doublings(last), doublings(attacked_until, every=2)
     seen: list[list[Curve]] = [[] for _ in BATCHES]
     said: list[Curve] = []
-    with kept_parts("liang/3", len(BATCHES) * len(DIAMETERS) * len(few), folder) as keep:
-        for diameter, color in zip(DIAMETERS, CYCLE, strict=False):
-            of = f"D = {diameter:g}"
+    keep = FigureCache("liang/3", len(BATCHES) * len(DIAMETERS) * len(few), folder, on_part)
+    for diameter, color in zip(DIAMETERS, CYCLE, strict=False):
+        of = f"D = {diameter:g}"
 
-            def named(curve: Curve, name: str, color: str = color, of: str = of) -> Curve:
-                return replace(curve, name=f"{curve.name} {name} {of}", color=color, of=of)
+        def named(curve: Curve, name: str, color: str = color, of: str = of) -> Curve:
+            return replace(curve, name=f"{curve.name} {name} {of}", color=color, of=of)
 
-            for batch, curves in zip(BATCHES, seen, strict=True):
+        for batch, curves in zip(BATCHES, seen, strict=True):
 
-                def run_of(epochs: int, batch: int = batch, diameter: float = diameter) -> NoisySGD:
-                    return run_3(batch, diameter, epochs, known.lipschitz)
+            def run_of(epochs: int, batch: int = batch, diameter: float = diameter) -> NoisySGD:
+                return run_3(batch, diameter, epochs, known.lipschitz)
 
+            found = (
+                bounded("bound convex", "ours, convex losses", every, run_of, convex),
+                cornered(every, run_of, convex),
+                attacked(keep, "canary", few, run_of, runs),
+            )
+            curves += [named(curve, f"b={batch}") for curve in found]
+            if batch == BATCHES[0]:
                 found = (
-                    bounded("bound convex", "ours, convex losses", every, run_of, convex),
-                    cornered(every, run_of, convex),
-                    attacked(keep, "canary", few, run_of, runs),
+                    claimed("liang_3_4", every, run_of, smooth),
+                    bounded("bound smooth", "ours, smooth losses", every, run_of, smooth, order=ORDER, line="-."),
+                    bounded("bound convex", "ours, convex losses", every, run_of, convex, order=ORDER),
                 )
-                curves += [named(curve, f"b={batch}") for curve in found]
-                if batch == BATCHES[0]:
-                    found = (
-                        claimed("liang_3_4", every, run_of, smooth),
-                        bounded("bound smooth", "ours, smooth losses", every, run_of, smooth, order=ORDER, line="-."),
-                        bounded("bound convex", "ours, convex losses", every, run_of, convex, order=ORDER),
-                    )
-                    said += [named(curve, f"b={batch} order") for curve in found]
+                said += [named(curve, f"b={batch} order") for curve in found]
     top = 1.05 * max(max(curve.y) for curves in seen for curve in curves)
     epsilon = r"$\varepsilon$ at $\delta = 10^{-5}$ (lower is more private)"
     panels = [

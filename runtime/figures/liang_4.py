@@ -18,8 +18,8 @@ from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.plotting.style import CYCLE
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.figures.kept import kept_parts
-from lastiterate.runtime.store import Arrays
+from lastiterate.numeric.store import Arrays
+from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 
 __all__ = ["figure_4"]
 
@@ -29,7 +29,13 @@ _BAND: Final = (2.5, 97.5)
 _DELTA: Final = 1e-5
 
 
-def figure_4(epochs: int = 10, trials: int = 10, rates: Sequence[float] = _RATES, folder: Path | None = None) -> Figure:
+def figure_4(
+    epochs: int = 10,
+    trials: int = 10,
+    rates: Sequence[float] = _RATES,
+    folder: Path | None = None,
+    on_part: OnPart | None = None,
+) -> Figure:
     """Mean training loss, and the middle 95 percent of the trials.
 
     Args:
@@ -37,6 +43,7 @@ def figure_4(epochs: int = 10, trials: int = 10, rates: Sequence[float] = _RATES
         trials: runs of each batch size, each with seeds of its own.
         rates: b / n, at most six of them, increasing.
         folder: where finished runs are kept; the user's cache folder if None.
+        on_part: called with (finished, all) parts.
     """
     from lastiterate.runtime.figures.learning import split
     from lastiterate.runtime.workloads.loading import load_workload
@@ -44,27 +51,27 @@ def figure_4(epochs: int = 10, trials: int = 10, rates: Sequence[float] = _RATES
     workload = load_workload("builtin:digits-cnn")
     rows = split(workload, _HELD_OUT)
     curves = []
-    with kept_parts("liang/4", len(rates) * trials, folder) as keep:
-        for rate, color in zip(rates, CYCLE, strict=False):
-            run = _run(len(rows[0]), rate, epochs)
-            settings: dict[str, object] = {"batch": run.batch, "epochs": epochs}
-            found = np.stack(
-                [keep(settings | {"seed": seed}, partial(_train, run, seed))["loss"] for seed in range(trials)]
+    keep = FigureCache("liang/4", len(rates) * trials, folder, on_part)
+    for rate, color in zip(rates, CYCLE, strict=False):
+        run = _run(len(rows[0]), rate, epochs)
+        settings: dict[str, object] = {"batch": run.batch, "epochs": epochs}
+        found = np.stack(
+            [keep(settings | {"seed": seed}, partial(_train, run, seed))["loss"] for seed in range(trials)]
+        )
+        low, high = np.percentile(found, _BAND, axis=0)
+        curves.append(
+            Curve(
+                f"loss b={run.batch}",
+                f"mean of {trials} trials, band: 95% of them",
+                tuple(range(epochs + 1)),
+                tuple(found.mean(axis=0)),
+                Status.MEASURED,
+                color,
+                low=tuple(low),
+                high=tuple(high),
+                of=f"b = {run.batch}",
             )
-            low, high = np.percentile(found, _BAND, axis=0)
-            curves.append(
-                Curve(
-                    f"loss b={run.batch}",
-                    f"mean of {trials} trials, band: 95% of them",
-                    tuple(range(epochs + 1)),
-                    tuple(found.mean(axis=0)),
-                    Status.MEASURED,
-                    color,
-                    low=tuple(low),
-                    high=tuple(high),
-                    of=f"b = {run.batch}",
-                )
-            )
+        )
     top = 1.05 * max(max(curve.high) for curve in curves)
     panel = Panel(
         tuple(curves),

@@ -17,7 +17,7 @@ from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.plotting.drawing import Curve, Status
 from lastiterate.numeric.published.registry import named
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.figures.kept import Kept
+from lastiterate.runtime.figures.figure_cache import FigureCache
 
 __all__ = ["DELTA", "SAMPLES", "WORKLOAD", "attack_note", "attacked", "bounded", "claimed", "cornered", "doublings"]
 
@@ -65,7 +65,7 @@ def claimed(theorem: str, epochs: Sequence[int], run_of: RunOf, assumption: Assu
     return Curve(theorem, found.title, tuple(epochs), values, status, line=":", width=2.0)
 
 
-def attacked(keep: Kept, kind: str, epochs: Sequence[int], run_of: RunOf, runs: int) -> Curve:
+def attacked(keep: FigureCache, kind: str, epochs: Sequence[int], run_of: RunOf, runs: int) -> Curve:
     """What an attack shows with confidence, and above it, as a bar, what (20) of the paper makes of its rates.
 
     Args:
@@ -85,7 +85,7 @@ def attacked(keep: Kept, kind: str, epochs: Sequence[int], run_of: RunOf, runs: 
     )
 
 
-def _attack(keep: Kept, kind: str, run: NoisySGD, runs: int) -> tuple[float, float]:
+def _attack(keep: FigureCache, kind: str, run: NoisySGD, runs: int) -> tuple[float, float]:
     """The lower confidence bound and the observed value of one attack."""
 
     def measure() -> dict[str, list[float]]:

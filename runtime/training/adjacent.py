@@ -13,8 +13,8 @@ from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.store import Arrays, PartStore
 from lastiterate.runtime.training.batches import batches_of_many
 from lastiterate.runtime.training.descent import project, seed_of, stream
 from lastiterate.runtime.workloads.workload import Workload
@@ -96,7 +96,7 @@ def in_blocks(
     run: NoisySGD,
     pairs: int,
     compute: Callable[[int, int, Callable[[], None]], Arrays],
-    store: PartStore | None,
+    store: Store,
     on_step: Callable[[int, int], None] | None,
 ) -> list[Arrays]:
     """Compute some arrays for many pairs of runs, block after block; finished blocks are kept and found again.
@@ -106,7 +106,7 @@ def in_blocks(
         run: the run.
         pairs: number of pairs.
         compute: called with (block, its number of pairs, what to call after each of the ``run.steps`` steps).
-        store: where finished blocks are kept and looked for; None keeps nothing.
+        store: where finished blocks are kept and looked for.
         on_step: called with (finished, all) steps.
     """
     sizes = _block_sizes(gradients, run, pairs)
@@ -120,13 +120,12 @@ def in_blocks(
 
     for block, size in enumerate(sizes):
         name = f"block-{block:04d}-{size}"
-        part = None if store is None else store.load(name)
+        part = store.load(name)
         if part is not None:
             tick(run.steps)
         else:
             part = compute(block, size, tick)
-            if store is not None:
-                store.save(name, part)
+            store.save(name, part)
         found.append(part)
     return found
 

@@ -27,7 +27,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.runtime.gradients import Gradients, norm
 from lastiterate.runtime.training.batches import batches
-from lastiterate.runtime.training.keeper import Keeper
+from lastiterate.runtime.training.checkpointing import Checkpointing
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["BATCHES", "Trajectory", "paper_run", "project", "seed_of", "spread", "stream", "train"]
@@ -193,8 +193,8 @@ def train(
     def state() -> dict[str, Any]:
         return {"done": reached[0], "current": reached[1], "noise": reached[2], "points": points}
 
-    keeper = Keeper(checkpoint, {"run": asdict(run), "seed": seed, "kept": kept}, state)
-    if (held := keeper.load()) is not None:
+    saved = Checkpointing(checkpoint, {"run": asdict(run), "seed": seed, "kept": kept}, state)
+    if (held := saved.load()) is not None:
         if (held["points"].shape, held["points"].dtype) != (points.shape, points.dtype) or not torch.equal(
             held["points"][0].to(points), points[0]
         ):
@@ -218,9 +218,9 @@ def train(
             if t + 1 in rows:
                 points[rows[t + 1]] = moved
             reached = (t + 1, moved, noise.get_state())
-            keeper.step()
+            saved.step()
     except BaseException:
-        keeper.save()
+        saved.save()
         raise
     return Trajectory(points=points, run=run, seed=seed, kept=kept)
 

@@ -21,7 +21,7 @@ from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.training.batches import batches
-from lastiterate.runtime.training.checkpoints import read_checkpoint, write_checkpoint
+from lastiterate.runtime.training.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.training.descent import BATCHES, stream
 from lastiterate.runtime.workloads.probe import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload

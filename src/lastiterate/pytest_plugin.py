@@ -107,13 +107,13 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Decide the claim, from the cache where it is known, and compare."""
-        from lastiterate.proofs_checks.cache import ReportCache, default_folder
+        from lastiterate.proofs_checks.cache import ReportCache
         from lastiterate.proofs_checks.describe import evidence
         from lastiterate.proofs_checks.lock import Expected, drifts, read_lock
         from lastiterate.proofs_checks.runner import run
         from lastiterate.proofs_checks.verdict import Verdict
 
-        (report,) = run([self.claim], jobs=1, cache=ReportCache(default_folder()))
+        (report,) = run([self.claim], jobs=1, cache=ReportCache())
         own = Expected.of(report)
         plain = [own.verdict.value, own.grade.value if own.grade else None, own.rejected]
         self.user_properties.append((_PROPERTY, {report.key: plain}))  # xdist carries plain data alone

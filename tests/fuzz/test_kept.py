@@ -13,8 +13,10 @@ from fuzzing import both, campaign, damaged
 
 import lastiterate as li
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.store import Journal, Store
 from lastiterate.numeric.sweeps.plan import Plan
-from lastiterate.numeric.sweeps.store import Result, Store
+from lastiterate.numeric.sweeps.run import _header, _readable
+from lastiterate.numeric.sweeps.table import Result
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.lock import location, read_lock, write_lock
@@ -65,32 +67,36 @@ def test_the_lock_file(times: int, tmp_path: Path) -> None:
     assert location().is_file()
 
 
+def _rows(journal: Journal) -> dict[int, Result]:
+    return dict(_readable(journal.entries, _PLAN.rows))
+
+
 @both
 def test_the_rows_of_a_sweep(times: int, tmp_path: Path) -> None:
     """A row comes back as it was written, or not at all; a damaged header is refused, and the file left as it is."""
     path = tmp_path / "out.csv.rows.jsonl"
     rows = {row: Result(0.1 * (row + 1), 0.5, "composition", "a/claim", "replace", "") for row in range(_PLAN.rows)}
     rows[3] = Result(None, None, "", "", "replace", "It is no run.")
-    with Store(path, _PLAN) as store:
+    with Journal(path, _header(_PLAN)) as journal:
         for row, result in rows.items():
-            store.keep(row, result)
+            journal.append({"row": row} | result._asdict())
     whole = path.read_bytes()
     header = whole.index(b"\n") + 1
 
     def check(data: bytes) -> None:
         path.write_bytes(data)
         try:
-            with Store(path, _PLAN) as store:
-                found = dict(store.found)
+            with Journal(path, _header(_PLAN)) as journal:
+                found = _rows(journal)
                 for row in rows.keys() - found.keys():
-                    store.keep(row, rows[row])
+                    journal.append({"row": row} | rows[row]._asdict())
         except InputError as error:
             assert "delete that file" in str(error).replace("\n", " ")  # noqa: PT017
             assert path.read_bytes() == data
             return
         assert all(rows[row] == result for row, result in found.items())
-        with Store(path, _PLAN) as again:
-            assert again.found == rows
+        with Journal(path, _header(_PLAN)) as again:
+            assert _rows(again) == rows
 
     campaign(150 * times, damaged(whole), check)
     campaign(150 * times, damaged(whole[header:]).map(lambda rest: whole[:header] + rest), check)
@@ -99,10 +105,8 @@ def test_the_rows_of_a_sweep(times: int, tmp_path: Path) -> None:
 @both
 def test_the_parts_of_an_estimate(times: int, tmp_path: Path) -> None:
     """A part comes back as it was written, or not at all."""
-    pytest.importorskip("torch")
-    from lastiterate.runtime.store import PartStore
-
-    store = PartStore(tmp_path, {"seed": 1})
+    store = Store(tmp_path, {"seed": 1})
+    assert store.folder is not None
     arrays = {"ratio": np.linspace(0, 1, 7), "distance": np.ones((2, 3))}
     store.save("init-0", arrays)
     path = store.folder / "init-0.npz"
@@ -114,21 +118,21 @@ def test_the_parts_of_an_estimate(times: int, tmp_path: Path) -> None:
         if found is not None:
             assert found.keys() <= arrays.keys()
             assert all(np.array_equal(found[name], arrays[name]) for name in found)
-        PartStore(tmp_path, {"seed": 1}).save("init-0", arrays)
+        Store(tmp_path, {"seed": 1}).save("init-0", arrays)
         again = store.load("init-0")
         assert again is not None
         assert again.keys() == arrays.keys()
 
     campaign(200 * times, damaged(whole), check)
     (store.folder / "settings.json").write_bytes(b"\x00")
-    PartStore(tmp_path, {"seed": 1})
+    Store(tmp_path, {"seed": 1})
     assert json.loads((store.folder / "settings.json").read_text()) == {"seed": 1}
 
 
 @both
 def test_checkpoints(times: int, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from lastiterate.runtime.training.checkpoints import read_checkpoint, write_checkpoint
+    from lastiterate.runtime.training.checkpointing import read_checkpoint, write_checkpoint
 
     path = tmp_path / "state.pt"
     write_checkpoint(path, {"step": 3, "weights": torch.arange(3.0)})

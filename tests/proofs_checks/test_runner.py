@@ -8,8 +8,9 @@ import pytest
 import sympy as sp
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import cache, report, runner
-from lastiterate.proofs_checks.cache import ENVIRONMENT, ReportCache, default_folder
+from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.lock import Expected, drifts, read_lock, write_lock
@@ -142,9 +143,9 @@ def test_an_interrupted_run_goes_on(claims, store, monkeypatch):
 
 def test_the_environment_names_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
-    assert default_folder() == tmp_path
+    assert ReportCache().folder == tmp_path / "reports"
     monkeypatch.delenv(ENVIRONMENT)
-    assert default_folder() != tmp_path
+    assert ReportCache().folder != tmp_path / "reports"
 
 
 def _expected(reports):

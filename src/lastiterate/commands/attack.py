@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, from_checkpoint, progress, require_torch, run_of
+from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, run_of
 from lastiterate.commands.output import say_json
+from lastiterate.commands.progress import progress
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Bound
@@ -71,8 +72,6 @@ def command(
     canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood ratio.
     Without --workload the gradients of all samples are crafted, the worst that the assumption allows.
     """
-    from platformdirs import user_cache_path
-
     from lastiterate.numeric.errors import InputError
 
     require_torch()
@@ -90,10 +89,11 @@ def command(
     )
     bounds = _bounds(run, assumption, network, kind, delta, int(options["seed"]))
 
+    from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.attacks.attack import attack
     from lastiterate.runtime.threads import threads_of_torch
 
-    folder = resume or user_cache_path("lastiterate") / "attack"
+    folder = resume or cache_folder("attack")
     kept = f"steps are finished, those of whole blocks of runs kept in {folder}"
     with threads_of_torch(threads), progress(f"{kind} attack on {network.name}, steps", kept) as on_step:
         found = attack(

@@ -7,8 +7,9 @@ from rich.console import Console
 
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.completion import papers
+from lastiterate.commands.progress import progress
 from lastiterate.proofs_checks import describe, lock, report
-from lastiterate.proofs_checks.cache import ReportCache, default_folder
+from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import select
 from lastiterate.proofs_checks.verdict import ClaimReport, Status
@@ -59,9 +60,10 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
     claims = select(CLAIMS, paper=paper, keys=keys)
     complete = len(claims) == len(CLAIMS)
     expected = {} if update_lock and complete else lock.read_lock()
-    cache = None if no_cache else ReportCache(default_folder())
+    cache = None if no_cache else ReportCache()
     try:
-        reports = run(claims, jobs=jobs, cache=cache, progress=True)
+        with progress("deciding claims") as told:
+            reports = run(claims, jobs=jobs, cache=cache, on_claim=told)
     except KeyboardInterrupt:
         if not no_cache:
             raise

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, from_checkpoint, progress, require_torch, run_of
+from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, run_of
 from lastiterate.commands.output import say_json
+from lastiterate.commands.progress import progress
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,15 +62,14 @@ def command(
     require_torch()
     if plot is not None and plot.suffix != ".png":
         raise InputError(f"A picture needs a name that ends in .png, got plot={plot}; change the ending.")
-    from platformdirs import user_cache_path
-
+    from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.coupled.drift import measure_drift
     from lastiterate.runtime.threads import threads_of_torch
     from lastiterate.runtime.workloads.loading import load_workload
 
     run, assumption = run_of(run_file)
     network = load_workload(workload, checkpoint=checkpoint)
-    folder = resume or user_cache_path("lastiterate") / "drift"
+    folder = resume or cache_folder("drift")
     kept = f"steps of the pairs are finished, those of whole blocks kept in {folder}"
     with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs", kept) as on_step:
         found = measure_drift(

@@ -1,15 +1,16 @@
 """``lastiterate estimate``: the Hölder constants of a network, and what they would mean for privacy."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, from_checkpoint, progress, require_torch
+from lastiterate.commands.measuring import computing, from_checkpoint, require_torch
 from lastiterate.commands.output import say_json
+from lastiterate.commands.progress import progress
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Estimate
@@ -118,8 +119,10 @@ def command(
       torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """
     require_torch()
+    from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.constants.distributed import process_group
 
+    folder = resume or cache_folder("estimate")
     with process_group() as me:
         chosen = loaded(workload, data, checkpoint)
         advised = {key: value for key, value in chosen.recommended.items() if _left_open(key)}
@@ -129,10 +132,12 @@ def command(
             from lastiterate.runtime.workloads.subset import subset
 
             chosen = subset(chosen, samples, options["seed"])
-        found = measured(chosen, lambdas, options, resume, layers=layers)
+        what = f"initialisations are finished and kept in {folder}, with the finished iterates of the one under way"
+        with progress(f"{chosen.name}, {options['draw']} draw, initialisations", what) as told:
+            found = measured(chosen, lambdas, options, folder, told, layers=layers)
         if me.rank:
             return
-        look = _closer(chosen, found, options, kind, resume) if closer else None
+        look = _closer(chosen, found, options, kind, folder) if closer else None
     carried = [_carried(found, lam) for lam in found.lambdas] if found.trusted else []
     together = _together(found) if layers and found.trusted else None
     if as_json:
@@ -174,18 +179,20 @@ def measured(
     workload: "Workload",
     lambdas: Sequence[float],
     options: Mapping[str, Any],
-    folder: Path | None = None,
+    folder: Path,
+    on_step: Callable[[int, int], None],
     *,
     layers: bool = False,
 ) -> "HolderEstimate":
-    """Measure a workload with a progress bar on stderr; finished initialisations are kept and found again.
+    """Measure a workload; finished initialisations are kept and found again.
 
     Args:
         workload: network, loss and data.
         lambdas: Hölder orders.
         options: fields of `lastiterate.runtime.constants.holder.Sampling` and of
             `lastiterate.runtime.training.descent.paper_run`.
-        folder: where finished initialisations are kept; the user's cache folder if None.
+        folder: where finished initialisations are kept.
+        on_step: called with (finished, all) initialisations.
         layers: whether to tell the layers apart.
 
     Raises:
@@ -196,16 +203,7 @@ def measured(
 
     sampling = Sampling(**{key: value for key, value in options.items() if key not in _TRAINING})
     run = paper_run(workload, **{key: value for key, value in options.items() if key in _TRAINING})
-    folder = _kept_in(folder)
-    what = f"initialisations are finished and kept in {folder}, with the finished iterates of the one under way"
-    with progress(f"{workload.name}, {sampling.draw} draw, initialisations", what) as told:
-        return estimate_holder(workload, run, tuple(lambdas), sampling, layers=layers, folder=folder, on_step=told)
-
-
-def _kept_in(folder: Path | None) -> Path:
-    from platformdirs import user_cache_path
-
-    return folder or user_cache_path("lastiterate") / "estimate"
+    return estimate_holder(workload, run, tuple(lambdas), sampling, layers=layers, folder=folder, on_step=on_step)
 
 
 def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
@@ -230,7 +228,7 @@ def _together(found: "HolderEstimate") -> "Estimate | None":
 
 
 def _closer(
-    workload: "Workload", found: "HolderEstimate", options: Mapping[str, Any], kind: str, folder: Path | None
+    workload: "Workload", found: "HolderEstimate", options: Mapping[str, Any], kind: str, folder: Path
 ) -> "CloserLook":
     """A closer look at the first of the initialisations that were measured; finished parts are kept and found again."""
     from lastiterate.runtime.constants.closer import closer_look
@@ -238,15 +236,14 @@ def _closer(
     from lastiterate.runtime.training.descent import seed_of
 
     kept = {key: options[key] for key in ("radius", "centers", "dtype", "device", "memory", "threads")}
-    kept_in = _kept_in(folder)
-    with progress(f"{workload.name}, closer look, parts", f"parts are finished and kept in {kept_in}") as told:
+    with progress(f"{workload.name}, closer look, parts", f"parts are finished and kept in {folder}") as told:
         return closer_look(
             workload,
             found.run,
             found.lambdas,
             kind=Kind(kind),
             seed=seed_of(options["seed"], 0),
-            folder=kept_in,
+            folder=folder,
             on_step=told,
             **kept,
         )

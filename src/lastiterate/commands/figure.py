@@ -1,7 +1,7 @@
 """``lastiterate figure``: a figure of a paper, or one of ours, as a PNG with the CSV it is drawn from."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module, resources
 from pathlib import Path
@@ -12,6 +12,7 @@ import click
 from lastiterate.commands.completion import figures
 from lastiterate.commands.measuring import require_torch
 from lastiterate.commands.output import say_json
+from lastiterate.commands.progress import progress
 from lastiterate.numeric.errors import InputError, suggestion
 
 if TYPE_CHECKING:
@@ -46,15 +47,19 @@ FIGURES: Final = _read()
 """Every figure by its name."""
 
 
-def measured_2a(inits: int = 20, folder: Path | None = None) -> "Figure":
+def measured_2a(
+    inits: int = 20, folder: Path | None = None, on_part: Callable[[int, int], None] = lambda _done, _parts: None
+) -> "Figure":
     """Figure 2 (a) of Chien & Li, with a network measured from this many initialisations."""
     from lastiterate.commands.estimate import loaded, measured
+    from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.figures.chien_li_2a import ORDERS, figure_2a
 
+    folder = folder or cache_folder("estimate")
     draws = ("uniform", "log-uniform")
     iris = loaded("builtin:iris-mlp")
-    uniform, logarithmic = (measured(iris, ORDERS, {"inits": inits, "draw": draw}, folder) for draw in draws)
-    return figure_2a(uniform, logarithmic)
+    found = [measured(iris, ORDERS, {"inits": inits, "draw": draw}, folder, on_part) for draw in draws]
+    return figure_2a(*found)
 
 
 @click.command()
@@ -100,7 +105,9 @@ def command(name: str | None, out: Path | None, quick: bool, resume: Path | None
     if entry.measures:
         require_torch()
         budget["folder"] = resume
-    figure = getattr(import_module(f"lastiterate.{module}"), function)(**budget)
+    with progress(f"figure {name}, parts") as told:
+        budget |= {"on_part": told} if entry.measures else {}
+        figure = getattr(import_module(f"lastiterate.{module}"), function)(**budget)
 
     from lastiterate.numeric.plotting.canvas import write_figure
 

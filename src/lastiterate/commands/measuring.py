@@ -1,20 +1,19 @@
 """What the commands that train networks have in common."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lastiterate.numeric.errors import InputError, Interrupted
+from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
     from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["computing", "from_checkpoint", "progress", "require_torch", "run_of"]
+__all__ = ["computing", "from_checkpoint", "require_torch", "run_of"]
 
 
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,36 +49,6 @@ def require_torch() -> None:
         raise InputError(
             "Training a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
         )
-
-
-@contextmanager
-def progress(words: str, kept: str = "") -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr, where that is a terminal; what it gives is called with (finished, all).
-
-    Args:
-        words: what is under way.
-        kept: what is told of the finished parts after Ctrl-C; nothing is told where it is empty.
-
-    Raises:
-        Interrupted: by Ctrl-C, where something is kept.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from lastiterate.runtime.constants.distributed import team
-
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    console = Console(stderr=True)
-    silent = team().rank > 0 or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
-        task = bar.add_task(words, total=None)
-        try:
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-        except KeyboardInterrupt:
-            if not kept:
-                raise
-            done, total = (int(number or 0) for number in (bar.tasks[0].completed, bar.tasks[0].total))
-            raise Interrupted(f"{done} of {total} {kept}") from None
 
 
 def run_of(path: Path) -> tuple["NoisySGD", "Assumption"]:

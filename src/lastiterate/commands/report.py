@@ -6,8 +6,9 @@ import click
 
 from lastiterate.commands.completion import papers
 from lastiterate.commands.output import say_json
+from lastiterate.commands.progress import progress
 from lastiterate.proofs_checks import lock
-from lastiterate.proofs_checks.cache import ReportCache, default_folder
+from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import select
 
@@ -36,8 +37,9 @@ def command(out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bo
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
     claims = select(CLAIMS, paper=paper)
-    cache = None if no_cache else ReportCache(default_folder())
-    reports = run(claims, jobs=jobs, cache=cache, progress=True)
+    cache = None if no_cache else ReportCache()
+    with progress("deciding claims") as told:
+        reports = run(claims, jobs=jobs, cache=cache, on_claim=told)
     found = lock.drifts(reports, lock.read_lock(), complete=len(claims) == len(CLAIMS))
     written = write_folder(out, files(claims, reports, found))
     if as_json:

@@ -4,7 +4,7 @@ import click
 
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.output import say_json
-from lastiterate.proofs_checks.cache import ReportCache, default_folder
+from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
@@ -32,7 +32,7 @@ def command(key: str, no_cache: bool, again: bool, digits: int, as_json: bool) -
     if again and as_json:
         raise click.UsageError("--recompute is for readers, got --json too; leave one out.")
     claims = select(CLAIMS, keys=(key,))
-    cache = None if no_cache else ReportCache(default_folder())
+    cache = None if no_cache else ReportCache()
     (report,) = run(claims, jobs=1, cache=cache)
     if as_json:
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.output import say_json
+from lastiterate.commands.progress import progress
 
 _EXAMPLE = """\b
 Examples:
@@ -49,9 +50,6 @@ def command(
     Rows are kept in OUT.rows.jsonl as they come. An interrupted sweep goes on from there; so does a finished one, at
     once. A sweep that has changed is refused until that file is deleted. A row that is no run carries the reason.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     from lastiterate.numeric.sweeps.plan import load_sweep
     from lastiterate.numeric.sweeps.run import sweep
 
@@ -60,10 +58,7 @@ def command(
         from lastiterate.numeric.sweeps.picture import checked_plot
 
         checked_plot(plan, plot)
-    console = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("rows", total=plan.rows)
+    with progress("rows") as told:
         table = sweep(
             plan.run,
             plan.assumption,
@@ -72,7 +67,7 @@ def command(
             jobs=jobs,
             backend=backend,
             scheduler=scheduler,
-            on_row=lambda done, total: progress.update(task, completed=done, total=total),
+            on_row=told,
         )
     picture = None
     if plot is not None:

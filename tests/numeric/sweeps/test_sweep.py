@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import product
 from math import inf
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 
@@ -14,6 +13,7 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, Sum
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.store import digest
 from lastiterate.numeric.sweeps import plan
 from lastiterate.numeric.sweeps import run as runner
 from lastiterate.numeric.sweeps import table as tables
@@ -138,7 +138,7 @@ def test_only_whole_rows_are_taken_up(line: str, good: bool, tmp_path: Path) -> 
     head, *rows = kept.read_text().splitlines()
     said = json.loads(line)
     if isinstance(said, dict):  # whole by its checksum: what is wrong is what it says
-        line = json.dumps(said | {"check": crc32(json.dumps(said, sort_keys=True).encode())})
+        line = json.dumps(said | {"check": digest(said)})
     kept.write_text("\n".join([head, *rows[:3], line]) + "\n")
     again = sweep(_RUN, Convex(1.0), _GRID, out=out)
     assert (again == whole) is not good

@@ -79,7 +79,7 @@ def test_long_initialisations_are_kept_as_they_go(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(holder, "_KEPT_EVERY", -1.0)
     saved: list[int] = []
     monkeypatch.setattr(
-        holder.Store, "save_iterates", lambda _store, _init, _rank, tables: saved.append(len(tables)), raising=True
+        holder.PairStore, "save_iterates", lambda _store, _init, _rank, tables: saved.append(len(tables)), raising=True
     )
     estimate_holder(workload, paper_run(workload, steps=3), (1.0,), replace(SMALL, inits=1, points=2), folder=tmp_path)
     assert saved == [1, 2, 3, 4]
@@ -94,7 +94,7 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_is_there(tmp_path: Path, mon
             raise OSError(28, "No space left on device")
         write_whole(path, _data)
 
-    monkeypatch.setattr("lastiterate.runtime.store.write_whole", full)
+    monkeypatch.setattr("lastiterate.numeric.store.write_whole", full)
     with pytest.raises(InputError, match=r"No space left on device.*the same command goes on"):
         estimate_holder(workload, run, (1.0,), replace(SMALL, inits=2, points=2), folder=tmp_path)
     assert [path.name for path in tmp_path.rglob("init-*")] == ["init-0000.npz"]

@@ -13,11 +13,11 @@ from torch.nn import functional
 
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
-from lastiterate.runtime.figures import d2p2_6, kept
+from lastiterate.runtime.figures import d2p2_6, figure_cache
 from lastiterate.runtime.figures.d2p2_2 import DIGITS, figure_3
 from lastiterate.runtime.figures.d2p2_4 import epsilons, figure_4, figure_5
 from lastiterate.runtime.figures.d2p2_methods import METHODS, Training, certified, claimed, trained
-from lastiterate.runtime.figures.kept import kept_parts
+from lastiterate.runtime.figures.figure_cache import FigureCache
 from lastiterate.runtime.figures.learning import learning_curve, split
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -157,8 +157,8 @@ def test_a_finished_part_is_found_and_a_damaged_one_measured_again(tmp_path: Pat
         return {"value": [2.5]}
 
     def value() -> list[float]:
-        with kept_parts("x", 1, tmp_path) as keep:
-            return list(keep({"a": 1}, compute)["value"])
+        keep = FigureCache("x", 1, tmp_path)
+        return list(keep({"a": 1}, compute)["value"])
 
     assert [value(), value()] == [[2.5], [2.5]]
     assert len(calls) == 1
@@ -171,17 +171,17 @@ def test_a_part_is_measured_again_where_the_code_has_changed(tmp_path: Path, mon
     folder = tmp_path / "source"
     folder.mkdir()
     (folder / "formula.py").write_text("ONE = 1")
-    monkeypatch.setattr(kept.numeric, "__path__", [str(folder)])
+    monkeypatch.setattr(figure_cache.numeric, "__path__", [str(folder)])
 
     def values(first: float) -> list[float]:
-        kept._code.cache_clear()
-        with kept_parts("x", 1, tmp_path / "kept") as keep:
-            return list(keep({"a": 1}, lambda: {"value": [first]})["value"])
+        figure_cache._code.cache_clear()
+        keep = FigureCache("x", 1, tmp_path / "kept")
+        return list(keep({"a": 1}, lambda: {"value": [first]})["value"])
 
     assert [values(1.0), values(2.0)] == [[1.0], [1.0]]
     (folder / "formula.py").write_text("ONE = 2")
     assert values(3.0) == [3.0]
-    kept._code.cache_clear()
+    figure_cache._code.cache_clear()
 
 
 def test_the_digits_are_split_as_the_figure_says() -> None:

@@ -11,7 +11,7 @@ from lastiterate.numeric.lower.audit import Audit, audit
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures import liang_2, liang_3, liang_4
-from lastiterate.runtime.figures.kept import kept_parts
+from lastiterate.runtime.figures.figure_cache import FigureCache
 from lastiterate.runtime.figures.liang_attacked import attacked, doublings
 
 RATES = (0.03, 0.1)
@@ -66,8 +66,8 @@ def test_a_canary_is_seen_where_there_is_next_to_no_noise(folder: Path) -> None:
     def run_of(epochs: int) -> NoisySGD:
         return replace(liang_2.run_2(70, epochs), noise_std=1e-4)
 
-    with kept_parts("test", 1, folder) as keep:
-        found = attacked(keep, "canary", (16,), run_of, runs=40)
+    keep = FigureCache("test", 1, folder)
+    found = attacked(keep, "canary", (16,), run_of, runs=40)
     assert found.y[0] > 1.0
     assert found.low[0] <= found.high[0]
 
@@ -132,8 +132,8 @@ def test_an_attack_is_found_again(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("lastiterate.runtime.attacks.attack.attack", counted)
     for runs, all_calls in ((30, 2), (30, 2), (31, 4)):
-        with kept_parts("again", 2, folder) as keep:
-            found = attacked(keep, "canary", (1, 4), lambda epochs: liang_2.run_2(70, epochs), runs)
+        keep = FigureCache("again", 2, folder)
+        found = attacked(keep, "canary", (1, 4), lambda epochs: liang_2.run_2(70, epochs), runs)
         assert len(calls) == all_calls
         assert found.y[0] < found.high[0]
 

@@ -9,8 +9,8 @@ import torch
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.store import Store
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.store import PartStore
 from lastiterate.runtime.training import adjacent
 from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, in_blocks, real_sample
 from lastiterate.runtime.training.batches import batches_of_many
@@ -82,7 +82,7 @@ def test_blocks_cover_every_pair_and_finished_ones_are_found_again(
     monkeypatch.setattr(adjacent, "_MOST_RUNS", 4)
     workload = known.quadratic(CURVES.tolist(), 2.0)
     gradients = Gradients(workload, workload.initial(0))
-    store = PartStore(tmp_path, {"what": "test"}) if kept else None  # type: ignore[arg-type]
+    store = Store(tmp_path if kept else None, {"what": "test"})
     computed: list[tuple[int, int]] = []
 
     def compute(block: int, size: int, tick: object) -> dict[str, np.ndarray]:

@@ -10,8 +10,8 @@ from hypothesis.strategies import integers
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training import keeper
-from lastiterate.runtime.training.checkpoints import read_checkpoint
+from lastiterate.runtime.training import checkpointing
+from lastiterate.runtime.training.checkpointing import read_checkpoint
 from lastiterate.runtime.training.descent import paper_run, project, spread, stream, train
 from lastiterate.runtime.workloads.loading import load_workload
 
@@ -167,12 +167,12 @@ def test_a_training_that_was_stopped_twice_is_the_same_bit_by_bit(
 
 def test_a_training_is_kept_as_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any exception, as a kill leaves none: the file is that of the last step that was due."""
-    monkeypatch.setattr(keeper, "_EVERY", 0.0)
-    monkeypatch.setattr(keeper, "_SHARE", float("inf"))
+    monkeypatch.setattr(checkpointing, "_EVERY", 0.0)
+    monkeypatch.setattr(checkpointing, "_SHARE", float("inf"))
     seen = []
-    written = keeper.write_checkpoint
+    written = checkpointing.write_checkpoint
     monkeypatch.setattr(
-        keeper, "write_checkpoint", lambda path, state: (seen.append(state["done"]), written(path, state))
+        checkpointing, "write_checkpoint", lambda path, state: (seen.append(state["done"]), written(path, state))
     )
     gradients, start = started()
     train(gradients, start, run_of(), seed=1, checkpoint=tmp_path / "training")

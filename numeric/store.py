@@ -1,0 +1,211 @@
+"""Checksummed storage of finished work, so that an interrupted computation goes on where it stopped.
+
+Every file is written atomically and ends with the SHA-256 of what precedes it; a file in which one bit differs is never
+read as something else. Arrays are stored as ``.npz``, everything else as JSON; nothing is read with pickle.
+"""
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TextIO
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.files import write_whole
+
+__all__ = ["ENVIRONMENT", "Arrays", "DamagedError", "Journal", "Store", "cache_folder", "digest", "read_sealed", "seal"]
+
+ENVIRONMENT: Final = "LASTITERATE_CACHE_DIR"
+"""Names a folder that replaces the user's cache folder."""
+
+Arrays = dict[str, NDArray[np.float64]]
+"""Arrays by name."""
+
+_SEAL: Final = 2 * sha256().digest_size + 1
+
+
+class DamagedError(ValueError):
+    """A file or a line does not end with the checksum of its content."""
+
+
+def cache_folder(name: str) -> Path:
+    """The folder of one kind of cached data, below `ENVIRONMENT` or the user's cache folder."""
+    from platformdirs import user_cache_path
+
+    named = os.environ.get(ENVIRONMENT)
+    return (Path(named) if named else user_cache_path("lastiterate")) / name
+
+
+def digest(value: object) -> str:
+    """The SHA-256 of a plain JSON value, the same in every process.
+
+    >>> digest({"a": 1, "b": [2]}) == digest({"b": [2], "a": 1})
+    True
+    """
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def seal(content: bytes) -> bytes:
+    """The content followed by its checksum."""
+    return content + sha256(content).hexdigest().encode() + b"\n"
+
+
+def read_sealed(path: Path) -> bytes:
+    """The content of a file that was written with `seal`.
+
+    Raises:
+        OSError: the file cannot be read.
+        DamagedError: it is not as it was written.
+    """
+    data = path.read_bytes()
+    if seal(data[:-_SEAL]) != data:
+        raise DamagedError(f"{path} is damaged")
+    return data[:-_SEAL]
+
+
+class Store:
+    """The finished parts of one computation, each a few named arrays, in a folder of their own.
+
+    Args:
+        folder: where computations are kept, made if need be; None keeps nothing.
+        settings: everything that decides the numbers of one part, plain JSON values; other settings, another folder.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path | None, settings: Mapping[str, object]) -> None:
+        self.folder = None if folder is None else folder / digest(settings)[:16]
+        if self.folder is not None:
+            self._write("settings.json", json.dumps(settings, sort_keys=True, indent=2).encode(), "name another")
+
+    def load(self, part: str) -> Arrays | None:
+        """The arrays of one part; None where they are not there or damaged."""
+        if self.folder is None:
+            return None
+        try:
+            content = read_sealed(self.folder / f"{part}.npz")
+        except (OSError, DamagedError):
+            return None
+        with np.load(io.BytesIO(content), allow_pickle=False) as data:
+            return {name: data[name] for name in data.files}
+
+    def save(self, part: str, arrays: Mapping[str, ArrayLike]) -> None:
+        """Keep the arrays of one part.
+
+        Raises:
+            InputError: the folder takes no more; what was kept before is still there.
+        """
+        if self.folder is not None:
+            buffer = io.BytesIO()
+            np.savez(buffer, **{name: np.asarray(values) for name, values in arrays.items()})  # type: ignore[arg-type]
+            self._write(f"{part}.npz", seal(buffer.getvalue()), "make room, then the same command goes on")
+
+    def part(self, name: str, compute: Callable[[], Mapping[str, ArrayLike]]) -> Arrays:
+        """The arrays of one part, found, or else computed and kept."""
+        found = self.load(name)
+        if found is None:
+            found = {key: np.asarray(values) for key, values in compute().items()}
+            self.save(name, found)
+        return found
+
+    def names(self, pattern: str) -> list[str]:
+        """The parts that are there under a pattern such as ``init-*``, sorted."""
+        return [] if self.folder is None else sorted(path.stem for path in self.folder.glob(f"{pattern}.npz"))
+
+    def drop(self, part: str) -> None:
+        """Forget a part; no matter whether it is there."""
+        if self.folder is not None:
+            (self.folder / f"{part}.npz").unlink(missing_ok=True)
+
+    def _write(self, name: str, data: bytes, remedy: str) -> None:
+        assert self.folder is not None  # noqa: S101
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self.folder / name, data)
+        except OSError as error:
+            raise InputError(
+                f"What is finished needs a folder that can be written, got folder={self.folder.parent} "
+                f"({error.strerror}); {remedy}."
+            ) from None
+
+
+class Journal:
+    """An append-only file of checksummed JSON lines below a header; use it in a ``with`` block.
+
+    A line that is cut off or damaged is passed over, so that its entry is computed again.
+
+    Args:
+        path: of the file, in a folder that exists.
+        header: everything that decides the entries, plain JSON values.
+
+    Attributes:
+        entries: those that were there.
+
+    Raises:
+        InputError: the file has another header, or cannot be read or written.
+    """
+
+    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+        wanted = json.loads(json.dumps(header))
+        try:
+            first, *lines = (path.read_bytes() if path.exists() else b"").decode(errors="replace").split("\n")
+            if first or lines:
+                _same(first, wanted, path)
+            self.entries = list(_entries(lines))
+            self._file: TextIO = path.open("a", encoding="utf-8")
+            if not first and not lines:
+                self._line(wanted)
+            elif not lines or lines[-1]:
+                self._file.write("\n")  # a line that was cut off stays a line of its own
+        except OSError as error:
+            raise InputError(
+                f"Finished rows need a folder that can be written, got out={path.parent} ({error.strerror}); name "
+                "another."
+            ) from None
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Keep one finished entry."""
+        self._line({**entry, "check": digest(entry)})
+
+    def _line(self, value: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(value) + "\n")
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def _same(line: str, wanted: Mapping[str, Any], path: Path) -> None:
+    """Refuse a journal whose header is not the wanted one."""
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        header = None
+    if header != wanted:
+        other = [name for name in wanted if not isinstance(header, dict) or header.get(name) != wanted[name]]
+        raise InputError(
+            f"Finished rows need to be of the same computation, got another {' and '.join(other)} than in {path}; "
+            "delete that file to start afresh, or name another --out."
+        )
+
+
+def _entries(lines: list[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            if entry.pop("check") == digest(entry):
+                yield entry
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            continue
