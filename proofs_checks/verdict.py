@@ -7,9 +7,13 @@ is rejected only when its engine refutes it.
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from lastiterate.symbolic.claim import Claim, Engine, Role
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 __all__ = [
     "ClaimReport",
@@ -139,29 +143,16 @@ class ClaimReport:
         """The report from what `to_json` gave.
 
         Raises:
-            KeyError, TypeError, ValueError: the data is not a report.
+            ValueError: the data is not a report.
         """
-        return cls(
-            key=str(data["key"]),
-            verdict=Verdict(data["verdict"]),
-            grade=None if data["grade"] is None else Grade(data["grade"]),
-            outcomes=tuple(_outcome(entry) for entry in data["outcomes"]),
-            misprint=None if data["misprint"] is None else _outcome(data["misprint"]),
-            mutants=tuple(_outcome(entry) for entry in data["mutants"]),
-            seconds=float(data["seconds"]),
-        )
+        return _adapter().validate_python(data)
 
 
-def _outcome(data: Mapping[str, Any]) -> Outcome:
-    point = data["counterexample"]
-    return Outcome(
-        check=str(data["check"]),
-        engine=Engine(data["engine"]),
-        status=Status(data["status"]),
-        grade=None if data["grade"] is None else Grade(data["grade"]),
-        detail=str(data["detail"]),
-        counterexample=None if point is None else Counterexample(**point),
-    )
+@cache
+def _adapter() -> "TypeAdapter[ClaimReport]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(ClaimReport)
 
 
 def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:

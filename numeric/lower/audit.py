@@ -19,7 +19,7 @@ Source: Kairouz, Oh & Viswanath 2015; Clopper & Pearson 1934; Dong, Roth & Su 20
 """
 
 from dataclasses import asdict, dataclass
-from math import inf, isfinite, log
+from math import inf, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,8 @@ class Audit:
     level: float
 
     def as_dict(self) -> dict[str, object]:
-        """The numbers, ready for JSON; an infinite ``observed`` is None."""
-        return {**asdict(self), "observed": self.observed if isfinite(self.observed) else None}
+        """The numbers as plain data."""
+        return asdict(self)
 
 
 def audit(

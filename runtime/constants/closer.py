@@ -83,15 +83,15 @@ class CloserLook:
     bounded: Bound | None
 
     def as_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON; what is infinite is null there."""
-        kept = {
+        """Everything as plain data."""
+        return {
             "kind": str(self.kind),
             "searched": [asdict(pair) for pair in self.searched],
             "curvature": self.curvature,
             "extremes": [asdict(one) if one else None for one in self.extremes],
             "certified": asdict(self.certified) if self.certified else None,
+            "bounded": self.bounded.as_dict() if self.bounded else None,
         }
-        return _without_infinities(kept) | {"bounded": self.bounded.as_dict() if self.bounded else None}
 
 
 @says_when_memory_runs_out
@@ -222,14 +222,3 @@ def _curvature(gradients: Gradients, iterates: Tensor, seed: int) -> NDArray[np.
         return np.array(curvature_along(gradients, iterates, seed=seed).value)
     except InputError:
         return np.array(nan)
-
-
-def _without_infinities(value: object) -> dict[str, object]:
-    def plain(part: object) -> object:
-        if isinstance(part, dict):
-            return {key: plain(inner) for key, inner in part.items()}
-        if isinstance(part, list):
-            return [plain(inner) for inner in part]
-        return None if isinstance(part, float) and abs(part) == inf else part
-
-    return {key: plain(inner) for key, inner in value.items()} if isinstance(value, dict) else {}

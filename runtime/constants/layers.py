@@ -14,14 +14,14 @@ Source       Chien & Li 2025, section 5 (per-layer and non-uniform constants, le
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Blocks, Holder, Minimum, Modulus
 from lastiterate.runtime.constants.kinds import Kind, PairTable
-from lastiterate.runtime.constants.reading import Constants, Envelope, envelope_of, read_off, tuples
+from lastiterate.runtime.constants.reading import Constants, Envelope, envelope_of, read_off
 
 __all__ = ["Layer", "combined", "layers_of"]
 
@@ -46,16 +46,6 @@ class Layer:
     size: int
     measured: dict[Kind, Constants]
     envelopes: dict[Kind, Envelope]
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> "Layer":
-        """The layer that ``asdict`` and JSON made of one."""
-        return Layer(
-            data["name"],
-            data["size"],
-            {Kind(k): Constants(**tuples(v)) for k, v in data["measured"].items()},
-            {Kind(k): Envelope(**tuples(v)) for k, v in data["envelopes"].items()},
-        )
 
 
 def layers_of(table: PairTable, sizes: dict[str, int], lambdas: Sequence[float], radius: float) -> tuple[Layer, ...]:

@@ -5,7 +5,7 @@ Everything here is a *lower* estimate. The largest ratio over sampled pairs is a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from lastiterate.numeric.losses.assumptions import Tabulated
 from lastiterate.numeric.run import real
 from lastiterate.runtime.constants.kinds import Kind, PairTable
 
-__all__ = ["TRUSTED_ERROR", "Constants", "Envelope", "envelope_of", "orders", "read_off", "trusted", "tuples"]
+__all__ = ["TRUSTED_ERROR", "Constants", "Envelope", "envelope_of", "orders", "read_off", "trusted"]
 
 TRUSTED_ERROR: Final = 1e-3
 """Pairs whose difference has a larger assumed relative rounding error are left out of every maximum."""
@@ -133,8 +133,3 @@ def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
     """Which pairs rounding does not dominate, shape (pairs,)."""
     kept: NDArray[np.bool_] = table.floors <= TRUSTED_ERROR * table.differences[kind]
     return kept & (table.distances > 0) & (table.differences[kind] > 0)
-
-
-def tuples(data: dict[str, Any]) -> dict[str, Any]:
-    """The lists of a JSON object as tuples, as the fields of a record want them."""
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}

@@ -15,7 +15,7 @@ from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.kinds import Kind, Subset
 from lastiterate.runtime.constants.layers import Layer, combined
-from lastiterate.runtime.constants.reading import Constants, Envelope, tuples
+from lastiterate.runtime.constants.reading import Constants, Envelope
 
 __all__ = ["HolderEstimate"]
 
@@ -162,7 +162,7 @@ class HolderEstimate:
         """The record as JSON text; `from_json` reads it back."""
         data = asdict(self)
         if self.run.diameter == inf:  # JSON has no infinity
-            data["run"]["diameter"] = None
+            data["run"]["diameter"] = "inf"
         return json.dumps(data, indent=2, allow_nan=False)
 
     @staticmethod
@@ -172,24 +172,13 @@ class HolderEstimate:
         Raises:
             InputError: the text is no such record.
         """
+        from pydantic import TypeAdapter
+
         try:
             data = json.loads(text)
             data = data.get("measurement", data)
-            run = tuples(data["run"])
-            run["diameter"] = inf if run["diameter"] is None else run["diameter"]
-            return HolderEstimate(
-                **{
-                    **data,
-                    "lambdas": tuple(data["lambdas"]),
-                    "measured": {Kind(k): Constants(**tuples(v)) for k, v in data["measured"].items()},
-                    "envelopes": {Kind(k): Envelope(**tuples(v)) for k, v in data["envelopes"].items()},
-                    "layers": tuple(Layer.from_dict(one) for one in data["layers"]),
-                    "run": NoisySGD(**run),
-                    "distances": tuple(data["distances"]),
-                    "subset": None if data["subset"] is None else Subset(**data["subset"]),
-                }
-            )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            return TypeAdapter(HolderEstimate).validate_python(data)
+        except (ValueError, AttributeError) as error:
             raise InputError(
                 f"A measurement must be the JSON that lastiterate estimate --json wrote, got text={text[:40]!r} "
                 f"({type(error).__name__}); write it again."

@@ -1,23 +1,186 @@
-"""``lastiterate schema``: what the JSON of each command looks like, as a JSON schema."""
+"""``lastiterate schema``: the JSON schema of what each command prints under --json."""
 
 import json
-from importlib import resources
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NotRequired
 
 import click
+from typing_extensions import TypedDict
 
 from lastiterate.commands.completion import commands
+from lastiterate.numeric.compare import Row
 from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.numeric.lower.audit import Audit
+from lastiterate.proofs_checks.stated import Stated
+from lastiterate.proofs_checks.verdict import ClaimReport
+from lastiterate.runtime.constants.record import HolderEstimate
 
 __all__ = ["command", "schemas"]
 
 
-def schemas() -> dict[str, dict[str, object]]:
+class _Files(TypedDict):
+    files: list[str]
+
+
+class _Figure(_Files):
+    figures: NotRequired[dict[str, str]]
+
+
+class _Listed(TypedDict):
+    key: str
+    title: str
+    paper: str
+
+
+@dataclass(frozen=True)
+class _Claim(ClaimReport):
+    rejected: int = 0  # type: ignore[assignment]
+
+
+class _Check(TypedDict):
+    claims: list[_Claim]
+    drifts: list[str]
+    summary: str
+
+
+class _Bound(TypedDict):
+    kind: Literal["bound", "estimate"]
+    epsilon: float | None
+    order: float | None
+    delta: float | None
+    window: list[int]
+    route: str
+    claim: str
+    assumptions: list[str]
+    mu: float | None
+    cost: float | None
+    position: int | None
+    share: float | None
+    conditional_on: NotRequired[str]
+
+
+class _Calibrated(_Bound):
+    noise_std: NotRequired[float]
+    steps: NotRequired[int]
+    diameter: NotRequired[float]
+    batch_size: NotRequired[int]
+
+
+@dataclass(frozen=True)
+class _Compared(Row):
+    verdict: str | None
+
+
+class _Sweep(TypedDict):
+    out: str
+    rows: int
+    refused: int
+    picture: str | None
+
+
+_Carried = TypedDict("_Carried", {"lambda": float, **_Bound.__annotations__})  # type: ignore[misc]
+
+
+class _Closer(TypedDict):
+    kind: str
+    searched: list[dict[str, Any]]
+    curvature: float | None
+    extremes: list[dict[str, Any] | None]
+    certified: LossConstants | None
+    bounded: _Bound | None
+
+
+class _Estimate(TypedDict):
+    measurement: HolderEstimate
+    carried: list[_Carried]
+    layers_together: NotRequired[_Bound]
+    untrusted: NotRequired[str]
+    closer: NotRequired[_Closer]
+
+
+class _Under(_Bound):
+    under: str
+    exceeded: bool
+
+
+class _Attack(TypedDict):
+    workload: str
+    kind: str
+    runs: int
+    attack: Audit
+    bounds: list[_Under]
+
+
+class _Tracked(TypedDict):
+    name: str
+    kind: Literal["assumed", "certified", "estimate"]
+    statement: str
+    excess: float
+    distances: list[float]
+
+
+class _Wasserstein(TypedDict):
+    level: float
+    low: float
+    w2_high: float
+    w_infinity_high: float
+    share_left_out: float
+    w2_of_clouds: float
+    w_infinity_of_clouds: float
+    matched_points: int
+
+
+class _Drift(TypedDict):
+    workload: str
+    pairs: int
+    replaced: int
+    greatest: list[float]
+    tracked: list[_Tracked]
+    wasserstein: _Wasserstein
+    remark: str
+
+
+_PRINTED: dict[str, Any] = {
+    "attack": _Attack,
+    "bound": _Bound,
+    "calibrate": _Calibrated,
+    "check": _Check,
+    "compare": list[_Compared] | Stated,
+    "drift": _Drift,
+    "estimate": _Estimate,
+    "figure": _Figure,
+    "list": list[_Listed],
+    "report": _Files,
+    "show": _Claim,
+    "sweep": _Sweep,
+}
+
+
+@lru_cache(maxsize=1)
+def schemas() -> dict[str, dict[str, Any]]:
     """Command -> the JSON schema (draft 2020-12) of what it prints under --json."""
-    text = (resources.files("lastiterate.commands") / "schemas.json").read_text(encoding="utf-8")
-    found: dict[str, dict[str, object]] = json.loads(text)
-    shared = found.pop("$defs")
-    return {name: {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": shared} | one
-            for name, one in found.items()}  # fmt: skip
+    from pydantic import TypeAdapter
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Schema(GenerateJsonSchema):
+        """Numbers may be "inf", "-inf" or "nan", and records have no other keys than those named."""
+
+        def float_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ARG002
+            return {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}]}
+
+        def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
+            return super().typed_dict_schema(schema) | {"additionalProperties": False}
+
+        def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+            return super().dataclass_schema(schema) | {"additionalProperties": False}
+
+    return {
+        name: {"$schema": Schema.schema_dialect}
+        | TypeAdapter(record).json_schema(schema_generator=Schema, mode="serialization")
+        for name, record in _PRINTED.items()
+    }
 
 
 @click.command(name="schema")
