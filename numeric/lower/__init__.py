@@ -9,6 +9,6 @@
 | `masses` | divergences from below, by the masses of cells |
 """
 
-from lastiterate.numeric.lower.bounds import Lower, lower_bound, lower_bounds
+from lastiterate.numeric.lower.bounds import LowerBound, lower_bound, lower_bounds
 
-__all__ = ["Lower", "lower_bound", "lower_bounds"]
+__all__ = ["LowerBound", "lower_bound", "lower_bounds"]

@@ -23,7 +23,7 @@ from scipy.special import logsumexp, ndtr
 
 from lastiterate.numeric.rounding import lower, precision, upper
 
-__all__ = ["BinomialLaw", "renyi_below"]
+__all__ = ["BinomialLaw"]
 
 Array = NDArray[np.float64]
 
@@ -101,25 +101,3 @@ class BinomialLaw:
         z = (x[:, None] - self.move * counts[None, :]) / self.std
         with np.errstate(divide="ignore"):
             return np.asarray(logsumexp(np.log(weight) - z**2 / 2, axis=1))
-
-
-def renyi_below(first: BinomialLaw, second: BinomialLaw, order: float) -> float:
-    """A lower bound of D_order(first || second), rounded down; the numerator is named first.
-
-    >>> from lastiterate.numeric.divergences import s_up
-    >>> laws = [BinomialLaw(1, Fraction(1, 8), move, 1.0) for move in (1.0, 0.0)]
-    >>> 0.97 < renyi_below(*laws, 4.0) / s_up(0.125, 1.0, alpha=4).lower <= 1
-    True
-    """
-    span = max(abs(law.steps * law.move) for law in (first, second))
-    reach = order * 2 * span + 10 * max(first.std, second.std)
-    x = np.linspace(-reach, reach, 4001)
-    for _ in range(2):
-        weight = order * first.log_density(x) + (1 - order) * second.log_density(x)
-        kept = x[weight > weight.max() - 30]
-        x = np.linspace(kept[0] - (x[1] - x[0]), kept[-1] + (x[1] - x[0]), _CELLS)
-    p, q = first.masses(x)[0], second.masses(x)[1]
-    kept = p > 0
-    up, down = order * np.log(p[kept]), (order - 1) * np.log(q[kept])
-    total = float(np.asarray(logsumexp(up - down - 8 * _UNIT * (np.abs(up) + np.abs(down) + 1)))) - 1e-12
-    return max(0.0, float(np.nextafter(total / (order - 1), -np.inf)))

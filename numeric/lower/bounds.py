@@ -25,7 +25,7 @@ from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, chance, described_run, real
 from lastiterate.numeric.shift_program.float_range import refuse_extreme
 
-__all__ = ["Lower", "lower_bound", "lower_bounds"]
+__all__ = ["LowerBound", "lower_bound", "lower_bounds"]
 
 _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000
@@ -36,7 +36,7 @@ _SHORT = 600
 
 
 @dataclass(frozen=True)
-class Lower:
+class LowerBound:
     """A certified lower bound, and the run that attains it.
 
     Attributes:
@@ -73,7 +73,7 @@ class _Target:
 
 def lower_bound(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
-) -> Lower:
+) -> LowerBound:
     """A lower bound of the privacy loss of the last iterate of some run that meets the assumption.
 
     No valid upper bound for the described run can be below it. Strongly convex losses on an unbounded domain have no
@@ -98,13 +98,13 @@ def lower_bound(
     >>> round(lower_bound(run, Smooth(1.0), order=20.0).value, 6)
     37.576226
     """
-    nothing = Lower(0.0, "no witness", "no exactly solvable run speaks of this one")
+    nothing = LowerBound(0.0, "no witness", "no exactly solvable run speaks of this one")
     return max((nothing, *lower_bounds(run, assumption, order=order, delta=delta)), key=lambda one: one.value)
 
 
 def lower_bounds(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
-) -> list[Lower]:
+) -> list[LowerBound]:
     """Every witness that speaks of the run; arguments, errors and units as `lower_bound`."""
     if (order is None) == (delta is None):
         raise InputError(f"A lower bound needs an order or a delta, got order={order}, delta={delta}; pass one.")
@@ -123,7 +123,7 @@ def lower_bounds(
         return list(_on_the_line(run, assumption, target))
 
 
-def _on_the_line(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[Lower]:
+def _on_the_line(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[LowerBound]:
     m = least_curvature(assumption)
     if m and not admits_curvature(assumption, m, run.diameter):
         return
@@ -133,7 +133,7 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
         gap, variance = _fixed(run, m)
         losses = f"quadratics of curvature {m:g}" if m else "linear losses"
         text = "as update maps: a quadratic has no bounded gradient here" if m else "constant gradients"
-        yield Lower(
+        yield LowerBound(
             target.gaussian(gap**2 / variance),
             f"{losses}, +K against -K",
             f"no projection; {text}; the last iterates are Gaussians of one variance",
@@ -145,7 +145,7 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
         return
     if run.constant:
         for moves, words in _moves(run):
-            yield Lower(
+            yield LowerBound(
                 _mixed(run, target, moves),
                 f"linear losses, {words}",
                 "no projection; the last iterates are mixtures of Gaussians over how often the sample was met",
@@ -204,7 +204,7 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
     return gap, variance
 
 
-def _on_an_interval(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[Lower]:
+def _on_an_interval(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[LowerBound]:
     """Walks on [-D'/2, D'/2], the first coordinate of a box of diameter D, D' <= D."""
     if not run.constant and run.steps > 1:
         return
@@ -238,7 +238,7 @@ def _pair(
     plain: Update,
     moves: tuple[float, float],
     extra: float = 0.0,
-) -> Iterator[Lower]:
+) -> Iterator[LowerBound]:
     """The two walks in which the sample moves an update by one or the other length."""
     share = (run.batch - 1) / run.batch
     met = [replace(plain, drift=plain.drift + move, push=plain.push * share) for move in moves]
@@ -253,7 +253,7 @@ def _pair(
     if extra:
         place = f"as update maps on the line, of which an interval of length {width:g} is hardly ever left"
     text = f"{place}; certified propagation of the density"
-    yield Lower(target.masses(*laws) * _JUST_BELOW, words, text)
+    yield LowerBound(target.masses(*laws) * _JUST_BELOW, words, text)
 
 
 def _walk(run: NoisySGD, width: float, plain: Update, met: Update) -> Walk:
@@ -266,7 +266,7 @@ def _walk(run: NoisySGD, width: float, plain: Update, met: Update) -> Walk:
     return replace(walk, epoch=run.batches, position=position)
 
 
-def _contracting(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[Lower]:
+def _contracting(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[LowerBound]:
     """Quadratics without projection: a walk on an interval that is hardly ever left; leaving it is an error.
 
     The curvature is the least that the assumption asks for, or the least multiple for which the interval is narrow

@@ -12,14 +12,12 @@ from typing import Final
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.altschuler_talwar import equation_b_1
-from lastiterate.numeric.published.batch_evaluators import BATCH_EVALUATORS
 from lastiterate.numeric.published.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.affine import untested
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
-__all__ = ["EVALUATORS", "Setting", "run_of"]
+__all__ = ["EVALUATORS", "Setting", "batch_run", "empty_is_private", "run_of"]
 
 Setting = Mapping[str, float]
 """T, n, eta, sigma, K, D (may be inf), L, lam, m, alpha: the letters of `lastiterate.symbolic.notation`."""
@@ -35,6 +33,29 @@ def run_of(setting: Setting) -> NoisySGD:
         noise_std=setting["sigma"],
         clip_norm=setting["K"],
         dataset_size=int(setting["n"]),
+        diameter=setting["D"],
+    )
+
+
+def batch_run(setting: Setting, sampling: str) -> NoisySGD:
+    """The run of a setting, with the largest proper divisor of n as the size of a batch, for a setting has none.
+
+    So a rate is one over a prime and the fixed batches of an epoch come out even; n = 1 is a full batch.
+
+    >>> setting = dict(T=3, n=10, eta=0.1, sigma=1.0, K=1.0, D=2.0)
+    >>> batch_run(setting, "poisson").batch
+    5
+    """
+    n = int(setting["n"])
+    batch = next((n // p for p in range(2, n + 1) if n % p == 0), 1)
+    return NoisySGD(
+        int(setting["T"]),
+        setting["eta"],
+        setting["sigma"],
+        setting["K"],
+        dataset_size=n,
+        batch_size=batch,
+        sampling="full" if batch == n and sampling == "cyclic" else sampling,
         diameter=setting["D"],
     )
 
@@ -71,15 +92,6 @@ def _altschuler_talwar_b1(setting: Setting) -> float:
     return equation_b_1(run_of(setting), setting["alpha"])
 
 
-def _affine_untested(setting: Setting) -> float:
-    """The closed form (s V + Delta)^2 / W over all windows, its feasibility test forgotten; c = 1 + eta L."""
-    T = int(setting["T"])
-    with precision():
-        c, s = 1 + exact(setting["eta"]) * exact(setting["L"]), exact(_step(setting))
-        starts = [(0.0, T)] + ([(setting["D"], w) for w in range(1, T + 1)] if isfinite(setting["D"]) else [])
-        return _renyi(setting, min(upper(untested(c, s, exact(d), w).cost) for d, w in starts))
-
-
 def _chien_li_3_1(contraction: Callable[[Setting], float]) -> Callable[[Setting], float]:
     def evaluate(setting: Setting) -> float:
         drift = 2 * setting["eta"] * setting["K"]
@@ -99,6 +111,10 @@ def _shift(assumption: Callable[[Setting], Assumption]) -> Callable[[Setting], f
     return lambda setting: bound(run_of(setting), assumption(setting)).rdp(setting["alpha"])
 
 
+def _ours(sampling: str) -> Callable[[Setting], float]:
+    return lambda setting: bound(batch_run(setting, sampling), Convex(setting["L"]), order=setting["alpha"]).epsilon
+
+
 _ASSUMPTIONS: Final[dict[str, Callable[[Setting], Assumption]]] = {
     "smooth": lambda setting: Smooth(setting["L"]),
     "convex": lambda setting: Convex(setting["L"]),
@@ -114,24 +130,23 @@ _CONTRACTIONS: Final[dict[str, Callable[[Setting], float]]] = {
 }
 
 
-def _empty_is_private(evaluate: Callable[[Setting], float]) -> Callable[[Setting], float]:
+def empty_is_private(evaluate: Callable[[Setting], float]) -> Callable[[Setting], float]:
     """No step, no loss: so that a bound for T - 1 can be asked at T = 1."""
     return lambda setting: evaluate(setting) if setting["T"] >= 1 else 0.0
 
 
 EVALUATORS: Final[Mapping[str, Callable[[Setting], float]]] = MappingProxyType(
     {
-        name: _empty_is_private(evaluate)
+        name: empty_is_private(evaluate)
         for name, evaluate in {
             "composition": _composition,
             "output_perturbation": _output_perturbation,
             **{f"last_step_{name}": _last_step(of) for name, of in _ASSUMPTIONS.items()},
             "altschuler_talwar_b1": _altschuler_talwar_b1,
-            "affine_untested": _affine_untested,
             **{f"chien_li_3_1_{name}": _chien_li_3_1(of) for name, of in _CONTRACTIONS.items()},
             "chien_li_3_7": _chien_li_3_7,
             **{f"shift_{name}": _shift(of) for name, of in _ASSUMPTIONS.items()},
-            **BATCH_EVALUATORS,
+            **{f"{sampling}_convex": _ours(sampling) for sampling in ("without_replacement", "poisson", "cyclic")},
         }.items()
     }
 )

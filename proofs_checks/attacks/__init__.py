@@ -7,9 +7,9 @@ from typing import Final
 from lastiterate.proofs_checks.attacks.batches import BATCHES
 from lastiterate.proofs_checks.attacks.clamped import CLAMPED_LINEAR, CLAMPED_QUADRATIC, SIGN_DRIFT
 from lastiterate.proofs_checks.attacks.gaussian import EXPANDING, LINEAR, QUADRATIC
-from lastiterate.proofs_checks.attacks.record import Assumed, Attack, Lower, Setting
+from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
 
-__all__ = ["ATTACKS", "Assumed", "Attack", "Lower", "Setting"]
+__all__ = ["ATTACKS", "Assumed", "Attack", "BothDirections", "Setting"]
 
 ATTACKS: Final[Mapping[str, Attack]] = MappingProxyType(
     {

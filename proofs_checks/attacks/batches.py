@@ -9,13 +9,14 @@ from fractions import Fraction
 from functools import lru_cache
 from math import inf
 
-from lastiterate.numeric.lower.binomial_law import BinomialLaw, renyi_below
-from lastiterate.numeric.lower.masses import renyi_below as masses_below
+from lastiterate.numeric.lower.binomial_law import BinomialLaw
+from lastiterate.numeric.lower.line import mixture_masses
+from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
-from lastiterate.numeric.published.batch_evaluators import batch_run
+from lastiterate.numeric.published.evaluators import batch_run
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.proofs_checks.attacks.record import Assumed, Attack, Lower, Setting
+from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
 
 __all__ = ["BATCHES"]
 
@@ -29,22 +30,25 @@ def _moves(run: NoisySGD) -> tuple[float, float]:
     return (r, 0.0) if run.adjacency == "add_remove" else (r, -r)
 
 
-def _on_the_line(run: NoisySGD, order: float) -> Lower | None:
+def _on_the_line(run: NoisySGD, order: float) -> BothDirections | None:
     first, second = _moves(run)
     if run.sampling in ("cyclic", "full"):
         with precision():
             gap = exact(first - second) * ((run.steps - 1) // run.batches + 1)
             value = lower(exact(order) * gap**2 / (2 * run.steps * exact(run.noise_std_at(0)) ** 2))
-        return Lower(value * _JUST_BELOW, value * _JUST_BELOW)
+        return BothDirections(value * _JUST_BELOW, value * _JUST_BELOW)
     if run.steps > MAX_STEPS:
         return None
     rate = Fraction(run.batch, run.dataset_size)
     up, base = (BinomialLaw(run.steps, rate, move, run.noise_std_at(0)) for move in (first - second, 0.0))
-    return Lower(renyi_below(up, base, order), renyi_below(base, up, order))
+    try:
+        return BothDirections(*(renyi_below(order, *mixture_masses(order, *pair)) for pair in ((up, base), (base, up))))
+    except ArithmeticError:  # too far apart for floats
+        return None
 
 
 @lru_cache(maxsize=4096)
-def _on_an_interval(run: NoisySGD, order: float) -> Lower | None:
+def _on_an_interval(run: NoisySGD, order: float) -> BothDirections | None:
     chance = 1.0 if run.sampling in ("cyclic", "full") else run.batch / run.dataset_size
     epoch = run.batches if run.sampling == "cyclic" else 1
     laws = []
@@ -56,11 +60,11 @@ def _on_an_interval(run: NoisySGD, order: float) -> Lower | None:
         if law is None:
             return None
         laws.append(law)
-    return Lower(masses_below(order, *laws) * _JUST_BELOW, masses_below(order, *laws[::-1]) * _JUST_BELOW)
+    return BothDirections(renyi_below(order, *laws) * _JUST_BELOW, renyi_below(order, *laws[::-1]) * _JUST_BELOW)
 
 
 def _attack(sampling: str, *, bounded: bool) -> Attack:
-    def attack(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
+    def attack(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
         if bounded is not (setting["D"] < inf) or (bounded and setting["T"] > MAX_STEPS):
             return None
         run = batch_run(setting, sampling)

@@ -11,7 +11,7 @@ from lastiterate.numeric.lower.losses import steepest_push
 from lastiterate.numeric.lower.masses import Masses, renyi_below
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
 from lastiterate.numeric.published.evaluators import run_of
-from lastiterate.proofs_checks.attacks.record import Assumed, Attack, Lower, Setting
+from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
 
 __all__ = ["CLAMPED_LINEAR", "CLAMPED_QUADRATIC", "SIGN_DRIFT"]
 
@@ -21,7 +21,9 @@ MAX_STEPS = 400
 _JUST_BELOW = 1 - 1e-13
 
 
-def _attack(setting: Setting, norm: float, slope: float, push: float = 0.0, reach: float = inf) -> Lower | None:
+def _attack(
+    setting: Setting, norm: float, slope: float, push: float = 0.0, reach: float = inf
+) -> BothDirections | None:
     """Both orders for gradients that the replaced sample moves by +-norm; the maps are odd, so the orders agree."""
     if not setting["D"] < inf or setting["T"] > MAX_STEPS:
         return None
@@ -30,7 +32,7 @@ def _attack(setting: Setting, norm: float, slope: float, push: float = 0.0, reac
         int(setting["T"]), setting["sigma"], setting["D"], Update(slope, 0.0), Update(slope, drift, push, reach)
     )
     value = _divergence(walk, setting["alpha"])
-    return None if value is None else Lower(value, value)
+    return None if value is None else BothDirections(value, value)
 
 
 @lru_cache(maxsize=8192)
@@ -40,11 +42,11 @@ def _divergence(walk: Walk, order: float) -> float | None:
     return None if law is None else renyi_below(order, law, Masses(law.low[::-1], law.high[::-1]))
 
 
-def _clamped_linear(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
+def _clamped_linear(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
     return _attack(setting, setting["K"], 1.0)
 
 
-def _clamped_quadratic(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
+def _clamped_quadratic(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
     """Shared gradients m x; the replaced one is m x -+ v, where v = K - m D/2 keeps every norm at most K."""
     tilt = setting["K"] - setting["m"] * setting["D"] / 2
     c = 1 - setting["eta"] * setting["m"]
@@ -53,7 +55,7 @@ def _clamped_quadratic(setting: Setting, assumed: Assumed) -> Lower | None:  # n
     return _attack(setting, tilt * (1 - 1e-6), c)
 
 
-def _sign_drift(setting: Setting, assumed: Assumed) -> Lower | None:
+def _sign_drift(setting: Setting, assumed: Assumed) -> BothDirections | None:
     """Shared gradients -clip(kappa x, -K, K), as steep as the assumption allows; the replaced one is -K or +K."""
     if not setting["D"] < inf:
         return None

@@ -10,7 +10,7 @@ from flint import arb
 
 from lastiterate.numeric.lower.line import affine_law
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.proofs_checks.attacks.record import Assumed, Attack, Lower, Setting
+from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
 
 __all__ = ["EXPANDING", "LINEAR", "QUADRATIC"]
 
@@ -19,20 +19,20 @@ def _sensitivity(setting: Setting) -> arb:
     return 2 * exact(setting["eta"]) * exact(setting["K"]) / exact(setting["n"])
 
 
-def _both(setting: Setting, c: arb) -> Lower:
+def _both(setting: Setting, c: arb) -> BothDirections:
     gap, variance = affine_law(c, int(setting["T"]), _sensitivity(setting), exact(setting["sigma"]))
     value = lower(exact(setting["alpha"]) * gap**2 / (2 * variance))
-    return Lower(value, value)
+    return BothDirections(value, value)
 
 
-def _linear(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
+def _linear(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
     if setting["D"] != inf:
         return None
     with precision():
         return _both(setting, arb(1))
 
 
-def _quadratic(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
+def _quadratic(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
     with precision():
         c = 1 - exact(setting["eta"]) * exact(setting["m"])
         if setting["D"] != inf or not c >= 0 or not setting["m"] <= setting["L"]:
@@ -40,7 +40,7 @@ def _quadratic(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG
         return _both(setting, c)
 
 
-def _expanding(setting: Setting, assumed: Assumed) -> Lower | None:  # noqa: ARG001
+def _expanding(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
     if setting["D"] != inf:
         return None
     with precision():

@@ -1,17 +1,16 @@
-"""What an attack is: a run whose last-iterate law is known well enough to bound its divergence from below."""
+"""Record of an attack: a run whose last-iterate law is known well enough to bound its divergence from below."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Assumed", "Attack", "Lower", "Setting"]
+from lastiterate.numeric.published.evaluators import Setting
 
-Setting = Mapping[str, float]
-"""T, n, eta, sigma, K, D (may be inf), L, lam, m, alpha: see `lastiterate.symbolic.notation`."""
+__all__ = ["Assumed", "Attack", "BothDirections", "Setting"]
 
 
 class Assumed(StrEnum):
-    """What a privacy bound assumes of the losses, beyond gradients of norm at most K."""
+    """Assumption of a privacy bound on the losses, beyond gradients of norm at most K."""
 
     SENSITIVITY = "sensitivity"
     """Maps: |psi(x) - psi'(x)| <= s at every x, nothing else."""
@@ -28,7 +27,7 @@ class Assumed(StrEnum):
 
 
 @dataclass(frozen=True)
-class Lower:
+class BothDirections:
     """Certified lower bounds of the two divergences, rounded down.
 
     P is the law of the last iterate on the data whose replaced sample pushes the iterate up, Q the law on the
@@ -59,4 +58,4 @@ class Attack:
     meets: frozenset[Assumed]
     bounded: bool
     maps: bool
-    lower: Callable[[Setting, Assumed], Lower | None]
+    lower: Callable[[Setting, Assumed], BothDirections | None]

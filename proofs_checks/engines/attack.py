@@ -17,7 +17,7 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, Attack, Lower, Setting
+from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, Attack, BothDirections, Setting
 from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
@@ -77,10 +77,11 @@ def assumed_by(bound: str) -> Assumed:
     )
 
 
-def _evaluators() -> Mapping[str, Evaluator]:
+def evaluators() -> Mapping[str, Evaluator]:
     from lastiterate.numeric.published.evaluators import EVALUATORS
+    from lastiterate.proofs_checks.attacks.wrong_bounds import WRONG_BOUNDS
 
-    return EVALUATORS
+    return {**EVALUATORS, **WRONG_BOUNDS}
 
 
 def _chosen(check: UpperBound, assumed: Assumed) -> list[Attack]:
@@ -143,7 +144,7 @@ def _altered(check: UpperBound, assumed: Assumed) -> Callable[[Setting], Setting
     return lambda setting: {**setting, **dict(zip(names, map(float, evaluate(setting)), strict=True))}
 
 
-def _broken(value: float, lower: Lower) -> tuple[str, float] | None:
+def _broken(value: float, lower: BothDirections) -> tuple[str, float] | None:
     """The direction in which the claimed value is too small, with the certified divergence."""
     for direction, certified in (
         ("P || Q, P pushed up by the replaced sample", lower.forward),
@@ -154,7 +155,7 @@ def _broken(value: float, lower: Lower) -> tuple[str, float] | None:
     return None
 
 
-def _refutation(check: UpperBound, setting: Setting, value: float, run: Attack, lower: Lower) -> Outcome:
+def _refutation(check: UpperBound, setting: Setting, value: float, run: Attack, lower: BothDirections) -> Outcome:
     broken = _broken(value, lower)
     direction, certified = broken if broken else ("", math.nan)
     kind = ", as update maps" if run.maps else ""
@@ -179,10 +180,10 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """
     if not isinstance(check, UpperBound):
         raise TypeError(f"the attack engine decides UpperBound, got {type(check).__name__}")
-    evaluators = _evaluators()
-    if check.bound not in evaluators:
-        raise InputError(f"bound needs a name among {', '.join(evaluators)}, got bound={check.bound}; choose one.")
-    evaluate, assumed = evaluators[check.bound], assumed_by(check.bound)
+    known = evaluators()
+    if check.bound not in known:
+        raise InputError(f"bound needs a name among {', '.join(known)}, got bound={check.bound}; choose one.")
+    evaluate, assumed = known[check.bound], assumed_by(check.bound)
     chosen = _chosen(check, assumed)
     admits, unspoken = _split_assumptions(assumptions, assumed)
     alter = _altered(check, assumed)
@@ -221,7 +222,7 @@ def attack(check: UpperBound, setting: Setting) -> Outcome | None:
         InputError: as `decide`.
     """
     assumed = assumed_by(check.bound)
-    value = _bound(_evaluators()[check.bound], _altered(check, assumed)(setting))
+    value = _bound(evaluators()[check.bound], _altered(check, assumed)(setting))
     for run in _chosen(check, assumed):
         lower = run.lower(setting, assumed) if run.bounded is math.isfinite(setting["D"]) else None
         if value is not None and lower is not None and _broken(value, lower):
@@ -232,7 +233,7 @@ def attack(check: UpperBound, setting: Setting) -> Outcome | None:
 def course(check: UpperBound, setting: Setting) -> tuple[float, float]:
     """The claimed bound, and the greatest certified divergence among its attacks, at one setting; nan for none."""
     assumed = assumed_by(check.bound)
-    value = _bound(_evaluators()[check.bound], _altered(check, assumed)(setting))
+    value = _bound(evaluators()[check.bound], _altered(check, assumed)(setting))
     bounded = math.isfinite(setting["D"])
     found = [w.lower(setting, assumed) for w in _chosen(check, assumed) if w.bounded is bounded]
     known = [max(lower.forward, lower.backward) for lower in found if lower is not None]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
     from lastiterate.numeric.losses.measured import Measured
-    from lastiterate.numeric.lower import Lower, lower_bound
+    from lastiterate.numeric.lower import LowerBound, lower_bound
     from lastiterate.numeric.random_projection.bound import ProjectionBound, projection_bound
     from lastiterate.numeric.random_projection.run import RandomProjectionRun
     from lastiterate.numeric.run import NoisySGD
@@ -56,7 +56,7 @@ __all__ = [
     "Estimate",
     "Holder",
     "InputError",
-    "Lower",
+    "LowerBound",
     "Measured",
     "Minimum",
     "NoisySGD",
@@ -101,7 +101,7 @@ _HOMES = {
     "numeric.compare": "compare",
     "numeric.dp_events": "from_dp_event to_dp_event to_pld",
     "numeric.errors": "InputError",
-    "numeric.lower": "Lower lower_bound",
+    "numeric.lower": "LowerBound lower_bound",
     "numeric.shift_program.program": "ShiftProgram",
     "numeric.random_projection.bound": "ProjectionBound projection_bound",
     "numeric.random_projection.run": "RandomProjectionRun",

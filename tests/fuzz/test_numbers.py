@@ -214,7 +214,7 @@ def test_every_public_name_is_called() -> None:
         "Clipped",
         "Estimate",
         "InputError",
-        "Lower",
+        "LowerBound",
         "Measured",
         "ProjectionBound",
     }

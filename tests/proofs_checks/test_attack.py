@@ -10,7 +10,6 @@ from scipy import integrate, stats
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower.line import affine_law
-from lastiterate.numeric.published import evaluators
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed
 from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.proofs_checks.engines import attack, decide_check
@@ -153,11 +152,11 @@ def test_wrong_bounds_are_refuted(bound, names, assumptions, altered):
 
 def test_only_one_direction_is_enough(monkeypatch):
     """A bound that holds for P || Q and fails for Q || P is refuted, and says so."""
-    from lastiterate.proofs_checks.attacks import Attack, Lower
+    from lastiterate.proofs_checks.attacks import Attack, BothDirections
 
-    lopsided = Attack("lopsided", "none", frozenset(Assumed), False, False, lambda *_: Lower(0.0, 2.0))
+    lopsided = Attack("lopsided", "none", frozenset(Assumed), False, False, lambda *_: BothDirections(0.0, 2.0))
     monkeypatch.setattr(attack, "ATTACKS", {"lopsided": lopsided})
-    monkeypatch.setattr(attack, "_evaluators", lambda: {"one_clipped": lambda _: 1.0})
+    monkeypatch.setattr(attack, "evaluators", lambda: {"one_clipped": lambda _: 1.0})
     outcome = decide_check(UpperBound("one_clipped", ("lopsided",)), A)
     assert outcome.status is Status.REFUTED
     assert "Q || P" in outcome.counterexample.note
@@ -200,7 +199,7 @@ def test_one_setting_is_attacked_by_the_attacks_of_its_kind():
 
 
 def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypatch):
-    monkeypatch.setattr(attack, "_evaluators", lambda: {"composition": lambda _: math.nan})
+    monkeypatch.setattr(attack, "evaluators", lambda: {"composition": lambda _: math.nan})
     outcome = decide_check(UpperBound("composition", ("linear",)), A)
     assert outcome.status is Status.ERROR
     assert outcome.detail.startswith("ArithmeticError: the bound is not a number at {")
@@ -223,6 +222,6 @@ def test_settings_repeat_and_reach_the_corners():
 
 
 def test_every_bound_says_what_it_assumes():
-    for name in evaluators.EVALUATORS:
+    for name in attack.evaluators():
         assert attack.assumed_by(name) in Assumed
     assert lam in attack._SYMBOLS

@@ -103,11 +103,11 @@ def test_assumptions_can_be_met():
 
 
 def test_bounds_and_attacks_exist():
-    from lastiterate.numeric.published.evaluators import EVALUATORS
+    from lastiterate.proofs_checks.engines.attack import evaluators
 
     bounds = [(claim.key, check) for claim in CLAIMS for check in checks_of(claim) if isinstance(check, UpperBound)]
     assert bounds
-    assert [key for key, check in bounds if check.bound not in EVALUATORS] == []
+    assert [key for key, check in bounds if check.bound not in evaluators()] == []
     assert [
         (key, name)
         for key, check in bounds

@@ -8,7 +8,9 @@ import pytest
 from scipy.stats import norm
 
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
-from lastiterate.numeric.lower.binomial_law import BinomialLaw, renyi_below
+from lastiterate.numeric.lower.binomial_law import BinomialLaw
+from lastiterate.numeric.lower.line import mixture_masses
+from lastiterate.numeric.lower.masses import renyi_below
 
 
 @pytest.mark.parametrize(("steps", "rate"), [(1, Fraction(1, 3)), (7, Fraction(1, 10)), (40, Fraction(9, 10))])
@@ -34,13 +36,13 @@ def test_one_step_is_just_below_the_enclosure(order: float, other: float) -> Non
     mixtures = [Mixture(0.25, 0.0, law.move) for law in laws]
     for i, j in ((0, 1), (1, 0)):
         exact = renyi_mixtures(mixtures[i], mixtures[j], alpha=order)
-        assert 0.99 * exact.lower <= renyi_below(laws[i], laws[j], order) <= exact.upper
+        assert 0.99 * exact.lower <= renyi_below(order, *mixture_masses(order, laws[i], laws[j])) <= exact.upper
 
 
 def test_certain_batches_are_gaussian() -> None:
     first, second = (BinomialLaw(5, Fraction(1), move, 2.0) for move in (1.0, -1.0))
     exact = 3.0 * 10.0**2 / (2 * 5 * 4)
-    assert 0.99 * exact <= renyi_below(first, second, 3.0) <= exact
+    assert 0.99 * exact <= renyi_below(3.0, *mixture_masses(3.0, first, second)) <= exact
 
 
 def test_many_steps_keep_few_components() -> None:
@@ -49,4 +51,8 @@ def test_many_steps_keep_few_components() -> None:
     assert len(counts) < 5000
     assert low.sum() <= 1 <= high.sum() + missing
     assert missing < 1e-12
-    assert 0 < renyi_below(law, BinomialLaw(10**6, Fraction(1, 100), 0.0, 1.0), 2.0) < 2.0 * 1e-2**2 * 1e6 * 1e-6
+    assert (
+        0
+        < renyi_below(2.0, *mixture_masses(2.0, law, BinomialLaw(10**6, Fraction(1, 100), 0.0, 1.0)))
+        < 2.0 * 1e-2**2 * 1e6 * 1e-6
+    )

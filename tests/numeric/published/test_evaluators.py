@@ -11,12 +11,13 @@ from oracle import expand
 from programs import run_of, settings
 
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.published.batch_evaluators import BATCH_EVALUATORS
 from lastiterate.numeric.published.evaluators import EVALUATORS
+from lastiterate.proofs_checks.attacks.wrong_bounds import WRONG_BOUNDS
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")
 
-_FIXED = {name: evaluate for name, evaluate in EVALUATORS.items() if name not in BATCH_EVALUATORS}
+_BATCHES = ("without_replacement_convex", "poisson_convex", "cyclic_convex")
+_FIXED = {name: evaluate for name, evaluate in EVALUATORS.items() if name not in _BATCHES}
 """Bounds for full batches, which are Gaussian."""
 
 _QUICK = options(max_examples=40)
@@ -107,4 +108,4 @@ def test_without_projection() -> None:
         assert EVALUATORS[f"last_step_{kind}"](setting) == inf
         assert EVALUATORS[f"shift_{kind}"](setting) == pytest.approx(composition, rel=1e-12)
     assert EVALUATORS["shift_strongly_convex"](setting) < EVALUATORS["chien_li_3_1_strongly_convex"](setting) < 0.5
-    assert EVALUATORS["affine_untested"](setting) < 0.3 * composition  # and is no bound: its path is infeasible
+    assert WRONG_BOUNDS["affine_untested"](setting) < 0.3 * composition  # and is no bound: its path is infeasible

@@ -19,7 +19,9 @@ from lastiterate.numeric.divergences import s_up
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.lower.binomial_law import BinomialLaw, renyi_below
+from lastiterate.numeric.lower.binomial_law import BinomialLaw
+from lastiterate.numeric.lower.line import mixture_masses
+from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.binomial_tails import least_range, tail_from
@@ -55,7 +57,7 @@ def test_no_route_is_below_linear_losses(
 ) -> None:
     run = replace(_RUN, steps=steps, batch_size=batch, noise_std=noise, diameter=inf)
     first, second = (BinomialLaw(steps, Fraction(batch, 100), m / batch * (1 - 1e-14), noise) for m in (0.1, 0.0))
-    least = max(renyi_below(first, second, order), renyi_below(second, first, order))
+    least = max(renyi_below(order, *mixture_masses(order, *pair)) for pair in ((first, second), (second, first)))
     for one in poisson_routes(run, assumption, order):
         assert one.rdp(order) >= least
 

@@ -1,54 +1,37 @@
-"""Our bounds for batches, and what they would be with one thing wrong, by name: for the ledger to attack.
-
-A setting has no size of a batch. The largest proper divisor of n stands for it, so that a rate is one over a prime and
-the fixed batches of an epoch come out even; n = 1 is a full batch.
-"""
+"""Our bounds with one thing wrong each, by name: the attacks must refute them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import isfinite
 from types import MappingProxyType
 from typing import Final
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.losses.assumptions import Convex
+from lastiterate.numeric.published.evaluators import Setting, batch_run, empty_is_private
+from lastiterate.numeric.results import rdp_epsilon
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.affine import untested
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.common import moved, rate
 
-__all__ = ["BATCH_EVALUATORS", "batch_run"]
-
-Setting = Mapping[str, float]
+__all__ = ["WRONG_BOUNDS"]
 
 _WIDEST = 1e4
 """S_down is not enclosed where the move is more widths of the noise than this; it is at most log(1 / (1 - q))."""
 
 
-def batch_run(setting: Setting, sampling: str) -> NoisySGD:
-    """The run of a setting, with the largest proper divisor of n as the size of a batch.
-
-    >>> setting = dict(T=3, n=10, eta=0.1, sigma=1.0, K=1.0, D=2.0)
-    >>> batch_run(setting, "poisson").batch
-    5
-    """
-    n = int(setting["n"])
-    batch = next((n // p for p in range(2, n + 1) if n % p == 0), 1)
-    return NoisySGD(
-        int(setting["T"]),
-        setting["eta"],
-        setting["sigma"],
-        setting["K"],
-        dataset_size=n,
-        batch_size=batch,
-        sampling="full" if batch == n and sampling == "cyclic" else sampling,
-        diameter=setting["D"],
-    )
-
-
-def _ours(sampling: str) -> Callable[[Setting], float]:
-    return lambda setting: bound(batch_run(setting, sampling), Convex(setting["L"]), order=setting["alpha"]).epsilon
+def _affine_untested(setting: Setting) -> float:
+    """The closed form (s V + Delta)^2 / W over all windows, its feasibility test forgotten; c = 1 + eta L."""
+    T = int(setting["T"])
+    with precision():
+        eta = exact(setting["eta"])
+        c, s = 1 + eta * exact(setting["L"]), 2 * eta * exact(setting["K"]) / exact(setting["n"])
+        starts = [(0.0, T)] + ([(setting["D"], w) for w in range(1, T + 1)] if isfinite(setting["D"]) else [])
+        costs = [untested(c, s, exact(d), w).cost / exact(setting["sigma"]) ** 2 for d, w in starts]
+        return rdp_epsilon(min(map(upper, costs)), setting["alpha"])
 
 
 def _smaller_direction(sampling: str) -> Callable[[Setting], float]:
@@ -79,15 +62,16 @@ def _amplified_twice(setting: Setting) -> float:
     return bound(replace(run, dataset_size=2 * run.dataset_size), Convex(setting["L"]), order=setting["alpha"]).epsilon
 
 
-BATCH_EVALUATORS: Final[Mapping[str, Callable[[Setting], float]]] = MappingProxyType(
+WRONG_BOUNDS: Final[Mapping[str, Callable[[Setting], float]]] = MappingProxyType(
     {
-        "without_replacement_convex": _ours("without_replacement"),
-        "without_replacement_s_down_convex": _smaller_direction("without_replacement"),
-        "without_replacement_half_the_rate_convex": _amplified_twice,
-        "poisson_convex": _ours("poisson"),
-        "poisson_s_down_convex": _smaller_direction("poisson"),
-        "cyclic_convex": _ours("cyclic"),
-        "cyclic_best_position_convex": _best_position,
+        name: empty_is_private(evaluate)
+        for name, evaluate in {
+            "affine_untested": _affine_untested,
+            "without_replacement_s_down_convex": _smaller_direction("without_replacement"),
+            "without_replacement_half_the_rate_convex": _amplified_twice,
+            "poisson_s_down_convex": _smaller_direction("poisson"),
+            "cyclic_best_position_convex": _best_position,
+        }.items()
     }
 )
-"""Name of a bound -> evaluator."""
+"""Name of a wrong bound -> evaluator."""
