@@ -16,7 +16,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
 from lastiterate.runtime.devices import DTYPES, device_of
 from lastiterate.runtime.memory import bytes_of_a_pair
-from lastiterate.runtime.workloads.probe import probe, refuse_mixing
+from lastiterate.runtime.workloads.validation import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["Gradients", "Leaves", "clip_factor", "difference", "flat", "leaf_norms", "norm"]
@@ -35,7 +35,7 @@ class Gradients:
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
         memory: bytes that one chunk may take, a budget kept to by an estimate of the working set.
-        tried: try the workload at once (`lastiterate.runtime.workloads.probe`); False where that was done before.
+        tried: try the workload at once (`lastiterate.runtime.workloads.validation`); False where that was done before.
 
     Attributes:
         start: the parameters of ``module`` as one point, shape (dimension,).

@@ -19,10 +19,10 @@ import numpy as np
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, count, described_run, positive
 from lastiterate.runtime.constants.distributed import joined, local_device, team
-from lastiterate.runtime.constants.kinds import Kind, PairTable
+from lastiterate.runtime.constants.fit import envelope_of, orders, read_off
 from lastiterate.runtime.constants.layers import layers_of
+from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.pairs import measure_center, own_streams
-from lastiterate.runtime.constants.reading import envelope_of, orders, read_off
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.store import PairStore
@@ -31,7 +31,7 @@ from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.descent import seed_of, spread, stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
-from lastiterate.runtime.workloads.jumps import jumps
+from lastiterate.runtime.workloads.nonsmooth import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 __all__ = ["Sampling", "estimate_holder"]

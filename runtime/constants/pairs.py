@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.kinds import Kind, PairTable
+from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
 

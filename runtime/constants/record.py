@@ -13,9 +13,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Holder
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.kinds import Kind, Subset
+from lastiterate.runtime.constants.fit import Constants, Envelope
 from lastiterate.runtime.constants.layers import Layer, combined
-from lastiterate.runtime.constants.reading import Constants, Envelope
+from lastiterate.runtime.constants.pair_table import Kind, Subset
 
 __all__ = ["HolderEstimate"]
 

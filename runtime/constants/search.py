@@ -28,9 +28,9 @@ from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, positive
-from lastiterate.runtime.constants.changes import Changes
+from lastiterate.runtime.constants.fit import TRUSTED_ERROR, orders
+from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS
-from lastiterate.runtime.constants.reading import TRUSTED_ERROR, orders
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, clip_factor, difference, norm
 from lastiterate.runtime.training.descent import project, stream

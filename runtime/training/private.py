@@ -23,7 +23,7 @@ from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.training.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.training.descent import BATCHES, stream
-from lastiterate.runtime.workloads.probe import refuse_mixing
+from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["PrivateOptimiser"]

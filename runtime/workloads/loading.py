@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.runtime.workloads.builtin import BUILTIN, ON_YOUR_DATA
-from lastiterate.runtime.workloads.probe import raised
+from lastiterate.runtime.workloads.validation import raised
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["load_workload"]

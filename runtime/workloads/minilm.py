@@ -130,7 +130,7 @@ def minilm() -> Workload:
         targets=labels,
         remark=f"Pretrained weights of all-MiniLM-L6-v2, a fresh linear layer, and sentences of {len(names)} data set "
         f"descriptions of scikit-learn {version}, one class each, cut after {_LENGTH} tokens. "
-        "Drawn points see little of so many dimensions: the curvature that --closer finds is hundreds of times larger.",
+        "Drawn points see little of so many dimensions: the curvature that --worst-case finds is hundreds of times larger.",
         recommended=_RECOMMENDED,
     )
 

@@ -7,7 +7,7 @@ import torch
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
-from lastiterate.runtime.constants.kinds import Subset
+from lastiterate.runtime.constants.pair_table import Subset
 from lastiterate.runtime.training.descent import stream
 from lastiterate.runtime.workloads.workload import Workload
 

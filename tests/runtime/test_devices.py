@@ -9,7 +9,7 @@ from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime import gradients as module
-from lastiterate.runtime.constants.changes import Changes
+from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.devices import device_of
 from lastiterate.runtime.gradients import Gradients, clip_factor, difference, flat, norm
 from lastiterate.runtime.training.descent import project

@@ -14,8 +14,8 @@ from lastiterate.commands.progress import progress
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Estimate
-    from lastiterate.runtime.constants.closer import CloserLook
     from lastiterate.runtime.constants.record import HolderEstimate
+    from lastiterate.runtime.constants.worst_case_constants import WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["command", "loaded", "measured"]
@@ -60,13 +60,19 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
     help="Batches: full, cyclic, shuffled, without_replacement or poisson.",
 )
 @computing
-@click.option("--closer", is_flag=True, help="Search for the worst pair, too, and give closed forms where known.")
+@click.option(
+    "--worst-case",
+    "--closer",
+    "worst_case",
+    is_flag=True,
+    help="Search for the worst pair, too, and give closed forms where known.",
+)
 @click.option(
     "--kind",
     type=click.Choice(["sample", "sample_clipped", "batch", "batch_clipped"]),
     default="sample",
     show_default=True,
-    help="Gradient that --closer is about: of one sample or of the batch, clipped or not.",
+    help="Gradient that --worst-case is about: of one sample or of the batch, clipped or not.",
 )
 @click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
 @click.option(
@@ -86,7 +92,7 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
 def command(
     workload: str,
     lambdas: tuple[float, ...],
-    closer: bool,
+    worst_case: bool,
     kind: str,
     layers: bool,
     data: Path | None,
@@ -112,7 +118,7 @@ def command(
     \b
     Examples:
       lastiterate estimate builtin:iris-mlp
-      lastiterate estimate builtin:breast-cancer --closer
+      lastiterate estimate builtin:breast-cancer --worst-case
       lastiterate estimate builtin:cifar10-cnn --data ~/data --samples 200
       lastiterate estimate mine:factory --checkpoint net.pt
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
@@ -137,7 +143,7 @@ def command(
             found = measured(chosen, lambdas, options, folder, told, layers=layers)
         if me.rank:
             return
-        look = _closer(chosen, found, options, kind, folder) if closer else None
+        look = _worst_case(chosen, found, options, kind, folder) if worst_case else None
     carried = [_carried(found, lam) for lam in found.lambdas] if found.trusted else []
     together = _together(found) if layers and found.trusted else None
     if as_json:
@@ -147,15 +153,15 @@ def command(
         said = {"measurement": json.loads(found.to_json()), "carried": numbers}
         said |= {"layers_together": together.as_dict()} if together else {}
         said |= {} if found.trusted else {"untrusted": f"{found.untrusted}; {found.remedy}."}
-        say_json(said | ({"closer": look.as_dict()} if look else {}), indent=2)
+        say_json(said | ({"worst_case": look.as_dict()} if look else {}), indent=2)
     else:
-        from lastiterate.commands.estimate_tables import print_closer, print_layers, print_measurement
+        from lastiterate.commands.estimate_tables import print_layers, print_measurement, print_worst_case
 
         print_measurement(found, carried, advised)
         if layers and found.trusted:
             print_layers(found, together)
         if look:
-            print_closer(found, look)
+            print_worst_case(found, look)
 
 
 def _left_open(option: str) -> bool:
@@ -220,24 +226,24 @@ def _together(found: "HolderEstimate") -> "Estimate | None":
     from lastiterate.numeric.bound import estimate
     from lastiterate.numeric.figures.chien_li_1 import SETTING
     from lastiterate.numeric.published.evaluators import run_of
-    from lastiterate.runtime.constants.kinds import Kind
+    from lastiterate.runtime.constants.pair_table import Kind
 
     if not all(layer.measured[Kind.SAMPLE].kept for layer in found.layers):
         return None
     return estimate(run_of({**SETTING, "T": found.run.steps}), found.by_layer(), order=SETTING["alpha"])
 
 
-def _closer(
+def _worst_case(
     workload: "Workload", found: "HolderEstimate", options: Mapping[str, Any], kind: str, folder: Path
-) -> "CloserLook":
-    """A closer look at the first of the initialisations that were measured; finished parts are kept and found again."""
-    from lastiterate.runtime.constants.closer import closer_look
-    from lastiterate.runtime.constants.kinds import Kind
+) -> "WorstCaseConstants":
+    """Worst-case constants of the first initialisation that was measured; finished parts are kept and found again."""
+    from lastiterate.runtime.constants.pair_table import Kind
+    from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
     from lastiterate.runtime.training.descent import seed_of
 
     kept = {key: options[key] for key in ("radius", "centers", "dtype", "device", "memory", "threads")}
-    with progress(f"{workload.name}, closer look, parts", f"parts are finished and kept in {folder}") as told:
-        return closer_look(
+    with progress(f"{workload.name}, worst-case constants, parts", f"parts are finished and kept in {folder}") as told:
+        return worst_case_constants(
             workload,
             found.run,
             found.lambdas,

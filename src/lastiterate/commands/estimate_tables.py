@@ -10,15 +10,15 @@ from rich.table import Table
 
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.published.evaluators import EVALUATORS
-from lastiterate.runtime.constants.kinds import Kind
+from lastiterate.runtime.constants.pair_table import Kind
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Estimate
-    from lastiterate.runtime.constants.closer import CloserLook
-    from lastiterate.runtime.constants.extremes import Extrapolation
+    from lastiterate.runtime.constants.extreme_value import Extrapolation
     from lastiterate.runtime.constants.record import HolderEstimate
+    from lastiterate.runtime.constants.worst_case_constants import WorstCaseConstants
 
-__all__ = ["print_closer", "print_layers", "print_measurement"]
+__all__ = ["print_layers", "print_measurement", "print_worst_case"]
 
 _ALIKE = 0.8
 """Least over greatest distance from which on the constants of all orders are nearly one number."""
@@ -99,9 +99,9 @@ def _interval(extreme: "Extrapolation | None") -> str:
     return f"{extreme.low:.4g} to {extreme.high:.4g}" if isfinite(extreme.low) else "the fitted law has no end"
 
 
-def print_closer(found: "HolderEstimate", look: "CloserLook") -> None:
-    """What a closer look found, and the bound that closed forms give."""
-    table = Table(title=f"A closer look at the first initialisation: {_WORDS[look.kind]}", title_justify="left")
+def print_worst_case(found: "HolderEstimate", look: "WorstCaseConstants") -> None:
+    """Print the worst-case constants, and the bound that closed forms give."""
+    table = Table(title=f"Worst-case constants of the first initialisation: {_WORDS[look.kind]}", title_justify="left")
     for heading in ("lambda", "worst pair found", "at distance", "extrapolated, 95%"):
         table.add_column(heading, justify="right")
     for pair, extreme in zip(look.searched, look.extremes, strict=True):

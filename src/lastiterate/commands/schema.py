@@ -83,7 +83,7 @@ class _Sweep(TypedDict):
 _Carried = TypedDict("_Carried", {"lambda": float, **_Bound.__annotations__})  # type: ignore[misc]
 
 
-class _Closer(TypedDict):
+class _WorstCase(TypedDict):
     kind: str
     searched: list[dict[str, Any]]
     curvature: float | None
@@ -97,7 +97,7 @@ class _Estimate(TypedDict):
     carried: list[_Carried]
     layers_together: NotRequired[_Bound]
     untrusted: NotRequired[str]
-    closer: NotRequired[_Closer]
+    worst_case: NotRequired[_WorstCase]
 
 
 class _Under(_Bound):

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from lastiterate.runtime.constants.curvature import curvature_along, top_curvature
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.kinds import Kind
+from lastiterate.runtime.constants.pair_table import Kind
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.constants.search import search_pairs
 from lastiterate.runtime.gradients import Gradients, norm

@@ -9,7 +9,7 @@ from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.published.evaluators import run_of
-from lastiterate.runtime.constants.kinds import Subset
+from lastiterate.runtime.constants.pair_table import Subset
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.workloads.builtin import BUILTIN, ON_YOUR_DATA
 
@@ -129,21 +129,21 @@ def test_recommended_settings_stand_where_nothing_was_given(tmp_path: Path, caps
     assert "of 8 pairs" in out, "one initialisation, four iterates, and the two points that were asked for"
 
 
-def test_ctrl_c_in_a_closer_look_keeps_what_is_finished(
+def test_ctrl_c_in_the_worst_case_search_keeps_what_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["builtin:iris-softmax", *SMALL, "--lambda", "1", "--closer", "--resume", str(tmp_path / "kept")]
+    arguments = ["builtin:iris-softmax", *SMALL, "--lambda", "1", "--worst-case", "--resume", str(tmp_path / "kept")]
 
     def pressed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("lastiterate.runtime.constants.closer.curvature_along", pressed)
+        patch.setattr("lastiterate.runtime.constants.worst_case_constants.curvature_along", pressed)
         assert run(arguments) == 130
     error = capsys.readouterr().err
     assert "1 of 3 parts are finished and kept in" in error
     assert error.count("\n") == 1
-    monkeypatch.setattr("lastiterate.runtime.constants.closer.search_one", pressed)
+    monkeypatch.setattr("lastiterate.runtime.constants.worst_case_constants.search_one", pressed)
     assert run(arguments) == 0
     assert "worst pair found" in capsys.readouterr().out
 

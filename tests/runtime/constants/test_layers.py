@@ -9,11 +9,11 @@ from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Blocks, Minimum
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants.fit import Constants
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.kinds import Kind, PairTable
 from lastiterate.runtime.constants.layers import layers_of
+from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.pairs import measure_pairs, own_streams
-from lastiterate.runtime.constants.reading import Constants
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, flat

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.changes import Changes
+from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.search import search_one, search_pairs
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.loading import load_workload

@@ -13,8 +13,8 @@ from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.numeric.plotting.drawing import Curve, Status
 from lastiterate.numeric.published.evaluators import run_of
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.kinds import Kind
-from lastiterate.runtime.constants.reading import Constants, Envelope
+from lastiterate.runtime.constants.fit import Constants, Envelope
+from lastiterate.runtime.constants.pair_table import Kind
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.figures.chien_li_2a import ORDERS, figure_2a
 

@@ -9,7 +9,7 @@ from torch.nn.functional import cosine_similarity
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.kinds import Kind
+from lastiterate.runtime.constants.pair_table import Kind
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.workloads import minilm as module

@@ -1,4 +1,4 @@
-"""A closer look at one workload's constants: the worst pair found, curvature, extreme values, closed forms.
+"""Worst-case constants of a workload: the worst pair found, curvature, extreme values, closed forms.
 
 The draws of A.13 see typical pairs. Beside them stand an adversarial search (a lower estimate, usually far higher), the
 top eigenvalue of per-sample Hessians along the trajectory (a lower estimate for order 1), an extrapolation by
@@ -24,10 +24,10 @@ from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.curvature import curvature_along
-from lastiterate.runtime.constants.extremes import Extrapolation, extrapolate
-from lastiterate.runtime.constants.kinds import Kind, PairTable
+from lastiterate.runtime.constants.extreme_value import Extrapolation, extrapolate
+from lastiterate.runtime.constants.fit import orders, trusted
+from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.pairs import measure_pairs
-from lastiterate.runtime.constants.reading import orders, trusted
 from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.search import Found, Pair, best_pairs, search_one
 from lastiterate.runtime.gradients import Gradients
@@ -37,12 +37,12 @@ from lastiterate.runtime.training.descent import stream, train
 from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["CloserLook", "closer_look"]
+__all__ = ["WorstCaseConstants", "worst_case_constants"]
 
 _WIDEST: Final = 10.0
 """Diameter of the ball that is searched where the domain is unbounded."""
 
-_CLOSER: Final = 2**43
+_WORST_CASE: Final = 2**43
 """The purpose of the stream that draws the points around the iterates, and which samples they are tried with."""
 
 _MEAN_STARTS: Final = 8
@@ -61,7 +61,7 @@ _IN_A_BLOCK: Final = 4
 
 
 @dataclass(frozen=True)
-class CloserLook:
+class WorstCaseConstants:
     """What several methods say of one initialisation.
 
     Attributes:
@@ -95,7 +95,7 @@ class CloserLook:
 
 
 @says_when_memory_runs_out
-def closer_look(
+def worst_case_constants(
     workload: Workload,
     run: NoisySGD,
     lambdas: tuple[float, ...],
@@ -112,7 +112,7 @@ def closer_look(
     seed: int = 0,
     folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,
-) -> CloserLook:
+) -> WorstCaseConstants:
     """Look at one initialisation with every method.
 
     Args:
@@ -143,7 +143,7 @@ def closer_look(
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     settings = {
         "format": 3,
-        "closer": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
+        "worst_case": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
         "dtype": dtype,
         "device": device,
         "run": asdict(run),
@@ -183,7 +183,7 @@ def closer_look(
 
     def drawn() -> Arrays:
         """Pairs around some of the iterates, with some of the samples."""
-        generator = stream(seed, purpose=_CLOSER)
+        generator = stream(seed, purpose=_WORST_CASE)
         most = workload.samples if batch else _MOST_SAMPLES
         chosen = torch.randperm(workload.samples, generator=generator)[:most].sort().values
         some = replace(workload, inputs=workload.inputs[chosen], targets=workload.targets[chosen])
@@ -213,7 +213,9 @@ def closer_look(
     certainly = certified is not None and isfinite(certified.smoothness) and isfinite(run.diameter)
     bounded = bound(run, certified.assumption(run), order=order) if certified and certainly else None
     value = float(curved["value"])
-    return CloserLook(kind, best_pairs(asked, found), value if isfinite(value) else None, extremes, certified, bounded)
+    return WorstCaseConstants(
+        kind, best_pairs(asked, found), value if isfinite(value) else None, extremes, certified, bounded
+    )
 
 
 def _curvature(gradients: Gradients, iterates: Tensor, seed: int) -> NDArray[np.float64]:

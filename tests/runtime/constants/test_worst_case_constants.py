@@ -14,12 +14,12 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.losses.certified import logistic_regression
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants import closer
-from lastiterate.runtime.constants.closer import closer_look
+from lastiterate.runtime.constants import worst_case_constants as module
 from lastiterate.runtime.constants.curvature import top_curvature
-from lastiterate.runtime.constants.extremes import extrapolate
-from lastiterate.runtime.constants.kinds import Kind, PairTable
+from lastiterate.runtime.constants.extreme_value import extrapolate
+from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.search import search_pairs
+from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.builtin import BUILTIN
@@ -89,7 +89,7 @@ def test_clipped_search_finds_no_more_than_twice_the_clip_norm() -> None:
 def test_search_beats_the_draws_of_the_paper() -> None:
     workload = load_workload("builtin:iris-mlp-tanh")
     run = paper_run(workload, steps=20)
-    look = closer_look(workload, run, (1.0,))
+    look = worst_case_constants(workload, run, (1.0,))
     assert look.extremes[0] is not None
     assert look.searched[0].constant > 3 * look.extremes[0].largest
     assert look.certified is not None
@@ -101,34 +101,34 @@ def test_search_beats_the_draws_of_the_paper() -> None:
     json.dumps(look.as_dict(), allow_nan=False)
 
 
-def test_finished_parts_of_a_closer_look_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
     run = paper_run(workload, steps=4)
     options = {"radius": 0.5, "folder": tmp_path}
-    whole = closer_look(workload, run, (0.5, 1.0), radius=0.5)
+    whole = worst_case_constants(workload, run, (0.5, 1.0), radius=0.5)
     told: list[tuple[int, int]] = []
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(closer, "curvature_along", interrupted)
+        patch.setattr(module, "curvature_along", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            closer_look(workload, run, (0.5, 1.0), on_step=lambda *now: told.append(now), **options)  # type: ignore[arg-type]
+            worst_case_constants(workload, run, (0.5, 1.0), on_step=lambda *now: told.append(now), **options)  # type: ignore[arg-type]
     assert told == [(0, 4), (1, 4), (2, 4)]
     with monkeypatch.context() as patch:
-        patch.setattr(closer, "search_one", interrupted)
-        assert closer_look(workload, run, (0.5, 1.0), **options) == whole  # type: ignore[arg-type]
-        patch.setattr(closer, "train", interrupted)
-        assert closer_look(workload, run, (1.0,), **options).searched[0].constant <= 3  # type: ignore[arg-type]
+        patch.setattr(module, "search_one", interrupted)
+        assert worst_case_constants(workload, run, (0.5, 1.0), **options) == whole  # type: ignore[arg-type]
+        patch.setattr(module, "train", interrupted)
+        assert worst_case_constants(workload, run, (1.0,), **options).searched[0].constant <= 3  # type: ignore[arg-type]
         with pytest.raises(KeyboardInterrupt):
-            closer_look(workload, run, (1.0,), kind=Kind.BATCH, **options)  # type: ignore[arg-type]
+            worst_case_constants(workload, run, (1.0,), kind=Kind.BATCH, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("kind", "most"), [(Kind.SAMPLE_CLIPPED, 3.0), (Kind.BATCH, 2.0), (Kind.BATCH_CLIPPED, 2.0)])
-def test_a_closer_look_at_each_kind_of_gradient(kind: Kind, most: float) -> None:
+def test_each_kind_of_gradient(kind: Kind, most: float) -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]], scale=0.05)
-    look = closer_look(workload, paper_run(workload, steps=4, clip_norm=0.6), (1.0,), kind=kind)
+    look = worst_case_constants(workload, paper_run(workload, steps=4, clip_norm=0.6), (1.0,), kind=kind)
     clipped = kind in (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)
     assert 0.9 * most <= look.searched[0].constant <= most
     assert (look.searched[0].sample is None) == (kind in (Kind.BATCH, Kind.BATCH_CLIPPED))
@@ -141,21 +141,21 @@ def test_a_closer_look_at_each_kind_of_gradient(kind: Kind, most: float) -> None
 
 def test_few_iterates_are_made_up_for_by_more_points() -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
-    look = closer_look(workload, paper_run(workload, steps=4), (1.0,), centers=2, points=3)
+    look = worst_case_constants(workload, paper_run(workload, steps=4), (1.0,), centers=2, points=3)
     assert look.extremes[0] is not None
     assert look.extremes[0].blocks == 100
     assert 2.9 <= look.extremes[0].largest <= look.extremes[0].value <= 3.05
 
 
 def test_what_cannot_be_said_is_none() -> None:
-    linear = closer_look(known.linear(), paper_run(known.linear(), steps=2), (1.0,))
+    linear = worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,))
     assert (linear.searched[0].constant, linear.extremes, linear.curvature) == (0.0, (None,), 0.0)
     start_at_the_kink = Workload("kink", lambda: known.Vector(1, 0.0), known.odd_power().loss, *[torch.zeros(1, 1)] * 2)
-    kink = closer_look(start_at_the_kink, paper_run(start_at_the_kink, steps=2), (1 / 3,))
+    kink = worst_case_constants(start_at_the_kink, paper_run(start_at_the_kink, steps=2), (1 / 3,))
     assert kink.curvature is None
     json.dumps(kink.as_dict(), allow_nan=False)
     with pytest.raises(InputError, match="kind=whole"):
-        closer_look(known.linear(), paper_run(known.linear(), steps=2), (1.0,), kind="whole")  # type: ignore[arg-type]
+        worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,), kind="whole")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", sorted(BUILTIN))
@@ -231,10 +231,22 @@ def test_extrapolation_says_when_there_is_no_end_point() -> None:
 
 
 def test_the_command_prints_what_each_number_is(tmp_path: object) -> None:
-    options = ["--inits", "1", "--points", "5", "--steps", "10", "--lambda", "1", "--closer", "--resume", str(tmp_path)]
+    options = [
+        "--inits",
+        "1",
+        "--points",
+        "5",
+        "--steps",
+        "10",
+        "--lambda",
+        "1",
+        "--worst-case",
+        "--resume",
+        str(tmp_path),
+    ]
     said = CliRunner().invoke(command, ["builtin:breast-cancer", *options])
     assert said.exit_code == 0, said.output
     for part in ("worst pair found", "Certified", "6.5-Lipschitz", "a bound for the run that was measured, T = 10"):
         assert part in said.output
     data = json.loads(CliRunner().invoke(command, ["builtin:breast-cancer", *options, "--json"]).output)
-    assert data["closer"]["certified"]["smoothness"] >= data["closer"]["searched"][0]["constant"]
+    assert data["worst_case"]["certified"]["smoothness"] >= data["worst_case"]["searched"][0]["constant"]
