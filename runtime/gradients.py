@@ -265,7 +265,7 @@ def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None 
 
 
 def clip_factor(norms: Tensor, clip_norm: float, stability: float | None = None) -> Tensor:
-    """What a gradient of each norm is multiplied by to lie in the ball of radius clip_norm.
+    """Factor by which a gradient of each norm is scaled into the ball of radius clip_norm.
 
     Args:
         norms: of gradients, any shape.

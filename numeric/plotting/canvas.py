@@ -1,4 +1,4 @@
-"""How a figure is drawn and written, a PNG beside its CSV.
+"""Drawing of figures with matplotlib, and writing of a PNG beside its CSV.
 
 Panels stand from left to right, names at the curves or in a legend beside them, a note below.
 """
@@ -26,7 +26,7 @@ _SECOND_LINE: Final = 0.03
 _PLAIN: Final = 100.0
 """A logarithmic axis over less than this ratio is marked in plain numbers at 1, 2 and 5."""
 _HIGH: Final = 0.93
-"""Where a curve that leaves the axes is named, as a share of their height."""
+"""Height at which a curve that leaves the axes is labelled, as a share of that of the axes."""
 _PAD: Final = 0.025
 _INK: Final = "#444444"
 _LETTERS: Final = 18
@@ -152,7 +152,7 @@ def _number(value: float) -> str:
 
 
 def _share(panel: Panel, value: float) -> float:
-    """Where a value stands on the vertical axis, as a share of its height from below."""
+    """Position of a value on the vertical axis, as a share of its height from below."""
     if panel.bottom <= 0:
         return min(value / panel.top, 1.0)
     inside = min(max(value, panel.bottom), panel.top)

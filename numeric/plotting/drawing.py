@@ -15,7 +15,7 @@ _LINE = 44
 
 
 class Status(StrEnum):
-    """What the numbers of a curve are, as the legend and the CSV say it."""
+    """Status of the numbers of a curve, as the legend and the CSV state it."""
 
     BOUND = "upper bound"
     LOWER = "certified lower bound"

@@ -1,4 +1,4 @@
-"""What all figures share: colours that stay apart for every kind of colour vision, and places on a logarithmic axis."""
+"""Style of all figures: colours that stay apart for every kind of colour vision, and places on a logarithmic axis."""
 
 from collections.abc import Mapping
 from typing import Final

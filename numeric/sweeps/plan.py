@@ -1,4 +1,4 @@
-"""What a sweep computes: a run, an assumption, and the axes along which some of their numbers vary."""
+"""Plan of a sweep: a run, an assumption, and the axes along which some of their numbers vary."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace

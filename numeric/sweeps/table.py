@@ -64,7 +64,7 @@ class SweepTable:
 
     @property
     def refused(self) -> int:
-        """How many rows carry a sentence instead of a number."""
+        """Number of rows with a sentence in place of a number."""
         return sum(bool(one.error) for one in self.results)
 
     def write(self, path: Path) -> None:

@@ -6,11 +6,11 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Final
 
+
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.published.evaluators import Setting, batch_run, empty_is_private
-from lastiterate.numeric.results import rdp_epsilon
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.shift_program.affine import untested
 from lastiterate.numeric.shift_program.optimum import optimum
@@ -31,7 +31,7 @@ def _affine_untested(setting: Setting) -> float:
         c, s = 1 + eta * exact(setting["L"]), 2 * eta * exact(setting["K"]) / exact(setting["n"])
         starts = [(0.0, T)] + ([(setting["D"], w) for w in range(1, T + 1)] if isfinite(setting["D"]) else [])
         costs = [untested(c, s, exact(d), w).cost / exact(setting["sigma"]) ** 2 for d, w in starts]
-        return rdp_epsilon(min(map(upper, costs)), setting["alpha"])
+        return upper(exact(setting["alpha"]) * exact(min(map(upper, costs))) / 2)
 
 
 def _smaller_direction(sampling: str) -> Callable[[Setting], float]:

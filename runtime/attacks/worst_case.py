@@ -26,7 +26,7 @@ __all__ = ["Others", "crafted_tilt", "hardest", "worst_case"]
 
 
 class Others(StrEnum):
-    """What the samples do that both data sets share.
+    """Behaviour of the samples that both data sets share.
 
     ``STILL``: no gradient, or that of the least curvature where losses are strongly convex.
     ``PULL``: all pull one way, with the sample of the adjacent data, so that a random batch without the canary looks
@@ -70,7 +70,7 @@ def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, f
 
 
 def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
-    """What the others do in the witness with the greatest certified lower bound of epsilon at ``delta``.
+    """Behaviour of the others in the run with the greatest certified lower bound of epsilon at ``delta``.
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(5, 1.0, 1.0, 1.0, dataset_size=4, batch_size=1, sampling="without_replacement")

@@ -53,7 +53,7 @@ class Team:
     size: int = 1
 
     def share(self, init: int, inits: int) -> tuple[int, int] | None:
-        """Which iterates of an initialisation are for this process.
+        """Share of the iterates of an initialisation that this process measures.
 
         Returns:
             (first, step): every step-th iterate from the first on; None where this process has none of them.

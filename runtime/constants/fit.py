@@ -1,4 +1,4 @@
-"""What is read off a table of measured pairs: constants for many orders, and the measured modulus.
+"""Fit of constants for many orders, and of the measured modulus, to a table of measured pairs.
 
 Everything here is a *lower* estimate. The largest ratio over sampled pairs is at most the true Hölder constant.
 """
@@ -130,6 +130,6 @@ def envelope_of(table: PairTable, kind: Kind, radius: float) -> Envelope:
 
 
 def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
-    """Which pairs rounding does not dominate, shape (pairs,)."""
+    """Mask of the pairs that rounding does not dominate, shape (pairs,)."""
     kept: NDArray[np.bool_] = table.floors <= TRUSTED_ERROR * table.differences[kind]
     return kept & (table.distances > 0) & (table.differences[kind] > 0)

@@ -1,4 +1,4 @@
-"""How much gradients change between two points, and the slope of that change in both: what an ascent needs.
+"""Change of gradients between two points, and its slope in both, for an ascent.
 
 The change is |G(x) - G(y)|, where G is the clipped gradient of one sample, or the mean of those of all samples. With
 the unit vector u along G(x) - G(y) its slope in x is J(x)' u, where the Jacobian J of the clipped gradient is H below

@@ -42,7 +42,7 @@ _KEPT_EVERY = 10.0
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a network is measured.
+    """Settings of a measurement.
 
     Attributes:
         inits: number of initialisations.

@@ -33,7 +33,7 @@ _TRIED: Final = 9
 
 @dataclass(frozen=True)
 class Layer:
-    """What was measured of one layer's block of the gradient. Direction: lower estimates.
+    """Measurement of one layer's block of the gradient. Direction: lower estimates.
 
     Attributes:
         name: of the module that owns the parameters, as in ``named_modules``; "(module)" for the outermost.
@@ -66,7 +66,7 @@ def layers_of(table: PairTable, sizes: dict[str, int], lambdas: Sequence[float],
 
 
 def combined(layers: Sequence[Layer], lambdas: Sequence[float], kind: Kind, reach: float) -> Modulus | Minimum:
-    """What the constants of the layers say of the whole gradient: of all orders, for each layer the one that suits it.
+    """Modulus of the whole gradient from the constants of the layers, each of the order that suits it.
 
     Every choice of an order for each layer gives a modulus; taken are those that are least at some distance, and all of
     them hold together. Nothing is proved by it: the constants are measured.

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 class Kind(StrEnum):
-    """Which gradient's change is measured.
+    """Kind of gradient whose change is measured.
 
     ``SAMPLE`` is what Theorem 3.7 assumes (of every per-sample gradient, the largest change over samples).
     ``SAMPLE_CLIPPED`` is what its proof uses, never larger. ``BATCH`` and ``BATCH_CLIPPED`` are the changes

@@ -1,4 +1,4 @@
-"""What a measurement says: constants for many orders, the measured modulus, and how far to trust them.
+"""Record of a measurement: constants for many orders, the measured modulus, and how far to trust them.
 
 Everything here is a *lower* estimate. The largest ratio over sampled pairs is at most the true Hölder
 constant, so a privacy number computed from it is a `lastiterate.numeric.bound.Estimate`: it holds only if the true
@@ -119,7 +119,7 @@ class HolderEstimate:
         return Measured(combined(self.layers, self.lambdas, kind, self.distances[1]), stated)
 
     def condition(self, what: str, kind: Kind) -> str:
-        """What a number made from this measurement is conditional on, in one sentence.
+        """Condition of a number made from this measurement, in one sentence.
 
         Raises:
             InputError: ``kind`` is a kind of the batch, or no pair could be trusted.
@@ -146,7 +146,7 @@ class HolderEstimate:
 
     @property
     def untrusted(self) -> str:
-        """What is to be said where not one pair is left."""
+        """Explanation for a measurement of which no pair is left."""
         return (
             "No pair could be trusted: every gradient changes by less than 1000 times the rounding assumed of "
             f"{self.dtype} ({self.pairs} pairs, {self.distances[0]:.3g} to {self.distances[1]:.3g} apart)"
@@ -154,7 +154,7 @@ class HolderEstimate:
 
     @property
     def remedy(self) -> str:
-        """What helps where not one pair is left."""
+        """Remedy for a measurement of which no pair is left."""
         way = "float64 or with a larger radius" if self.dtype == "float32" else "a larger radius"
         return f"measure with {way}; a loss that is linear in the parameters has nothing to measure"
 

@@ -14,7 +14,7 @@ SMALLEST_RADIUS: Final = 1e-3
 
 
 class Draw(StrEnum):
-    """How points are drawn in the ball.
+    """Distribution of the points in the ball.
 
     ``UNIFORM`` is appendix A.13's draw. In many dimensions it puts nearly every point at the boundary (the
     median of |u| is 2^(-1/d), 0.9987 of the radius for d = 515), so it says nothing about short distances.

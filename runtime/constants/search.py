@@ -46,7 +46,7 @@ _COPIES: Final = 48
 _PER_START: Final = ("changes", "floors", "distances", "samples")
 
 _TRIED: Final = 4
-"""How many of the best pairs are tried with every sample."""
+"""Number of the best pairs that are tried with every sample."""
 
 _LONGER: Final = 1.5
 _SHORTER: Final = 0.5
@@ -78,7 +78,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Found:
-    """Where the ascents for one order ended, one row a start; shapes (starts,).
+    """End points of the ascents for one order, one row a start; shapes (starts,).
 
     Attributes:
         changes: |G(x) - G(y)|, a gradient.
@@ -179,7 +179,7 @@ def search_one(
     iterations: int = 60,
     seed: int = 0,
 ) -> Found:
-    """Where the ascents for one order end. Arguments and errors as `search_pairs`."""
+    """Run the ascents for one order. Arguments and errors as `search_pairs`."""
     radius = positive("diameter", diameter) / 2
     for name, value in (("starts", starts), ("iterations", iterations)):
         count(name, value)
@@ -205,7 +205,7 @@ def search_one(
 def _climbed(
     changes: Changes, lam: float, first: Tensor, second: Tensor, center: Tensor, diameter: float, iterations: int
 ) -> Found:
-    """Where pairs that climb side by side end."""
+    """End points of pairs that climb side by side."""
     samples, starts, radius = changes.samples, len(first), diameter / 2
     climb = _Climb(changes, lam, first, second)
     if not bool(torch.isfinite(climb.moved).all()):
@@ -290,7 +290,7 @@ def _floor(scale: Tensor) -> Tensor:
 
 
 def _certain(moved: Tensor, scale: Tensor) -> Tensor:
-    """What is left of a change without its rounding error; 0 where rounding may dominate it."""
+    """Change of a gradient less its rounding error; 0 where rounding may dominate it."""
     floor = _floor(scale)
     return torch.where(floor <= TRUSTED_ERROR * moved, moved - floor, 0.0)
 

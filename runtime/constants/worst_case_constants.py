@@ -62,7 +62,7 @@ _IN_A_BLOCK: Final = 4
 
 @dataclass(frozen=True)
 class WorstCaseConstants:
-    """What several methods say of one initialisation.
+    """Constants of one initialisation by several methods.
 
     Attributes:
         kind: which gradient the search and the extrapolation are about.

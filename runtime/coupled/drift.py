@@ -1,4 +1,4 @@
-"""How far two coupled runs drift apart, next to what the theory says: measured distances against tracked ones.
+"""Distance of coupled runs over time: measured distances beside the tracked ones of the theory.
 
 Every tracked distance says what it rests on. From constants that are proved (clipping, a closed form of the loss) it is
 never exceeded; one from an assumption of the user is exceeded only if the assumption is false for this network; one
@@ -36,7 +36,7 @@ _ROUNDING: Final = 1e-9
 
 
 class Rests(StrEnum):
-    """What a tracked distance rests on."""
+    """Foundation of a tracked distance."""
 
     CERTIFIED = "certified"
     ASSUMED = "assumed"
@@ -185,7 +185,7 @@ def _measured(
     coupled: CoupledRuns,
     folder: Path | None,
 ) -> tuple[list[Tracked], str]:
-    """What is tracked with the measured constant of the clipped gradients, and a remark where there is none."""
+    """Tracked distance by the measured constant of the clipped gradients, and a remark where there is none."""
     kept = slice(run.dataset_size)
     data = replace(workload, inputs=workload.inputs[kept], targets=workload.targets[kept])
     found = estimate_holder(data, run, (1.0,), sampling, folder=folder)

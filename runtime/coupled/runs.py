@@ -59,7 +59,7 @@ class CoupledRuns:
         return np.asarray(self.distances.max(axis=1))
 
     def excess(self, tracked: Array) -> float:
-        """How far the pairs are beyond a tracked distance, at most over time; 0 where they never are.
+        """Largest excess of the pairs over a tracked distance, over all times; 0 where there is none.
 
         Args:
             tracked: D_t, shape (steps + 1,), lengths; see `tracked_distance`.

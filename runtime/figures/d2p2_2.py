@@ -20,7 +20,7 @@ from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 __all__ = ["DIGITS", "figure_2", "figure_3"]
 
 DIGITS: Final = Training("builtin:digits-cnn", held_out=360, samples=1437, batch_size=128, epochs=20, step_size=0.1)
-"""What Figures 2, 4, 5 and 6 train; ten times the step size of Table 6, since there are far fewer steps."""
+"""Training of Figures 2, 4, 5 and 6; ten times the step size of Table 6, since there are far fewer steps."""
 
 _CANCER: Final = Training("builtin:breast-cancer", held_out=119, samples=450, batch_size=64, epochs=40)
 

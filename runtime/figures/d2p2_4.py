@@ -45,7 +45,7 @@ def figure_4(epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_pa
 
 
 def figure_5(epochs: int = 10, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
-    """What is certified after the last epoch, and what Theorem 1 says.
+    """Certified epsilon after the last epoch, and the claim of Theorem 1.
 
     Args:
         epochs: passes over the data.

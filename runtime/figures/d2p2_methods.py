@@ -66,7 +66,7 @@ METHODS: Final = (
 
 @dataclass(frozen=True)
 class Training:
-    """What is trained.
+    """Settings of a training.
 
     Attributes:
         workload: its name.

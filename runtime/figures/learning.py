@@ -61,7 +61,7 @@ def learning_curve(
 
 
 def stepping(batches: Iterator[Tensor], rows: Split, move: Callable[[Tensor, Tensor], object]) -> Callable[[], bool]:
-    """What makes one step on the rows of the next batch; False when there is none left.
+    """Make one step on the rows of the next batch; False when there is none left.
 
     Args:
         batches: indices of the rows to train on.

@@ -1,4 +1,4 @@
-"""What Figures 2 and 3 of Liang et al. 2026 share: a run, what attacks show of it, and what is certified.
+"""Curves shared by Figures 2 and 3 of Liang et al. 2026: attacks on a run, and its certified bounds.
 
 The paper attacks a ResNet-18 on CIFAR-10 by membership inference, with noise so small that the certified epsilon is in
 the millions. Here a logistic regression on scikit-learn's breast-cancer data is attacked, with noise at which attacks
@@ -51,7 +51,7 @@ def bounded(
 
 
 def cornered(epochs: Sequence[int], run_of: RunOf, assumption: Assumption, *, order: float | None = None) -> Curve:
-    """What no bound can be below, against epochs, at `DELTA` or at an order."""
+    """Certified lower bounds against epochs, at `DELTA` or at an order."""
     delta = DELTA if order is None else None
     values = tuple(lower_bound(run_of(epoch), assumption, order=order, delta=delta).value for epoch in epochs)
     return Curve("lower", "worst run known", tuple(epochs), values, Status.LOWER, line="--", width=1.2)
@@ -66,7 +66,7 @@ def claimed(theorem: str, epochs: Sequence[int], run_of: RunOf, assumption: Assu
 
 
 def attacked(keep: FigureCache, kind: str, epochs: Sequence[int], run_of: RunOf, runs: int) -> Curve:
-    """What an attack shows with confidence, and above it, as a bar, what (20) of the paper makes of its rates.
+    """Lower confidence bound of an attack, and above it, as a bar, the estimate (20) of the paper from its rates.
 
     Args:
         keep: finds what was measured before.
@@ -100,7 +100,7 @@ def _attack(keep: FigureCache, kind: str, run: NoisySGD, runs: int) -> tuple[flo
 
 
 def attack_note(runs: int) -> str:
-    """What a mark of `attacked` means, and in which direction every number errs."""
+    """Explain a mark of `attacked`, and in which direction every number errs."""
     return (
         f"Attacks see the last iterates of {runs} runs on each data set: marks are 95% Clopper-Pearson lower bounds of "
         "ε, bars reach up to (20) of the paper at the observed rates where that is finite, which bounds nothing. Upper "

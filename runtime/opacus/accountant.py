@@ -106,7 +106,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._count(noise_multiplier, sample_rate, 0.0)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
-        """What Opacus runs in each step: count it, with the step size that the optimiser has by now.
+        """Count a step, with the step size that the optimiser has by now; Opacus calls it after each.
 
         Args:
             sample_rate: q of one batch.
@@ -167,7 +167,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     @property
     def route(self) -> str:
-        """How the last call of `get_epsilon` found its number; empty before it."""
+        """Route by which the last call of `get_epsilon` found its number; empty before it."""
         return self._route
 
     def composition(self) -> DominatingPair:

@@ -1,4 +1,4 @@
-"""What Opacus does not tell an accountant, read off what ``make_private`` returned, and the run that follows from it.
+"""Description of a training that Opacus does not give its accountant, read off what ``make_private`` returned.
 
 Opacus draws every sample with chance q = 1 / m, m the number of batches in an epoch, and divides the sum of the
 gradients by the whole part b of q n. Where m does not divide n, that is a run on more data at another step size:

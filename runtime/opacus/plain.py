@@ -1,4 +1,4 @@
-"""Which Opacus optimisers the theorems speak of; every other is refused by name."""
+"""Opacus optimisers that the theorems cover; every other is refused by name."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a checkpoint keeps of a training, as numbers alone, read back with care."""
+"""State of the accountant in a checkpoint: plain numbers, validated when read back."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _KEYS = {"history", "mechanism", "step_sizes", "projected", "description"}
 
 
 class State(NamedTuple):
-    """What was counted and described so far.
+    """Steps counted, and the description of the training, so far.
 
     Attributes:
         history: (noise multiplier, sampling rate, number of steps) of runs of equal steps.
@@ -41,7 +41,7 @@ class State(NamedTuple):
 
 
 def loaded(state: Mapping[str, Any], mechanism: str) -> State:
-    """What `State.plainly` wrote.
+    """Read back the state that `State.plainly` wrote.
 
     Raises:
         InputError: keys are missing or unknown, or a value is not what `State.plainly` writes.

@@ -31,7 +31,7 @@ _ENTRIES_OF_A_MINUTE = 2**33
 
 
 class Pairing(StrEnum):
-    """What a run on the data and its partner on the adjacent data have in common.
+    """Coupling of a run on the data with its partner on the adjacent data.
 
     ``COUPLED``: the batches and the noise, so that the two differ by the data alone; every pair has its own.
     ``INDEPENDENT``: nothing, as whoever sees a released model must expect.
@@ -131,7 +131,7 @@ def in_blocks(
 
 
 def _block_sizes(gradients: Gradients, run: NoisySGD, pairs: int) -> list[int]:
-    """How many pairs advance at once, block after block; the sum is ``pairs``.
+    """Numbers of pairs that advance at once, block after block; the sum is ``pairs``.
 
     A block takes about a minute on a core, so that little is lost where it is interrupted, but holds enough runs to be
     fast. It depends on the run alone and not on the machine, so that the numbers are the same everywhere.

@@ -1,4 +1,4 @@
-"""Which samples are in the batch of each step, drawn as `lastiterate.numeric.run.NoisySGD` says."""
+"""Samples in the batch of each step, drawn as `lastiterate.numeric.run.NoisySGD` says."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -26,7 +26,7 @@ class Batched(Protocol):
 
     @property
     def sampling(self) -> str:
-        """How batches are drawn."""
+        """Sampling scheme of the batches."""
         ...
 
     @property

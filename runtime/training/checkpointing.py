@@ -19,7 +19,7 @@ from lastiterate.numeric.store import DamagedError, read_sealed, seal
 __all__ = ["HEAD", "Checkpointing", "read_checkpoint", "write_checkpoint"]
 
 HEAD: Final = b"lastiterate checkpoint 2\n"
-"""What the file of an optimiser's state begins with."""
+"""First line of a checkpoint."""
 _EVERY: Final = 60.0
 _SHARE: Final = 0.05
 """Seconds between two files, or so many that writing takes no more than this share of the time."""

@@ -88,7 +88,7 @@ def paper_run(
 
 
 def spread(steps: int, centers: int | None = None) -> tuple[int, ...]:
-    """Which iterates of a run to keep: ``centers`` of them, evenly spaced, the first and the last included.
+    """Indices of the iterates to keep: ``centers`` of them, evenly spaced, the first and the last included.
 
     Args:
         steps: steps of the run, which has steps + 1 iterates.

@@ -1,4 +1,4 @@
-"""What the private optimisers share: batches as accounted for, an account of what ran, and checkpoints.
+"""Base of the private optimisers: batches as accounted for, an account of what ran, and checkpoints.
 
 An optimiser takes one step on the rows that `PrivateOptimiser.batches` chose, counts it, and says at any time what has
 been run. A run that is taken up from a checkpoint goes on bit by bit: the state holds the parameters, the number of
@@ -71,7 +71,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
 
     @abstractmethod
     def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
-        """Where step ``self.done`` leads from ``point``; no gradients for an empty batch."""
+        """Point after step ``self.done`` from ``point``; no gradients for an empty batch."""
 
     def batches(self) -> Iterator[Tensor]:
         """Indices of the samples of every step that is left, drawn as the run says."""
@@ -116,7 +116,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         self.done += 1
 
     def accounted(self) -> Run:
-        """What has been run so far, as the accountant takes it.
+        """Run so far, as the accountant takes it.
 
         Raises:
             InputError: no step has been made.

@@ -1,1 +1,1 @@
-"""What is measured and trained: networks, losses, data; those that ship with the package and those of a user."""
+"""Workloads: networks with losses and data, those that ship with the package and those of a user."""

@@ -180,7 +180,7 @@ def _binary(folder: Path, _name: str) -> tuple[Tensor, Tensor]:
 
 
 def _pickled(folder: Path, name: str) -> tuple[Tensor, Tensor]:
-    """What torchvision's loader gives, which unpickles no file whose MD5 is not the published one."""
+    """Load the data by torchvision, which unpickles no file whose MD5 is not the published one."""
     datasets = _torchvision("datasets", name)
     if folder.name != datasets.CIFAR10.base_folder:
         raise InputError(f"The folder must be called {_PICKLED}, got data={folder}; rename it.")

@@ -1,4 +1,4 @@
-"""What a workload is, in a few plain values: enough to know it again."""
+"""Fingerprint of a workload: a few plain values by which it is recognised."""
 
 import hashlib
 
@@ -14,7 +14,7 @@ _SAMPLES = 256
 
 @torch.no_grad()
 def fingerprint(workload: Workload, gradients: Gradients) -> dict[str, object]:
-    """What a workload is, for the settings of a `lastiterate.numeric.store.Store`.
+    """Identify a workload in the settings of a `lastiterate.numeric.store.Store`.
 
     Data and the first initial point, a checkpoint perhaps, are recognised by every bit. The code of a user's workload
     is recognised by what it computes: the mean gradient of the first samples at that point, to five digits.

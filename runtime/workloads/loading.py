@@ -65,7 +65,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
 
 
 def _made(factory: Callable[..., object], name: str, data: Path | None) -> object:
-    """What the factory returns, whatever that is."""
+    """Call the factory, whatever it returns."""
     if data is None:
         return factory()
     takes = inspect.signature(factory).parameters

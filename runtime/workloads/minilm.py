@@ -130,7 +130,7 @@ def minilm() -> Workload:
         targets=labels,
         remark=f"Pretrained weights of all-MiniLM-L6-v2, a fresh linear layer, and sentences of {len(names)} data set "
         f"descriptions of scikit-learn {version}, one class each, cut after {_LENGTH} tokens. "
-        "Drawn points see little of so many dimensions: the curvature that --worst-case finds is hundreds of times larger.",
+        "Drawn points see little of so many dimensions: --worst-case finds a curvature hundreds of times larger.",
         recommended=_RECOMMENDED,
     )
 
@@ -204,7 +204,7 @@ def _sentences(page: str) -> list[str]:
 
 
 def _folder() -> Path:
-    """Where the package keeps the model. Nothing of the package is run."""
+    """Folder of the model inside its package. Nothing of the package is run."""
     missing = [module for module in ("sklearn", "safetensors", "tokenizers", _PACKAGE) if find_spec(module) is None]
     package = None if missing else find_spec(_PACKAGE)
     if package is None or package.origin is None:

@@ -15,7 +15,7 @@ _JUMPING: Final = (
 
 
 def jumps(module: nn.Module) -> str:
-    """What a reader of measured constants must know where a part of the network has kinks, or "".
+    """Warning about measured constants where a part of the network has kinks, or "".
 
     >>> jumps(nn.Sequential(nn.Linear(2, 2), nn.Tanh()))
     ''

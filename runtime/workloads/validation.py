@@ -65,7 +65,7 @@ def refuse_mixing(module: nn.Module) -> None:
 
 
 def raised(error: BaseException) -> str:
-    """What was raised, and where, in a part of a sentence."""
+    """Describe what was raised, and where, in a part of a sentence."""
     words = " ".join(str(error).split()).rstrip(".;")
     said = f": {shorten(words, _WORDS, placeholder=' ...')}" if words else ""
     trace, place = error.__traceback__, ""

@@ -17,10 +17,10 @@ Weights = dict[str, Tensor]
 """Tensors by the names of a ``state_dict``."""
 
 _NESTED: Final = ("state_dict", "model_state_dict", "model")
-"""Where training scripts keep the weights beside an optimiser's state."""
+"""Keys under which training scripts keep the weights beside an optimiser's state."""
 
 _WRAPPERS: Final = ("module.", "_module.", "_orig_mod.")
-"""What DataParallel, Opacus and torch.compile write before every name."""
+"""Prefixes that DataParallel, Opacus and torch.compile write before every name."""
 
 _NAMED: Final = 3
 _SAVE: Final = "save it anew by torch.save(module.state_dict(), FILE)"

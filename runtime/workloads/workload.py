@@ -1,4 +1,4 @@
-"""What is measured: a network, a per-sample loss and data."""
+"""Workload: a network, a per-sample loss and data."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -87,7 +87,7 @@ _laid_out(cli)
 
 
 def broken_claims(error: Exception) -> str:
-    """What is wrong in a module of claims that does not load, in a sentence; "" where the error is another one."""
+    """Describe the error in a module of claims that does not load; "" where the error is another one."""
     frames = extract_tb(error.__traceback__)
     if not any(Path(frame.filename).parts[-2:] == ("symbolic", "ledger.py") for frame in frames):
         return ""

@@ -27,7 +27,7 @@ _SEEN = pytest.StashKey[set[str]]()
 
 
 class _ClaimFailure(Exception):  # noqa: N818 - pytest shows what it holds, never its name
-    """Why a claim's test fails, in lines for the reader."""
+    """Explain why a claim's test fails, in lines for the reader."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -144,7 +144,7 @@ class ClaimItem(pytest.Item):
 
 
 def lock_file(config: pytest.Config) -> Path:
-    """Where the repository keeps its expected verdicts."""
+    """Path of the repository's expected verdicts."""
     return Path(config.rootpath / config.getini("lastiterate_lock"))
 
 

@@ -1,4 +1,4 @@
-"""What the shell completes: keys of claims, papers, figures, workloads, theorems; looked up when asked for."""
+"""Shell completion of keys of claims, papers, figures, workloads and theorems, looked up when asked for."""
 
 import json
 from collections.abc import Iterable

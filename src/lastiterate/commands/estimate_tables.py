@@ -1,4 +1,4 @@
-"""What ``lastiterate estimate`` prints: tables, and what each number in them is."""
+"""Tables of ``lastiterate estimate``, with a line on the nature of every number."""
 
 import sys
 from collections.abc import Mapping, Sequence

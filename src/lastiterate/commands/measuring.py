@@ -1,4 +1,4 @@
-"""What the commands that train networks have in common."""
+"""Options and checks shared by the commands that train networks."""
 
 from collections.abc import Callable
 from importlib.util import find_spec

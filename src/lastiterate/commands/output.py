@@ -1,4 +1,4 @@
-"""What every command shares: JSON that any reader takes, and a quiet end where the reader goes away."""
+"""Output of the commands: JSON that any reader takes, and a quiet end where the reader goes away."""
 
 import json
 import os
