@@ -58,8 +58,8 @@ def measured_2a(
     folder = folder or cache_folder("estimate")
     draws = ("uniform", "log-uniform")
     iris = loaded("builtin:iris-mlp")
-    found = [measured(iris, ORDERS, {"inits": inits, "draw": draw}, folder, on_part) for draw in draws]
-    return figure_2a(*found)
+    uniform, logarithmic = (measured(iris, ORDERS, {"inits": inits, "draw": one}, folder, on_part) for one in draws)
+    return figure_2a(uniform, logarithmic)
 
 
 @click.command()

@@ -36,7 +36,7 @@ class _Listed(TypedDict):
 
 @dataclass(frozen=True)
 class _Claim(ClaimReport):
-    rejected: int = 0  # type: ignore[assignment]
+    rejected: int = 0
 
 
 class _Check(TypedDict):

@@ -9,6 +9,7 @@ import torch
 from click.testing import CliRunner
 
 from lastiterate.commands.estimate import command
+from lastiterate.commands.output import plain
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
@@ -98,7 +99,7 @@ def test_search_beats_the_draws_of_the_paper() -> None:
     assert (
         look.bounded.epsilon == bound(paper_run(workload, steps=20), Smooth(look.certified.smoothness), order=2).epsilon
     )
-    json.dumps(look.as_dict(), allow_nan=False)
+    json.dumps(plain(look.as_dict()), allow_nan=False)
 
 
 def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +154,7 @@ def test_what_cannot_be_said_is_none() -> None:
     start_at_the_kink = Workload("kink", lambda: known.Vector(1, 0.0), known.odd_power().loss, *[torch.zeros(1, 1)] * 2)
     kink = worst_case_constants(start_at_the_kink, paper_run(start_at_the_kink, steps=2), (1 / 3,))
     assert kink.curvature is None
-    json.dumps(kink.as_dict(), allow_nan=False)
+    json.dumps(plain(kink.as_dict()), allow_nan=False)
     with pytest.raises(InputError, match="kind=whole"):
         worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,), kind="whole")  # type: ignore[arg-type]
 
