@@ -6,7 +6,6 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Final
 
-
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.losses.assumptions import Convex
