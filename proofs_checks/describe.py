@@ -9,6 +9,7 @@ from textwrap import fill, indent
 from typing import Final
 
 import sympy as sp
+from sympy.core.relational import Relational
 from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
 
@@ -29,9 +30,10 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
-from lastiterate.symbolic.notation import MEANING, PREVIOUS
+from lastiterate.symbolic.notation import MEANING, PREVIOUS, UNITS
+from lastiterate.symbolic.statement import Exists, ForAll, Statement
 
-__all__ = ["describe", "evidence", "formula", "symbols"]
+__all__ = ["describe", "evidence", "formula", "statement", "symbols"]
 
 
 _WIDEST: Final = 180
@@ -122,13 +124,40 @@ def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
 
 
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
-    """Each symbol of a claim that the table of notation knows, with its meaning and its unit."""
+    """Each symbol of a claim with its meaning there and its unit; of one that stands for any number, which numbers."""
     parts: list[sp.Basic] = list(claim.assumptions)
     for check in claim.checks:
         parts += [value for value in vars(check).values() if isinstance(value, sp.Basic)]
+    measured = any(isinstance(check, Units) for check in claim.checks)
     for symbol in free_symbols(parts):
-        if symbol in MEANING and symbol != PREVIOUS:
-            yield symbol, *MEANING[symbol]
+        meaning, unit = MEANING.get(symbol, (_range(symbol), UNITS.get(symbol, "") if measured else ""))
+        if symbol in claim.letters:
+            yield symbol, claim.letters[symbol], ""
+        elif symbol != PREVIOUS:
+            yield symbol, meaning, unit
+
+
+def _range(symbol: sp.Symbol) -> str:
+    """What a symbol is declared to be.
+
+    >>> _range(sp.Symbol("k", integer=True, positive=True)), _range(sp.Symbol("x", nonnegative=True))
+    ('a positive integer', 'a nonnegative number')
+    """
+    sign = "positive " if symbol.is_positive else "nonnegative " if symbol.is_nonnegative else ""
+    kind = "integer" if symbol.is_integer else "number" if sign else "real number"
+    return f"a{'n' * (sign + kind).startswith('i')} {sign}{kind}"
+
+
+def statement(said: Statement) -> Iterator[str]:
+    """A statement in lines: its quantifiers with their conditions, then what holds."""
+    if not isinstance(said, ForAll | Exists):
+        yield _side_by_side(said.lhs, said.rel_op, said.rhs) if isinstance(said, Relational) else sp.sstr(said)
+        return
+    letters = ", ".join(map(str, said.variables))
+    conditions = "; ".join(map(str, said.conditions))
+    opening = f"for all {letters}" if isinstance(said, ForAll) else f"for some {letters}"
+    yield fill(f"{opening}{' with ' if conditions else ''}{conditions}:", _WIDEST)
+    yield from statement(said.body)
 
 
 def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ()) -> str:
@@ -144,9 +173,14 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         lines.append(f"  repairs: {claim.repairs}")
     if repaired_by:
         lines.append(f"  what holds instead: {', '.join(repaired_by)}")
+    lines += ["", "Statement"]
+    if claim.statement is None:
+        lines.append("  what the checks say, wherever the assumptions hold")
+    else:
+        lines += [indent(line, "  ") for line in statement(claim.statement)]
     conditions = [sp.pretty(condition, wrap_line=False) for condition in claim.assumptions] or ["none"]
     lines += ["", "Assumptions", *(f"  {condition}" for condition in conditions)]
-    meanings = [f"  {symbol!s:8}{meaning}  [{unit}]" for symbol, meaning, unit in symbols(claim)]
+    meanings = [f"  {symbol!s:8}{meaning}{f'  [{unit}]' if unit else ''}" for symbol, meaning, unit in symbols(claim)]
     if meanings:
         lines += ["", "Symbols", *meanings]
     for check, outcome in zip(claim.checks, report.outcomes, strict=True):

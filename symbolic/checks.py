@@ -239,8 +239,8 @@ class Unbounded(Check):
 class Units(Check):
     """Every sum in ``left`` and ``right`` adds like things, and the two have the same unit. Engine: units.
 
-    The units are those of `notation.MEANING`; ``units`` gives the unit of a symbol for which that table says "as
-    there", or which the claim lets stand for something else.
+    The units are those of `notation.MEANING` and `notation.UNITS`; ``units`` gives the unit of a symbol that has none
+    there, or that the claim lets stand for something else.
     """
 
     engine = Engine.UNITS

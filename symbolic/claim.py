@@ -6,10 +6,13 @@ statement first, then the proof steps that carry weight), and `lastiterate.symbo
 modules in the order of the paper. The types of checks are in `lastiterate.symbolic.checks`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import ClassVar
 
+from sympy import Symbol
 from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.symbolic.checks import (
@@ -29,6 +32,7 @@ from lastiterate.symbolic.checks import (
     Value,
 )
 from lastiterate.symbolic.papers import Source
+from lastiterate.symbolic.statement import Statement, derived
 
 __all__ = [
     "Asymptotic",
@@ -82,6 +86,8 @@ class Claim:
         checks: all must hold, and the mutants of all must be refuted.
         assumptions: a Sympy condition or several; printed, sampled from, and handed to the engines as premises. One
             that the declarations of its symbols make true says nothing and is left out.
+        statement: what the claim says, with its quantifiers; None where it says no more than its checks.
+        letters: what a letter stands for in this claim, where that is not what `notation.MEANING` says.
         misprint: the check as printed, where ``checks`` hold its evident reading; it must be refuted,
             and the verdict is then TYPO.
         repairs: key of the claim that this one mends.
@@ -94,6 +100,8 @@ class Claim:
     source: Source
     checks: tuple[Check, ...]
     assumptions: tuple[Boolean, ...]
+    statement: Statement | None
+    letters: Mapping[Symbol, str]
     misprint: Check | None
     repairs: str
     remark: str
@@ -106,6 +114,8 @@ class Claim:
         source: Source,
         *checks: Check,
         assumptions: tuple[Boolean, ...] | Boolean = (),
+        statement: Statement | None = None,
+        letters: Mapping[Symbol, str] = MappingProxyType({}),
         misprint: Check | None = None,
         repairs: str = "",
         remark: str = "",
@@ -114,7 +124,12 @@ class Claim:
         said = tuple(condition for condition in conditions if condition != true)
         words = " ".join(remark.split())
         vars(self).update(key=key, title=title, source=source, checks=checks, assumptions=said)
-        vars(self).update(misprint=misprint, repairs=repairs, remark=words)
+        vars(self).update(statement=statement, letters=letters, misprint=misprint, repairs=repairs, remark=words)
+
+    @property
+    def stated(self) -> Statement | None:
+        """The statement, or else what its checks say; None where they are no equations or inequalities."""
+        return self.statement or derived(self.checks, self.assumptions)
 
     @property
     def mutants(self) -> tuple[Check, ...]:

@@ -1,6 +1,6 @@
-"""One letter, one meaning: every symbol that a claim may use.
+"""The letters of the ledger: those of one meaning, and those that stand for any number until a claim says for what.
 
-The table follows Chien & Li 2025, the first paper of the ledger. Where two letters of the papers
+The table `MEANING` follows Chien & Li 2025, the first paper of the ledger. Where two letters of the papers
 collide, the rarer one is renamed here and the claim says so: the paper's window length T - tau is ``w``
 (``m`` is strong convexity), the closed convex set is never a symbol (``K`` is the clip norm).
 
@@ -49,14 +49,14 @@ theta: Final = Symbol("theta", positive=True)
 mu: Final = Symbol("mu", positive=True)
 epsilon: Final = Symbol("epsilon", nonnegative=True)
 
-# Two points of the real line with the gradients there, and a curvature between them; any sign.
+# Numbers of any sign: often two points of the real line with the gradients there, and a curvature between them.
 xi: Final = Symbol("xi", real=True)
 zeta: Final = Symbol("zeta", real=True)
 gamma: Final = Symbol("gamma", real=True)
 kappa: Final = Symbol("kappa", real=True)
 h: Final = Symbol("h", real=True)
 
-# Two points of any space by the inner products of x - y and of the difference of the gradients.
+# Often the inner products of x - y and of the difference of the gradients of two points.
 P: Final = Symbol("P", nonnegative=True)
 Q: Final = Symbol("Q", real=True)
 R: Final = Symbol("R", nonnegative=True)
@@ -95,7 +95,6 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     t: ("time", "1"),
     tau: ("start of the window of shifts", "1"),
     w: ("length of the window of shifts, T - tau", "1"),
-    j: ("position in the window, t - tau + 1", "1"),
     n: ("size of the data set", "1"),
     b: ("size of a batch; n for full batches", "1"),
     eta: ("step size", "length / gradient"),
@@ -112,27 +111,8 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     Delta: ("distance of the coupled runs at the start of the window", "length"),
     V: ("sum over the window of c^-j", "1"),
     W: ("sum over the window of c^-2j", "1"),
-    a: ("shift at one step", "length"),
-    x: ("a distance", "length"),
-    y: ("a distance", "length"),
-    z: ("a distance", "length"),
-    d: ("distance of two means", "length"),
-    u: ("a fraction; c^-w where a window is meant", "1"),
-    v: ("variance", "length^2"),
-    r: ("a positive number, named where it stands", "as there"),
-    theta: ("an angle, circular or hyperbolic", "1"),
     mu: ("parameter of Gaussian differential privacy", "1"),
     epsilon: ("privacy loss of (epsilon, delta)", "1"),
-    xi: ("a point of the real line", "length"),
-    zeta: ("a point of the real line", "length"),
-    gamma: ("gradient at xi", "gradient"),
-    kappa: ("gradient at zeta", "gradient"),
-    h: ("curvature: difference of gradients over difference of points", "gradient / length"),
-    P: ("|x - y|^2", "length^2"),
-    Q: ("<x - y, grad f(x) - grad f(y)>", "length gradient"),
-    R: ("|grad f(x) - grad f(y)|^2", "gradient^2"),
-    p: ("a weight", "1"),
-    q: ("a weight", "1"),
     ell: ("dimension after the random projection (p of D2P2-SGD)", "1"),
     dim: ("dimension of the parameters (d of D2P2-SGD)", "1"),
     sigma_A: ("standard deviation of the entries of the projection", "1"),
@@ -142,15 +122,24 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     chi: ("log(1/delta)", "1"),
     sigma_dp: ("standard deviation of the noise added to the gradient, sigma / eta", "gradient"),
     sigma_sgd: ("root mean square distance of a sample's gradient from the mean", "gradient"),
-    g: ("norm of the gradient of the population risk", "gradient"),
-    G: ("square root of the optimality gap", "(gradient length)^(1/2)"),
-    rho: ("(L/m)^(1/4), at least 1", "1"),
     **dict.fromkeys(SHIFTS, ("shift at a position of a window of three steps", "length")),
     **dict.fromkeys(SHARES, ("share of the noise variance there", "1")),
     growth: ("grows without limit", "1"),
     PREVIOUS: ("value of a recursion at index - 1", "as the recursion"),
 }
-"""Each symbol with its meaning and its unit."""
+"""What each letter that has one meaning stands for, and its unit."""
+
+UNITS: Final[dict[Symbol, str]] = {
+    **dict.fromkeys((a, x, y, z, d, xi, zeta), "length"),
+    **dict.fromkeys((u, theta, p, q, j, rho), "1"),
+    **dict.fromkeys((v, P), "length^2"),
+    **dict.fromkeys((gamma, kappa, g), "gradient"),
+    h: "gradient / length",
+    G: "(gradient length)^(1/2)",
+    Q: "length gradient",
+    R: "gradient^2",
+}
+"""Units of letters that stand for any number of their kind, unless the check says otherwise."""
 
 
 def sensitivity(batch: Expr = n) -> Expr:

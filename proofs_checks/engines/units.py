@@ -21,7 +21,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Engine, Units
-from lastiterate.symbolic.notation import MEANING, lam
+from lastiterate.symbolic.notation import MEANING, UNITS, lam
 
 __all__ = ["decide", "parse_unit", "unit_text"]
 
@@ -205,7 +205,7 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
     """
     if not isinstance(check, Units):
         raise TypeError(f"the units engine decides Units, got {type(check).__name__}")
-    table = {symbol: unit for symbol, (_, unit) in MEANING.items()} | dict(check.units)
+    table = {symbol: unit for symbol, (_, unit) in MEANING.items()} | UNITS | dict(check.units)
     try:
         unit = _common((check.left, check.right), table, "the two sides")
     except _UnlikeError as unlike:

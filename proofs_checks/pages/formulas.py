@@ -2,7 +2,7 @@
 
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import sympy as sp
 from markupsafe import Markup
@@ -24,8 +24,30 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.notation import PREVIOUS
+from lastiterate.symbolic.statement import Condition, Exists, ForAll, Statement
 
-__all__ = ["statement"]
+__all__ = ["quantified", "statement"]
+
+
+def quantified(said: Statement) -> Iterator[Markup]:
+    """The lines of a statement: its quantifiers with their conditions, then what holds."""
+    if not isinstance(said, ForAll | Exists):
+        yield row(said)
+        return
+    sentence = "For all {}" if isinstance(said, ForAll) else "For some {}"
+    conditions = [_condition(condition) for condition in said.conditions]
+    yield _words(f"{sentence}{' with {}' if conditions else '{}'}:", _inlined(said.variables), _list(conditions))
+    yield from quantified(said.body)
+
+
+def _condition(condition: sp.Basic) -> Markup:
+    if isinstance(condition, Condition):
+        return Markup(condition.words).format(*map(inline, condition.args))  # noqa: S704 - the words are ours
+    return inline(condition)
+
+
+def _inlined(parts: Iterable[sp.Basic]) -> Markup:
+    return _list(map(inline, parts))
 
 
 def statement(check: Check) -> tuple[Markup, ...]:
@@ -62,7 +84,7 @@ def _words(sentence: str, *parts: object) -> Markup:
     return Markup("<p>{}</p>").format(Markup(sentence).format(*parts))  # noqa: S704 - the sentences are ours
 
 
-def _list(parts: Iterator[Markup]) -> Markup:
+def _list(parts: Iterable[Markup]) -> Markup:
     return Markup(", ").join(parts)
 
 

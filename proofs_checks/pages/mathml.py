@@ -59,6 +59,31 @@ class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
             body = self._element("mrow", self._element("mo", "("), body, self._element("mo", ")"))
         return self._element("mrow", sign, body)
 
+    def _call(self, head: Any, *arguments: Any) -> Any:
+        printed = [part for argument in arguments for part in (self._print(argument), self._element("mo", ","))]
+        return self._element("mrow", head, self._element("mo", "("), *printed[:-1], self._element("mo", ")"))
+
+    def _print_RenyiDivergence(self, expr: sp.Function) -> Any:  # noqa: N802
+        order, numerator, denominator = expr.args
+        head = self._element("msub", self._element("mi", "D"), self._print(order))
+        sides = (self._print(numerator), self._element("mo", "∥"), self._print(denominator))
+        return self._element("mrow", head, self._element("mo", "("), *sides, self._element("mo", ")"))
+
+    def _print_QuantityBase(self, expr: sp.Function) -> Any:  # noqa: N802
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(expr).__name__).lower()
+        return self._call(self._element("mtext", words), *expr.args)
+
+    def _print_Condition(self, expr: Any) -> Any:  # noqa: N802
+        parts = re.split(r"\{(\d)\}", expr.words)
+        made = [self._print(expr.args[int(p)]) if k % 2 else self._element("mtext", p) for k, p in enumerate(parts)]
+        return self._element("mrow", *made)
+
+    def _print_Minimum(self, expr: sp.Function) -> Any:  # noqa: N802
+        below = self._element(
+            "munder", self._element("mo", "min"), self._element("mrow", *map(self._print, expr.args[1:]))
+        )
+        return self._call(below, expr.args[0])
+
     def _print_BooleanTrue(self, _expr: sp.Basic) -> Any:  # noqa: N802
         return self._element("mtext", "true")
 

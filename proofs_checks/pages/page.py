@@ -12,7 +12,7 @@ from lastiterate.proofs_checks.describe import symbols
 from lastiterate.proofs_checks.dominance import Pair
 from lastiterate.proofs_checks.pages.charts import stacked_bars
 from lastiterate.proofs_checks.pages.entries import Entry, by_engine, by_paper, paper_title
-from lastiterate.proofs_checks.pages.formulas import statement
+from lastiterate.proofs_checks.pages.formulas import quantified, statement
 from lastiterate.proofs_checks.pages.mathml import inline, relation_sign
 from lastiterate.proofs_checks.pages.plots import plot
 from lastiterate.proofs_checks.report import summary
@@ -34,6 +34,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(
+        quantified=quantified,
         statement=statement,
         inline=inline,
         sign=relation_sign,

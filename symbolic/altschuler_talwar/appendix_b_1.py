@@ -13,11 +13,12 @@ Remark       A sample removed changes the number by which the sum is divided. On
              number that does not change, or the removed sample counts as a zero gradient, is the sensitivity K.
 """
 
-from sympy import Abs, Expr, Integer
+from sympy import Abs, Expr, Integer, Min, Tuple
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound
-from lastiterate.symbolic.notation import D, K, gamma, kappa, n, s, w, x
+from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, gamma, kappa, n, s, sensitivity, sigma, w, x
+from lastiterate.symbolic.statement import Convex, Diameter, FullBatches, Minimum, private
 
 _cost = x * (D / x + s) ** 2
 _RUNS = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
@@ -44,6 +45,15 @@ CLAIMS = (
         .mutant("2 n samples", altered={n: 2 * n}),
         Identity((D + w * s) - w * (D / w + s), Integer(0), "the shifts end at z_T = 0").mutant(
             "shifts D~/w", left=(D + w * s) - w * (D / w)
+        ),
+        statement=private(
+            alpha
+            / (2 * sigma**2)
+            * Min(T * sensitivity() ** 2, Minimum(w * ((D + sensitivity()) / w + sensitivity()) ** 2, Tuple(w, 1, T))),
+            Diameter(D),
+            FullBatches(n),
+            Convex(L, K),
+            eta * L <= 2,
         ),
     ),
     Claim(

@@ -11,11 +11,12 @@ Source       Altschuler & Talwar 2022, Theorem 3.1, step 4 and footnote 8.
 Remark       The printed proof rests on (3.7), which fails; the theorem does not: see proof_3_1/swap.
 """
 
-from sympy import Expr, Integer, Min, Rational, sqrt
+from sympy import Expr, Function, Integer, Min, Rational, ceiling, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step
-from lastiterate.symbolic.notation import D, K, T, alpha, b, eta, growth, n, sigma, sigma_dp, w, x
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, r, sigma, sigma_dp, w, x
+from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, for_some, private
 
 _one = Integer(1)
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
@@ -42,6 +43,18 @@ CLAIMS = (
         .mutant("root of x", right=Min(T, sqrt(x)), constant=None, path={T: growth**4, w: growth**2, x: growth**2}),
         Asymptotic(_loss(100), Min(T, w), Integer(101), name="b >= n/5"),
         Identity(w * (D / w) ** 2 * alpha / (2 * eta**2 * sigma_dp**2 / 2), (D * n / (K * eta)) ** 2 / w * _unit),
+        statement=for_some(
+            (r,),
+            private(
+                r * alpha * K**2 / (n**2 * sigma_dp**2) * Min(T, ceiling(D * n / (K * eta))),
+                Diameter(D),
+                BatchesOf(b, n),
+                Convex(L, K),
+                eta * L <= 2,
+                sigma_dp > 8 * sqrt(2) * K / b,
+                alpha <= Function("alpha^*")(b / n, b * sigma_dp / (2 * sqrt(2) * K)),
+            ),
+        ),
         assumptions=_ceiling,
     ),
     Step(

@@ -8,11 +8,21 @@ Source       Chien & Li 2025, Corollary A.3, (62); A.12, Lemma A.5, (126)-(127);
 Remark       x and y are masses under the first run, u and v under the second, weights included; two orders.
 """
 
-from sympy import Expr, Rational, diff, exp, log
+from sympy import Expr, Function, Rational, Symbol, diff, exp, log
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
-from lastiterate.symbolic.notation import alpha, p, q, u, v, x, y
+from lastiterate.symbolic.notation import alpha, b, n, p, q, u, v, x, y
+from lastiterate.symbolic.statement import (
+    OTHER,
+    SAMPLES,
+    Expectation,
+    LastIterate,
+    Neighbours,
+    RenyiDivergence,
+    ShuffledBatches,
+    closed,
+)
 
 _half, _rare = Rational(1, 2), Rational(1, 100)
 
@@ -44,6 +54,13 @@ CLAIMS = (
         _joint(3),
         Identity(diff(x**alpha, x, 2), alpha * (alpha - 1) * x ** (alpha - 2), "x^alpha is convex").mutant(
             "curvature alpha^2", right=alpha**2 * x ** (alpha - 2)
+        ),
+        statement=closed(
+            RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER))
+            <= log(Expectation(exp((alpha - 1) * Function("epsilon")(alpha, Symbol("B"))))) / (alpha - 1),
+            Neighbours(SAMPLES, OTHER),
+            ShuffledBatches(b, n),
+            alpha > 1,
         ),
         assumptions=(alpha > 1,),
     ),

@@ -11,6 +11,7 @@ from sympy import Rational, diff
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, RandomPoints
 from lastiterate.symbolic.notation import alpha, p, q, r, u, v
+from lastiterate.symbolic.statement import FIRST, MAP, SECOND, Image, RenyiDivergence, closed
 
 # Second law: weights r and v. First law: weights p and q.
 _merged = (p + q) ** alpha * (r + v) ** (1 - alpha)
@@ -35,6 +36,10 @@ CLAIMS = (
         ),
         RandomPoints(_merged, "<=", _apart, {**_box, alpha: (Rational(11, 10), 20)}, "real alpha").mutant(
             "exponent 1 + alpha on the second law", right=p**alpha * r ** (1 + alpha) + q**alpha * v ** (1 - alpha)
+        ),
+        statement=closed(
+            RenyiDivergence(alpha, Image(MAP, FIRST), Image(MAP, SECOND)) <= RenyiDivergence(alpha, FIRST, SECOND),
+            alpha > 1,
         ),
         assumptions=(alpha > 1,),
     ),

@@ -12,7 +12,8 @@ from sympy import Expr, Max
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality
-from lastiterate.symbolic.notation import a, alpha, sigma, v, x
+from lastiterate.symbolic.notation import a, alpha, sigma, v, x, z
+from lastiterate.symbolic.statement import FIRST, SECOND, Noisy, ShiftedDivergence, closed
 
 _left = alpha * x**2 / (2 * (v + sigma**2))
 _paid = alpha * a**2 / (2 * sigma**2)
@@ -41,6 +42,11 @@ CLAIMS = (
         ),
         Inequality(x**2 / (2 * sigma**2), "<=", a**2 / (2 * sigma**2), given=(x <= a,), name="point masses").mutant(
             "point masses further apart than the shift", given=(x <= 2 * a,)
+        ),
+        statement=closed(
+            ShiftedDivergence(alpha, z, Noisy(FIRST, sigma**2), Noisy(SECOND, sigma**2))
+            <= ShiftedDivergence(alpha, z + a, FIRST, SECOND) + alpha * a**2 / (2 * sigma**2),
+            alpha > 1,
         ),
         assumptions=(alpha > 1,),
     ),

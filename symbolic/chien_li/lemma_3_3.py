@@ -14,6 +14,7 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Step
 from lastiterate.symbolic.gaussian import renyi
 from lastiterate.symbolic.notation import D, alpha, c, d, gamma, kappa, sigma, xi, z, zeta
+from lastiterate.symbolic.statement import FIRST, MAP, SECOND, Image, Lipschitz, ShiftedDivergence, closed
 
 _zero = Integer(0)
 _before = renyi((d - z, sigma**2), (_zero, sigma**2), alpha)
@@ -40,6 +41,12 @@ CLAIMS = (
         .mutant("c and 1/c exchanged", left=_after(z / c))
         .mutant("shift not scaled", left=_after(z))
         .mutant("c squared", left=_after(c**2 * z)),
+        statement=closed(
+            ShiftedDivergence(alpha, c * z, Image(MAP, FIRST), Image(MAP, SECOND))
+            <= ShiftedDivergence(alpha, z, FIRST, SECOND),
+            Lipschitz(MAP, c),
+            alpha > 1,
+        ),
         assumptions=(alpha > 1, z <= d),
     ),
     Step(

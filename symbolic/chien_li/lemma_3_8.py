@@ -13,7 +13,8 @@ from sympy import Abs, Integer, Max, Rational
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Step
 from lastiterate.symbolic.holder import slope
-from lastiterate.symbolic.notation import L, gamma, kappa, lam, p, q, r, v, x, xi, z, zeta
+from lastiterate.symbolic.notation import L, alpha, gamma, kappa, lam, p, q, r, v, x, xi, z, zeta
+from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, ShiftedDivergence, closed
 
 _moved = Abs(xi + gamma - zeta - kappa)
 # lambda = 1/2 with |xi - zeta| <= z^2: no roots are needed.
@@ -32,6 +33,13 @@ CLAIMS = (
         .mutant("half of L", sign="<=", right=z**2 + L * z / 2)
         .mutant("the order on both terms", sign="<=", right=z + L * z),
         Inequality(_moved, "<= and attained", (1 + L) * z, given=_lipschitz, name="lambda = 1"),
+        statement=closed(
+            ShiftedDivergence(alpha, z + L * z**lam, Image(MAP, FIRST), Image(MAP, SECOND))
+            <= ShiftedDivergence(alpha, z, FIRST, SECOND),
+            HolderMove(MAP, L, lam),
+            lam <= 1,
+            alpha > 1,
+        ),
     ),
     Step(
         "chien_li/lemma_3_8/suprema",

@@ -110,6 +110,7 @@ CLAIMS = (
         Identity(1 / x**4 + K / (z * x**3) - 1 / z, (z + K * x - x**4) / (z * x**4), "lambda = 3/4 by u = 1/x, L = K"),
         _closed(Rational(1, 4)).mutant("half of L, 1/4", _closed(Rational(1, 4), L / 2)),
         _closed(Rational(3, 4)).mutant("half of L, 3/4", _closed(Rational(3, 4), L / 2)),
+        letters={K: "Hoelder constant, where lambda = 3/4"},
         assumptions=(z > 0, L > 0),
     ),
     Ours(

@@ -3,21 +3,25 @@
 from collections.abc import Mapping
 from typing import Final
 
-from sympy import Expr, Symbol
+from sympy import Expr, Function, Lambda, Min, Sum, Symbol, Tuple
 
 from lastiterate.symbolic.claim import UpperBound
-from lastiterate.symbolic.notation import D, K, L, T, alpha, m, n, sigma
+from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, m, n, sensitivity, sigma, t, tau, z
 from lastiterate.symbolic.papers import PAPERS, Source
+from lastiterate.symbolic.statement import Clipped, Diameter, FullBatches, Hides, Minimum
 
 __all__ = [
     "ALL_RUNS",
     "CLIPPED_RUNS",
     "CONVEX_RUNS",
+    "FULL_BATCHES",
     "HOLDER_RUNS",
     "SMOOTH_RUNS",
     "STRONG_RUNS",
     "at",
     "attacked",
+    "shift_bound",
+    "split_bound",
 ]
 
 SMOOTH_RUNS: Final = ("linear", "quadratic", "clamped_linear", "clamped_quadratic", "sign_drift")
@@ -49,6 +53,35 @@ def at(number: str, detail: str = "") -> Source:
     Chien & Li 2025 (arXiv:2410.01068), Lemma 3.4
     """
     return Source(PAPERS["chien_li"], number, detail)
+
+
+FULL_BATCHES: Final = (Clipped(K), Diameter(D), FullBatches(n))
+"""What Theorems 3.1 and 3.7 assume throughout."""
+
+_shares, _shifts = Function("beta"), Function("a")
+_start = Tuple(tau, 0, T - 1)
+_s = sensitivity()
+
+
+def _summed(term: Expr) -> Expr:
+    return Sum(term, (t, tau, T - 1))
+
+
+def split_bound(factor: Expr) -> Expr:
+    """The right side of (3) for updates that are Lipschitz with the factor."""
+    tracked = Min(_s * Sum(factor**t, (t, 0, tau - 1)), 2 * eta * K * tau, D)
+    left = _summed((1 - _shares(t)) * factor ** (-2 * (t - tau + 1)))
+    paid = Minimum(_summed(_s**2 / _shares(t)) + tracked**2 / left, _start, Tuple(_shares(t), 0, 1))
+    return alpha / (2 * sigma**2) * paid
+
+
+def shift_bound(expansion: Expr, *, split: bool = False) -> Expr:
+    """The least cost of shifts that hide a distance z that a step expands; with split, also of the shares."""
+    hidden = Hides(Lambda(t, _shifts(t)), Lambda((t, z), expansion), tau)
+    if not split:
+        return alpha / (2 * sigma**2) * Minimum(_summed(_shifts(t) ** 2), _start, hidden)
+    cost = _summed(_s**2 / _shares(t) + _shifts(t) ** 2 / (1 - _shares(t)))
+    return alpha / (2 * sigma**2) * Minimum(cost, _start, Tuple(_shares(t), 0, 1), hidden)
 
 
 def attacked(bound: str, attacks: tuple[str, ...], *wrong: str, name: str = "bound") -> UpperBound:

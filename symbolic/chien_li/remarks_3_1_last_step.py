@@ -7,13 +7,14 @@ Derivation   The noise comes after a gradient step, so it hides e(D) and not D: 
 Source       Chien & Li 2025, figure 1, section 3.1, A.15.
 """
 
-from sympy import Expr, Integer, Rational, log
+from sympy import Expr, Integer, Min, Rational, log
 
-from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, SMOOTH_RUNS, STRONG_RUNS, at, attacked
+from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, FULL_BATCHES, SMOOTH_RUNS, STRONG_RUNS, at, attacked
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound, Value
 from lastiterate.symbolic.gaussian import tail
-from lastiterate.symbolic.notation import D, L, alpha, c, eta, m, s
+from lastiterate.symbolic.notation import D, K, L, alpha, c, eta, m, n, s, sensitivity, sigma
 from lastiterate.symbolic.shift_program import best_window_cost, direct_cost
+from lastiterate.symbolic.statement import Smooth, StronglyConvex, private
 
 _final = best_window_cost(c, s, D)
 _gaussian = D**2  # output perturbation
@@ -65,6 +66,7 @@ CLAIMS = (
             {},
             "alpha = 2, T = 1, D = 0.01, drifts of +-1/2: the event of ending at the upper end",
         ),
+        statement=private(alpha * D**2 / (2 * sigma**2), *FULL_BATCHES),
         assumptions=(alpha > 1,),
         remark="""The noise of the last step of (1) is added after a gradient step and before the projection, so what
         it hides is a distance e(D) > D. With D = 0.01 and drifts of +-1/2 the true divergence at alpha = 2 is 0.525
@@ -79,6 +81,11 @@ CLAIMS = (
         Identity(direct_cost(c, s, D, 1), (c * D + s) ** 2, "the window of one step")
         .mutant("D^2", right=D**2)
         .mutant("(D + s)^2", right=(D + s) ** 2),
+        statement=private(
+            alpha * (D + eta * (n - 1) / n * Min(L * D, 2 * K) + sensitivity()) ** 2 / (2 * sigma**2),
+            *FULL_BATCHES,
+            Smooth(L),
+        ),
         assumptions=(alpha > 1,),
         repairs="chien_li/remarks_3_1/output_perturbation",
     ),
@@ -88,6 +95,12 @@ CLAIMS = (
         at("Figure 1", "caption"),
         UpperBound("last_step_strongly_convex", STRONG_RUNS, name="strongly convex"),
         attacked("last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha", name="convex"),
+        statement=private(
+            alpha * ((1 - eta * m) * D + sensitivity()) ** 2 / (2 * sigma**2),
+            *FULL_BATCHES,
+            StronglyConvex(m, L, K),
+            eta * L <= 1,
+        ),
         assumptions=(alpha > 1, m <= L, eta * L <= 1),
     ),
 )

@@ -14,9 +14,21 @@ Remark       At tau = 0 the second term is 0 / sum (1 - beta), zero, so beta = 1
              Every bound here is attacked with exactly solvable runs, in both directions of the divergence.
 """
 
-from lastiterate.symbolic.chien_li.paper import ALL_RUNS, CONVEX_RUNS, SMOOTH_RUNS, STRONG_RUNS, at, attacked
+from sympy import Integer
+
+from lastiterate.symbolic.chien_li.paper import (
+    ALL_RUNS,
+    CONVEX_RUNS,
+    FULL_BATCHES,
+    SMOOTH_RUNS,
+    STRONG_RUNS,
+    at,
+    attacked,
+    split_bound,
+)
 from lastiterate.symbolic.claim import Claim, Ours
-from lastiterate.symbolic.notation import L, alpha, eta, m
+from lastiterate.symbolic.notation import K, L, T, alpha, eta, m, n, sensitivity, sigma
+from lastiterate.symbolic.statement import Clipped, Convex, FullBatches, Smooth, StronglyConvex, private
 
 _TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
 
@@ -36,6 +48,7 @@ CLAIMS = (
             "a tenth of the diameter",
             name="smooth",
         ),
+        statement=private(split_bound(1 + eta * L), *FULL_BATCHES, Smooth(L)),
         assumptions=(alpha > 1,),
     ),
     Claim(
@@ -43,6 +56,7 @@ CLAIMS = (
         "(3) bounds the Renyi divergence for convex losses, c = 1",
         at("Theorem 3.1", "(3)"),
         attacked("chien_li_3_1_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, name="convex"),
+        statement=private(split_bound(Integer(1)), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
     Claim(
@@ -57,6 +71,7 @@ CLAIMS = (
             "as if there were 2 n samples",
             name="strongly convex",
         ),
+        statement=private(split_bound(1 - eta * m), *FULL_BATCHES, StronglyConvex(m, L, K), eta * L <= 1),
         assumptions=(alpha > 1, m <= L, eta * L <= 1, eta * m < 1),
     ),
     Ours(
@@ -64,6 +79,7 @@ CLAIMS = (
         "Composition: alpha T s^2 / (2 sigma^2), the baseline that releases every iterate",
         at("Section 1", "standard composition"),
         attacked("composition", ALL_RUNS, _TWO, _STEP, _NOISE, name="composition"),
+        statement=private(alpha * T * sensitivity() ** 2 / (2 * sigma**2), Clipped(K), FullBatches(n)),
         assumptions=(alpha > 1,),
     ),
 )

@@ -10,12 +10,34 @@ Source       Chien & Li 2025, Definition 3.11, Theorem 3.12 and A.3.
 Remark       gamma and kappa are densities at one point, of the base and of the moved Gaussian.
 """
 
-from sympy import Expr, Integer, Rational, log
+from sympy import Expr, Function, Integer, Lambda, Rational, Sum, Tuple, log, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
-from lastiterate.symbolic.notation import K, b, beta, eta, gamma, kappa, p, q, sigma
+from lastiterate.symbolic.notation import (
+    D,
+    K,
+    L,
+    T,
+    alpha,
+    b,
+    beta,
+    eta,
+    gamma,
+    kappa,
+    lam,
+    n,
+    p,
+    q,
+    sensitivity,
+    sigma,
+    t,
+    tau,
+    z,
+)
+from lastiterate.symbolic.sampled_gaussian import sampled_down
+from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, Hides, Holder, Minimum, private
 
 _one, _two = Integer(1), Integer(2)
 _tenth = Rational(1, 10)
@@ -46,6 +68,23 @@ CLAIMS = (
         .mutant("half", right=_ceiling / 2)
         .mutant("shift K", right=Rational(807336, 10**7)),
         IntervalInequality(_against_all, "<=", _ceiling, {}, f"{_run}: gradients -K, replaced sample +-K"),
+        statement=private(
+            Minimum(
+                Sum(
+                    sampled_down(b / n, sqrt(Function("beta")(t)) * sigma / sensitivity(b), alpha)
+                    + alpha * Function("a")(t) ** 2 / (2 * sigma**2 * (1 - Function("beta")(t))),
+                    (t, tau, T - 1),
+                ),
+                Tuple(tau, 0, T - 1),
+                Tuple(Function("beta")(t), 0, 1),
+                Hides(Lambda(t, Function("a")(t)), Lambda((t, z), z + eta * L * z**lam), tau),
+            ),
+            Clipped(K),
+            Diameter(D),
+            BatchesOf(b, n),
+            Holder(L, lam),
+            lam <= 1,
+        ),
         remark="""S_alpha has the base law in the numerator and never exceeds log(1/(1 - q)); with the mixture in the
         numerator it grows with alpha. At n = 10, b = eta = K = sigma = T = 1, alpha = 20 the claim is 0.0807, while
         linear losses of slope K or 0 beside zeros give 7.576, and of slope +-K beside slopes -K 37.576. What is true

@@ -10,12 +10,22 @@ Source       ours, beside Chien & Li 2025, Theorem 3.1; Lemma 3.5 for e.
 Remark       The least sum in closed form, and where that form may be used: `theorem_3_1_direct_optimum`.
 """
 
-from sympy import Integer
+from sympy import Integer, Max, Min, Piecewise
 
-from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, CONVEX_RUNS, SMOOTH_RUNS, STRONG_RUNS, at, attacked
+from lastiterate.symbolic.chien_li.paper import (
+    CLIPPED_RUNS,
+    CONVEX_RUNS,
+    FULL_BATCHES,
+    SMOOTH_RUNS,
+    STRONG_RUNS,
+    at,
+    attacked,
+    shift_bound,
+)
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
-from lastiterate.symbolic.notation import PREVIOUS, L, T, a, alpha, c, eta, m, p, q, s, sigma, x, z
+from lastiterate.symbolic.notation import PREVIOUS, K, L, T, a, alpha, c, eta, m, n, p, q, s, sensitivity, sigma, x, z
 from lastiterate.symbolic.shift_program import cost, v_sum, w_sum
+from lastiterate.symbolic.statement import Convex, Smooth, StronglyConvex, private
 
 _TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
 _zero = Integer(0)
@@ -44,6 +54,9 @@ CLAIMS = (
             "a tenth of the diameter",
             name="smooth",
         ),
+        statement=private(
+            shift_bound(z + eta * (n - 1) / n * Min(L * z, 2 * K) + sensitivity()), *FULL_BATCHES, Smooth(L)
+        ),
         assumptions=(alpha > 1,),
         repairs="chien_li/proof_3_1/conditioning",
     ),
@@ -52,6 +65,7 @@ CLAIMS = (
         "Direct shifts bound the divergence for convex losses, e(z) = z + s",
         at("Theorem 3.1", "(3)"),
         attacked("shift_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, "alpha / 2 for alpha", name="convex"),
+        statement=private(shift_bound(z + sensitivity()), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
     Ours(
@@ -67,6 +81,9 @@ CLAIMS = (
             "four times the strong convexity",
             name="strongly convex",
         ),
+        statement=private(
+            shift_bound(Max(1 - eta * m, eta * L - 1) * z + sensitivity()), *FULL_BATCHES, StronglyConvex(m, L, K)
+        ),
         assumptions=(alpha > 1, m <= L, eta * L <= 2),
     ),
     Ours(
@@ -74,6 +91,7 @@ CLAIMS = (
         "Direct shifts bound the divergence under clipping alone, e(z) = z + 2 eta K for z > 0",
         at("Theorem 3.1", "(3)"),
         attacked("shift_clipped", CLIPPED_RUNS, _TWO, _STEP, _NOISE, "as if there were 2 n samples", name="clipped"),
+        statement=private(shift_bound(Piecewise((z + 2 * eta * K, z > 0), (sensitivity(), True))), *FULL_BATCHES),
         assumptions=(alpha > 1,),
     ),
     Ours(

@@ -13,12 +13,13 @@ Remark       The sample that differs is paid with s alone, so e(z) = z + eta L (
              (`sharper`). Inner optima satisfy a_{t-1} = a_t e'(z_t) (`stationarity`): one unknown, O(T) a shot.
 """
 
-from sympy import Rational, diff
+from sympy import Min, Rational, diff
 
-from lastiterate.symbolic.chien_li.paper import HOLDER_RUNS, at, attacked
+from lastiterate.symbolic.chien_li.paper import FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.holder import expansion, g, inverse, slope
-from lastiterate.symbolic.notation import K, L, a, alpha, beta, eta, lam, n, s, x, z
+from lastiterate.symbolic.notation import D, K, L, a, alpha, beta, eta, lam, n, s, sensitivity, sigma, x, z
+from lastiterate.symbolic.statement import Holder, private
 
 _TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
 _half = Rational(1, 2)
@@ -40,6 +41,9 @@ CLAIMS = (
             "a tenth of the diameter",
             "as if there were 2 n samples",
             name="Hoelder",
+        ),
+        statement=private(
+            shift_bound(z + eta * L * z**lam + sensitivity(), split=True), *FULL_BATCHES, Holder(L, lam), lam <= 1
         ),
         assumptions=(alpha > 1, lam <= 1),
     ),
@@ -69,6 +73,12 @@ CLAIMS = (
             z + eta * L * x + 2 * eta * K / n,
             name="never above g(z) + s; x = z^lambda",
         ).mutant("never below", left=z + eta * L * x, right=z + eta * L * (n - 1) / n * x),
+        statement=private(
+            shift_bound(z + eta * (n - 1) / n * Min(L * z**lam, 2 * K) + sensitivity()),
+            *FULL_BATCHES,
+            Holder(L, lam),
+            lam <= 1,
+        ),
         assumptions=(alpha > 1, lam <= 1),
     ),
     Ours(
@@ -76,6 +86,12 @@ CLAIMS = (
         "One last step from the whole domain: alpha (D + eta L D^lambda + s)^2 / (2 sigma^2)",
         at("Theorem 3.7", "(13)"),
         attacked("last_step_holder", HOLDER_RUNS, _NOISE, "alpha / 2 for alpha", name="one step"),
+        statement=private(
+            alpha * (D + eta * L * D**lam + sensitivity()) ** 2 / (2 * sigma**2),
+            *FULL_BATCHES,
+            Holder(L, lam),
+            lam <= 1,
+        ),
         assumptions=(alpha > 1, lam <= 1),
     ),
     Ours(

@@ -12,7 +12,8 @@ from sympy import Expr, Integer, Rational, exp
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.gaussian import delta_of_gdp, density_exponent, moment_exponent
-from lastiterate.symbolic.notation import alpha, epsilon, u, xi
+from lastiterate.symbolic.notation import alpha, chi, epsilon, u, xi
+from lastiterate.symbolic.statement import FIRST, SECOND, Exists, HockeyStick, RenyiDivergence, closed
 
 _one, _half = Integer(1), Rational(1, 2)
 _true = delta_of_gdp(_one, _one)
@@ -35,6 +36,10 @@ CLAIMS = (
             "twice the right side", left=2 * _least
         ),
         Inequality(u, "<=", Integer(0), name="a mechanism with delta = 0; u is the exponential"),
+        statement=closed(
+            Exists((alpha,), (alpha > 1,), (alpha - 1) * (RenyiDivergence(alpha, FIRST, SECOND) - epsilon) <= -chi),
+            HockeyStick(exp(epsilon), FIRST, SECOND) <= exp(-chi),
+        ),
         remark="""Lemma 4 says that its condition is necessary. The Gaussian mechanism with mu = 1 is (1, 0.127)-DP,
         and no order gives less than exp(-1/8) = 0.882 there. And whatever is (epsilon, 0)-DP meets no such condition,
         since the exponential is positive. Only the other direction holds.""",

@@ -7,11 +7,12 @@ Source       D2P2-SGD, Lemma 3, Theorem 1, A.3 (5), (12), (13); A.9.2.
 Remark       y is log(n/B), u is epsilon and v is chi = log(1/delta); C_2 is the constant of nu^2.
 """
 
-from sympy import Integer, Rational, Sum, ceiling
+from sympy import Integer, Rational, Sum, Symbol, ceiling
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Recursion, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.notation import C_2, PREVIOUS, T, alpha, growth, j, nu, q, u, v, x, y
+from lastiterate.symbolic.statement import OTHER, SAMPLES, EveryStep, LastIterate, RenyiDivergence, closed
 
 _orders = (alpha <= nu**2 / 2 * y, y >= 2)
 _needed = 14 * (u + 2 * v) / v
@@ -23,6 +24,11 @@ CLAIMS = (
         "(5): K steps of cost x compose to at most K x",
         at("Lemma 3", "(5)"),
         Recursion(T, Integer(0), PREVIOUS + x, T * x, name="equal steps").mutant("K^2", closed_form=T**2 * x),
+        statement=closed(
+            RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)) <= T * x,
+            EveryStep(RenyiDivergence(alpha, Symbol("step"), Symbol("step'")) <= x),
+            alpha > 1,
+        ),
     ),
     Step(
         "d2p2/lemma_5/reciprocal",

@@ -15,7 +15,16 @@ from sympy import Expr, Integer, Rational, diff, exp, log, sqrt
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.gaussian import delta_of_gdp, renyi, tail
-from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, n, nu, u, v, xi
+from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, epsilon, n, nu, r, u, v, xi
+from lastiterate.symbolic.statement import (
+    OTHER,
+    SAMPLES,
+    HockeyStick,
+    LastIterate,
+    Neighbours,
+    closed,
+    for_some,
+)
 
 _one, _zero = Integer(1), Integer(0)
 _tenth = Rational(1, 10**5)
@@ -56,6 +65,15 @@ CLAIMS = (
             ell * nu**2,
             (alpha <= nu**2, alpha > 1),
             "n >= 10 B: the orders of the proof have a finite divergence",
+        ),
+        statement=for_some(
+            (C_2, r),
+            closed(
+                HockeyStick(exp(epsilon), LastIterate(SAMPLES), LastIterate(OTHER)) <= exp(-chi),
+                Neighbours(SAMPLES, OTHER),
+                nu**2 >= C_2 * b**2 * T**2 * chi / (n**2 * epsilon**2),
+                epsilon <= r * b**2 * T / n**2,
+            ),
         ),
         remark="""Theorem 1 calls the step post-processing of a Gaussian mechanism of bounded sensitivity. The noise is
         added after the random projection, so the sensitivity is |A^T (g - g')| / sqrt(p), which has no bound: at K = B

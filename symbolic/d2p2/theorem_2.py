@@ -9,11 +9,12 @@ Source       D2P2-SGD, Theorem 2, (15)-(21), and line 425.
 Remark       With p << d the wrong moment is too small by d/p, and "noise independent of d" rests on it.
 """
 
-from sympy import Expr, Integer, Rational, diff, log, sqrt
+from sympy import Expr, Function, Integer, Rational, Symbol, diff, log, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Simulated, Step
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.notation import L, dim, ell, eta, nu, sigma_A, stab, u
+from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, stab, u, x
+from lastiterate.symbolic.statement import Convex, Expectation, closed
 
 _two = Integer(2)
 _noise_true = dim * ell * sigma_A**2 * nu**2
@@ -60,6 +61,14 @@ CLAIMS = (
             "<=",
             _small,
             name=_far,
+        ),
+        statement=closed(
+            Expectation(Function("f")(Symbol("mean iterate"))) - Symbol("f^*")
+            <= x**2 * (1 + stab) / (2 * eta * T * sigma_A**2 * sqrt(ell))
+            + eta * ell ** Rational(3, 2) * (1 + stab) * (log(T) + 1) * nu**2 / (2 * T)
+            + eta * ell * dim**2 * sigma_A**2 * (1 + stab) / 2,
+            Convex(L, Symbol("G")),
+            2 * eta * L <= 1,
         ),
         remark="""(2) has noise p^1.5 nu^2 with no d. From the minimum of L |x|^2 / 2 two steps with eta = 1/(2L) have
         the excess d p nu^2 / (32 L), which exceeds (2) at p = 1, d = 8, nu = 30. The projected-back noise A e has the

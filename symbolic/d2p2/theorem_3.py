@@ -9,7 +9,7 @@ Source       D2P2-SGD, Theorem 3, (3), (25)-(33), Table 4.
 Remark       Each sample is clipped, so the triangle inequality works sample by sample: 2 sigma + stab, as in (25).
 """
 
-from sympy import Abs, Expr, Integer, Rational, log, sqrt
+from sympy import Abs, Expr, Function, Integer, Rational, Tuple, log, sqrt
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
@@ -34,6 +34,7 @@ from lastiterate.symbolic.notation import (
     g,
     gamma,
     growth,
+    j,
     kappa,
     nu,
     r,
@@ -46,6 +47,7 @@ from lastiterate.symbolic.notation import (
     xi,
     y,
 )
+from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, closed
 
 __all__ = ["CLAIMS", "clipping_bias", "first_term", "noise_term"]
 
@@ -85,6 +87,16 @@ CLAIMS = (
         ).mutant("half", right=_bound(T, eta, sqrt(_variance / 27)).subs(list(_many.items()))),
         Simulated("stalled_gradient", "<=", _noisy, _run, name="the run itself, K = 500, nu = 1/20").mutant(
             "half, simulated", value=_noisy / 2
+        ),
+        statement=closed(
+            Minimum(Expectation(Function("slope")(j)), Tuple(j, 1, T))
+            <= x / (T * sigma_A**2 * sqrt(ell) * eta)
+            + eta * L * ell ** Rational(3, 2) * nu**2 * (log(T) + 1) / T
+            + eta * L * sqrt(ell) * dim**2 * sigma_A**2
+            + 2 * sigma_sgd / sqrt(b)
+            + stab,
+            Smooth(L),
+            2 * eta * L <= 1,
         ),
         remark="""(3) says that the clipping bias 2 sigma/sqrt(B) + gamma vanishes with large batches. Samples are
         normalised one by one, so 13 slopes of 14 and 14 of -1 with gamma = 1/12 cancel and the run stays at slope

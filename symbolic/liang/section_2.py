@@ -13,7 +13,8 @@ from sympy import Eq, Expr, Integer, Rational, exp
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Units
 from lastiterate.symbolic.gaussian import delta_of_gdp, renyi
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import a, alpha, chi, d, mu, p, q, u, v, x, z
+from lastiterate.symbolic.notation import a, alpha, chi, d, epsilon, mu, p, q, u, v, x, z
+from lastiterate.symbolic.statement import FIRST, SECOND, HockeyStick, RenyiDivergence, closed
 
 _one = Integer(1)
 _variances = {u: "length^2", v: "length^2"}
@@ -33,6 +34,11 @@ CLAIMS = (
         IntervalInequality(delta_of_gdp(_conversion(Integer(2)), mu), "<=", exp(-chi), _box, "alpha = 2"),
         IntervalInequality(delta_of_gdp(_conversion(Integer(5)), mu), "<=", exp(-chi), _box, "alpha = 5").mutant(
             "half of the log", left=delta_of_gdp(_conversion(Integer(5), Rational(1, 2)), mu)
+        ),
+        statement=closed(
+            HockeyStick(exp(epsilon + chi / (alpha - 1)), FIRST, SECOND) <= exp(-chi),
+            RenyiDivergence(alpha, FIRST, SECOND) <= epsilon,
+            alpha > 1,
         ),
     ),
     Claim(
@@ -80,6 +86,7 @@ CLAIMS = (
         Units(
             alpha * (x - z - a) ** 2 / (2 * u) + alpha * a**2 / (2 * v), _one, _variances, "the right side adds"
         ).mutant("a for a^2", left=alpha * (x - z - a) ** 2 / (2 * u) + alpha * a / (2 * v)),
+        letters={u: "variance", v: "variance of the noise"},
         assumptions=(z + a <= x,),
     ),
     Claim(

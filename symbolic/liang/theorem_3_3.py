@@ -13,7 +13,8 @@ from sympy import Expr, Integer, Rational, log
 from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, IntervalInequality, Ours, Recursion
 from lastiterate.symbolic.liang.lemma_3_2 import event, larger_direction
 from lastiterate.symbolic.liang.paper import at, earlier
-from lastiterate.symbolic.notation import PREVIOUS, K, T, alpha, b, beta, growth, n, r, sigma_dp, z
+from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, beta, growth, n, r, sigma_dp, z
+from lastiterate.symbolic.statement import Clipped, OneMore, PoissonBatches, Smooth, for_some, private
 
 _step = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)
 _order = 4 * z
@@ -32,6 +33,16 @@ CLAIMS = (
         at("Theorem 3.3", "(11)"),
         _within(r).mutant("n^2 for n", right=r * _rate / n),
         Asymptotic(_last_term, _rate, path={n: growth, z: log(growth)}, given=(z >= 1,), name="n large"),
+        statement=for_some(
+            (r,),
+            private(
+                r * alpha * K**2 * T / (n * b * sigma_dp**2),
+                Clipped(K),
+                PoissonBatches(b, n),
+                Smooth(L),
+                adjacency=OneMore,
+            ),
+        ),
         remark="""The rate is claimed for both orders of the data sets up to one constant. At alpha = 4 log n and one
         step on one sample of n the order with the added sample in the numerator is at least n/16 times the rate; z3
         and the limit along this path agree. What is true is the rate for the other order, or for the alpha of Lemma

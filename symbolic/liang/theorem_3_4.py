@@ -44,6 +44,7 @@ from lastiterate.symbolic.notation import (
     z,
     zeta,
 )
+from lastiterate.symbolic.statement import Clipped, Diameter, OneMore, PoissonBatches, Smooth, for_some, private
 
 _A = 2 * alpha * K**2 / (n * b * sigma_dp**2)
 _B = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)
@@ -79,6 +80,17 @@ CLAIMS = (
         at("Theorem 3.4", "(12)"),
         _dropped(r).mutant("D^4", _dropped(r, 4)),
         Simulated("positive_end", "<=", _seen, _tiny, name="the run itself, constant 100"),
+        statement=for_some(
+            (r,),
+            private(
+                r * alpha * K**2 / (n * b * sigma_dp**2) * Min(T, (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2)),
+                Clipped(K),
+                Diameter(D),
+                PoissonBatches(b, n),
+                Smooth(L),
+                adjacency=OneMore,
+            ),
+        ),
         remark="""The claimed rate vanishes with D while the divergence does not: the noise of the last step, not the
         domain, hides the change of the data. One step with linear losses of slopes +-K/2, n = b = 1, alpha = 2 has
         divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run shows the

@@ -45,6 +45,7 @@ CLAIMS = (
         _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2).mutant(
             "no square", _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * s * u)
         ),
+        letters={p: "chance of the event", s: "delta", u: "exp(-epsilon)"},
         assumptions=(alpha > 1, s < p),
     ),
     Ours(
@@ -55,6 +56,7 @@ CLAIMS = (
         _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)).mutant(
             "without log alpha", _usual(log(s) - (alpha - 1) * log(alpha - 1))
         ),
+        letters={p: "chance of the event", s: "delta", v: "alpha - 1"},
         assumptions=(alpha > 1, s < p),
     ),
 )

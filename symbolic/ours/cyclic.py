@@ -14,12 +14,35 @@ Source       docs/proofs/cyclic.md; the value is that of Bok, Su & Altschuler 20
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sympy import Expr, Integer, Symbol
+from sympy import Eq, Expr, Integer, Mod, Piecewise, Symbol
 
+from lastiterate.symbolic.chien_li.paper import shift_bound
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, UpperBound
 from lastiterate.symbolic.holder import expansion
-from lastiterate.symbolic.notation import PREVIOUS, K, L, a, alpha, c, eta, lam, p, q, s, w, x, z
+from lastiterate.symbolic.notation import (
+    PREVIOUS,
+    D,
+    K,
+    L,
+    T,
+    a,
+    alpha,
+    b,
+    c,
+    eta,
+    lam,
+    n,
+    p,
+    q,
+    s,
+    sensitivity,
+    t,
+    w,
+    x,
+    z,
+)
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.statement import Convex, CyclicBatches, Diameter, private
 
 _zero = Integer(0)
 _budget = p / c * (1 - q) / (1 - p)
@@ -45,6 +68,13 @@ CLAIMS = (
         _attacked("cyclic_convex")
         .mutant("the best position", _attacked("cyclic_best_position_convex"))
         .mutant("half the sensitivity", _attacked("cyclic_convex", {K: K / 2})),
+        statement=private(
+            shift_bound(z + Piecewise((sensitivity(b), Eq(Mod(T - 1 - t, n / b), 0)), (0, True))),
+            Diameter(D),
+            CyclicBatches(b, n),
+            Convex(L, K),
+            eta * L <= 2,
+        ),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
     Ours(

@@ -57,6 +57,7 @@ CLAIMS = (
         _combined(z**2 + d**2)
         .mutant("the larger modulus alone", _combined(Max(z, d) ** 2))
         .mutant("half the sum of squares", _combined((z**2 + d**2) / 2)),
+        letters={x: "change of one block", y: "change of the other", z: "modulus of one", d: "modulus of the other"},
     ),
     Ours(
         "ours/layers/concave",
@@ -73,6 +74,15 @@ CLAIMS = (
         _concave(8 * p * q >= (2 * p + 2 * q - 1) ** 2, name="orders close enough").mutant(
             "twice as far apart", _concave(16 * p * q >= (2 * p + 2 * q - 1) ** 2, name="16 p q")
         ),
+        letters={
+            m: "mean of the order",
+            R: "mean of its square",
+            p: "least order",
+            q: "greatest order",
+            lam: "an order",
+            gamma: "order of one block",
+            kappa: "order of the other",
+        },
         assumptions=(q <= 1,),
     ),
 )

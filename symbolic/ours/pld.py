@@ -94,6 +94,7 @@ CLAIMS = (
         _grows(*_shape)
         .mutant("slope below -1", _grows(*_shape[:2], _shape[3]))
         .mutant("value below 1 - t", _grows(_shape[0], *_shape[2:])),
+        letters={gamma: "value of the profile", kappa: "its slope", xi: "level less 1"},
     ),
     Ours(
         "ours/pld/chords",
@@ -108,6 +109,12 @@ CLAIMS = (
         _chord(theta * Max(0, gamma) + (1 - theta) * Max(0, kappa)).mutant(
             "one end alone", _chord(theta * Max(0, gamma))
         ),
+        letters={
+            P: "mass of the numerator in the cell",
+            r: "mass of the denominator in the cell",
+            u: "greatest ratio",
+            v: "least ratio",
+        },
         assumptions=(v < u,),
     ),
     Ours(
@@ -118,11 +125,20 @@ CLAIMS = (
         Identity(lam / u - 1 / (1 - u), (lam - (1 + lam) * u) / (u * (1 - u)), "where log u^lam (1 - u) turns").mutant(
             "turns at lam", right=(lam - u) / (u * (1 - u))
         ),
+        letters={lam: "slope of the tilt", x: "privacy loss", u: "exp(-x)"},
     ),
     Ours(
         "ours/pld/power",
         "T-th powers of numbers up to A that are off by a are off by at most T a A^(T-1)",
         proof("privacy_loss", "The transform and its error"),
         _induction(w + 1).mutant("T instead of T + 1", _induction(w)),
+        letters={
+            alpha: "the larger base",
+            a: "gap of the bases",
+            beta: "gap of the powers",
+            s: "power of the larger base, one factor less",
+            x: "the smaller power",
+            w: "exponent",
+        },
     ),
 )

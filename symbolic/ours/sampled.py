@@ -17,10 +17,11 @@ Source       docs/proofs/without_replacement.md; it repairs Chien & Li 2025, The
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sympy import Expr, Integer, Symbol, diff
+from sympy import Expr, Function, Integer, Lambda, Sum, Symbol, Tuple, diff, sqrt
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
 from lastiterate.symbolic.notation import (
+    D,
     K,
     L,
     T,
@@ -36,13 +37,18 @@ from lastiterate.symbolic.notation import (
     p,
     q,
     r,
+    sensitivity,
     sigma,
+    t,
+    tau,
     u,
     v,
     x,
     xi,
+    z,
 )
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, Hides, Minimum, SampledStep, private
 
 _one = Integer(1)
 
@@ -95,6 +101,22 @@ CLAIMS = (
         .mutant("half the sensitivity", _attacked("without_replacement_convex", {K: K / 2}))
         .mutant("half the rate", _attacked("without_replacement_half_the_rate_convex"))
         .mutant("one step forgotten", _attacked("without_replacement_convex", {T: T - 1})),
+        statement=private(
+            Minimum(
+                Sum(
+                    SampledStep(b / n, sqrt(Function("beta")(t)) * sigma / sensitivity(b), alpha)
+                    + alpha * Function("a")(t) ** 2 / (2 * sigma**2 * (1 - Function("beta")(t))),
+                    (t, tau, T - 1),
+                ),
+                Tuple(tau, 0, T - 1),
+                Tuple(Function("beta")(t), 0, 1),
+                Hides(Lambda(t, Function("a")(t)), Lambda((t, z), z), tau),
+            ),
+            Diameter(D),
+            BatchesOf(b, n),
+            Convex(L, K),
+            eta * L <= 2,
+        ),
         assumptions=(alpha > 1, eta * L <= 2),
         repairs="chien_li/theorem_3_12",
     ),
@@ -104,6 +126,7 @@ CLAIMS = (
         proof("without_replacement", "Reveal a batch, keep a coin hidden"),
         _without(b / n).mutant("rate 1/n", _without(1 / n)).mutant("rate b/(n - 1), without", _without(b / (n - 1))),
         _with(b / n).mutant("rate b/(n - 1), with", _with(b / (n - 1))),
+        letters={r: "number of batches of b of the n - 1 other samples"},
         assumptions=(n > b,),
     ),
     Ours(
@@ -112,6 +135,12 @@ CLAIMS = (
         proof("without_replacement", "The price of the coin"),
         _profile(_level / _tau).mutant("share 1/tau", _profile(1 / _tau)).mutant("all at y'", _profile(_one)),
         Inequality(_level / _tau, "<=", _one, name="a share, at most one").mutant("at most q", right=q),
+        letters={
+            gamma: "density at x, where both laws have mass",
+            kappa: "density at y",
+            xi: "density at y'",
+            u: "level, in units of the rate, above 1",
+        },
         assumptions=(q > 0, q < 1),
     ),
     Ours(
@@ -145,6 +174,11 @@ CLAIMS = (
             name="the cost of the shifts is convex in X",
         ).mutant("concave in X", left=(u / p + u / q) / 2, sign="<=", right=u / ((p + q) / 2)),
         _pressed(lam * v / alpha).mutant("the shift lam alpha v", _pressed(lam * alpha * v)),
+        letters={
+            lam: "what a unit of distance costs later",
+            r: "noise variance of the free steps",
+            u: "square of the distance to hide",
+        },
         assumptions=(alpha > 1, beta < 1),
     ),
 )

@@ -11,7 +11,7 @@ from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, liang, ours
 from lastiterate.symbolic.claim import Claim, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS, MODULES
-from lastiterate.symbolic.notation import MEANING
+from lastiterate.symbolic.notation import MEANING, UNITS, r
 from lastiterate.symbolic.papers import PAPERS, ProofPage, Source
 
 HELPERS = {"__init__", "contents", "paper"}
@@ -88,7 +88,7 @@ def unexplained(claim: Claim) -> set[str]:
     for check in checks_of(claim):
         bases += [value for value in vars(check).values() if isinstance(value, Basic)]
         bases += list(getattr(check, "given", ()))
-    return {str(symbol) for symbol in free_symbols(bases) if symbol not in MEANING}
+    return {str(symbol) for symbol in free_symbols(bases) if symbol not in {*MEANING, *UNITS, *claim.letters, r}}
 
 
 def test_symbols_are_in_the_table_of_notation():

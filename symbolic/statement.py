@@ -1,0 +1,326 @@
+"""Statements with their quantifiers: what a claim says, apart from how it is decided.
+
+A body is a Sympy condition, or again a statement. Functions and conditions that Sympy does not have are named here.
+In every divergence the numerator comes first.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from sympy import Abs, And, Basic, Eq, Expr, Function, Implies, Le, Lt, Rational, Symbol, Tuple
+from sympy.logic.boolalg import Boolean, BooleanFunction
+
+from lastiterate.symbolic.checks import (
+    Check,
+    Comparison,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    Recursion,
+    Relation,
+    Value,
+)
+from lastiterate.symbolic.notation import PREVIOUS, alpha
+
+__all__ = [
+    "FIRST",
+    "MAP",
+    "OTHER",
+    "SAMPLES",
+    "SECOND",
+    "BatchesOf",
+    "Clipped",
+    "Condition",
+    "Convex",
+    "CyclicBatches",
+    "Diameter",
+    "EveryStep",
+    "Exists",
+    "Expectation",
+    "FarthestDistance",
+    "ForAll",
+    "FullBatches",
+    "Hides",
+    "HockeyStick",
+    "Holder",
+    "HolderMove",
+    "Image",
+    "LastIterate",
+    "Lipschitz",
+    "Minimum",
+    "Neighbours",
+    "Noisy",
+    "OneMore",
+    "PoissonBatches",
+    "QuantityBase",
+    "RenyiDivergence",
+    "SampledStep",
+    "ShiftedDivergence",
+    "ShuffledBatches",
+    "Smooth",
+    "Statement",
+    "StronglyConvex",
+    "closed",
+    "derived",
+    "for_some",
+    "free",
+    "private",
+]
+
+
+@dataclass(frozen=True)
+class ForAll:
+    """For all values of the variables that meet the conditions, the body holds."""
+
+    variables: tuple[Basic, ...]
+    conditions: tuple[Basic, ...]
+    body: "Statement"
+
+
+@dataclass(frozen=True)
+class Exists:
+    """For some values of the variables that meet the conditions, the body holds."""
+
+    variables: tuple[Basic, ...]
+    conditions: tuple[Basic, ...]
+    body: "Statement"
+
+
+Statement: TypeAlias = ForAll | Exists | Basic
+
+
+class QuantityBase(Function):  # type: ignore[misc]
+    """A quantity that Sympy does not have."""
+
+
+class RenyiDivergence(QuantityBase):
+    """D_order(numerator || denominator) of (order, numerator, denominator)."""
+
+
+class HockeyStick(QuantityBase):
+    """The supremum over events of P(A) - factor Q(A), of (factor, P, Q)."""
+
+
+class LastIterate(QuantityBase):
+    """The law of the iterate after T steps on a data set."""
+
+
+class ShiftedDivergence(QuantityBase):
+    """The least D_order(P' || Q) over laws P' within the distance of P in W_infinity, of (order, distance, P, Q)."""
+
+
+class FarthestDistance(QuantityBase):
+    """The distance W_infinity of two laws."""
+
+
+class SampledStep(QuantityBase):
+    """The most that a step on a batch costs in either direction, of (rate, noise over sensitivity, order).
+
+    Its laws are (1 - rate) N(x) + rate N(y) and (1 - rate) N(x) + rate N(y'), no two of x, y, y' more than 1 apart.
+    """
+
+
+class Noisy(QuantityBase):
+    """A law with independent Gaussian noise added, of (law, variance)."""
+
+
+class Image(QuantityBase):
+    """The law of the image of a point of some law, of (map, law)."""
+
+
+class Expectation(QuantityBase):
+    """The mean of a quantity of the run."""
+
+
+class Minimum(QuantityBase):
+    """The least value of an expression over letters with their ranges (letter, low, high), under conditions."""
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The letters that the minimum does not range over."""
+        ranges = [part for part in self.args if isinstance(part, Tuple)]
+        rest = [part for part in self.args if not isinstance(part, Tuple)]
+        ends = [end for _, *both in ranges for end in both]
+        return set().union(*(part.free_symbols for part in (*rest, *ends))) - {letter for letter, *_ in ranges}
+
+
+class Condition(BooleanFunction):  # type: ignore[misc]
+    """A condition on data, losses, batches or the domain, in words about its arguments."""
+
+    words = ""
+
+    def __str__(self) -> str:
+        return self.words.format(*self.args)
+
+
+class Neighbours(Condition):
+    """One data set is the other with one sample replaced."""
+
+    words = "{0} and {1} differ in one sample"
+
+
+class OneMore(Condition):
+    """One of two data sets is the other with one sample added."""
+
+    words = "one of {0}, {1} has one sample more than the other"
+
+
+class Clipped(Condition):
+    """Every sample's gradient is clipped."""
+
+    words = "gradients clipped at {0}"
+
+
+class Smooth(Condition):
+    """Every sample's loss is smooth."""
+
+    words = "losses {0}-smooth"
+
+
+class Convex(Condition):
+    """Every sample's loss is convex, smooth and Lipschitz."""
+
+    words = "losses convex, {0}-smooth and {1}-Lipschitz"
+
+
+class StronglyConvex(Condition):
+    """Every sample's loss is strongly convex, smooth and Lipschitz."""
+
+    words = "losses {0}-strongly convex, {1}-smooth and {2}-Lipschitz"
+
+
+class Holder(Condition):
+    """Every sample's gradient is Hoelder continuous."""
+
+    words = "gradients ({0}, {1})-Hoelder"
+
+
+class Diameter(Condition):
+    """The iterates are projected to a convex domain."""
+
+    words = "domain of diameter {0}"
+
+
+class Lipschitz(Condition):
+    """A map expands no distance by more than a factor."""
+
+    words = "{0} {1}-Lipschitz"
+
+
+class HolderMove(Condition):
+    """A map is the identity plus a Hoelder continuous map."""
+
+    words = "{0} moves points by a ({1}, {2})-Hoelder map"
+
+
+class EveryStep(Condition):
+    """A bound of each step by itself, given the iterate before it."""
+
+    words = "{0} in every step"
+
+
+class Hides(Condition):
+    """Paths z -> e(z) - a_t >= 0 from the distance tracked up to the start, or the diameter, end at 0."""
+
+    words = "the shifts {0} lead from the tracked distance at {2} to 0 under the expansion {1}"
+
+
+class FullBatches(Condition):
+    """Every step uses all samples."""
+
+    words = "full batches of {0}"
+
+
+class BatchesOf(Condition):
+    """Every step draws its batch without replacement, independently of the other steps."""
+
+    words = "batches of {0} out of {1} samples, drawn without replacement"
+
+
+class CyclicBatches(Condition):
+    """The batches follow one another in a fixed order."""
+
+    words = "batches of {0} out of {1} samples, in cyclic order"
+
+
+class ShuffledBatches(Condition):
+    """Every epoch visits the batches in a random order."""
+
+    words = "batches of {0} out of {1} samples, shuffled every epoch"
+
+
+class PoissonBatches(Condition):
+    """Every step draws each sample with the same chance, and divides by the mean size."""
+
+    words = "batches of {0} out of {1} samples in the mean, each sample drawn by itself"
+
+
+SAMPLES: Final = Symbol("S")
+OTHER: Final = Symbol("S'")
+"""Two data sets."""
+
+FIRST: Final = Symbol("mu_1")
+SECOND: Final = Symbol("mu_2")
+MAP: Final = Symbol("psi")
+"""Two laws on a space, and a map of it."""
+
+
+def private(bound: Expr, *conditions: Basic, adjacency: type[Condition] = Neighbours) -> ForAll:
+    """(order, bound)-RDP of the last iterate under the conditions, in both directions: adjacency is symmetric."""
+    divergence = RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER))
+    return closed(divergence <= bound, adjacency(SAMPLES, OTHER), alpha > 1, *conditions)
+
+
+def free(statement: Statement) -> set[Basic]:
+    """The letters that no quantifier binds."""
+    if isinstance(statement, ForAll | Exists):
+        inside = free(statement.body).union(*map(free, statement.conditions))
+        return inside - set(statement.variables)
+    return set(statement.free_symbols)
+
+
+def closed(body: Statement, *conditions: Basic) -> ForAll:
+    """The body for all values of its letters that meet the conditions.
+
+    >>> from sympy.abc import x, y
+    >>> closed(x < y + 1, x < y).variables
+    (x, y)
+    """
+    letters = free(body).union(*map(free, conditions))
+    return ForAll(tuple(sorted(letters, key=str)), conditions, body)
+
+
+def for_some(letters: tuple[Symbol, ...], statement: ForAll) -> Exists:
+    """Values of the letters with which the statement holds for all values of its other letters."""
+    others = tuple(letter for letter in statement.variables if letter not in letters)
+    return Exists(letters, (), replace(statement, variables=others))
+
+
+def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll | None:
+    """The statement that equations and inequalities make by themselves; None where a check says something else."""
+    said = [_said(check) for check in checks]
+    if None in said:
+        return None
+    return closed(And(*said, evaluate=False) if len(said) > 1 else said[0], *assumptions)
+
+
+def _said(check: Check) -> Basic | None:
+    if isinstance(check, Identity):
+        return Eq(check.left, check.right, evaluate=False)
+    if isinstance(check, Value):
+        digits = len(check.printed.partition(".")[2])
+        return Le(Abs(check.expression - Rational(check.printed)), Rational(1, 2 * 10**digits), evaluate=False)
+    if isinstance(check, Recursion):
+        here, index = check.closed_form, check.index
+        base = Eq(here.subs(index, check.start), check.initial, evaluate=False)
+        before = here.subs(index, index - 1)
+        return And(base, Eq(here, check.step.xreplace({PREVIOUS: before}), evaluate=False), evaluate=False)
+    if not isinstance(check, Comparison):
+        return None
+    kind = {Relation.EQUAL: Eq, Relation.BELOW: Lt}.get(check.relation, Le)
+    compared = kind(check.left, check.right, evaluate=False)
+    if isinstance(check, IntervalInequality):
+        given = tuple(end for s, (low, high) in check.box.items() for end in (Le(low, s), Le(s, high)))
+    else:
+        given = check.given if isinstance(check, Inequality) else ()
+    return Implies(And(*given), compared, evaluate=False) if given else compared

@@ -1,0 +1,82 @@
+"""Statements: closed, and with the quantifiers that they seem to have."""
+
+import pickle
+
+import pytest
+from sympy import Function, Lambda, Sum, Tuple, srepr
+from sympy.abc import k, x, y
+
+from lastiterate.symbolic.checks import Asymptotic, Identity, Inequality, IntervalInequality, Recursion, Value
+from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic.notation import PREVIOUS, T, c, n, r, s
+from lastiterate.symbolic.statement import Exists, ForAll, Minimum, Smooth, closed, derived, for_some, free
+
+STATED = [claim for claim in CLAIMS if claim.statement is not None]
+
+
+def bound_twice(statement, bound=frozenset()):
+    """The letters that two nested quantifiers bind."""
+    if not isinstance(statement, ForAll | Exists):
+        return set()
+    own = set(statement.variables)
+    return own & bound | bound_twice(statement.body, bound | own)
+
+
+def test_every_statement_of_the_ledger_is_closed_and_binds_no_letter_twice():
+    assert len(STATED) >= 30
+    assert [claim.key for claim in STATED if free(claim.statement)] == []
+    assert [claim.key for claim in STATED if bound_twice(claim.statement)] == []
+
+
+def test_every_bound_on_a_divergence_has_a_statement():
+    missing = {claim.key for claim in CLAIMS if claim.stated is None and any(map(is_bound, claim.checks))}
+    assert missing == {
+        "altschuler_talwar/section_1/footnote_4",
+        "chien_li/remarks_3_1/below_altschuler_talwar",
+        "chien_li/theorem_3_1/direct/untested",
+        "ours/poisson/theorem",
+    }
+
+
+def is_bound(check):
+    return type(check).__name__ == "UpperBound"
+
+
+def test_a_statement_survives_a_worker():
+    for claim in STATED:
+        assert pickle.loads(pickle.dumps(claim.statement)) == claim.statement  # noqa: S301
+
+
+def test_a_minimum_binds_its_letters():
+    shares = Function("beta")
+    least = Minimum(Sum(s**2 / shares(k), (k, x, T)), Tuple(x, 0, n), Tuple(shares(k), 0, 1))
+    assert least.free_symbols == {s, T, n}
+
+
+def test_what_exists_is_not_quantified_again():
+    assert bound_twice(ForAll((r,), (), ForAll((r,), (), x < r))) == {r}
+    some = for_some((r,), closed(x <= r * y, x < y))
+    assert (some.variables, some.body.variables, free(some)) == ((r,), (x, y), set())
+
+
+def test_conditions_in_words():
+    assert str(Smooth(c)) == "losses c-smooth"
+    assert "Smooth" in srepr(Lambda(x, x)) + srepr(Smooth(c))
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        (Identity(x, y), "Eq(x, y)"),
+        (Inequality(x, "<", y), "x < y"),
+        (Inequality(x, "<= and attained", y, given=(y < 3,)), "Implies(y < 3, x <= y)"),
+        (IntervalInequality(x, "<=", y, {x: (0, 1), y: (2, 2)}), "x <= y)"),
+        (Value(x, "0.25"), "Abs(x - 1/4) <= 1/200"),
+        (Recursion(T, x, c * PREVIOUS, c**T * x), "Eq(x, x)"),
+    ],
+)
+def test_equations_and_inequalities_say_themselves(check, words):
+    said = derived((check,), ())
+    assert words in str(said.body)
+    assert free(said) == set()
+    assert derived((check, Asymptotic(x, y)), ()) is None
