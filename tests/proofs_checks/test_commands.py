@@ -6,9 +6,9 @@ import pytest
 
 from lastiterate.__main__ import main
 from lastiterate.commands import check
+from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.attacks import ATTACKS
-from lastiterate.proofs_checks.cache import ENVIRONMENT
 from lastiterate.proofs_checks.engines import attack
 from lastiterate.symbolic import ledger as symbolic_ledger
 from lastiterate.symbolic.claim import Identity, UpperBound

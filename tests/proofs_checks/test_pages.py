@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import lock
-from lastiterate.proofs_checks.cache import ENVIRONMENT
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.pages.charts import curves, stacked_bars
 from lastiterate.proofs_checks.pages.entries import by_engine, by_paper, entries

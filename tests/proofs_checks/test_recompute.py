@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.cache import ENVIRONMENT
+from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.recompute import counterexample, recompute
