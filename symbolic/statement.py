@@ -37,7 +37,6 @@ __all__ = [
     "EveryStep",
     "Exists",
     "Expectation",
-    "FarthestDistance",
     "ForAll",
     "FullBatches",
     "Hides",
@@ -109,10 +108,6 @@ class ShiftedDivergence(QuantityBase):
     """The least D_order(P' || Q) over laws P' within the distance of P in W_infinity, of (order, distance, P, Q)."""
 
 
-class FarthestDistance(QuantityBase):
-    """The distance W_infinity of two laws."""
-
-
 class SampledStep(QuantityBase):
     """The most that a step on a batch costs in either direction, of (rate, noise over sensitivity, order).
 
@@ -153,107 +148,31 @@ class Condition(BooleanFunction):  # type: ignore[misc]
         return self.words.format(*self.args)
 
 
-class Neighbours(Condition):
-    """One data set is the other with one sample replaced."""
-
-    words = "{0} and {1} differ in one sample"
+def _condition(name: str, words: str) -> type[Condition]:
+    return type(name, (Condition,), {"words": words, "__module__": __name__, "__doc__": f"Condition: {words}."})
 
 
-class OneMore(Condition):
-    """One of two data sets is the other with one sample added."""
-
-    words = "one of {0}, {1} has one sample more than the other"
-
-
-class Clipped(Condition):
-    """Every sample's gradient is clipped."""
-
-    words = "gradients clipped at {0}"
-
-
-class Smooth(Condition):
-    """Every sample's loss is smooth."""
-
-    words = "losses {0}-smooth"
-
-
-class Convex(Condition):
-    """Every sample's loss is convex, smooth and Lipschitz."""
-
-    words = "losses convex, {0}-smooth and {1}-Lipschitz"
-
-
-class StronglyConvex(Condition):
-    """Every sample's loss is strongly convex, smooth and Lipschitz."""
-
-    words = "losses {0}-strongly convex, {1}-smooth and {2}-Lipschitz"
-
-
-class Holder(Condition):
-    """Every sample's gradient is Hoelder continuous."""
-
-    words = "gradients ({0}, {1})-Hoelder"
-
-
-class Diameter(Condition):
-    """The iterates are projected to a convex domain."""
-
-    words = "domain of diameter {0}"
-
-
-class Lipschitz(Condition):
-    """A map expands no distance by more than a factor."""
-
-    words = "{0} {1}-Lipschitz"
-
-
-class HolderMove(Condition):
-    """A map is the identity plus a Hoelder continuous map."""
-
-    words = "{0} moves points by a ({1}, {2})-Hoelder map"
-
-
-class EveryStep(Condition):
-    """A bound of each step by itself, given the iterate before it."""
-
-    words = "{0} in every step"
-
-
-class Hides(Condition):
-    """Paths z -> e(z) - a_t >= 0 from the distance tracked up to the start, or the diameter, end at 0."""
-
-    words = "the shifts {0} lead from the tracked distance at {2} to 0 under the expansion {1}"
-
-
-class FullBatches(Condition):
-    """Every step uses all samples."""
-
-    words = "full batches of {0}"
-
-
-class BatchesOf(Condition):
-    """Every step draws its batch without replacement, independently of the other steps."""
-
-    words = "batches of {0} out of {1} samples, drawn without replacement"
-
-
-class CyclicBatches(Condition):
-    """The batches follow one another in a fixed order."""
-
-    words = "batches of {0} out of {1} samples, in cyclic order"
-
-
-class ShuffledBatches(Condition):
-    """Every epoch visits the batches in a random order."""
-
-    words = "batches of {0} out of {1} samples, shuffled every epoch"
-
-
-class PoissonBatches(Condition):
-    """Every step draws each sample with the same chance, and divides by the mean size."""
-
-    words = "batches of {0} out of {1} samples in the mean, each sample drawn by itself"
-
+Neighbours: Final = _condition("Neighbours", "{0} and {1} differ in one sample")
+OneMore: Final = _condition("OneMore", "one of {0}, {1} has one sample more than the other")
+Clipped: Final = _condition("Clipped", "gradients clipped at {0}")
+Smooth: Final = _condition("Smooth", "losses {0}-smooth")
+Convex: Final = _condition("Convex", "losses convex, {0}-smooth and {1}-Lipschitz")
+StronglyConvex: Final = _condition("StronglyConvex", "losses {0}-strongly convex, {1}-smooth and {2}-Lipschitz")
+Holder: Final = _condition("Holder", "gradients ({0}, {1})-Hoelder")
+Diameter: Final = _condition("Diameter", "domain of diameter {0}")
+Lipschitz: Final = _condition("Lipschitz", "{0} {1}-Lipschitz")
+HolderMove: Final = _condition("HolderMove", "{0} moves points by a ({1}, {2})-Hoelder map")
+EveryStep: Final = _condition("EveryStep", "{0} in every step")
+Hides: Final = _condition(
+    "Hides", "shifts {0} lead from the distance tracked up to {2}, or the diameter, to 0 under {1}"
+)
+FullBatches: Final = _condition("FullBatches", "full batches of {0}")
+BatchesOf: Final = _condition("BatchesOf", "batches of {0} out of {1} samples, drawn without replacement")
+CyclicBatches: Final = _condition("CyclicBatches", "batches of {0} out of {1} samples, in cyclic order")
+ShuffledBatches: Final = _condition("ShuffledBatches", "batches of {0} out of {1} samples, shuffled every epoch")
+PoissonBatches: Final = _condition(
+    "PoissonBatches", "batches of {0} out of {1} samples in the mean, each sample drawn by itself"
+)
 
 SAMPLES: Final = Symbol("S")
 OTHER: Final = Symbol("S'")
