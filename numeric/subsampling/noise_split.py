@@ -34,7 +34,7 @@ _LONGEST = 200_000
 """Windows are searched up to this length; a longer one could only lower the bound further."""
 EPS = float(np.finfo(float).eps)
 _TRACKED = 4096
-"""Longer runs of equal steps take the distance at their end for all times: it only grows."""
+"""Longer runs of equal steps that start at 0 take the distance at their end for all times: it only grows."""
 _NODES = 96
 KINDS = 8
 """Multipliers in a window: each has to be priced with certainty in the end."""
@@ -102,7 +102,8 @@ class Shares:
     def reach(self) -> Array:
         """Distance that bounds the runs before each step, the last one first; lengths."""
         steps = self.program.steps
-        if self.program.assumption.expansive or (self.program.constant and steps > _TRACKED):
+        grows = self.program.constant and not self.program.initial
+        if self.program.assumption.expansive or (grows and steps > _TRACKED):
             return np.full(self.horizon, self.program.reach(steps - 1))
         return np.asarray(self.program.tracked[steps - self.horizon : steps][::-1])
 

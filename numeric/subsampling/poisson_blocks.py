@@ -6,7 +6,8 @@ is at most the arithmetic one; and S, which is Binomial(w (n - 1), q), is hardly
 event of small chance each block contracts by a known factor C. Which of its steps do so is not known: within a block
 nothing contracts, and all of it at the last step, which only raises the distances. Windows begin where a block does.
 
-At the beginning of a block the runs are within min(D, w s / (1 - C)): a block takes z to at most C z + w s.
+At the beginning of a block the runs are within min(D, w s / (1 - C)): a block takes z to at most C z + w s. From D they
+are within w s / (1 - C) + C^k D after k blocks, so that the blocks of a window and k before it are all that count.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/blocks, ours/poisson/mixture).
 """
@@ -14,7 +15,7 @@ Source: docs/proofs/poisson.md (claims ours/poisson/blocks, ours/poisson/mixture
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import log
+from math import isfinite, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,8 @@ Array = NDArray[np.float64]
 
 _LEAST = 1e-30
 """Contractions are rounded up to this, so that several blocks in a row stay within the range of floats."""
+_CLOSE = 1e12
+"""What is left of the diameter is so many times less than what a block adds."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +44,19 @@ class Block:
         steps: w.
         contraction: C, rounded up.
         reach: distance that bounds the runs where a block begins, rounded up; a length.
-        tracked: whether that rests on all blocks before, and not on the domain alone.
+        before: number of blocks before a window on which that rests; 0 where the domain alone bounds the runs.
         chance: of a block that is not like this, rounded up.
     """
 
     steps: int
     contraction: float
     reach: float
-    tracked: bool
+    before: int
     chance: float
+
+    def covered(self, length: int, run: int) -> int:
+        """Blocks that a window of ``length`` steps at the end of a run of so many steps rests on."""
+        return min(self.before + length // self.steps, -(-run // self.steps))
 
 
 def block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> Block | None:
@@ -70,9 +77,19 @@ def block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: flo
     contraction = (1 - eta * exact(assumption.m) * low / (b * steps)) ** steps
     if not 0 <= contraction < 1:
         return None
-    tracked = upper(steps * eta * exact(run.clip_norm) / b / (1 - contraction))
+    contraction = contraction.max(exact(_LEAST))
+    tracked = steps * eta * exact(run.clip_norm) / b / (1 - contraction)
     chance = min(1.0, upper(steps * exact(beyond) + exact(below)))
-    return Block(steps, max(upper(contraction), _LEAST), min(run.diameter, tracked), tracked < run.diameter, chance)
+    reach, before = run.diameter, 0
+    if upper(tracked) < reach:
+        blocks = -(-run.steps // steps)
+        reach, before = upper(tracked), blocks
+        if isfinite(run.diameter):
+            few = int(log(_CLOSE * run.diameter / float(tracked)) / -log(float(contraction))) + 1
+            rest = upper(tracked + contraction**few * exact(run.diameter))
+            if few < blocks and rest < run.diameter:
+                reach, before = rest, few
+    return Block(steps, upper(contraction), reach, before, chance)
 
 
 @dataclass(frozen=True, eq=False)

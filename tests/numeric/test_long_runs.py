@@ -20,6 +20,7 @@ from lastiterate.numeric.losses.assumptions import (
     Sum,
     Tabulated,
 )
+from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.run import NoisySGD
 
 _KINDS: dict[str, Assumption] = {
@@ -42,7 +43,8 @@ _LIMITS = (4096, 8192, 1 << 16, 200_000, 1 << 22, 10_000_000, 5 << 21)
 
 def _run(steps: int, scheme: str) -> NoisySGD:
     batches = {} if scheme == "full" else {"batch_size": 4}
-    return NoisySGD(steps, 0.1, 1.0, 2.0, 20, sampling=scheme, diameter=1.0, **batches)  # type: ignore[arg-type]
+    diameter = 0.1 if scheme in ("without_replacement", "poisson") else 1.0
+    return NoisySGD(steps, 0.1, 1.0, 2.0, 20, sampling=scheme, diameter=diameter, **batches)  # type: ignore[arg-type]
 
 
 def _longer(seed: int, per: int) -> list[int]:
@@ -52,10 +54,11 @@ def _longer(seed: int, per: int) -> list[int]:
     return [steps // per * per for steps in drawn]
 
 
-_QUICK = {("full", "order"), ("shuffled", "order"), ("full", "delta")}
+_QUICK = {("full", "order"), ("shuffled", "order"), ("poisson", "order"), ("full", "delta")}
+_SCHEMES = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
 _CASES = [
     pytest.param(*case, marks=() if case[:2] in _QUICK or "convex" in case[2] else pytest.mark.nightly)
-    for case in product(("full", "cyclic", "shuffled"), ("order", "delta"), _KINDS)
+    for case in product(_SCHEMES, ("order", "delta"), _KINDS)
 ]
 
 
@@ -78,6 +81,16 @@ def test_as_many_participations_as_there_are(scheme: str) -> None:
         s = 2 * 0.1 * 2.0 / 4
         exact = min(steps // 5 * s**2 / 5, 4 * 1e6 * s / 5)  # an encounter costs s^2 / 5, a window (D + s m)^2 / 5 m
         assert exact <= found.epsilon <= exact * (1 + 1e-5) + 1
+
+
+@pytest.mark.parametrize("kind", ["smooth", "holder", "strongly convex"])
+def test_the_sizes_that_count_are_those_of_the_window(kind: str) -> None:
+    """The chance of a batch that is too large was once spread over all steps of the run, and grew with them."""
+    run = NoisySGD(10**4, 0.1, 0.1, 1.0, 100, batch_size=5, sampling="poisson", diameter=0.05)
+    goal: dict[str, Any] = {"order": 2.0}
+    settled, long = (bound(replace(run, steps=steps), _KINDS[kind], **goal) for steps in (10**4, 10**15))
+    assert long.window == (10**15 - settled.window[1] + settled.window[0], 10**15)
+    assert lower_bound(run, _KINDS[kind], **goal).value <= long.epsilon <= settled.epsilon * (1 + 1e-9)
 
 
 def test_batches_without_number() -> None:
