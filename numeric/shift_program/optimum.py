@@ -7,7 +7,7 @@ Every candidate is feasible, so the least of them is a valid bound, whichever ro
     closed form               affine expansion, exact optimum, O(1)                        (`affine`)
     taut string               affine expansion, cyclic or with schedules, exact optimum   (`encounters`, `taut_string`)
     stationary shooting       constant program, concave expansion, finite diameter           (`shooting`)
-    value iteration           the rest: other schedules, moduli with convex kinks, last steps (`bracket`)
+    value iteration           the rest: other schedules, moduli with convex kinks            (`search`)
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,27 +17,17 @@ from math import inf, isfinite
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, lower, precision, upper
-from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.affine import best_window, window
-from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.participations import Encounters, cheapest
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shift_program.search import horizon, search
 from lastiterate.numeric.shift_program.shooting import shoot
+from lastiterate.numeric.shift_program.sweeps import enclosed
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
-__all__ = ["Optimum", "optimum", "worst_position"]
-
-_TAIL = 64
-_LONGEST_TAIL = 4096
-_MANY_STEPS, _SHORTER_TAIL = 1 << 16, 512
-"""Where a run is so long, its whole tail would take minutes."""
-_LONGEST_WHOLE = 256
-_TOLERANCE = 5e-7
-_CELLS = 120
-
+__all__ = ["Optimum", "optimum"]
 
 _CLOSE = 0.01
 """The lower end of an optimum is sought up to this share of its cost."""
@@ -73,7 +63,8 @@ class Optimum:
                 return lower(self.cost)
             if self.program is None:
                 return None
-            return bracket(self.program, self.path, tolerance=_CLOSE, cells=_COARSE).lower
+            length = horizon(self.program)
+            return enclosed(self.program, self.path, length=length, tolerance=_CLOSE, cells=_COARSE).lower
 
     @property
     def gap(self) -> float | None:
@@ -101,22 +92,10 @@ def optimum(program: ShiftProgram) -> Optimum:
         return replace(found, program=program, proved=proved and not program.initial)
 
 
-def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
-    """The batch of an epoch in which a differing sample costs most, and what it costs.
-
-    Where step size and noise are constant it is the batch of the last step: what hides a sample met k steps
-    before the end hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step).
-    With schedules every position is tried.
-    """
-    if run.constant:
-        positions = [(run.steps - 1) % run.batches]
-    else:
-        positions = list(range(min(run.batches, run.steps)))  # a later batch is never met
-    found = [(program, optimum(program)) for program in (ShiftProgram(run, assumption, p) for p in positions)]
-    return max(found, key=lambda pair: upper(pair[1].cost))
-
-
 def _composition(program: ShiftProgram) -> Optimum:
+    if program.initial:  # the last steps of a run: what is there already has to be hidden, too
+        path = program.composition_path()
+        return Optimum(program.cost(path), path, "composition")
     cost = program.composition()
     if program.constant:
         shift = upper(program.expansion(0).sensitivity)
@@ -135,7 +114,7 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         path = GeometricPath(steps - 1, program.reach(steps - 1), upper(last.sqrt() * noise), 1.0, 1)
         found.append(Optimum(last, path, "one last step"))
     if affine is not None and affine[0] > 0:  # where c = 0 the last step is all there is
-        starts = [(0.0, window(*affine, arb(0), steps))]
+        starts = [(program.initial, window(*affine, exact(program.initial), steps))]
         if isfinite(diameter):
             starts.append((diameter, best_window(*affine, diameter, steps)))
         for distance, best in starts:
@@ -152,7 +131,7 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         stationary = Path(steps - len(shot.shifts), diameter, shot.shifts)
         found.append(Optimum(program.cost(stationary), stationary, "stationary shooting"))
     elif isfinite(diameter) or not program.assumption.expansive:
-        found += _tails(program)
+        found += _searched(program)
     return found, affine is not None
 
 
@@ -176,10 +155,10 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
     if program.run.constant and isinstance(met, range) and met and not program.skipped:
         periodic = _periodic(program, met)
         if periodic is None:
-            return _tails(program), False
+            return _searched(program), False
         exactly = (program.expansion(met[0] + k).affine_on(program.diameter) for k in (0, 1))
         exact_lines = all(line is not None for line in exactly)
-        return periodic if exact_lines else periodic + _tails(program), exact_lines
+        return periodic if exact_lines else periodic + _searched(program), exact_lines
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
     lines = [program.expansion(t).affine_on(0.0) for t in range(program.steps)]
     found: list[Optimum] = []
@@ -191,28 +170,9 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         found.append(Optimum(program.cost(path), path, "taut string"))
     if all(program.expansion(t).affine_on(program.diameter) is not None for t in range(program.steps)):
         return found, True
-    return found + _tails(program), False
+    return found + _searched(program), False
 
 
-def _tails(program: ShiftProgram) -> list[Optimum]:
-    """Value iteration on the last steps, twice as many each time until that no longer pays.
-
-    Without projection the distance at a late start grows with the run, so that only the whole run is worth it.
-    """
-    found: list[Optimum] = []
-    length, known = min(_TAIL, program.steps), None
-    longest = min(program.steps, _LONGEST_TAIL if program.steps <= _MANY_STEPS else _SHORTER_TAIL)
-    if not isfinite(program.diameter):
-        if program.steps > _LONGEST_WHOLE:
-            return found
-        length = program.steps
-    while True:
-        best = bracket(program.tail(length), known, tolerance=_TOLERANCE, cells=_CELLS)
-        path = Path(best.path.start + program.steps - length, best.path.distance, best.path.shifts)
-        found.append(Optimum(exact(best.upper), path, "value iteration"))
-        settled = len(found) > 1 and found[-1].cost > found[-2].cost * (1 - _TOLERANCE)
-        if settled or length >= longest:
-            return found
-        longer = min(2 * length, longest)
-        known = Path(best.path.start + longer - length, best.path.distance, best.path.shifts)
-        length = longer
+def _searched(program: ShiftProgram) -> list[Optimum]:
+    path = search(program)
+    return [] if path is None else [Optimum(program.cost(path), path, "value iteration")]

@@ -14,7 +14,7 @@ class _Problem:
         self.bend, self.weight = rng.uniform(0.2, 3, 2)
         self.heights, self.ends = rng.uniform(0, 1, 4), rng.uniform(0.2, 1.5, 4)
         self.power, self.offset, self.gain = rng.uniform(0.3, 1), rng.uniform(0, 0.3), rng.uniform(0, 0.5)
-        self.targets = rng.permutation(np.concatenate([[0.0], rng.uniform(0, 2, 40)]))
+        self.targets = np.sort(np.concatenate([[0.0], rng.uniform(0, 2, 40)]))
 
     def value(self, p: np.ndarray) -> np.ndarray:
         rest = np.maximum(self.ends - p[..., None], 0.0)
@@ -26,9 +26,10 @@ class _Problem:
     def least(self, cells: int, kept: np.ndarray | None = None) -> np.ndarray:
         node = self.nodes(cells)
         kept = np.ones(len(node) - 1, dtype=bool) if kept is None else kept
-        found, nearest = least(self.value(node), node, self.image(node), self.targets, kept, self.bend, self.weight)
-        assert np.all((nearest >= 0) & (nearest < len(node)))
-        return found
+        bend = np.full(cells, self.bend)
+        found = least(self.value(node), node, self.image(node), self.targets, kept, bend, self.weight)
+        assert np.all((found.nearest >= 0) & (found.nearest < len(node)))
+        return found.value
 
     def nodes(self, cells: int) -> np.ndarray:
         """Uneven, on [0, 1.6]."""
@@ -73,7 +74,6 @@ def test_no_cell_is_no_path() -> None:
 
 def test_nodes_that_round_to_one_float() -> None:
     # The cell between p = 1 and itself, over which the value falls from 2 to 1, is its lower right corner.
-    found, _ = least(
-        np.array([2.0, 1.0]), np.array([1.0, 1.0]), np.array([1.5, 1.6]), np.array([0.5]), np.ones(1, bool), 1.0, 1.0
-    )
-    assert found[0] == pytest.approx(1.0 + 1.0)
+    line = np.array([2.0, 1.0]), np.array([1.0, 1.0]), np.array([1.5, 1.6])
+    found = least(*line, np.array([0.5]), np.ones(1, bool), np.ones(1), 1.0)
+    assert found.value[0] == pytest.approx(1.0 + 1.0)

@@ -1,0 +1,182 @@
+"""The cheapest path of any shift program, by dynamic programming in floats.
+
+Backwards from V_T(0) = 0, the cost-to-go is
+
+    V_t(z) = min over 0 <= y <= e_t(z) of (e_t(z) - y)^2 / sigma_t^2 + V_(t+1)(y),
+
+kept at nodes and taken to be linear between them, so that the minimum over a cell is in closed form. The path from the
+cheapest start is followed forward, and the same is done again on finer and finer nodes around it. Nodes stand at 0 and
+at the knots, where e may jump and paths may rest, and a hair above them.
+
+What is found is a proposal: its cost is the caller's to certify, from the shifts run forward.
+"""
+
+from collections.abc import Callable
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.shift_program.paths import Path
+from lastiterate.numeric.shift_program.program import ShiftProgram
+
+__all__ = ["horizon", "search"]
+
+Array = NDArray[np.float64]
+
+_HORIZON = 20_000
+"""Paths start at most so many steps before the end; a longer one could only lower the cost further."""
+_WORK, _FINEST, _COARSEST = 1e7, 160, 64
+_AROUND = np.linspace(-1.0, 1.0, 25)
+_FALLING = 0.5 ** np.arange(1, 46, 3)
+_LEVELS, _SHRINK, _SETTLED = 16, 0.2, 1e-9
+_CELLS, _STARTS, _RIVALS, _RIVAL = 4, 4, 2, 1.03
+_HAIR = 1e-14
+_UP = 1 + 3e-14
+"""Shifts are this much longer, so that run forward a path stays at or below its nodes: just above one e may jump."""
+_PAYS, _PAYS_ROUGHLY = 1e-7, 1e-3
+
+
+def search(program: ShiftProgram) -> Path | None:
+    """Propose the cheapest path of the last `_HORIZON` steps; None where the domain and the run are both unbounded.
+
+    Args:
+        program: any program whose numbers floats can take.
+    """
+    length = min(program.steps, _HORIZON)
+    before = program.steps - length
+    if before and not isfinite(program.diameter):
+        return None
+    found = _Search(program.tail(length) if before else program).run()
+    return Path(found.start + before, found.distance, found.shifts)
+
+
+def horizon(program: ShiftProgram) -> int:
+    """How many steps at the end decide, about: whoever is there before, even at 0, pays as much as the optimum."""
+    length = min(program.steps, _HORIZON)
+    return length - min(_Search(program.tail(length)).coarse(_PAYS_ROUGHLY))
+
+
+class _Search:
+    """Value functions of one program at nodes that change from level to level."""
+
+    def __init__(self, program: ShiftProgram) -> None:
+        self.program = program
+        self.top = program.tracked
+        self.cells = int(np.clip(np.sqrt(_WORK / program.steps), _COARSEST, _FINEST))
+        self.nodes: dict[int, Array] = {}
+        self.value: dict[int, Array] = {}
+
+    def coarse(self, share: float) -> dict[int, float]:
+        """The cost from each start that may pay, on nodes over all states."""
+        return self.backward(self.whole, 0, share)
+
+    def run(self) -> Path:
+        """The cheapest path found, from the best of the starts."""
+        starts = self.coarse(_PAYS)
+        begun = np.array(sorted(starts))
+        costs = np.array([starts[t] for t in begun.tolist()])
+        around = np.concatenate([[np.inf], costs, [np.inf]])
+        dips = np.flatnonzero((costs <= around[:-2]) & (costs < around[2:]) & (costs <= _RIVAL * costs.min()))
+        rivals = [self.forward(int(begun[i])) for i in dips[np.argsort(costs[dips])][:_RIVALS]]
+        found = [self.refined(cost, states) for cost, states in rivals]
+        return self.path(min(found, key=lambda one: one[0])[1])
+
+    def whole(self, t: int) -> Array:
+        """Nodes over all states of time t, closer together towards 0."""
+        top = float(self.top[t])
+        return self.pinned(t, np.concatenate([np.linspace(0, top, self.cells), top / self.cells * _FALLING]), 0.0, top)
+
+    def pinned(self, t: int, nodes: Array, low: float, high: float) -> Array:
+        """The nodes in [low, high], with 0 and the knots of e_t among them, and a hair above each."""
+        pins = [pin for pin in (0.0, *self.program.expansion(t).knots) if low <= pin <= high]
+        hairs = [min(pin * (1 + _HAIR) + _HAIR * high, high) for pin in pins]
+        nodes = np.concatenate([nodes, pins, hairs, [low, high]])
+        nodes.sort()
+        inside = (nodes >= low) & (nodes <= high)
+        inside[1:] &= nodes[1:] > nodes[:-1]
+        return nodes[inside]
+
+    def backward(self, grid: Callable[[int], Array], first: int, share: float = -np.inf) -> dict[int, float]:
+        """Fill in the cost-to-go from the end to ``first``; the cost from each start.
+
+        It ends where an earlier start cannot save as much as ``share`` of the cost, even from 0.
+        """
+        steps = self.program.steps
+        self.nodes, self.value = {steps: np.zeros(1)}, {steps: np.zeros(1)}
+        starts: dict[int, float] = {}
+        best = np.inf
+        for t in reversed(range(first, steps)):
+            nodes = grid(t)
+            cost, _ = self.ahead(t, self.program.expansion(t).value(np.concatenate([nodes, self.top[t : t + 1]])))
+            self.nodes[t], self.value[t], starts[t] = nodes, cost[:-1], float(cost[-1])
+            best = min(best, starts[t])
+            if cost[0] >= best * (1 - share):
+                break
+        return starts
+
+    def ahead(self, t: int, image: Array) -> tuple[Array, Array]:
+        """Cost-to-go after the update of step t from each image e_t(z), and the state it is best to go to."""
+        weight = self.program.noise_at(t) ** -2.0
+        y, v = self.nodes[t + 1], self.value[t + 1]
+        if len(y) == 1:
+            return weight * np.maximum(image - y, 0.0) ** 2 + v, np.full_like(image, y[0])
+        low, high, image = y[:-1], y[1:], image[:, None]
+        slope = (v[1:] - v[:-1]) / (high - low)
+        to = np.minimum(np.maximum(image - slope / (2 * weight), low), high)
+        shift = np.maximum(image - to, 0.0)
+        cost = weight * shift * shift + slope * (to - low) + v[:-1]
+        best = cost.argmin(axis=1)
+        rows = np.arange(len(image))
+        return cost[rows, best], to[rows, best]
+
+    def forward(self, start: int) -> tuple[float, dict[int, float]]:
+        """The path from a start, by the value functions there are: its cost, recomputed, and its states."""
+        states, spent, z = {start: float(self.top[start])}, 0.0, self.top[start : start + 1]
+        for t in range(start, self.program.steps):
+            image = self.program.expansion(t).value(z)
+            _, z = self.ahead(t, image)
+            z = np.minimum(z, image)
+            spent += (float(image[0] - z[0]) / self.program.noise_at(t)) ** 2
+            states[t + 1] = float(z[0])
+        return spent, states
+
+    def refined(self, cost: float, states: dict[int, float]) -> tuple[float, dict[int, float]]:
+        """Look around the path on nodes that come closer and closer, from some cells of the first ones."""
+        best, settled, scale = (cost, states), 0, _CELLS / self.cells
+        for _ in range(_LEVELS):
+            centre = best[1]
+            start = min(centre)
+
+            def grid(t: int, scale: float = scale, centre: dict[int, float] = centre, start: int = start) -> Array:
+                return self.around(t, centre, scale * float(self.top[t]), near=t <= start + _STARTS)
+
+            starts = self.backward(grid, max(start - _STARTS, 0))
+            found = self.forward(min(starts, key=lambda t: starts[t]))
+            moved = any(abs(z - centre.get(t, z)) > 0.9 * scale * self.top[t] for t, z in found[1].items())
+            settled = settled + 1 if found[0] > best[0] * (1 - _SETTLED) else 0
+            best = min(best, found, key=lambda one: one[0])
+            if settled == 2:
+                break
+            if not moved or settled:
+                scale *= _SHRINK
+        return best
+
+    def around(self, t: int, centre: dict[int, float], radius: float, *, near: bool) -> Array:
+        """Nodes around the path at time t; up to the top where a path may start near there."""
+        top = float(self.top[t])
+        z = min(centre.get(t, top), top)
+        low, high = max(z - radius, 0.0), min(z + radius, top)
+        nodes = z + radius * _AROUND
+        if low == 0:
+            nodes = np.append(nodes, high * _FALLING)
+        if near:
+            nodes, high = np.append(nodes, np.linspace(z, top, 17)), top
+        return self.pinned(t, nodes, low, high)
+
+    def path(self, states: dict[int, float]) -> Path:
+        """The shifts that follow the states, or stay below them."""
+        start, z = min(states), np.array([states[t] for t in sorted(states)])
+        expansions = (self.program.expansion(t) for t in range(start, self.program.steps))
+        image = np.array([e.value(z[i : i + 1])[0] for i, e in enumerate(expansions)])
+        return Path(start, float(z[0]), np.maximum(image * _UP - z[1:], 0.0))
