@@ -46,4 +46,4 @@ def bracket(program: ShiftProgram, path: Shifts | None = None, *, tolerance: flo
             return Bracket(lower(found.cost), upper(found.cost), found.path)
         if path is None or program.cost(path).upper() > found.cost.upper():
             path = found.path
-    return enclosed(program, path, length=horizon(program), tolerance=tolerance, cells=cells)
+    return enclosed(program, path, length=horizon(program, tolerance / 10), tolerance=tolerance, cells=cells)

@@ -63,7 +63,7 @@ class Optimum:
                 return lower(self.cost)
             if self.program is None:
                 return None
-            length = horizon(self.program)
+            length = horizon(self.program, _CLOSE / 10)
             return enclosed(self.program, self.path, length=length, tolerance=_CLOSE, cells=_COARSE).lower
 
     @property

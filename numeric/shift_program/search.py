@@ -34,7 +34,8 @@ _CELLS, _STARTS, _RIVALS, _RIVAL = 4, 4, 2, 1.03
 _HAIR = 1e-14
 _UP = 1 + 3e-14
 """Shifts are this much longer, so that run forward a path stays at or below its nodes: just above one e may jump."""
-_PAYS, _PAYS_ROUGHLY = 1e-7, 1e-3
+_PAYS, _SHORT = 1e-7, 100
+"""Earlier starts that save less of the cost are not tried. Runs so short are swept as a whole."""
 
 
 def search(program: ShiftProgram) -> Path | None:
@@ -51,10 +52,10 @@ def search(program: ShiftProgram) -> Path | None:
     return Path(found.start + before, found.distance, found.shifts)
 
 
-def horizon(program: ShiftProgram) -> int:
-    """How many steps at the end decide, about: whoever is there before, even at 0, pays as much as the optimum."""
+def horizon(program: ShiftProgram, share: float) -> int:
+    """How many steps at the end decide: before them at most about that share of the optimum can be saved."""
     length = min(program.steps, _HORIZON)
-    return length - min(_Search(program.tail(length)).coarse(_PAYS_ROUGHLY))
+    return length if length <= _SHORT else length - min(_Search(program.tail(length)).coarse(share))
 
 
 class _Search:
