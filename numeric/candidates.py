@@ -12,8 +12,7 @@ from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.fallback import plain_optimum
 from lastiterate.numeric.shift_program.float_range import extreme
-from lastiterate.numeric.shift_program.optimum import Optimum
-from lastiterate.numeric.shift_program.positions import worst_position
+from lastiterate.numeric.shift_program.optimum import Optimum, worst_position
 from lastiterate.numeric.shuffling.shuffled import mean_at_delta, mean_routes, worst_routes
 from lastiterate.numeric.subsampling.dp import converted
 from lastiterate.numeric.subsampling.poisson import poisson_routes

@@ -12,22 +12,26 @@ Every candidate is feasible, so the least of them is a valid bound, whichever ro
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from math import inf, isfinite
 
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, lower, precision, upper
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.affine import best_window, window
 from lastiterate.numeric.shift_program.participations import Encounters, cheapest
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
+from lastiterate.numeric.shift_program.positions import composed, improved_cost, moved
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.search import horizon, search
 from lastiterate.numeric.shift_program.shooting import shoot
 from lastiterate.numeric.shift_program.sweeps import enclosed
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
-__all__ = ["Optimum", "optimum"]
+__all__ = ["Optimum", "optimum", "worst_position"]
 
 _CLOSE = 0.01
 """The lower end of an optimum is sought up to this share of its cost."""
@@ -90,6 +94,40 @@ def optimum(program: ShiftProgram) -> Optimum:
             if better.cost.upper() < found.cost.upper():
                 found = better
         return replace(found, program=program, proved=proved and not program.initial)
+
+
+def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
+    """The batch of an epoch in which a differing sample costs most, and what it costs.
+
+    Where step size and noise are constant it is the batch of the last step: what hides a sample met k steps
+    before the end hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step).
+    With schedules any batch may be the one; it is searched only where the path of another, moved and improved, costs
+    more there than the optimum of yet another.
+    """
+    if run.constant:
+        program = ShiftProgram(run, assumption, (run.steps - 1) % run.batches)
+        return program, optimum(program)
+    # A later batch is never met.
+    programs = [ShiftProgram(run, assumption, place) for place in range(min(run.batches, run.steps))]
+    place = (run.steps - 1) % run.batches
+    first, best = place, optimum(programs[place])
+    found, tried = {place: best}, {place}
+    if len(programs) > 1:
+        ceiling = np.minimum(composed(programs), moved(programs, place, best.path))
+        ceiling[place] = _up(best)
+        while (place := int(ceiling.argmax())) not in found:
+            if place in tried or best.proved:
+                found[place] = optimum(programs[place])
+                ceiling[place] = min(ceiling[place], _up(found[place]))
+            else:
+                tried.add(place)
+                ceiling[place] = min(ceiling[place], improved_cost(programs, first, place, best.path))
+    return programs[place], found[place]
+
+
+def _up(found: Optimum) -> float:
+    with precision():
+        return upper(found.cost)
 
 
 def _composition(program: ShiftProgram) -> Optimum:
@@ -160,11 +198,10 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         exact_lines = all(line is not None for line in exactly)
         return periodic if exact_lines else periodic + _searched(program), exact_lines
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
-    lines = [program.expansion(t).affine_on(0.0) for t in range(program.steps)]
     found: list[Optimum] = []
-    if all(line is not None for line in lines):
-        c = np.array([float(line[0]) for line in lines if line is not None])
-        s = np.array([float(line[1]) for line in lines if line is not None])
+    lines = list(takewhile(bool, (program.expansion(t).affine_on(0.0) for t in range(program.steps))))
+    if len(lines) == program.steps:
+        c, s = (np.array([float(one) for one in column]) for column in zip(*filter(None, lines), strict=True))
         noise = np.array([program.noise_at(t) for t in range(program.steps)])
         path = taut_string(c, s, noise, program.tracked[:-1])
         found.append(Optimum(program.cost(path), path, "taut string"))

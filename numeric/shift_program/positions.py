@@ -1,22 +1,17 @@
-"""The batch of an epoch in which a differing sample costs most, of batches that come in a fixed order.
+"""One path for the samples of all batches of an epoch, which come in a fixed order.
 
-Where step size and noise are constant it is the batch of the last step: what hides a sample met k steps before the end
-hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step). With schedules any batch may be
-the one. A path that hides one sample hides every other, moved to where that one is met; so a batch is searched only
-where all paths known, moved, cost more than the optimum of another.
+A path that hides one sample hides every other, moved to where that one is met.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision, upper
-from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import Optimum, optimum
 from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shift_program.search import improved
 
-__all__ = ["worst_position"]
+__all__ = ["composed", "improved_cost", "moved"]
 
 Array = NDArray[np.float64]
 
@@ -24,34 +19,22 @@ _UP, _SLACK = 1 + 3e-14, 1 + 1e-9
 """Above the float errors of an expansion, and of a sum over a run."""
 
 
-def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
-    """The batch of an epoch in which a differing sample costs most, and what it costs."""
-    if run.constant:
-        program = ShiftProgram(run, assumption, (run.steps - 1) % run.batches)
-        return program, optimum(program)
-    # A later batch is never met.
-    programs = [ShiftProgram(run, assumption, place) for place in range(min(run.batches, run.steps))]
-    found: dict[int, Optimum] = {}
-    ceiling = _composed(programs) if len(programs) > 1 else np.full(1, np.inf)
-    place = (run.steps - 1) % run.batches
-    while place not in found:
-        found[place] = optimum(programs[place])
-        if len(found) < len(programs):
-            ceiling = np.minimum(ceiling, _moved(programs, place, found[place].path))
-        with precision():
-            for solved, best in found.items():
-                ceiling[solved] = upper(best.cost)
-        place = int(ceiling.argmax())
-    return programs[place], found[place]
+def improved_cost(programs: list[ShiftProgram], first: int, place: int, path: Shifts) -> float:
+    """The cost of the cheapest path found near that of the first place, moved to another one, rounded up."""
+    program, ahead = programs[place], (first - place) % programs[0].run.batches
+    goal = np.append(_states(programs[first], path), np.zeros(ahead))
+    start = max(path.start - ahead, 0)
+    with precision():
+        return upper(program.cost(improved(program, start, goal[start + 1 + ahead : program.steps + 1 + ahead])))
 
 
-def _composed(programs: list[ShiftProgram]) -> Array:
+def composed(programs: list[ShiftProgram]) -> Array:
     """The cost of composition for each place, rounded up."""
     with precision():
         return np.array([upper(program.composition()) for program in programs])
 
 
-def _moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:
+def moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:
     """What the path of one place costs at each place, moved to where the sample is met; rounded up.
 
     The distance there is at least what the runs can be apart, and every shift a hair longer than floats say.

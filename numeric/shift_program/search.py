@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
-__all__ = ["horizon", "search"]
+__all__ = ["horizon", "improved", "search"]
 
 Array = NDArray[np.float64]
 
@@ -50,6 +50,24 @@ def search(program: ShiftProgram) -> Path | None:
         return None
     found = _Search(program.tail(length) if before else program).run()
     return Path(found.start + before, found.distance, found.shifts)
+
+
+def improved(program: ShiftProgram, start: int, goal: Array) -> Path:
+    """Propose the cheapest path near one that starts at ``start`` and goes to the states ``goal`` where it can.
+
+    Args:
+        program: any program whose numbers floats can take.
+        start: where to start.
+        goal: states at the times start + 1..T.
+    """
+    search = _Search(program)
+    z, spent, states = search.top[start : start + 1], 0.0, {start: float(search.top[start])}
+    for t in range(start, program.steps):
+        image = program.expansion(t).value(z)
+        z = np.minimum(image, goal[t - start])
+        spent += (float(image[0] - z[0]) / program.noise_at(t)) ** 2
+        states[t + 1] = float(z[0])
+    return search.path(search.refined(spent, states)[1])
 
 
 def horizon(program: ShiftProgram, share: float) -> int:
