@@ -138,21 +138,26 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     low, best = 1, at(replace(run, steps=1))
     if best.epsilon > epsilon:
         raise InputError(f"The target needs to hold after one step, got epsilon={epsilon:g}; add noise.")
-    high = 2
+    # At most proportional to the steps, so that the first try hardly ever misses the target.
+    high, leap = max(2, int(min(epsilon / max(best.epsilon, 1e-300), _MOST_STEPS))), 2
     while (more := at(replace(run, steps=high))).epsilon <= epsilon:
         if high >= _MOST_STEPS:
             raise InputError(
                 f"vary='steps' needs a target that steps can reach, got epsilon={epsilon:g}, which holds for every "
                 f"number of steps up to {high:,}; the loss has converged below it."
             )
-        low, best, high = high, more, min(2 * high, _MOST_STEPS)
+        low, best, high, leap = high, more, min(leap * high, _MOST_STEPS), min(leap**2, 16)
+    # False position on logarithms, as in `_largest`.
+    left, right, turn = _gap(best, epsilon), _gap(more, epsilon), 0
     while high - low > 1:
-        middle = (low + high) // 2
+        turn += 1
+        share = 0.5 if turn % 3 == 0 else left / (left - right)
+        middle = min(max(round(low * (high / low) ** share), low + 1), high - 1)
         more = at(replace(run, steps=middle))
         if more.epsilon > epsilon:
-            high = middle
+            high, right, left = middle, _gap(more, epsilon), left / 2
         else:
-            low, best = middle, more
+            low, best, left, right = middle, more, _gap(more, epsilon), right / 2
     return best
 
 

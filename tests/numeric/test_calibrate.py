@@ -50,6 +50,27 @@ def test_the_most_steps() -> None:
     assert bound(replace(_RUN, steps=found.run.steps + 1), Smooth(1.0), order=2.0).epsilon > 0.3
 
 
+@pytest.mark.parametrize("target", [{"order": 2.0}, {"delta": 1e-5}], ids=["order", "delta"])
+@pytest.mark.parametrize("share", [0.05, 0.6])
+def test_few_bounds_find_the_most_steps(
+    target: dict[str, float], share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each may take seconds: doubling and halving took 60 for a million steps."""
+    asked: list[int] = []
+
+    def counted(run: NoisySGD, *args: object, **rest: object) -> object:
+        asked.append(run.steps)
+        return bound(run, *args, **rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("lastiterate.numeric.calibrate.bound", counted)
+    run = NoisySGD(1, 0.01, 1.0, 1.0, 10, batch_size=1, sampling="cyclic", diameter=2e4)
+    scale = bound(replace(run, steps=10**6), Convex(1.0), **target).epsilon  # type: ignore[arg-type]
+    found = calibrate(run, Convex(1.0), epsilon=share * scale, vary="steps", **target)  # type: ignore[arg-type]
+    after = replace(found.run, steps=found.run.steps + 1)
+    assert found.epsilon <= share * scale < bound(after, Convex(1.0), **target).epsilon  # type: ignore[arg-type]
+    assert len(asked) <= 24
+
+
 def test_the_widest_domain() -> None:
     found = calibrate(_RUN, Convex(1.0), epsilon=0.3, order=2.0, vary="diameter")
     assert found.epsilon <= 0.3
