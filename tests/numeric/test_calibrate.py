@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -52,22 +53,20 @@ def test_the_most_steps() -> None:
 
 @pytest.mark.parametrize("target", [{"order": 2.0}, {"delta": 1e-5}], ids=["order", "delta"])
 @pytest.mark.parametrize("share", [0.05, 0.6])
-def test_few_bounds_find_the_most_steps(
-    target: dict[str, float], share: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_bounds_find_the_most_steps(target: dict[str, Any], share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each may take seconds: doubling and halving took 60 for a million steps."""
     asked: list[int] = []
 
-    def counted(run: NoisySGD, *args: object, **rest: object) -> object:
+    def counted(run: NoisySGD, *args: Any, **rest: Any) -> object:
         asked.append(run.steps)
-        return bound(run, *args, **rest)  # type: ignore[arg-type]
+        return bound(run, *args, **rest)
 
     monkeypatch.setattr("lastiterate.numeric.calibrate.bound", counted)
     run = NoisySGD(1, 0.01, 1.0, 1.0, 10, batch_size=1, sampling="cyclic", diameter=2e4)
-    scale = bound(replace(run, steps=10**6), Convex(1.0), **target).epsilon  # type: ignore[arg-type]
-    found = calibrate(run, Convex(1.0), epsilon=share * scale, vary="steps", **target)  # type: ignore[arg-type]
+    scale = bound(replace(run, steps=10**6), Convex(1.0), **target).epsilon
+    found = calibrate(run, Convex(1.0), epsilon=share * scale, vary="steps", **target)
     after = replace(found.run, steps=found.run.steps + 1)
-    assert found.epsilon <= share * scale < bound(after, Convex(1.0), **target).epsilon  # type: ignore[arg-type]
+    assert found.epsilon <= share * scale < bound(after, Convex(1.0), **target).epsilon
     assert len(asked) <= 24
 
 
