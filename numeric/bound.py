@@ -6,7 +6,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.candidate import Candidate
+from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.candidates import least
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption

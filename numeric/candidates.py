@@ -5,8 +5,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from lastiterate.numeric.accounting.candidate import Candidate
-from lastiterate.numeric.accounting.dominating import DominatingPair
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD
@@ -14,9 +13,8 @@ from lastiterate.numeric.shift_program.fallback import plain_optimum
 from lastiterate.numeric.shift_program.float_range import extreme
 from lastiterate.numeric.shift_program.optimum import Optimum, worst_position
 from lastiterate.numeric.shuffling.shuffled import mean_at_delta, mean_routes, worst_routes
-from lastiterate.numeric.subsampling.dp import converted
 from lastiterate.numeric.subsampling.poisson import poisson_routes
-from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
+from lastiterate.numeric.subsampling.without_replacement import converted, without_replacement_routes
 
 __all__ = ["candidates", "least"]
 

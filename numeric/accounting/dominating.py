@@ -1,4 +1,4 @@
-"""A dominating pair of last iterates: one Gaussian release composed with independent sampled Gaussian ones.
+"""Dominating pairs of last iterates: one Gaussian release composed with sampled Gaussian ones; bounds that use them.
 
 Every bound has this form. The shifts of a window cost one Gaussian of mu^2 = sum a_t^2 / ((1 - beta_t) sigma_t^2);
 where batches are random, the change of the data in step t of the window costs one sampled Gaussian with the share
@@ -23,8 +23,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, inf
+from typing import Protocol
 
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_delta
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.accounting.conversion import quick_rdp_to_delta, rdp_to_dp
 from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
 from lastiterate.numeric.accounting.pld_fft import Composition
 from lastiterate.numeric.accounting.pld_lattice import Release
@@ -32,7 +36,7 @@ from lastiterate.numeric.divergences import replacement_step, s_up
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 
-__all__ = ["HIGH_ORDER", "LEAST_MULTIPLIER", "DominatingPair", "SampledStep", "step_rdp"]
+__all__ = ["HIGH_ORDER", "LEAST_MULTIPLIER", "Candidate", "DominatingPair", "SampledStep", "step_rdp"]
 
 LEAST_MULTIPLIER = 1 / 9
 HIGH_ORDER = 1000.0
@@ -224,3 +228,70 @@ def _delta(pair: DominatingPair, side: str, epsilon: float) -> float:
                 return min(best, better)
             best = better
     return best
+
+
+class Shifts(Protocol):
+    """A path of the shift program; its shifts are lengths, shape (T - start,)."""
+
+    @property
+    def shifts(self) -> NDArray[np.float64]: ...
+
+
+class Solution(Protocol):
+    """A feasible path, and the share of its cost that a better one could save at most, or None."""
+
+    @property
+    def path(self) -> Shifts: ...
+
+    @property
+    def gap(self) -> float | None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An upper bound of the privacy loss of the last iterate, in both directions.
+
+    Attributes:
+        route: how it was found.
+        claim: key of the ledger's claim behind it.
+        window: (tau, T), the steps that are paid for.
+        pair: dominates the last iterates, outside an event of chance ``pair.failure``.
+        renyi: (order, epsilon) of an RDP bound that replaces ``pair`` where numbers are asked for, or None.
+        optimum: the path of the shift program, where there is one.
+        position: the batch of an epoch (from 0) in which a differing sample costs most, where batches are fixed.
+        share: share of the noise variance that hides the change of the data, on average over the window, where batches
+            are random.
+    """
+
+    route: str
+    claim: str
+    window: tuple[int, int]
+    pair: DominatingPair
+    renyi: tuple[float, float] | None = None
+    optimum: Solution | None = None
+    position: int | None = None
+    share: float | None = None
+
+    def rdp(self, order: float) -> float:
+        """Epsilon of (order, epsilon)-RDP, rounded up. A Renyi divergence grows with its order.
+
+        Raises:
+            InputError: nothing is known at this order.
+        """
+        if self.renyi is not None and order <= self.renyi[0]:
+            return self.renyi[1]
+        return self.pair.rdp(order)
+
+    def dp(self, delta: float) -> float:
+        """Epsilon of (epsilon, delta)-DP, rounded up."""
+        return self.pair.dp(delta) if self.renyi is None else rdp_to_dp(*self.renyi, delta)
+
+    def delta(self, epsilon: float) -> float:
+        """Delta of (epsilon, delta)-DP, rounded up; epsilon is at least 0."""
+        return self.pair.delta(epsilon) if self.renyi is None else quick_rdp_to_delta(*self.renyi, epsilon)
+
+    def value(self, order: float | None, delta: float | None) -> float:
+        """Epsilon at the order or at the delta that is given; without either mu^2."""
+        if delta is not None:
+            return self.dp(delta)
+        return self.pair.cost if order is None else self.rdp(order)

@@ -22,6 +22,7 @@ from lastiterate.numeric.losses.moduli import (
     Smooth,
     Sum,
     constant,
+    described_assumption,
     parts_of,
 )
 from lastiterate.numeric.losses.tabulated import Tabulated
@@ -169,13 +170,3 @@ class Minimum(Assumption):
     @property
     def statement(self) -> str:
         return "all of: " + "; ".join(part.statement for part in self.parts)
-
-
-def described_assumption(assumption: object) -> Assumption:
-    """The assumption itself, or an `InputError` where it is none."""
-    if not isinstance(assumption, Assumption):
-        raise InputError(
-            f"assumption needs one of lastiterate.numeric.losses.assumptions, got assumption={assumption!r}; "
-            "for example Smooth(1.0)."
-        )
-    return assumption

@@ -73,6 +73,16 @@ class Assumption(ABC):
         """The assumption in words, for the reader of a bound."""
 
 
+def described_assumption(assumption: object) -> Assumption:
+    """The assumption itself, or an `InputError` where it is none."""
+    if not isinstance(assumption, Assumption):
+        raise InputError(
+            f"assumption needs one of lastiterate.numeric.losses.assumptions, got assumption={assumption!r}; "
+            "for example Smooth(1.0)."
+        )
+    return assumption
+
+
 class Modulus(Assumption):
     """A modulus of continuity of every per-sample gradient, over distances inside the domain."""
 

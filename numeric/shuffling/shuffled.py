@@ -24,8 +24,7 @@ from math import inf, isfinite, sqrt
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.accounting.candidate import Candidate
-from lastiterate.numeric.accounting.dominating import DominatingPair
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD

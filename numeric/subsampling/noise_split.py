@@ -20,13 +20,12 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.accounting.dominating import HIGH_ORDER, LEAST_MULTIPLIER, DominatingPair, SampledStep
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import upper
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.step_rdp_table import PriceTable, approximate_prices
 
-__all__ = ["EPS", "KINDS", "Shares", "SplitWindow", "quantiles"]
+__all__ = ["EPS", "KINDS", "PriceTable", "Shares", "SplitWindow", "approximate_prices", "quantiles"]
 
 Array = NDArray[np.float64]
 
@@ -39,6 +38,49 @@ _NODES = 96
 KINDS = 8
 """Multipliers in a window: each has to be priced with certainty in the end."""
 _LEAST_SHARE = 0.01
+_POINTS = 160
+
+
+@dataclass(frozen=True, eq=False)
+class PriceTable:
+    """Per-step RDP over a range of noise, in floats: the vertices of the lower convex hull, multipliers rising.
+
+    S of `dominating.step_rdp` depends on the noise alone, as a multiple of the move. Among nodes of the multiplier, the
+    one that minimises S + pull multiplier^2 is a vertex of the hull of (multiplier^2, S), so that one sorted table of
+    slopes answers for every pull at once. ``multiplier`` and ``price`` have shape (k,).
+
+    Slopes are of shape (k - 1,): of the price over the square of the multiplier, rising towards 0.
+    """
+
+    multiplier: Array
+    price: Array
+    slope: Array
+
+    @classmethod
+    def over(cls, multipliers: Array, prices: Array) -> "PriceTable":
+        """The hull of the given nodes, multipliers rising."""
+        kept: list[int] = []
+        square = multipliers**2
+        for k in range(len(square)):
+            while len(kept) > 1:
+                i, j = kept[-2:]
+                rise = (prices[j] - prices[i]) * (square[k] - square[j])
+                if rise < (prices[k] - prices[j]) * (square[j] - square[i]):
+                    break
+                kept.pop()
+            kept.append(k)
+        x, y = square[kept], prices[kept]
+        return cls(multipliers[kept], y, np.diff(y) / np.diff(x))
+
+    def best(self, pull: Array, most: Array) -> NDArray[np.int64]:
+        """Vertices that minimise price + pull multiplier^2, of those with a multiplier below ``most``.
+
+        Args:
+            pull: what a unit of squared multiplier costs, at least 0.
+            most: the whole noise of each step as a multiplier; the first vertex is taken to be below it.
+        """
+        free = np.searchsorted(self.slope, -pull)
+        return np.asarray(np.minimum(free, np.searchsorted(self.multiplier, most) - 1).clip(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,3 +213,54 @@ def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
     """At most `KINDS` of the nodes, spread over the steps that use them; the least and the greatest are kept."""
     places = np.linspace(0, len(chosen) - 1, KINDS).round().astype(int)
     return np.unique(nodes[np.sort(chosen)[places]])
+
+
+def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
+    """S at each multiplier, to about four digits. Arguments as `dominating.step_rdp`, shape (k,)."""
+    whole = order / (2 * multipliers**2)
+    if rate >= 1 or order > HIGH_ORDER:
+        return np.asarray(whole)
+    known = multipliers >= LEAST_MULTIPLIER
+    found = whole.copy()
+    if known.any():
+        shift = 1 / multipliers[known]
+        log_excess = _log_excess(rate, shift, order, replaced=adjacency == "replace")
+        found[known] = np.logaddexp(0.0, log_excess) / (order - 1)
+    return np.asarray(np.minimum(found, whole))
+
+
+def _log_excess(q: float, g: Array, alpha: float, *, replaced: bool) -> Array:
+    """Logarithm of the expected excess over 1: the trapezoid rule where the integrand is large, found by looking."""
+    left, right = (g / 2, alpha * g + 8) if replaced else (np.full_like(g, -8.0), alpha * g + 8)
+    width = np.zeros_like(g)
+    total = np.zeros_like(g)
+    for points in (_POINTS, _POINTS, _POINTS):
+        x = np.linspace(left, right, points, axis=1)
+        value = _log_integrand(q, g[:, None], alpha, x, replaced=replaced)
+        peak = value.max(axis=1)
+        width = x[:, 1] - x[:, 0]
+        total = peak + np.log(np.exp(value - peak[:, None]).sum(axis=1) * width / np.sqrt(2 * np.pi))
+        large = value > peak[:, None] - 25
+        rows = np.arange(len(g))
+        left = np.maximum(x[rows, large.argmax(axis=1)] - width, left)
+        right = np.minimum(x[rows, points - 1 - large[:, ::-1].argmax(axis=1)] + width, right)
+    return np.asarray(total)
+
+
+def _log_integrand(q: float, g: Array, alpha: float, x: Array, *, replaced: bool) -> Array:
+    u = g * x - g * g / 2
+    tilt = np.expm1(np.minimum(u, 500.0))
+    log_r = np.where(u > 500, np.log(q) + u, np.log1p(q * tilt))
+    power = alpha * log_r
+    if replaced:
+        part = -np.expm1((1 - alpha) * log_r)
+        rest = np.where(power > 30, 0.0, np.expm1(np.minimum(power, 30.0)) * part)
+        far = power + np.log(np.maximum(part, 1e-300))
+    else:
+        move = np.minimum(q * tilt, 1e30)
+        exact = np.expm1(np.minimum(power, 30.0)) - alpha * move
+        series = alpha * (alpha - 1) / 2 * move**2 * (1 + (alpha - 2) / 3 * move)
+        rest = np.where(np.abs(alpha * move) < 1e-3, series, exact)
+        far = power + np.log(np.maximum(1 - alpha * np.exp((1 - alpha) * np.maximum(log_r, 0.0)), 1e-300))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(power > 30, far, np.log(np.maximum(rest, 0.0))) - x * x / 2)

@@ -15,8 +15,15 @@ from math import exp, inf, isfinite, log
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.subsampling.noise_split import EPS, KINDS, Shares, SplitWindow, quantiles
-from lastiterate.numeric.subsampling.step_rdp_table import PriceTable, approximate_prices
+from lastiterate.numeric.subsampling.noise_split import (
+    EPS,
+    KINDS,
+    PriceTable,
+    Shares,
+    SplitWindow,
+    approximate_prices,
+    quantiles,
+)
 
 __all__ = ["straight_windows"]
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.shift_program.program import run_forward
-from lastiterate.numeric.subsampling.noise_split import EPS, KINDS, Shares, SplitWindow, quantiles
-from lastiterate.numeric.subsampling.step_rdp_table import PriceTable
+from lastiterate.numeric.subsampling.noise_split import EPS, KINDS, PriceTable, Shares, SplitWindow, quantiles
 
 __all__ = ["curved_windows"]
 

@@ -30,7 +30,7 @@ from math import isfinite, log
 
 from flint import arb
 
-from lastiterate.numeric.accounting.candidate import Candidate
+from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.losses.expansion import Expansion, Plus
 from lastiterate.numeric.rounding import exact, precision, upper
@@ -40,7 +40,9 @@ from lastiterate.numeric.shift_program.optimum import Optimum, optimum
 from lastiterate.numeric.shift_program.paths import GeometricPath
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.binomial_tails import least_range
-from lastiterate.numeric.subsampling.common import (
+from lastiterate.numeric.subsampling.noise_split import Shares
+from lastiterate.numeric.subsampling.poisson_blocks import BlockShares, block
+from lastiterate.numeric.subsampling.without_replacement import (
     CLOSE,
     composition,
     moved,
@@ -50,8 +52,6 @@ from lastiterate.numeric.subsampling.common import (
     window_of_shifts,
     worst_batches,
 )
-from lastiterate.numeric.subsampling.noise_split import Shares
-from lastiterate.numeric.subsampling.poisson_blocks import BlockShares, block
 
 __all__ = ["mixed_rdp", "poisson_routes"]
 

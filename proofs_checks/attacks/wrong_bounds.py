@@ -14,7 +14,7 @@ from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.shift_program.affine import untested
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.common import moved, rate
+from lastiterate.numeric.subsampling.without_replacement import moved, rate
 
 __all__ = ["WRONG_BOUNDS"]
 

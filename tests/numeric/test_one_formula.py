@@ -30,7 +30,8 @@ from lastiterate.numeric.shift_program import affine, fallback
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
 from lastiterate.numeric.shuffling.schedule import View
-from lastiterate.numeric.subsampling import binomial_tails, common, poisson, poisson_blocks
+from lastiterate.numeric.subsampling import binomial_tails, poisson, poisson_blocks
+from lastiterate.numeric.subsampling.without_replacement import moved, rate
 from lastiterate.symbolic import gaussian, shift_program
 from lastiterate.symbolic.formulas import accounting, divergences, losses, update
 
@@ -185,11 +186,11 @@ PAIRS = (
     Pair("subsampling.poisson._Sized.expansion", lambda p: p.z + update.moved(p.eta, p.K, p.b),
          lambda p: poisson._Sized(Convex(p("L")), 0, int(p.b)).expansion(run(p), 0, differs=True).ball(exact(p("z"))),
          BALL, wants=lambda p: p.eta * p.L <= 2),
-    Pair("subsampling.common.moved", lambda p: update.moved(S.One, p.K, p.b),
-         lambda p: common.moved(run(p, "poisson"))),
-    Pair("subsampling.common.moved (replace)", lambda p: update.sensitivity(S.One, p.K, p.b),
-         lambda p: common.moved(run(p, "without_replacement"))),
-    Pair("subsampling.common.rate", lambda p: p.b / p.n, lambda p: common.rate(run(p, "poisson"))),
+    Pair("subsampling.without_replacement.moved", lambda p: update.moved(S.One, p.K, p.b),
+         lambda p: moved(run(p, "poisson"))),
+    Pair("subsampling.without_replacement.moved (replace)", lambda p: update.sensitivity(S.One, p.K, p.b),
+         lambda p: moved(run(p, "without_replacement"))),
+    Pair("subsampling.without_replacement.rate", lambda p: p.b / p.n, lambda p: rate(run(p, "poisson"))),
     Pair("subsampling.poisson_blocks.block",
          lambda p: update.block_contraction(p.eta, p.m, Integer(20), Integer(block_low()), Integer(3)),
          lambda p: block(p).contraction, wants=short),

@@ -12,9 +12,8 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, 
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling import noise_split_affine, noise_split_general
-from lastiterate.numeric.subsampling.common import moved, rate, same_data, split_windows
-from lastiterate.numeric.subsampling.noise_split import Shares
-from lastiterate.numeric.subsampling.step_rdp_table import approximate_prices
+from lastiterate.numeric.subsampling.noise_split import Shares, approximate_prices
+from lastiterate.numeric.subsampling.without_replacement import moved, rate, same_data, split_windows
 
 _RUN = NoisySGD(
     6, 0.5, 0.2, 1.0, dataset_size=50, batch_size=5, sampling="without_replacement", diameter=0.5

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.accounting.dominating import step_rdp
-from lastiterate.numeric.subsampling.step_rdp_table import PriceTable, approximate_prices
+from lastiterate.numeric.subsampling.noise_split import PriceTable, approximate_prices
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
