@@ -34,6 +34,7 @@ _UNRELATED = frozenset(
         "recompute.py",
         "report.py",
         "describe.py",
+        "statement.py",
         "dominance.py",
         "selection.py",
         "figures",

@@ -9,6 +9,7 @@ given as plain text.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false, reportGeneralTypeIssues=false
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from html.entities import html5
 from typing import Any, Final
@@ -18,13 +19,15 @@ import sympy as sp
 from markupsafe import Markup, escape
 from sympy.printing.mathml import MathMLPresentationPrinter
 
-__all__ = ["display", "inline", "relation_sign", "row"]
+from lastiterate.proofs_checks.statement import Line
+
+__all__ = ["as_html", "inline", "relation_sign", "row"]
 
 WIDE: Final = 260
 """A displayed formula of more elements than this is wider than a sheet of paper; in print it is plain text instead."""
 
 _ENTITY = re.compile(r"&(?!lt;|gt;|amp;)(\w+;)")
-_SIGNS: Final = {"==": "=", "<=": "≤", "<": "<", "<= and attained": "≤", "<~": "≲", "~": "∼"}
+_SIGNS: Final = {"==": "=", "<=": "≤", "<": "<", "<= and attained": "≤", "<~": "≲", ">>": "≫", "~": "∼"}
 
 
 class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
@@ -128,9 +131,20 @@ def row(*parts: sp.Basic | str) -> Markup:
     return _math(parts, block=True)
 
 
-def display(left: sp.Basic, relation: str, right: sp.Basic) -> Markup:
-    """``left relation right`` as a formula of one line."""
-    return row(left, relation_sign(relation), right)
+def as_html(lines: Iterable[Line]) -> Iterator[Markup]:
+    """Lines of a check or a statement, as formulas and paragraphs."""
+    for line in lines:
+        if line.sentence:
+            parts = (_inlined(part) for part in line.parts)
+            yield Markup("<p>{}</p>").format(Markup(line.sentence).format(*parts))  # noqa: S704 - sentences of ours
+        else:
+            yield row(*(relation_sign(part) if isinstance(part, str) else part for part in line.parts))
+
+
+def _inlined(part: object) -> Markup:
+    if isinstance(part, str):
+        return Markup("{}").format(relation_sign(part))
+    return inline(part)
 
 
 def relation_sign(relation: str) -> str:

@@ -12,10 +12,10 @@ from lastiterate.proofs_checks.describe import symbols
 from lastiterate.proofs_checks.dominance import Pair
 from lastiterate.proofs_checks.pages.charts import stacked_bars
 from lastiterate.proofs_checks.pages.entries import Entry, by_engine, by_paper, paper_title
-from lastiterate.proofs_checks.pages.formulas import quantified, statement
-from lastiterate.proofs_checks.pages.mathml import inline, relation_sign
+from lastiterate.proofs_checks.pages.mathml import as_html, inline, relation_sign
 from lastiterate.proofs_checks.pages.plots import plot
 from lastiterate.proofs_checks.report import summary
+from lastiterate.proofs_checks.statement import of_check, quantified
 from lastiterate.proofs_checks.verdict import Counterexample, Verdict
 from lastiterate.symbolic.claim import Check, Claim, Role
 from lastiterate.symbolic.items import Item
@@ -34,8 +34,8 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(
-        quantified=quantified,
-        statement=statement,
+        quantified=lambda said: as_html(quantified(said)),
+        statement=lambda check: as_html(of_check(check)),
         inline=inline,
         sign=relation_sign,
         letter=_letter,

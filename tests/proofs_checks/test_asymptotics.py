@@ -3,8 +3,8 @@
 import pytest
 import sympy as sp
 
-from lastiterate.proofs_checks.describe import formula
 from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import Asymptotic, Engine, Unbounded
 from lastiterate.symbolic.notation import D, T, alpha, growth, n, x, y
@@ -108,9 +108,9 @@ def test_other_checks_are_refused():
         asymptotics.decide(Value(ONE, "1"), ())
 
 
-def test_both_have_a_formula():
-    assert formula(Asymptotic(x, y, ONE)).endswith("by constant 1")
-    assert formula(Asymptotic(x, y, path={x: N, y: 1 / N}, given=(x > y,))).endswith(
-        "given x > y\nby path x = N, y = 1/N"
+def test_both_have_a_statement():
+    assert as_text(of_check(Asymptotic(x, y, ONE))).endswith("With the constant 1.")
+    assert as_text(of_check(Asymptotic(x, y, path={x: N, y: 1 / N}, given=(x > y,)))).endswith(
+        "Tried on the path x = N, y = 1/N.\nGiven x > y."
     )
-    assert formula(Unbounded(x, y, {x: N, y: 1 / N})).endswith("on the path x = N, y = 1/N")
+    assert as_text(of_check(Unbounded(x, y, {x: N, y: 1 / N}))).endswith("on the path x = N, y = 1/N.")

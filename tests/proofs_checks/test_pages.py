@@ -17,9 +17,9 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.pages.charts import curves, stacked_bars
 from lastiterate.proofs_checks.pages.entries import by_engine, by_paper, entries
 from lastiterate.proofs_checks.pages.folder import files, write_folder
-from lastiterate.proofs_checks.pages.formulas import statement
-from lastiterate.proofs_checks.pages.mathml import inline, row
+from lastiterate.proofs_checks.pages.mathml import as_html, inline, row
 from lastiterate.proofs_checks.pages.page import ledger_page, mapping_page
+from lastiterate.proofs_checks.statement import of_check
 from lastiterate.symbolic.claim import Identity, Inequality, Step, UpperBound, Value
 from lastiterate.symbolic.items import Item
 from lastiterate.symbolic.ledger import CLAIMS
@@ -72,7 +72,7 @@ def test_what_sympy_cannot_print_is_plain_text(monkeypatch):
 def test_every_formula_of_the_ledger_is_well_formed_and_none_falls_back():
     for claim in CLAIMS:
         for check in [*claim.checks, *claim.mutants]:
-            for line in statement(check):
+            for line in as_html(of_check(check)):
                 ET.fromstring(f"<div>{line}</div>")  # noqa: S314
                 assert "<code>" not in line or isinstance(check, UpperBound)
                 assert "<pre>" not in line

@@ -254,7 +254,7 @@ def test_describe_shows_everything(make_claim):
         "sensitivity of one step",
         "u(t) = c⋅u(t - 1) + s",
         "x <= y",
-        "given x < y",
+        "Given x < y.",
         "Mutant no cross term: rejected",
         "at x = ",
         "as far as it goes",

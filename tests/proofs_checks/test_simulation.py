@@ -6,10 +6,10 @@ import sympy as sp
 from scipy import stats
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.describe import formula
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.simulation import FAILURE, GROUPS, interval
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment, Range
+from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import Simulated
 from lastiterate.symbolic.notation import K, b, dim, ell, eta, nu, p, sigma_A, sigma_dp, stab
@@ -118,7 +118,7 @@ def test_intervals_of_the_median_of_means_hold_the_mean():
 
 
 def test_the_formula_names_quantity_parameters_and_tolerance():
-    shown = formula(TRUE[0])
+    shown = as_text(of_check(TRUE[0]))
     assert "mean of noise_energy ==" in shown
     assert "within 1/2" in shown
     assert "dim = 5" in shown

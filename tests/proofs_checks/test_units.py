@@ -4,9 +4,9 @@ import pytest
 import sympy as sp
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.describe import formula
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.units import parse_unit, unit_text
+from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import Units
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, j, lam, m, n, r, sigma, sigma_dp, x, y, z
@@ -103,6 +103,6 @@ def test_a_unit_that_is_no_product_says_so():
 
 
 def test_the_formula_names_the_units_that_the_check_adds():
-    shown = formula(Units(r * x, D, {r: "1"}))
+    shown = as_text(of_check(Units(r * x, D, {r: "1"})))
     assert "adds like things" in shown
-    assert "where r is in [1]" in shown
+    assert "Here r in [1]." in shown

@@ -1,0 +1,135 @@
+"""Checks and quantified statements as lines, displayed formulas and sentences with formulas, for every output."""
+
+# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false
+
+from collections.abc import Iterable, Iterator
+from textwrap import fill
+from typing import Any, Final, NamedTuple
+
+import sympy as sp
+from sympy.core.relational import Relational
+from sympy.printing.pretty.pretty import PrettyPrinter
+from sympy.printing.pretty.stringpict import prettyForm
+
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Check,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    RandomPoints,
+    Recursion,
+    Simulated,
+    Unbounded,
+    Units,
+    UpperBound,
+    Value,
+)
+from lastiterate.symbolic.notation import PREVIOUS
+from lastiterate.symbolic.statement import Exists, ForAll, Statement
+
+__all__ = ["Line", "as_text", "of_check", "quantified"]
+
+_WIDEST: Final = 180
+"""Columns that a formula may take; a wider one is written in a line and wrapped."""
+
+
+class Line(NamedTuple):
+    """A line of a statement.
+
+    Attributes:
+        parts: Sympy expressions and texts; in a displayed formula a text is a sign.
+        sentence: with a place {} for every part; "" for a displayed formula.
+    """
+
+    parts: tuple[Any, ...]
+    sentence: str = ""
+
+
+def of_check(check: Check) -> Iterator[Line]:
+    """The lines of a check."""
+    if isinstance(check, Identity):
+        yield Line((check.left, "=", check.right))
+    elif isinstance(check, Inequality | IntervalInequality | RandomPoints):
+        yield Line((check.left, check.relation.value, check.right))
+    elif isinstance(check, Asymptotic | Unbounded):
+        yield Line((check.left, "<~" if isinstance(check, Asymptotic) else ">>", check.right))
+    elif isinstance(check, Units):
+        yield Line((check.left, "~", check.right))
+        yield Line((), "Every sum adds like things, and the sides are alike.")
+        yield from _listed("Here", "{} in [{}]", check.units.items())
+    elif isinstance(check, Recursion):
+        u, index = sp.Function("u"), check.index
+        yield Line((u(check.start), "=", check.initial))
+        yield Line((u(index), "=", check.step.xreplace({PREVIOUS: u(index - 1)})))
+        yield Line((), "is solved by")
+        yield Line((u(index), "=", check.closed_form))
+    elif isinstance(check, Value):
+        yield Line((check.expression,))
+        yield Line((check.printed,), "is printed as {}.")
+    elif isinstance(check, Simulated):
+        within = (" within {}", (check.tolerance,)) if check.tolerance else ("", ())
+        yield Line((check.quantity, check.relation.value, check.value, *within[1]), "The mean of {} {} {}" + within[0])
+        yield from _listed("at", "{} = {}", check.parameters.items())
+    elif isinstance(check, UpperBound):
+        yield Line(
+            (sp.Symbol("alpha"), check.bound),
+            "The Rényi divergence of order {} between the last iterates, either law first, is at most {}.",
+        )
+        yield from _listed(
+            "The bound sees other parameters than the run: it replaces", "{} by {}", check.altered.items()
+        )
+        yield from _listed("Attacked by the runs", "{}", ((name,) for name in check.attacks))
+    else:
+        raise TypeError(f"no statement for a check of type {type(check).__name__}")
+    if isinstance(check, IntervalInequality | RandomPoints):
+        yield from _listed("On the box", "{} in [{}, {}]", ((s, *ends) for s, ends in check.box.items()))
+    if isinstance(check, Asymptotic) and check.constant is not None:
+        yield Line((check.constant,), "With the constant {}.")
+    if isinstance(check, Asymptotic | Unbounded):
+        lead = "Tried on the path" if isinstance(check, Asymptotic) else "No constant serves on the path"
+        yield from _listed(lead, "{} = {}", check.path.items())
+    if isinstance(check, Asymptotic | Unbounded | Inequality):
+        yield from _listed("Given", "{}", ((premise,) for premise in check.given))
+    if isinstance(check, Inequality):
+        yield from _listed("Attained where", "{}", ((condition,) for condition in check.attained))
+
+
+def _listed(lead: str, each: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Line]:
+    """A sentence that lists the rows, if there are any."""
+    found = list(rows)
+    if found:
+        parts = tuple(part for row in found for part in row)
+        yield Line(parts, f"{lead} {', '.join([each] * len(found))}.")
+
+
+def quantified(said: Statement) -> Iterator[Line]:
+    """The lines of a statement: its quantifiers with their conditions, then what holds."""
+    if not isinstance(said, ForAll | Exists):
+        yield Line((said.lhs, said.rel_op, said.rhs) if isinstance(said, Relational) else (said,))
+        return
+    opening = "For all" if isinstance(said, ForAll) else "For some"
+    places = [", ".join(["{}"] * len(parts)) for parts in (said.variables, said.conditions)]
+    sentence = f"{opening} {' with '.join(filter(None, places))}:"
+    yield Line((*said.variables, *said.conditions), sentence)
+    yield from quantified(said.body)
+
+
+def as_text(lines: Iterable[Line]) -> str:
+    """Lines for a terminal; a formula may take several."""
+    return "\n".join(
+        fill(line.sentence.format(*line.parts), _WIDEST) if line.sentence else _displayed(line.parts) for line in lines
+    )
+
+
+def _displayed(parts: tuple[Any, ...]) -> str:
+    printer = PrettyPrinter({"use_unicode": True, "wrap_line": False})
+    form = prettyForm("")
+    for part in parts:
+        sign = f" {part} " if isinstance(part, str) else "" if isinstance(part, sp.Expr | int) else sp.sstr(part)
+        form = prettyForm(*form.right(prettyForm(sign) if sign else printer._print(sp.sympify(part, strict=True))))
+    if form.width() > _WIDEST:
+        return fill(" ".join(map(str, parts)), _WIDEST, break_long_words=False)
+    return "\n".join(line.rstrip() for line in str(form).splitlines())
