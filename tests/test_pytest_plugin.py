@@ -24,7 +24,11 @@ def collect(tmp_path):
     def run(files, *arguments):
         for name, text in files.items():
             (tmp_path / name).write_text(text)
-        environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "LASTITERATE_CACHE_DIR": str(tmp_path / ".cache")}
+        environment = os.environ | {
+            "PYTHONPATH": str(ROOT / "src"),
+            "LASTITERATE_CACHE_DIR": str(tmp_path / ".cache"),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        }
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "pytest", "-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", *arguments],
             cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
@@ -55,7 +59,7 @@ def test_each_claim_is_a_test_and_failures_are_a_few_lines(collect):
 
 def test_a_lock_file_written_by_several_workers_is_what_counts_afterwards(collect, tmp_path):
     files = {"claims/right.py": TEMPLATE, "claims/wrong.py": WRONG}
-    code, out = collect(files, "--lastiterate", "--lastiterate-update-lock", "-n", "2")
+    code, out = collect(files, "--lastiterate", "--lastiterate-update-lock", "-p", "xdist", "-n", "2")
     assert code == 0, out
     lock = json.loads((tmp_path / "lastiterate.lock.json").read_text())
     assert {key: entry["verdict"] for key, entry in lock.items()} == {

@@ -83,6 +83,7 @@ class Reader:
             "LASTITERATE_CACHE_DIR": str(self.folder.parent / "cache"),
             "XDG_CACHE_HOME": str(self.folder.parent / "cache"),
             "OMP_NUM_THREADS": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # other plugins take longer to load than a page's claims to decide
             **more,
         }
         done = subprocess.run(  # noqa: S603

@@ -204,8 +204,8 @@ def test_modules_of_claims(times: int, tmp_path: Path) -> None:
     for k in range(1, count):
         (tmp_path / "claims" / f"cut_{k}.py").write_bytes(template[: len(template) * k // count])
     command = [sys.executable, "-m", "pytest", "--lastiterate", "--import-mode=importlib", "-q", str(tmp_path)]
-    command += ["-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command += ["-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)  # noqa: S603
     assert "INTERNALERROR" not in done.stdout + done.stderr
     assert done.returncode in (0, 1, 2), done.stdout
