@@ -15,7 +15,7 @@ _MODULES = {"full": 10, "cyclic": 12, "shuffled": 16, "without_replacement": 15,
 """The most modules of numeric/ that a run of each scheme may pass."""
 
 
-@pytest.mark.parametrize("folder", ["symbolic", "numeric", "proofs_checks"])
+@pytest.mark.parametrize("folder", ["symbolic", "numeric", "runtime", "proofs_checks", ""])
 def test_no_room_of_a_folder_imports_upwards(folder: str) -> None:
     assert rooms(folder).circles == rooms(folder).up == []
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, real
 from lastiterate.runtime.constants.fit import trusted
-from lastiterate.runtime.constants.pair_table import Kind, PairTable
+from lastiterate.runtime.pair_table import Kind, PairTable
 
 __all__ = ["Extrapolation", "extrapolate"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Tabulated
 from lastiterate.numeric.run import real
-from lastiterate.runtime.constants.pair_table import Kind, PairTable
+from lastiterate.runtime.pair_table import Kind, PairTable
 
 __all__ = ["TRUSTED_ERROR", "Constants", "Envelope", "envelope_of", "orders", "read_off", "trusted"]
 

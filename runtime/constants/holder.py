@@ -21,16 +21,17 @@ from lastiterate.numeric.run import NoisySGD, count, described_run, positive
 from lastiterate.runtime.constants.distributed import joined, local_device, team
 from lastiterate.runtime.constants.fit import envelope_of, orders, read_off
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.pairs import measure_center, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.store import PairStore
+from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.memory import says_when_memory_runs_out
+from lastiterate.runtime.pair_table import Kind, PairTable
+from lastiterate.runtime.random_streams import seed_of, stream
 from lastiterate.runtime.threads import threads_of_torch
-from lastiterate.runtime.training.descent import seed_of, spread, stream, train
-from lastiterate.runtime.workloads.fingerprint import fingerprint
+from lastiterate.runtime.training.descent import spread, train
 from lastiterate.runtime.workloads.nonsmooth import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 

@@ -21,7 +21,7 @@ import numpy as np
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Blocks, Holder, Minimum, Modulus
 from lastiterate.runtime.constants.fit import Constants, Envelope, envelope_of, read_off
-from lastiterate.runtime.constants.pair_table import Kind, PairTable
+from lastiterate.runtime.pair_table import Kind, PairTable
 
 __all__ = ["Layer", "combined", "layers_of"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
+from lastiterate.runtime.pair_table import Kind, PairTable
 
 __all__ = ["FLOOR_ULPS", "measure_center", "measure_pairs", "own_streams"]
 

@@ -15,7 +15,7 @@ from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants, Envelope
 from lastiterate.runtime.constants.layers import Layer, combined
-from lastiterate.runtime.constants.pair_table import Kind, Subset
+from lastiterate.runtime.pair_table import Kind, Subset
 
 __all__ = ["HolderEstimate"]
 

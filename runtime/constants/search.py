@@ -33,7 +33,8 @@ from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, clip_factor, difference, norm
-from lastiterate.runtime.training.descent import project, stream
+from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.training.descent import project
 
 __all__ = ["Found", "Pair", "best_pairs", "search_one", "search_pairs"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from lastiterate.numeric.store import Store
-from lastiterate.runtime.constants.pair_table import PairTable
+from lastiterate.runtime.pair_table import PairTable
 
 __all__ = ["PairStore"]
 

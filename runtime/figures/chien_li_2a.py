@@ -9,8 +9,8 @@ from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.plotting.style import COLORS, paler, spaced
 from lastiterate.numeric.published.evaluators import EVALUATORS, run_of
-from lastiterate.runtime.constants.pair_table import Kind
 from lastiterate.runtime.constants.record import HolderEstimate
+from lastiterate.runtime.pair_table import Kind
 
 __all__ = ["ORDERS", "figure_2a"]
 

@@ -170,8 +170,9 @@ def _plain(
     import torch
 
     from lastiterate.runtime.figures.learning import stepping
+    from lastiterate.runtime.random_streams import stream
     from lastiterate.runtime.training.batches import batches
-    from lastiterate.runtime.training.descent import BATCHES, stream
+    from lastiterate.runtime.training.descent import BATCHES
 
     optimiser = torch.optim.SGD(module.parameters(), lr=run.step_size_at(0))
     each = torch.func.vmap(lambda output, target: workload.loss(output[None], target[None]))

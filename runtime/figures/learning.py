@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.store import Arrays
-from lastiterate.runtime.training.descent import stream
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["SPLIT", "Split", "learning_curve", "split", "stepping"]

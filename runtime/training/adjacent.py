@@ -15,8 +15,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import seed_of, stream
 from lastiterate.runtime.training.batches import batches_of_many
-from lastiterate.runtime.training.descent import project, seed_of, stream
+from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["Differing", "Pairing", "adjacent_runs", "check_sample", "in_blocks", "real_sample"]

@@ -25,19 +25,16 @@ from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, count
+from lastiterate.runtime.checkpointing import Checkpointing
 from lastiterate.runtime.gradients import Gradients, norm
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.batches import batches
-from lastiterate.runtime.training.checkpointing import Checkpointing
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["BATCHES", "Trajectory", "paper_run", "project", "seed_of", "spread", "stream", "train"]
+__all__ = ["BATCHES", "Trajectory", "paper_run", "project", "spread", "train"]
 
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
-
-_GOLDEN = 0x9E3779B97F4A7C15
-_SEEDS = 1_000_003
-"""More parts than anything with one seed has."""
 
 
 @dataclass(frozen=True)
@@ -105,21 +102,6 @@ def spread(steps: int, centers: int | None = None) -> tuple[int, ...]:
     if centers < 2:
         raise InputError(f"The first and the last iterate are always kept, got centers={centers}; give at least 2.")
     return tuple((2 * i * steps + centers - 1) // (2 * (centers - 1)) for i in range(centers))
-
-
-def stream(seed: int, purpose: int) -> torch.Generator:
-    """A generator on the CPU for one purpose of one seed: the same draws whatever the device computes on.
-
-    Torch's generator takes no more than the low 32 bits of a seed, so these must tell the streams apart. A purpose is
-    an offset of 32 bits, spread so that two powers of two, 2**40 to 2**54, meet only at seeds millions apart.
-    """
-    offset = (purpose * _GOLDEN % 2**64) >> 32
-    return torch.Generator().manual_seed((2 * seed + offset + 1) * _GOLDEN % 2**32)
-
-
-def seed_of(seed: int, part: int) -> int:
-    """The seed of one part of something with a seed: an initialisation, or a block of runs."""
-    return _SEEDS * seed + part
 
 
 def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:

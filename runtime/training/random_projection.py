@@ -20,7 +20,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import real
 from lastiterate.runtime.gradients import Gradients, clip_factor, flat
-from lastiterate.runtime.training.descent import stream
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.private import PrivateOptimiser
 
 __all__ = ["MATRICES", "RandomProjectionSGD", "layer_ranks"]

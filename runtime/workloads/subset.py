@@ -7,8 +7,8 @@ import torch
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
-from lastiterate.runtime.constants.pair_table import Subset
-from lastiterate.runtime.training.descent import stream
+from lastiterate.runtime.pair_table import Subset
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.workload import Workload
 
 __all__ = ["subset"]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.training.checkpointing import HEAD
+from lastiterate.runtime.checkpointing import HEAD
 
 __all__ = ["Weights", "put_in", "read_weights"]
 

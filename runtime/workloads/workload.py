@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.run import count
-from lastiterate.runtime.constants.pair_table import Subset
+from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.workloads.validation import raised, refuse_mixing
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 

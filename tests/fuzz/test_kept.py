@@ -132,7 +132,7 @@ def test_the_parts_of_an_estimate(times: int, tmp_path: Path) -> None:
 @both
 def test_checkpoints(times: int, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from lastiterate.runtime.training.checkpointing import read_checkpoint, write_checkpoint
+    from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 
     path = tmp_path / "state.pt"
     write_checkpoint(path, {"step": 3, "weights": torch.arange(3.0)})

@@ -31,7 +31,7 @@ from lastiterate.runtime.constants.pairs import measure_pairs
 from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.search import search_pairs
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.descent import stream
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 

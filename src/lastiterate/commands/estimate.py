@@ -226,7 +226,7 @@ def _together(found: "HolderEstimate") -> "Estimate | None":
     from lastiterate.numeric.bound import estimate
     from lastiterate.numeric.figures.chien_li_1 import SETTING
     from lastiterate.numeric.published.evaluators import run_of
-    from lastiterate.runtime.constants.pair_table import Kind
+    from lastiterate.runtime.pair_table import Kind
 
     if not all(layer.measured[Kind.SAMPLE].kept for layer in found.layers):
         return None
@@ -237,9 +237,9 @@ def _worst_case(
     workload: "Workload", found: "HolderEstimate", options: Mapping[str, Any], kind: str, folder: Path
 ) -> "WorstCaseConstants":
     """Worst-case constants of the first initialisation that was measured; finished parts are kept and found again."""
-    from lastiterate.runtime.constants.pair_table import Kind
     from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
-    from lastiterate.runtime.training.descent import seed_of
+    from lastiterate.runtime.pair_table import Kind
+    from lastiterate.runtime.random_streams import seed_of
 
     kept = {key: options[key] for key in ("radius", "centers", "dtype", "device", "memory", "threads")}
     with progress(f"{workload.name}, worst-case constants, parts", f"parts are finished and kept in {folder}") as told:

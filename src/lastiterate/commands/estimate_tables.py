@@ -10,7 +10,7 @@ from rich.table import Table
 
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.published.evaluators import EVALUATORS
-from lastiterate.runtime.constants.pair_table import Kind
+from lastiterate.runtime.pair_table import Kind
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Estimate

@@ -14,11 +14,12 @@ from torch import Tensor, nn
 
 from lastiterate.runtime.constants.curvature import curvature_along, top_curvature
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pair_table import Kind
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.constants.search import search_pairs
 from lastiterate.runtime.gradients import Gradients, norm
-from lastiterate.runtime.training.descent import paper_run, stream
+from lastiterate.runtime.pair_table import Kind
+from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 

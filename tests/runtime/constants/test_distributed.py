@@ -16,7 +16,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants import distributed, holder
 from lastiterate.runtime.constants.distributed import Team, joined, local_device, process_group, team
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pair_table import Kind, PairTable
+from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.training.descent import paper_run
 
 SOURCE = str(Path(lastiterate.__file__).parents[1])

@@ -9,12 +9,13 @@ from torch import nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.fit import envelope_of, read_off
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.pairs import measure_pairs, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.descent import paper_run, stream
+from lastiterate.runtime.pair_table import Kind, PairTable
+from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 

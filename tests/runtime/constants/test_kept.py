@@ -12,8 +12,8 @@ from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import holder
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pair_table import PairTable
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.pair_table import PairTable
 from lastiterate.runtime.training.descent import Trajectory, paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 

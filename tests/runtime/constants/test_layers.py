@@ -12,12 +12,13 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.pairs import measure_pairs, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, flat
-from lastiterate.runtime.training.descent import paper_run, stream
+from lastiterate.runtime.pair_table import Kind, PairTable
+from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 
 SMALL = Sampling(inits=2, points=60, draw=Draw.LOG_UNIFORM)

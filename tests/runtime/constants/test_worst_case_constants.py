@@ -18,10 +18,10 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import worst_case_constants as module
 from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.extreme_value import extrapolate
-from lastiterate.runtime.constants.pair_table import Kind, PairTable
 from lastiterate.runtime.constants.search import search_pairs
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.builtin import BUILTIN
 from lastiterate.runtime.workloads.loading import load_workload

@@ -14,9 +14,9 @@ from lastiterate.numeric.plotting.drawing import Curve, Status
 from lastiterate.numeric.published.evaluators import run_of
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants, Envelope
-from lastiterate.runtime.constants.pair_table import Kind
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.figures.chien_li_2a import ORDERS, figure_2a
+from lastiterate.runtime.pair_table import Kind
 
 RUN = NoisySGD(steps=200, step_size=0.1, noise_std=1e-3, clip_norm=1.0, dataset_size=150, diameter=1.0)
 

@@ -11,10 +11,10 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Store
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training import adjacent
 from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, in_blocks, real_sample
 from lastiterate.runtime.training.batches import batches_of_many
-from lastiterate.runtime.training.descent import stream
 
 CURVES = np.array([[1.0, 2.0], [30.0, 1.0], [0.1, 0.1], [5.0, 5.0], [0.5, 3.0], [2.0, 0.2], [0.3, 9.0]])
 RUN = NoisySGD(7, (0.1, 0.2, 0.1, 0.1, 0.3, 0.1, 0.1), 0.2, 1.0, 6, 2, sampling="cyclic", diameter=1.5)

@@ -11,8 +11,9 @@ from scipy.stats import chisquare
 
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.batches import batches, batches_of_many
-from lastiterate.runtime.training.descent import BATCHES, stream, train
+from lastiterate.runtime.training.descent import BATCHES, train
 
 _RUN = NoisySGD(3000, 0.1, 0.2, 1.0, dataset_size=6, batch_size=2, sampling="cyclic", diameter=1.5)
 

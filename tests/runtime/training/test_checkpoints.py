@@ -17,7 +17,7 @@ from torch.nn.functional import mse_loss
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.training.checkpointing import read_checkpoint, write_checkpoint
+from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.training.private import PrivateOptimiser
 from lastiterate.runtime.training.random_projection import RandomProjectionSGD

@@ -19,7 +19,8 @@ from lastiterate.numeric.random_projection.bound import projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.descent import stream, train
+from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.training.private import PrivateOptimiser
 from lastiterate.runtime.training.random_projection import MATRICES, RandomProjectionSGD

@@ -9,9 +9,9 @@ from torch.nn.functional import cosine_similarity
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.pair_table import Kind
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.workloads import minilm as module
 from lastiterate.runtime.workloads.cifar import _torchvision
 from lastiterate.runtime.workloads.loading import load_workload

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.workloads.fingerprint import fingerprint
 from lastiterate.runtime.workloads.weights import read_weights
 from lastiterate.runtime.workloads.workload import Workload
 

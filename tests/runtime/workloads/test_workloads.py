@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.pair_table import Subset
+from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.workloads.builtin import BUILTIN
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.subset import subset
