@@ -11,13 +11,12 @@ A^2 / S, S their noise carried to the end of them. So one order of an epoch cost
     G_p(x) = min_y (C' (d x + s) - y)_+^2 / S' + U_{k+1}(y),   V_p(z) = min_x (C z - x)_+^2 / S + G_p(x).
 
 A partial minimum of a jointly convex function is convex, and so is log mean exp or the greatest of convex functions:
-U_k is convex and nondecreasing. Hence *chords lie above it*: values at nodes, joined by lines, are an upper bound,
-and so are chords between the points (y + S m / 2, v + S m^2 / 4) of the envelope, m a slope of the lines. Every value
-is the cost of a feasible shift, rounded up, so that no error of grid or float can move the answer down.
+U_k is convex and nondecreasing, so *chords lie above it*: values at nodes, joined by lines, are an upper bound, and
+so are chords between the points (y + S m / 2, v + S m^2 / 4) of the envelope, m a slope of the lines. A value is the
+cost of a feasible shift, rounded up: no error of grid or float moves it down.
 
-With constant steps, U_{k-1} <= U_k + rho everywhere implies the same for all earlier epochs (the iteration is
-monotone and commutes with constants): that stands in for the rest as soon as U_k has the form of its limit.
-
+With constant steps, U_{k-1} <= U_k + rho everywhere implies it for all earlier epochs (the iteration is monotone and
+commutes with constants): that stands in for the rest once U_k has the form of its limit.
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise where that is constant.
 """
 
@@ -124,9 +123,8 @@ def merged_alike(
         noise: standard deviation, rounded down.
         steps: n, at most ``batches``.
         batches: l, the orders that are equally likely.
-        places: which encounters are told apart, increasing, the last step among them; an encounter between two of
-            them is taken for the later one, its sensitivity grown on the way there where c > 1, which is never
-            cheaper where d <= c (claim ours/shuffled/late). None for all.
+        places: encounters told apart, increasing, the last step among them; one between two of them counts as the
+            later, its sensitivity grown on the way where c > 1: never cheaper where d <= c (ours/shuffled/late).
     """
     at = list(range(steps)) if places is None else list(places)
     group = [here - before for before, here in pairwise([-1, *at])]

@@ -165,7 +165,7 @@ def test_pages_have_blocks() -> None:
 
 def test_numbers_in_prose_are_not_results() -> None:
     """What is computed stands in a block that runs; prose may number theorems, sections and years."""
-    named = r"(?:Theorems?|Lemmas?|Definitions?|Corollary|Section|Figure|Appendix|and|Python)\s+[\w.]+"
+    named = r"(?:Theorems?|Lemmas?|Definitions?|Propositions?|Corollary|[Ss]ection|Figure|Appendix|and|Python)\s+[\w.]+"
     result = r"(?<![\w.])\d+\.\d+|(?<![\w.])(?!(?:19|20)\d\d\b)\d{2,}"
     prose = {page.name: re.sub(named, " ", PROSE.sub(" ", page.read_text())) for page in PAGES}
     assert {name: found for name, text in prose.items() if (found := re.findall(result, text))} == {}
