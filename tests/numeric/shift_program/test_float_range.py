@@ -187,7 +187,9 @@ def test_more_batches_than_steps(batches: str) -> None:
     run = NoisySGD(5, 1.0, 2.0, 1.0, 10**12, batch_size=1, sampling=batches)
     assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon <= 1.0 * (1 + 1e-9)
     varied = replace(run, noise_std=(2.0, 2.0, 1.0, 2.0, 2.0))
-    assert li.bound(varied, li.Clipped()).rdp(2.0) >= 1.0  # of shuffled batches for the worst order
+    cost = li.bound(varied, li.Clipped()).cost  # of shuffled batches for the worst order
+    assert cost is not None
+    assert cost >= 1.0
 
 
 _REFUSING: dict[str, Callable[[NoisySGD], object]] = {
