@@ -132,3 +132,14 @@ def test_a_window_hides_the_domain_in_exact_arithmetic_too() -> None:
             epochs = Epochs(40, 40, 1e-300, diameter)
             shots = list(oblivious_shifts._fire(drift, epochs, None, np.array([shift])))
             assert not shots[-1][1][0] or Fraction(diameter) <= exactly
+
+
+@pytest.mark.parametrize("kappa", [1.0, 6.0])
+def test_a_participation_before_the_windows_looked_at_is_not_forgotten(
+    kappa: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was priced as if the last epoch, which is cut, never met the sample."""
+    drift, epochs = PowerDrift(0.001, 0.5, 1.0), Epochs(3 * 50 + 10, 50, 0.3, 0.01)
+    cost, _ = blind_cost(drift, epochs, kappa)
+    monkeypatch.setattr(oblivious_shifts, "LONGEST", 30)
+    assert blind_cost(drift, epochs, kappa)[0] >= cost
