@@ -14,7 +14,7 @@ from lastiterate.symbolic.ledger import CLAIMS, MODULES
 from lastiterate.symbolic.notation import MEANING, UNITS, r
 from lastiterate.symbolic.papers import PAPERS, ProofPage, Source
 
-HELPERS = {"__init__", "contents", "paper"}
+HELPERS = {"__init__", "paper"}
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 SHAPE = ("Statement", "Assumptions", "Derivation", "Source")
 
