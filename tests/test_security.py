@@ -8,7 +8,8 @@ measurements and checkpoints.
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from copy import copy
+from dataclasses import fields, is_dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,9 @@ def _with_scripts(record: Any) -> Any:
             changed[one.name] = f"{value}{_BADGE}"
         elif one.init and (is_dataclass(value) or isinstance(value, tuple)):
             changed[one.name] = _with_scripts(value)
-    return replace(record, **changed)
+    made = copy(record)
+    vars(made).update(changed)
+    return made
 
 
 def test_the_pages_escape_every_text() -> None:
