@@ -195,8 +195,8 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         if periodic is None:
             return _searched(program), False
         exactly = (program.expansion(met[0] + k).affine_on(program.diameter) for k in (0, 1))
-        exact_lines = all(line is not None for line in exactly)
-        return periodic if exact_lines else periodic + _searched(program), exact_lines
+        # Its starts are those that are worth it but for a fraction of a percent, so that value iteration has the last word.
+        return periodic if all(line is not None for line in exactly) else periodic + _searched(program), False
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
     found: list[Optimum] = []
     lines = list(takewhile(bool, (program.expansion(t).affine_on(0.0) for t in range(program.steps))))

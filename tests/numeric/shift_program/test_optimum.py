@@ -4,10 +4,11 @@ from math import inf
 
 import pytest
 
-from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.rounding import upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.fallback import plain_optimum
-from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.optimum import optimum, worst_position
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 
@@ -34,3 +35,21 @@ def test_the_fallback_knows_no_gap() -> None:
     _, found = plain_optimum(NoisySGD(4, 0.1, 1e-200, 2.0, 5, diameter=1.0), Smooth(1.0))
     assert found.lower is None
     assert found.gap is None
+
+
+def test_noise_that_alternates_is_used_where_it_is_wide() -> None:
+    run = NoisySGD(20, 0.1, [0.3, 1.0] * 10, 1.0, 4, batch_size=1, sampling="cyclic", diameter=5.0)
+    _, found = worst_position(run, Clipped())
+    assert found.gap is not None
+    assert found.gap <= 1e-9
+    assert float(found.cost) == pytest.approx(0.73394495, rel=1e-7)
+
+
+@pytest.mark.parametrize("assumption", [Holder(1.0, 0.5), Clipped(), Convex(1.0)], ids=str)
+@pytest.mark.parametrize("step_size", [[0.1 - 0.003 * t for t in range(24)], [0.1, 0.03, 0.06, 0.02, 0.08, 0.05] * 4])
+def test_the_worst_position_is_that_of_all(assumption: Assumption, step_size: list[float]) -> None:
+    run = NoisySGD(24, step_size, 1.0, 1.0, 4, batch_size=1, sampling="cyclic", diameter=0.5)
+    every = [upper(optimum(ShiftProgram(run, assumption, place)).cost) for place in range(4)]
+    program, found = worst_position(run, assumption)
+    assert upper(found.cost) == pytest.approx(max(every), rel=1e-7)
+    assert every[program.position] == pytest.approx(max(every), rel=1e-7)
