@@ -195,7 +195,7 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         if periodic is None:
             return _searched(program), False
         exactly = (program.expansion(met[0] + k).affine_on(program.diameter) for k in (0, 1))
-        # Its starts are those that are worth it but for a fraction of a percent, so that value iteration has the last word.
+        # Not all starts are tried, and a path a fraction of a percent cheaper may be missed: value iteration bounds it.
         return periodic if all(line is not None for line in exactly) else periodic + _searched(program), False
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
     found: list[Optimum] = []
