@@ -21,6 +21,8 @@ __all__ = ["describe", "evidence", "symbols"]
 def _outcome(outcome: Outcome) -> Iterator[str]:
     grade = f" ({outcome.grade})" if outcome.grade else ""
     yield f"{outcome.engine}: {outcome.status}{grade}{f'; {outcome.detail}' if outcome.detail else ''}"
+    if outcome.scope:
+        yield f"  scope: {outcome.scope}"
     point = outcome.counterexample
     if point:
         if point.at:
@@ -78,6 +80,8 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         f"  {claim.source}; {claim.role}",
         f"  verdict: {report.verdict}{grade}; {report.rejected} of {len(report.mutants)} mutants rejected",
     ]
+    if report.scope:
+        lines.append(f"  scope: {report.scope}")
     if claim.repairs:
         lines.append(f"  repairs: {claim.repairs}")
     if repaired_by:

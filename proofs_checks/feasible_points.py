@@ -18,12 +18,14 @@ from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose
+from lastiterate.proofs_checks import declared
 from lastiterate.symbolic.claim import Relation
 
 __all__ = [
     "NoPointError",
     "Point",
     "as_text",
+    "at",
     "enclosures",
     "free_symbols",
     "points",
@@ -188,26 +190,31 @@ class _Range:
 
 def _range(symbol: sp.Symbol, conditions: Sequence[Boolean]) -> _Range:
     """What the declaration and the conditions on this symbol alone say; the rest is left to rejection."""
-    low = sp.S.Zero if symbol.is_nonnegative else sp.Integer(-8)
+    low: sp.Rational | None = sp.S.Zero if symbol.is_nonnegative else None
     open_ = bool(symbol.is_positive)
-    high: sp.Rational | None = None
+    high: sp.Rational | None = sp.S.Zero if symbol.is_nonpositive else None
     for condition in conditions:
         if not isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
             continue
         small, large, strict = condition.lts, condition.gts, isinstance(condition, sp.Gt | sp.Lt)
-        if large == symbol and small.is_Rational and small >= low:
+        if large == symbol and small.is_Rational and (low is None or small >= low):
             low, open_ = small, strict or (open_ and small == low)
         if small == symbol and large.is_Rational and (high is None or large < high):
             high = large
+    if low is None:
+        low = min(sp.Integer(-8), sp.Integer(-8) if high is None else high - 8)
     return _Range(low, high, open_)
 
 
-def _draw(symbol: sp.Symbol, bounds: _Range, generator: random.Random) -> sp.Rational:
-    """A short rational of the range, spread over scales; ends included where they are closed."""
+def _draw(symbol: sp.Symbol, bounds: _Range, generator: random.Random) -> sp.Expr:
+    """A short number of the range, spread over scales; ends included where they are closed."""
     if symbol.is_integer:
         first = int(sp.ceiling(bounds.low)) + (1 if bounds.low_open and bounds.low.is_Integer else 0)
         last = first + 12 if bounds.high is None else min(int(sp.floor(bounds.high)), first + 40)
         return sp.Integer(generator.choice((first, generator.randint(first, max(first, last)))))
+    if symbol.is_real is not True:
+        parts = [sp.Rational(generator.randint(-16, 16), generator.choice((1, 2, 4))) for _ in range(2)]
+        return parts[0] + sp.I * parts[1] * generator.randint(0, 1)
     if not bounds.low_open and generator.random() < 0.05:
         return bounds.low
     if bounds.high is None:
@@ -259,7 +266,7 @@ def points(
         point: Point = {symbol: _draw(symbol, ranges[symbol], generator) for symbol in drawn}
         for symbol, value in definitions.items():
             point[symbol] = at(value, point)
-        if not all(_declared(symbol, point[symbol]) for symbol in definitions):
+        if not all(_is_short(symbol, value) and declared.admits(symbol, value) for symbol, value in point.items()):
             continue
         if all(truth_at(condition, point) for condition in tested):
             found += 1
@@ -273,13 +280,8 @@ def points(
         )
 
 
-def _declared(symbol: sp.Symbol, value: sp.Expr) -> bool:
-    """Whether a computed value is a rational that the symbol's declaration allows."""
-    if not value.is_Rational:
-        return False
-    rules = (
-        (symbol.is_integer, value.is_Integer),
-        (symbol.is_positive, value > 0),
-        (symbol.is_nonnegative, value >= 0),
+def _is_short(symbol: sp.Symbol, value: sp.Expr) -> bool:
+    """Whether a computed value can be written into a report: rational, or complex with rational parts."""
+    return bool(
+        value.is_Rational or (symbol.is_real is not True and all(part.is_Rational for part in value.as_real_imag()))
     )
-    return all(bool(met) for asked, met in rules if asked)

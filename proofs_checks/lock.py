@@ -13,21 +13,22 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Verdi
 __all__ = ["Expected", "drifts", "location", "read_lock", "write_lock"]
 
 FILE = "verdicts.lock.json"
-_KEYS = {"verdict", "grade", "rejected"}
+_KEYS = {"verdict", "grade", "checks", "rejected"}
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the lock file says of a claim: verdict, grade, and the number of mutants rejected."""
+    """What the lock file says of a claim: verdict, grade, number of checks, and of mutants rejected."""
 
     verdict: Verdict
     grade: Grade | None
+    checks: int
     rejected: int
 
     @classmethod
     def of(cls, report: ClaimReport) -> "Expected":
         """What a lock file would say of this report."""
-        return cls(report.verdict, report.grade, report.rejected)
+        return cls(report.verdict, report.grade, len(report.outcomes), report.rejected)
 
 
 def location() -> Path:
@@ -60,18 +61,18 @@ def _entry(key: str, entry: object) -> Expected:
         raise InputError(
             f"An entry of the lock file needs exactly {', '.join(sorted(_KEYS))}, got {key}={got!r}; restore it."
         )
-    rejected = entry["rejected"]
     try:
         verdict = Verdict(entry["verdict"])
         grade = None if entry["grade"] is None else Grade(entry["grade"])
-        if isinstance(rejected, bool) or not isinstance(rejected, int) or rejected < 0:
-            raise ValueError(f"{rejected!r} is not a number of mutants")
+        for count in (entry["checks"], entry["rejected"]):
+            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+                raise ValueError(f"{count!r} is not a number of checks or mutants")
     except ValueError as error:
         raise InputError(
-            f"An entry of the lock file needs a verdict, a grade and a count, got {key}={entry!r} ({error}); "
+            f"An entry of the lock file needs a verdict, a grade and two counts, got {key}={entry!r} ({error}); "
             "restore it."
         ) from None
-    return Expected(verdict, grade, rejected)
+    return Expected(verdict, grade, entry["checks"], entry["rejected"])
 
 
 def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:
@@ -130,6 +131,8 @@ def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[
         yield (
             f"{report.key} is {here.grade or 'without grade'}, the lock file says {locked.grade or 'without grade'}."
         )
+    if here.checks != locked.checks:
+        yield f"{report.key} has {here.checks} checks, the lock file says {locked.checks}."
     if here.rejected != locked.rejected:
         yield (
             f"{report.key} rejects {here.rejected} of {len(report.mutants)} mutants, "

@@ -18,6 +18,7 @@ from flint import arb
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import precision
+from lastiterate.proofs_checks.declared import prepared
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.attack import attack
 from lastiterate.proofs_checks.feasible_points import Point, enclosures, free_symbols
@@ -101,7 +102,8 @@ def refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome,
             yield check, outcome, outcome.counterexample
 
 
-def _again(claim: Claim, check: Check, found: Counterexample, digits: int) -> Recomputed:
+def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> Recomputed:
+    check, _ = prepared(written, claim.assumptions)  # a report tells letters of one name apart
     if isinstance(check, Identity | Inequality | IntervalInequality | RandomPoints):
         relation = Relation.EQUAL if isinstance(check, Identity) else check.relation
         return _sides(check, (check.left, relation, check.right), found, digits)

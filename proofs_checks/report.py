@@ -13,6 +13,7 @@ __all__ = ["as_json", "as_junit", "summary", "table"]
 
 _COLOUR = {
     Verdict.HOLDS: "green",
+    Verdict.SUPPORTED: "blue",
     Verdict.REFUTED: "red",
     Verdict.GAP: "yellow",
     Verdict.TYPO: "cyan",
@@ -24,7 +25,7 @@ def summary(reports: Sequence[ClaimReport]) -> str:
     """One line that counts claims by verdict and mutants rejected.
 
     >>> summary(())
-    '0 claims: 0 HOLDS, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
+    '0 claims: 0 HOLDS, 0 SUPPORTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
     """
     counts = Counter(report.verdict for report in reports)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)

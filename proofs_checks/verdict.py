@@ -31,6 +31,7 @@ class Verdict(StrEnum):
     """What is said of a claim."""
 
     HOLDS = "HOLDS"
+    SUPPORTED = "SUPPORTED"
     REFUTED = "REFUTED"
     GAP = "GAP"
     TYPO = "TYPO"
@@ -86,6 +87,8 @@ class Outcome:
         grade: strength of the evidence; None unless held.
         detail: the evidence in words: how it was shown, or what is left to show.
         counterexample: for a refuted check, the point.
+        scope: for a check that holds, on what its evidence rests where that is less than what the assumptions leave:
+            the box, the sample, the settings; "" where it is all of it.
     """
 
     check: str
@@ -94,6 +97,7 @@ class Outcome:
     grade: Grade | None = None
     detail: str = ""
     counterexample: Counterexample | None = None
+    scope: str = ""
 
     @property
     def rejected(self) -> bool:
@@ -128,6 +132,11 @@ class ClaimReport:
         """Whether an engine raised instead of answering."""
         printed = () if self.misprint is None else (self.misprint,)
         return any(outcome.status is Status.ERROR for outcome in (*self.outcomes, *printed, *self.mutants))
+
+    @property
+    def scope(self) -> str:
+        """On what the evidence rests, where that is less than what the assumptions leave."""
+        return "; ".join(dict.fromkeys(outcome.scope for outcome in self.outcomes if outcome.scope))
 
     @property
     def rejected(self) -> int:
@@ -169,13 +178,14 @@ def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | 
     """The verdict on a claim from the outcomes of its checks.
 
     Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof. When all
-    hold, a claim with a misprint is a TYPO if the printed form is refuted. Everything else is UNDECIDED.
+    hold, a claim with a misprint is a TYPO if the printed form is refuted; one whose evidence has a scope is SUPPORTED,
+    another HOLDS. Everything else is UNDECIDED.
     """
     if any(outcome.status is Status.REFUTED for outcome in outcomes):
         return Verdict.GAP if claim.role is Role.STEP else Verdict.REFUTED
     if weakest(outcomes) is None:
         return Verdict.UNDECIDED
     if claim.misprint is None:
-        return Verdict.HOLDS
+        return Verdict.SUPPORTED if any(outcome.scope for outcome in outcomes) else Verdict.HOLDS
     printed = misprint is not None and misprint.status is Status.REFUTED
     return Verdict.TYPO if printed else Verdict.UNDECIDED

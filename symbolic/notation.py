@@ -87,7 +87,7 @@ SHARES: Final = symbols("beta_1:4", positive=True)
 growth: Final = Symbol("N", integer=True, positive=True)
 """Runs to infinity along the path of an `Asymptotic` or `Unbounded` check."""
 
-PREVIOUS: Final = Symbol("previous", nonnegative=True)
+PREVIOUS: Final = Symbol("previous", real=True)
 """Stands for the value at index - 1 in the step of a `Recursion`."""
 
 MEANING: Final[dict[Symbol, tuple[str, str]]] = {

@@ -72,6 +72,25 @@ def test_a_lock_file_written_by_several_workers_is_what_counts_afterwards(collec
     assert "1 failed, 1 passed" in out
 
 
+def test_a_claim_or_a_check_that_is_gone_fails(collect, tmp_path):
+    two = {"claims/a.py": TEMPLATE, "claims/b.py": TEMPLATE.replace("lemma_1", "lemma_2")}
+    assert collect(two, "--lastiterate", "--lastiterate-update-lock")[0] == 0
+    (tmp_path / "claims" / "b.py").unlink()
+    code, out = collect({}, "--lastiterate")
+    assert code == 1
+    assert "paper/lemma_2 is missing, and the lock file knows it." in out
+    assert collect({}, "--lastiterate", "claims/a.py")[0] == 0, "what is named is all that is asked for"
+    assert collect({}, "--lastiterate", "--lastiterate-update-lock")[0] == 0
+    lock = tmp_path / "lastiterate.lock.json"
+    entries = json.loads(lock.read_text())
+    assert list(entries) == ["paper/lemma_1"]
+    entries["paper/lemma_1"]["checks"] += 1
+    lock.write_text(json.dumps(entries))
+    code, out = collect({}, "--lastiterate")
+    assert code == 1
+    assert "checks, the lock file says" in out
+
+
 def test_a_file_without_claims_and_a_key_twice_are_errors(collect):
     files = {"claims/a.py": TEMPLATE, "claims/b.py": TEMPLATE, "claims/c.py": "CLAIMS = 3", "more.py": "CLAIMS = ()"}
     code, out = collect(files, "--lastiterate", "-o", "lastiterate_claims=claims/*.py")

@@ -25,12 +25,13 @@ This page is made from the ledger and its lock file, which `lastiterate check` c
 
 | Verdict | Meaning |
 |---|---|
-| HOLDS | every check of the claim was decided in its favour |
+| HOLDS | every check of the claim was decided in its favour, wherever its assumptions hold |
+| SUPPORTED | every check was decided in its favour, on the box, sample or settings printed with it as its scope |
 | TYPO | the formula as printed fails; its evident reading holds |
 | GAP | a step of a proof does not follow as written; what it serves may still hold |
 | REFUTED | there is a counterexample |
 
-Beside HOLDS stands how strong the evidence is. *Proved* is by computer algebra or z3, *certified* by ball arithmetic
+Beside either stands how strong the evidence is. *Proved* is by computer algebra or z3, *certified* by ball arithmetic
 on a box, *not refuted* by an attack with every run whose law is known exactly, *simulated* and *sampled* by random
 points.
 """
@@ -79,12 +80,12 @@ def _sections(claims: list[Claim]) -> list[str]:
             head = "<tr><th>Claim</th><th>Why</th><th>What holds instead</th></tr>"
             parts.append(f"### {verdict} {{ #{_paper(claims[0])}-{verdict.lower()} }}\n")
             parts.append(_table(head, rows))
-    sound = [claim for claim in claims if locked[claim.key].verdict is Verdict.HOLDS]
-    if sound:
-        rows = "".join(_sound(claim, locked[claim.key].grade) for claim in sound)
-        head = "<tr><th>Claim</th><th>Evidence</th></tr>"
-        table = _table(head, rows)
-        parts.append(f"<details><summary>{len(sound)} that hold</summary>{table}</details>\n")
+    for verdict, words in ((Verdict.HOLDS, "that hold"), (Verdict.SUPPORTED, "that are supported")):
+        sound = [claim for claim in claims if locked[claim.key].verdict is verdict]
+        if sound:
+            rows = "".join(_sound(claim, locked[claim.key].grade) for claim in sound)
+            head = "<tr><th>Claim</th><th>Evidence</th></tr>"
+            parts.append(f"<details><summary>{len(sound)} {words}</summary>{_table(head, rows)}</details>\n")
     return parts
 
 

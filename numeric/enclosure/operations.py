@@ -17,7 +17,7 @@ from lastiterate.numeric.enclosure.interval import UNIT, WHOLE, Interval
 from lastiterate.numeric.enclosure.sampled import sampled_partials, sampled_value
 from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
 
-__all__ = ["ONE", "Operation", "UnsupportedError", "choose", "operation_of"]
+__all__ = ["ONE", "REWRITTEN", "Operation", "UnsupportedError", "choose", "operation_of"]
 
 
 class UnsupportedError(ValueError):
@@ -72,6 +72,11 @@ def _one_minus_square(x: Interval) -> Interval:
     return iv.add(ONE, iv.negative(_square(x)))
 
 
+def _rpositive(x: Interval) -> Interval:
+    """One over a positive number; unknown where it may be less, for no slope holds across a pole."""
+    return iv.inverse(x) if x[0] > 0 else WHOLE
+
+
 def _rsqrt(x: Interval) -> Interval:
     return iv.inverse(iv.increasing(arb.sqrt)(x)) if x[0] > 0 else WHOLE
 
@@ -80,6 +85,10 @@ def _bell(x: Interval) -> Interval:
     """2/sqrt(pi) exp(-x^2), the derivative of erf."""
     scale = iv.point(2 / arb.pi().sqrt())
     return iv.multiply(scale, iv.increasing(arb.exp)(iv.negative(_square(x))))
+
+
+def _loggamma(x: Interval) -> Interval:
+    return iv.point(x[0].union(x[1]).lgamma()) if x[0] > 0 and x[1].is_finite() else WHOLE
 
 
 _sign_like: Final = (-arb(1), arb(1))
@@ -98,10 +107,10 @@ def _step_slope(x: Interval) -> Interval:  # noqa: ARG001
 
 
 _exp, _log = iv.increasing(arb.exp), iv.increasing(arb.log)
-_sinh, _tanh, _tan = iv.increasing(arb.sinh), iv.increasing(arb.tanh), arb.tan
+_sinh, _tanh = iv.increasing(arb.sinh), iv.increasing(arb.tanh)
 _UNARY: Final[dict[type, Operation]] = {
     sp.exp: _unary(_exp, _exp),
-    sp.log: _unary(_log, lambda x: iv.inverse(x) if x[0] >= 0 else WHOLE),
+    sp.log: _unary(_log, _rpositive),
     sp.sinh: _unary(_sinh, _cosh),
     sp.cosh: _unary(_cosh, _sinh),
     sp.tanh: _unary(_tanh, lambda x: _one_minus_square(_tanh(x))),
@@ -109,7 +118,7 @@ _UNARY: Final[dict[type, Operation]] = {
     sp.acosh: _unary(
         iv.increasing(arb.acosh), lambda x: _rsqrt(iv.negative(_one_minus_square(x))) if x[0] >= 1 else WHOLE
     ),
-    sp.atanh: _unary(iv.increasing(arb.atanh), lambda x: iv.inverse(_one_minus_square(x))),
+    sp.atanh: _unary(iv.increasing(arb.atanh), lambda x: _rpositive(_one_minus_square(x))),
     sp.sin: _unary(_swing(arb.sin), _swing(arb.cos)),
     sp.cos: _unary(_swing(arb.cos), lambda x: iv.negative(_swing(arb.sin)(x))),
     sp.asin: _unary(iv.increasing(arb.asin), lambda x: _rsqrt(_one_minus_square(x))),
@@ -117,11 +126,29 @@ _UNARY: Final[dict[type, Operation]] = {
     sp.atan: _unary(iv.increasing(arb.atan), lambda x: iv.inverse(_one_plus_square(x))),
     sp.erf: _unary(iv.increasing(arb.erf), _bell),
     sp.erfc: _unary(iv.decreasing(arb.erfc), lambda x: iv.negative(_bell(x))),
+    sp.loggamma: _unary(_loggamma, lambda x: iv.increasing(arb.digamma)(x) if x[0] > 0 else WHOLE),
     sp.Abs: _unary(iv.absolute, lambda x: _sign(x) if x[0] != 0 or x[1] != 0 else _sign_like),
     sp.sign: _unary(_sign, _step_slope),
     sp.floor: _unary(iv.increasing(arb.floor), _step_slope),
     sp.ceiling: _unary(iv.increasing(arb.ceil), _step_slope),
 }
+
+
+REWRITTEN: Final[dict[type, Callable[..., sp.Expr]]] = {
+    sp.tan: lambda x: sp.sin(x) / sp.cos(x),
+    sp.cot: lambda x: sp.cos(x) / sp.sin(x),
+    sp.sec: lambda x: 1 / sp.cos(x),
+    sp.csc: lambda x: 1 / sp.sin(x),
+    sp.coth: lambda x: sp.cosh(x) / sp.sinh(x),
+    sp.sech: lambda x: 1 / sp.cosh(x),
+    sp.csch: lambda x: 1 / sp.sinh(x),
+    sp.gamma: lambda x: sp.exp(sp.loggamma(x)),
+    sp.factorial: lambda x: sp.exp(sp.loggamma(x + 1)),
+    sp.frac: lambda x: x - sp.floor(x),
+    sp.Mod: lambda x, y: x - y * sp.floor(x / y),
+    sp.Heaviside: lambda x, middle: sp.Piecewise((0, x < 0), (middle, sp.Eq(x, 0)), (1, True)),
+}
+"""Functions by those above; the gamma function for positive arguments."""
 
 
 def _sum(args: list[Interval]) -> Interval:
@@ -152,6 +179,8 @@ def _choice_partials(args: list[Interval], chosen: Interval) -> list[Interval]:
 
 def _integer_power(n: int) -> Operation:
     def slope(args: list[Interval], _: Interval) -> list[Interval]:
+        if n < 0 and args[0][0] <= 0 <= args[0][1]:
+            return [WHOLE]
         return [iv.multiply((arb(n), arb(n)), iv.integer_power(args[0], n - 1))]
 
     return Operation(lambda args: iv.integer_power(args[0], n), slope)
@@ -159,6 +188,8 @@ def _integer_power(n: int) -> Operation:
 
 def _power_partials(args: list[Interval], value: Interval) -> list[Interval]:
     base, exponent = args
+    if not (base[0] > 0 or (base[0] == 0 and exponent[0] >= 1)):
+        return [WHOLE, WHOLE]
     less = iv.add(exponent, (-arb(1), -arb(1)))
     in_base = iv.multiply(exponent, iv.power(base, less))
     in_exponent = iv.multiply(value, _log(base)) if base[0] > 0 else WHOLE
@@ -176,13 +207,20 @@ _SAMPLED: Final[dict[type, Operation]] = {
 }
 
 
-def choose(*, strict: bool) -> Operation:
-    """First value where the gap is positive (or zero, unless strict), else the second; both where unclear."""
+def choose(relation: type) -> Operation:
+    """First value where the gap stands in the relation to zero, else the second; both where that is unclear."""
 
     def pick(gap: Interval) -> int:
-        if gap[0] > 0 or (gap[0] >= 0 and not strict):
+        above, below = gap[0] > 0, gap[1] < 0
+        if relation in (sp.Eq, sp.Ne):
+            same = bool(gap[0] == gap[1] == 0)
+            if not (same or above or below):
+                return 0
+            return 1 if same == (relation is sp.Eq) else 2
+        strict = relation is sp.Gt
+        if above or (gap[0] >= 0 and not strict):
             return 1
-        if gap[1] < 0 or (gap[1] <= 0 and strict):
+        if below or (gap[1] <= 0 and strict):
             return 2
         return 0
 

@@ -45,8 +45,10 @@ def sampled_value(args: list[Interval], *, up: bool) -> Interval:
     return low.lower(), high.upper()
 
 
-def sampled_partials(args: list[Interval], value: Interval) -> list[Interval]:  # noqa: ARG001
-    """The signs of the three slopes, which is all that is known of them."""
+def sampled_partials(args: list[Interval], value: Interval) -> list[Interval]:
+    """The signs of the three slopes, which is all that is known of them, and only inside the domain."""
+    if not value[1].is_finite():
+        return [WHOLE] * len(args)
     return [_RISING, _FALLING, _RISING]
 
 

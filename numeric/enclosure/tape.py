@@ -18,7 +18,7 @@ from flint import arb, ctx, fmpq, fmpz
 
 from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import WHOLE, Interval
-from lastiterate.numeric.enclosure.operations import ONE, Operation, UnsupportedError, choose, operation_of
+from lastiterate.numeric.enclosure.operations import ONE, REWRITTEN, Operation, UnsupportedError, choose, operation_of
 
 __all__ = ["Tape", "enclose"]
 
@@ -74,7 +74,7 @@ class Tape:
         self._cache: dict[int, list[tuple[int, Interval]]] = {}
 
     def value(self, box: Sequence[Interval]) -> Interval:
-        """An enclosure of the expression over the box, one interval a symbol."""
+        """An enclosure of the expression wherever on the box it is defined; the box has one interval a symbol."""
         return self._run(box)[self._output]
 
     def gradient(self, box: Sequence[Interval]) -> tuple[Interval, tuple[Interval, ...]]:
@@ -121,6 +121,8 @@ class Tape:
             slot = self._compile(_written_out(expression))
         elif isinstance(expression, sp.Piecewise):
             slot = self._piecewise(expression)
+        elif type(expression) in REWRITTEN:
+            slot = self._compile(REWRITTEN[type(expression)](*expression.args))
         else:
             operation, parts = operation_of(expression)
             slot = self._step(operation, tuple(self._compile(part) for part in parts))
@@ -133,19 +135,31 @@ class Tape:
         return slot
 
     def _piecewise(self, expression: sp.Piecewise) -> int:
-        """Nested choices, from the last piece to the first, each by the sign of its condition's sides."""
-        pieces = list(expression.args)
-        last_value, last_condition = pieces.pop().args
-        if last_condition != sp.true:
-            raise UnsupportedError("a Piecewise needs a last piece that holds otherwise")
-        slot = self._compile(last_value)
-        for value, condition in reversed([piece.args for piece in pieces]):
-            if not isinstance(condition, sp.Rel) or isinstance(condition, sp.Eq | sp.Ne):
-                raise UnsupportedError(f"no enclosure of a piece under the condition {condition}")
-            gap = self._compile(condition.gts - condition.lts)
-            chosen = choose(strict=isinstance(condition, sp.Gt | sp.Lt))
-            slot = self._step(chosen, (gap, self._compile(value), slot))
+        """Nested choices, from the last piece to the first; a last piece is taken to hold otherwise."""
+        *pieces, last = [piece.args for piece in expression.args]
+        slot = self._compile(last[0])
+        for value, condition in reversed(pieces):
+            slot = self._choice(condition, self._compile(value), slot)
         return slot
+
+    def _choice(self, condition: sp.Basic, value: int, otherwise: int) -> int:
+        """``value`` where the condition holds, else ``otherwise``: by the sign of the difference of its sides."""
+        if isinstance(condition, sp.And):
+            for part in condition.args:
+                value = self._choice(part, value, otherwise)
+            return value
+        if isinstance(condition, sp.Or):
+            for part in condition.args:
+                otherwise = self._choice(part, value, otherwise)
+            return otherwise
+        if isinstance(condition, sp.Eq | sp.Ne):
+            relation, gap = type(condition), self._compile(condition.lhs - condition.rhs)
+        elif isinstance(condition, sp.Rel):
+            relation = sp.Gt if isinstance(condition, sp.Gt | sp.Lt) else sp.Ge
+            gap = self._compile(condition.gts - condition.lts)
+        else:
+            raise UnsupportedError(f"no enclosure of a piece under the condition {condition}")
+        return self._step(choose(relation), (gap, value, otherwise))
 
 
 def _written_out(expression: sp.Sum | sp.Product) -> sp.Expr:

@@ -15,6 +15,10 @@ from typing import Final, Protocol, cast
 from sympy import Integer
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.declared import prepared
+from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.claim import Check
 
@@ -37,13 +41,14 @@ class Decider(Protocol):
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
-    engine, check = check.engine, _as_expressions(check)
+    engine = check.engine
     module = cast("Decider", import_module(f"lastiterate.proofs_checks.engines.{engine.value}"))
     try:
         with _limited(SECONDS):
-            return module.decide(check, assumptions)
+            return module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
     except Exception as error:
-        detail = f"{type(error).__name__}: {error}"
+        known = isinstance(error, InputError | UnsupportedError | NoPointError | TimeoutError)
+        detail = str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
         return Outcome(check.name, engine, Status.ERROR, detail=detail)
 
 

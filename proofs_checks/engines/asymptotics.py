@@ -22,6 +22,8 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import lower, precision
+from lastiterate.proofs_checks.declared import conditions as declared
+from lastiterate.proofs_checks.defined import needs
 from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, truth
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
@@ -96,18 +98,20 @@ def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) ->
             raise InputError(f"path needs a value for every symbol, got none for symbol={symbol}; add it.")
     values = {symbol: sp.sympify(value, strict=True) for symbol, value in check.path.items()}
     for symbol, value in values.items():
-        if not value.free_symbols <= {growth} or (symbol.is_integer and not value.is_integer):
-            whole = "whole " * bool(symbol.is_integer)
-            raise InputError(f"path needs {whole}expressions in {growth} alone, got {symbol}={value}; rewrite it.")
+        kinds = ("integer", "even", "odd", "prime", "composite")
+        asked = [kind for kind in kinds if getattr(symbol, f"is_{kind}")]
+        if not value.free_symbols <= {growth} or not all(getattr(value, f"is_{kind}") for kind in asked):
+            said = "".join(f"{kind} " for kind in asked)
+            raise InputError(f"path needs {said}expressions in {growth} alone, got {symbol}={value}; rewrite it.")
     return {symbol: value.xreplace({growth: _REAL}) for symbol, value in values.items()}
 
 
 def _leaves(on_path: Mapping[sp.Symbol, sp.Expr], conditions: tuple[Boolean, ...]) -> str:
     """What does not hold on the path in the end, "" when all does."""
     for symbol, value in on_path.items():
-        sign = _eventual_sign(_settled(value)) if symbol.is_nonnegative else 1
-        if sign is None or sign < 0 or (sign == 0 and symbol.is_positive):
-            return f"the declared sign of {symbol}"
+        for sign in declared(symbol):
+            if not _eventually(sign, {symbol: value}):
+                return f"the declared {sign}"
     return next((str(condition) for condition in conditions if not _eventually(condition, on_path)), "")
 
 
@@ -131,6 +135,9 @@ def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> 
         raise NoPointError(f"the path does not stay within the assumptions: {left_out} does not hold in the end.")
     if any(side.has(sp.floor, sp.ceiling, sp.Sum, sp.Product) for side in (check.left, check.right)):
         raise UnsupportedError("steps, sums and products have no limit here; bound them first")
+    for need in (*needs(check.left), *needs(check.right)):
+        if need.given or need.condition == sp.false or not _eventually(need.condition, on_path):
+            raise NoPointError(f"{need.part} is not shown to be defined on the path in the end.")
     left, right = (_settled(side.xreplace(on_path)) for side in (check.left, check.right))
     if _eventual_sign(right) != 1:
         raise NoPointError("the right side needs to be positive on the path in the end.")

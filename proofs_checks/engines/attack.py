@@ -212,7 +212,8 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
             f"no setting that meets {', '.join(map(str, assumptions))} lets an attack speak against {check.bound}."
         )
     detail = f"not below any attack at {tried} settings, both directions ({compared} comparisons)"
-    return Outcome(check.name, Engine.ATTACK, Status.HELD, Grade.NOT_REFUTED, detail)
+    scope = f"{tried} settings of {', '.join(check.attacks)}"
+    return Outcome(check.name, Engine.ATTACK, Status.HELD, Grade.NOT_REFUTED, detail, scope=scope)
 
 
 def attack(check: UpperBound, setting: Setting) -> Outcome | None:

@@ -16,8 +16,9 @@ from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.numeric.enclosure.interval import Interval
 from lastiterate.numeric.enclosure.tape import Tape
+from lastiterate.proofs_checks.feasible_points import Point
 
-__all__ = ["Edges", "Problem", "interval_of", "rational", "short_point", "split_point", "status", "tape_of"]
+__all__ = ["Answer", "Edges", "Problem", "interval_of", "rational", "short_point", "split_point", "status", "tape_of"]
 
 Edges = tuple[tuple[fmpq, fmpq], ...]
 """A box: exact (low, high) for each symbol."""
@@ -36,6 +37,7 @@ class Problem:
         budget: most boxes to look at.
         boxes: boxes looked at so far.
         zero_tests: exact tests of a zero that are left; each may take long.
+        sides: what must be defined at a point for the claim to fail there; the gap, where it is empty.
         generator: of the points that are tried.
     """
 
@@ -47,7 +49,25 @@ class Problem:
     budget: int
     boxes: int = 0
     zero_tests: int = 12
+    sides: tuple[sp.Expr, ...] = ()
     generator: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
+
+
+@dataclass
+class Answer:
+    """What branch and bound found.
+
+    Attributes:
+        held: shown on the whole admissible part of the box.
+        witness: an admissible point where the claim certainly fails.
+        boxes: number of boxes looked at.
+        stuck: a box that could not be decided, for the reader.
+    """
+
+    held: bool
+    witness: Point | None = None
+    boxes: int = 0
+    stuck: str = ""
 
 
 def interval_of(edge: tuple[fmpq, fmpq]) -> Interval:
@@ -102,6 +122,10 @@ def status(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[Int
     if isinstance(condition, Not):
         inner = status(condition.args[0], symbols, box)
         return None if inner is None else not inner
+    if isinstance(condition, sp.Eq | sp.Ne):
+        low, high = tape_of(condition.lhs - condition.rhs, symbols).value(box)
+        apart = low > 0 or high < 0
+        return isinstance(condition, sp.Ne) if apart else None
     if not isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
         return None
     low, high = tape_of(condition.gts - condition.lts, symbols).value(box)

@@ -11,8 +11,6 @@ then is undecided, never passed.
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 
 import sympy as sp
 from flint import ctx
@@ -21,32 +19,14 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import Interval
 from lastiterate.numeric.enclosure.tape import Tape
-from lastiterate.proofs_checks.engines.boxes import Edges, Problem, interval_of, rational, split_point, status, tape_of
+from lastiterate.proofs_checks.engines.boxes import Answer, Edges, Problem, interval_of, rational, split_point, status
+from lastiterate.proofs_checks.engines.faces import face_tape, reduced
 from lastiterate.proofs_checks.engines.failing_point import breaks, failing_point
-from lastiterate.proofs_checks.feasible_points import Point
-from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
 
 __all__ = ["Answer", "prove"]
 
 BITS = (64, 160)
 """Working precisions: of the first try and of the ladder, and of the last try."""
-
-
-@dataclass
-class Answer:
-    """What branch and bound found.
-
-    Attributes:
-        held: shown on the whole admissible part of the box.
-        witness: an admissible point where the claim certainly fails.
-        boxes: number of boxes looked at.
-        stuck: a box that could not be decided, for the reader.
-    """
-
-    held: bool
-    witness: Point | None = None
-    boxes: int = 0
-    stuck: str = ""
 
 
 def prove(
@@ -58,8 +38,9 @@ def prove(
     strict: bool = False,
     budget: int = 8000,
     ladder: int | None = None,
+    sides: tuple[sp.Expr, ...] = (),
 ) -> Answer:
-    """Show ``gap >= 0`` (``> 0`` if strict) at every point of the box where the conditions hold.
+    """Show ``gap >= 0`` (``> 0`` if strict) wherever on the box the conditions hold and the gap is defined.
 
     Args:
         gap: an expression in the symbols.
@@ -69,11 +50,12 @@ def prove(
         strict: ask for a positive gap.
         budget: most boxes to look at in the last try; the first gets a quarter.
         ladder: how often a derivative may itself be shown to keep its sign; more often in fewer dimensions.
+        sides: what must be defined where the claim is said to fail; the gap, where it is empty.
 
     Raises:
         UnsupportedError: the gap cannot be enclosed.
     """
-    problem = Problem(gap, strict, tuple(symbols), conditions, box, budget)
+    problem = Problem(gap, strict, tuple(symbols), conditions, box, budget, sides=sides)
     ladder = max(2, 5 - len(box)) if ladder is None else ladder
     witness = failing_point(problem)
     if witness is not None:
@@ -86,23 +68,13 @@ def prove(
         if answer.held or answer.witness is not None or not ladder:
             return answer
         problem.budget = budget
-        reduced = _reduce(problem, ladder)
-        if reduced is not None:
-            return reduced
+        shorter = reduced(problem, ladder, prove)
+        if shorter is not None:
+            return shorter
         ctx.prec, problem.boxes = BITS[1], 0
         return _branch(problem)
     finally:
         ctx.prec = before
-
-
-@lru_cache(maxsize=2048)
-def _on_face(gap: sp.Expr, fixed: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> sp.Expr:
-    """The gap with some symbols at an end of the first box, simplified so that an identical zero shows."""
-    value = gap.xreplace(dict(fixed))
-    if value.has(sp.zoo, sp.nan):
-        return sp.nan
-    shorter = sp.simplify(value) if value.count_ops() < 200 else value
-    return sp.S.Zero if shorter == 0 else value
 
 
 def _branch(problem: Problem) -> Answer:
@@ -116,7 +88,7 @@ def _branch(problem: Problem) -> Answer:
         states = [status(c, problem.symbols, box) for c in problem.conditions]
         if False in states:
             continue
-        tape = _face_tape(problem, edges)
+        tape = face_tape(problem, edges)
         if tape is None or _positive(problem, tape.value(box)):
             continue
         point = breaks(problem, tuple(split_point(edge) for edge in edges))
@@ -130,7 +102,7 @@ def _branch(problem: Problem) -> Answer:
             if all(states):
                 stack.append(face)
                 continue
-            on_face = _face_tape(problem, face)
+            on_face = face_tape(problem, face)
             if on_face is None or _positive(problem, on_face.value([interval_of(edge) for edge in face])):
                 continue
         parts = _split(problem, edges, box, slopes)
@@ -142,23 +114,6 @@ def _branch(problem: Problem) -> Answer:
 
 def _positive(problem: Problem, value: Interval) -> bool:
     return bool(value[0] > 0 or (value[0] >= 0 and not problem.strict))
-
-
-def _face_tape(problem: Problem, edges: Edges) -> Tape | None:
-    """The gap's tape; on a face of the first box, its own. None where the gap is zero there and may be."""
-    fixed = tuple(
-        (symbol, rational(edge[0]))
-        for symbol, edge, first in zip(problem.symbols, edges, problem.root, strict=True)
-        if edge[0] == edge[1] and edge[0] in first
-    )
-    if not fixed:
-        return tape_of(problem.gap, problem.symbols)
-    gap = _on_face(problem.gap, fixed)
-    if gap is sp.nan:
-        return tape_of(problem.gap, problem.symbols)
-    if gap == 0 and not problem.strict:
-        return None
-    return tape_of(gap, problem.symbols)
 
 
 def _mean_value(tape: Tape, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> Interval:
@@ -196,55 +151,6 @@ def _split(problem: Problem, edges: Edges, box: Sequence[Interval], slopes: Sequ
     middle = split_point(edges[widest])
     halves = ((edges[widest][0], middle), (middle, edges[widest][1]))
     return [(*edges[:widest], half, *edges[widest + 1 :]) for half in reversed(halves)]
-
-
-def _reduce(problem: Problem, ladder: int) -> Answer | None:
-    """Show that one derivative keeps its sign on the whole box, and go on with the face where the gap is least.
-
-    For a strict claim that face may carry the value zero where the conditions exclude it. Then the derivative
-    must not be negative on the whole box, so that the gap grows from the face on, and must be positive wherever
-    the conditions hold, so that it has grown when it arrives there.
-    """
-    if problem.gap.has(sp.Min, sp.Max, sp.Abs, sp.Piecewise, sp.sign, sp.floor, sp.ceiling, SampledUp, SampledDown):
-        return None
-    for index, symbol in enumerate(problem.symbols):
-        low, high = problem.root[index]
-        if low == high:
-            continue
-        slope = sp.diff(problem.gap, symbol)
-        for direction, end in ((1, low), (-1, high)):
-            face = tuple((end, end) if k == index else edge for k, edge in enumerate(problem.root))
-            gap = _on_face(problem.gap, ((symbol, rational(end)),))
-            closed_zero = gap == 0 and not problem.strict
-            open_zero = gap == 0 and problem.strict and _excluded(problem, face)
-            if gap is sp.nan or (gap == 0 and not (closed_zero or open_zero)):
-                continue
-            signed, less = direction * slope, max(problem.budget // 16, 300)
-            shown = prove(signed, problem.symbols, problem.root, budget=less, ladder=ladder - 1)
-            if shown.held and open_zero:
-                shown = prove(
-                    signed,
-                    problem.symbols,
-                    problem.root,
-                    problem.conditions,
-                    strict=True,
-                    budget=less,
-                    ladder=ladder - 1,
-                )
-            if not shown.held:
-                continue
-            if closed_zero or open_zero:
-                return Answer(held=True, boxes=problem.boxes + shown.boxes)
-            rest = prove(gap, problem.symbols, face, strict=problem.strict, budget=problem.budget, ladder=ladder - 1)
-            if rest.held:
-                return rest
-    return None
-
-
-def _excluded(problem: Problem, face: Edges) -> bool:
-    """Whether the conditions fail all over the face, and so cut the box along this coordinate."""
-    box = [interval_of(edge) for edge in face]
-    return False in [status(c, problem.symbols, box) for c in problem.conditions]
 
 
 def _describe(problem: Problem, edges: Edges) -> str:

@@ -4,6 +4,7 @@
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import product
 
@@ -13,12 +14,18 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.declared import admits, within
+from lastiterate.proofs_checks.declared import conditions as conditions_of
+from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.boxes import Edges
 from lastiterate.proofs_checks.engines.branch import prove
+from lastiterate.proofs_checks.engines.faces import inside_of, shown_on
+from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
     as_text,
+    at,
     enclosures,
     free_symbols,
     points,
@@ -28,7 +35,7 @@ from lastiterate.proofs_checks.feasible_points import (
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Engine, IntervalInequality, RandomPoints, Relation, Value
 
-__all__ = ["box_of", "decide"]
+__all__ = ["box_of", "decide", "scope_of"]
 
 MAX_GRID = 4000
 """Most combinations of the integer symbols."""
@@ -38,7 +45,8 @@ def box_of(check: IntervalInequality | RandomPoints) -> dict[sp.Symbol, tuple[sp
     """The box with rational ends.
 
     Raises:
-        InputError: an end is not rational, the ends are in the wrong order, or a free symbol has no interval.
+        InputError: an end is not rational, the ends are in the wrong order, an interval leaves what its symbol is
+            declared to be, or a free symbol has no interval.
     """
     box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]] = {}
     for symbol, ends in check.box.items():
@@ -47,11 +55,41 @@ def box_of(check: IntervalInequality | RandomPoints) -> dict[sp.Symbol, tuple[sp
             raise InputError(
                 f"box needs rational ends low <= high, got {symbol}=({low}, {high}); write Rational numbers."
             )
+        if not within(symbol, low, high):
+            raise InputError(
+                f"box needs intervals within what their symbols are declared to be, got {symbol}=({low}, {high}) for "
+                f"a symbol with {' and '.join(map(str, conditions_of(symbol)))}; shorten it."
+            )
         box[symbol] = (low, high)
     for symbol in free_symbols(check.left, check.right):
         if symbol not in box:
             raise InputError(f"box needs an interval for every symbol, got none for symbol={symbol}; add it.")
     return box
+
+
+def scope_of(
+    symbols: Sequence[sp.Symbol], box: Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]], premises: Sequence[Boolean]
+) -> str:
+    """The intervals that are narrower than what the premises and the declarations leave, "" where none is."""
+    return ", ".join(
+        f"{symbol} = {low}" if low == high else f"{low} <= {symbol} <= {high}"
+        for symbol, (low, high) in box.items()
+        if symbol in symbols and not (entails(premises, symbol >= low) and entails(premises, symbol <= high))
+    )
+
+
+def _cut(
+    symbol: sp.Symbol, ends: tuple[sp.Rational, sp.Rational], conditions: Sequence[Boolean]
+) -> tuple[sp.Rational, sp.Rational]:
+    """The part of an interval that conditions on the symbol alone leave."""
+    low, high = ends
+    for condition in conditions:
+        if isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
+            if condition.gts == symbol and condition.lts.is_Rational:
+                low = max(low, condition.lts)
+            if condition.lts == symbol and condition.gts.is_Rational:
+                high = min(high, condition.gts)
+    return (low, high) if low <= high else ends
 
 
 def _edge(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:
@@ -67,17 +105,17 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
     outside = [a for a in assumptions if a.free_symbols & box.keys() and not a.free_symbols <= box.keys()]
     whole = [s for s, (low, high) in box.items() if s.is_integer or low == high]
     real = tuple(s for s in box if s not in whole)
-    if inside:
-        bounds = [bound for s, (low, high) in box.items() for bound in (sp.Ge(s, low), sp.Le(s, high))]
-        conditions = (*inside, *(bound for bound in bounds if bound is not sp.true))
-        next(points(tuple(box), conditions, 1, tries=20_000))
-    edges: Edges = tuple(_edge(box[s]) for s in real)
+    next(points(tuple(box), (*inside, *inside_of(box)), 1, tries=20_000))
+    undefined = unmet((check.left, check.right), inside, shown_on(box, prove))
+    declared = tuple(condition for s in real for condition in conditions_of(s))
+    edges: Edges = tuple(_edge(_cut(s, box[s], inside)) for s in real)
     columns = [
         [sp.Integer(i) for i in range(int(sp.ceiling(box[s][0])), int(sp.floor(box[s][1])) + 1)]
         if s.is_integer
         else [box[s][0]]
         for s in whole
     ]
+    columns = [[v for v in column if admits(s, v)] for s, column in zip(whole, columns, strict=True)]
     combinations = list(product(*columns))
     if len(combinations) > MAX_GRID:
         raise UnsupportedError(f"the box has {len(combinations)} integer points, at most {MAX_GRID} are tried")
@@ -89,9 +127,9 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
         if False in closed.values():
             continue
         admissible += 1
-        left, right = (_at_integers(e, fixed) for e in (check.left, check.right))
-        open_conditions = tuple(c for c in conditions if c.free_symbols)
-        answer = prove(right - left, real, edges, open_conditions, strict=strict)
+        left, right = (at(e, fixed) for e in (check.left, check.right))
+        cut = (*(c for c in conditions if c.free_symbols), *declared)
+        answer = prove(right - left, real, edges, cut, strict=strict, sides=(left, right))
         looked += answer.boxes
         if answer.witness is not None and outside:
             detail = f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}"
@@ -102,19 +140,23 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
                 as_text(point), side(check.left, point), check.relation, side(check.right, point), "left, right"
             )
             return Outcome(check.name, Engine.ENCLOSURE, Status.REFUTED, counterexample=found)
-        if not answer.held:
-            at = ", ".join(f"{s}={v}" for s, v in fixed.items())
-            detail = f"{answer.stuck} {f'at {at} ' if at else ''}after {looked} boxes"
-            return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=detail)
+        if not answer.held and not _by_z3(check, (*inside, *inside_of(box))):
+            here = ", ".join(f"{s}={v}" for s, v in fixed.items())
+            detail = f"{answer.stuck} {f'at {here} ' if here else ''}after {looked} boxes"
+            return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=undefined or detail)
     if not admissible:
         raise NoPointError(f"the box holds no point at which {', '.join(map(str, whole))} is a whole number.")
+    if undefined:
+        return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=undefined)
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
-    return Outcome(check.name, Engine.ENCLOSURE, Status.HELD, Grade.CERTIFIED, detail)
+    scope = scope_of(free_symbols(check.left, check.right), box, assumptions)
+    return Outcome(check.name, Engine.ENCLOSURE, Status.HELD, Grade.CERTIFIED, detail, scope=scope)
 
 
-def _at_integers(expression: sp.Expr, fixed: Point) -> sp.Expr:
-    value = expression.xreplace({s: v for s, v in fixed.items() if s in expression.free_symbols})
-    return value.doit() if value.has(sp.Sum, sp.Product) else value
+def _by_z3(check: IntervalInequality, premises: Sequence[Boolean]) -> bool:
+    """Whether z3 shows what boxes do not: a relation that is attained inside, or across jumps."""
+    relation = sp.Lt if check.relation is Relation.BELOW else sp.Le
+    return entails(premises, relation(check.left, check.right, evaluate=False))
 
 
 def _value(check: Value) -> Outcome:
@@ -130,9 +172,15 @@ def _value(check: Value) -> Outcome:
             f"Value needs a finite number and an expression without free symbols, got printed={check.printed!r}; "
             "put the parameters in."
         )
+    expression = check.expression.doit()
+    if not defined_at((check.expression, expression), {}):
+        detail = f"{check.expression} is not shown to be defined"
+        return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=detail)
     half = sp.Rational(1, 2) * sp.Integer(10) ** exponent
     target = sp.Rational(*printed.as_integer_ratio())
-    for ball in enclosures(check.expression.doit(), {}):
+    if expression.is_Rational and abs(expression - target) <= half:
+        return Outcome(check.name, Engine.ENCLOSURE, Status.HELD, Grade.CERTIFIED, f"the value is {expression}")
+    for ball in enclosures(expression, {}):
         off, allowed = abs(ball - fmpq(int(target.p), int(target.q))), fmpq(int(half.p), int(half.q))
         if off <= allowed:
             detail = f"the value is {ball.str(20)}"

@@ -9,6 +9,7 @@ from math import inf, isnan
 
 from flint import fmpq
 
+from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.boxes import Problem, interval_of, rational, short_point, status, tape_of
 from lastiterate.proofs_checks.feasible_points import Point, sign_at, truth_at
 
@@ -30,7 +31,9 @@ def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
     point: Point = {s: rational(v) for s, v in zip(problem.symbols, corner, strict=True)}
     sign = sign_at(problem.gap, point)
     fails = sign is not None and (sign < 0 or (sign == 0 and problem.strict))
-    return point if fails and all(truth_at(c, point) for c in problem.conditions) else None
+    if not fails or not all(truth_at(c, point) for c in problem.conditions):
+        return None
+    return point if defined_at(problem.sides or (problem.gap,), point) else None
 
 
 def _candidates(problem: Problem) -> Iterator[tuple[fmpq, ...]]:

@@ -2,18 +2,22 @@
 
 No solution of the negation under the premises is a proof. A solution is only a suggestion: it is evaluated
 again, exactly, at an admissible point before the check is called refuted. Effort is counted in z3's own
-resource units, so the answer does not depend on how busy the machine is.
+resource units, so the answer does not depend on how busy the machine is. Both sides must be shown to be defined under
+the premises; no part of that is taken from the conclusion.
 """
 
 # Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
+import sympy as sp
 import z3
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.engines.z3_terms import Terms, algebraic, ask
+from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.defined import defined_at, unmet
+from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails, usable
 from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
@@ -52,14 +56,11 @@ def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) 
 def _fails(check: Inequality, premises: tuple[Boolean, ...], point: Point) -> bool:
     """Whether the point is certainly admissible and certainly breaks the relation."""
     try:
-        declared = all(
-            (not s.is_integer or v.is_Integer) and (not s.is_positive or v > 0) and (not s.is_nonnegative or v >= 0)
-            for s, v in point.items()
-        )
         return (
-            declared
+            all(admits(symbol, value) for symbol, value in point.items())
             and all(truth_at(premise, point) for premise in premises)
             and relation_at(check.left, check.relation, check.right, point) is False
+            and defined_at((check.left, check.right), point)
         )
     except (UnsupportedError, KeyError):
         return False
@@ -73,14 +74,14 @@ def _refuted(check: Inequality, point: Point) -> Outcome:
 
 
 def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool, equal: bool) -> z3.CheckSatResult:
-    """Whether the sides can be equal (or differ) under the premises (integers kept)."""
+    """Whether the sides can be equal (or differ) under the premises; unknown where z3 does not see all of them."""
     terms = Terms(whole=True)
     left, right = terms.term(check.left), terms.term(check.right)
     formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
     if nonzero:
-        formulas += [variable > 0 for symbol, variable in terms.variables.items() if symbol.is_nonnegative]
+        formulas += [variable != 0 for symbol, variable in terms.variables.items() if not symbol.is_zero]
     answer, _ = ask(terms, formulas)
-    return answer
+    return z3.unknown if answer == z3.sat and terms.loose else answer
 
 
 def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> tuple[Status, str] | None:
@@ -91,9 +92,11 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> tuple[Sta
     """
     if check.attained:
         there = (*premises, *check.attained)
-        if _possible(check, there, nonzero=False, equal=False) != z3.unsat:
+        values = {c.lhs: c.rhs for c in check.attained if isinstance(c, sp.Eq) and c.lhs.is_Symbol}
+        same = sp.simplify((check.left - check.right).xreplace(values)) == 0
+        if not same and _possible(check, there, nonzero=False, equal=False) != z3.unsat:
             return Status.UNDECIDED, "at most, but the sides were not shown to be equal where the check says"
-        if _possible(check, there, nonzero=False, equal=True) != z3.sat:
+        if _possible(check, there, nonzero=False, equal=True) != z3.sat and not _touches(check, there):
             return Status.UNDECIDED, "at most, but no admissible point was found where the check says they are equal"
         return None
     if _possible(check, premises, nonzero=True, equal=True) == z3.sat:
@@ -104,49 +107,67 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> tuple[Sta
     return Status.UNDECIDED, detail
 
 
+def _touches(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
+    """Whether the sides are certainly equal at one of a few admissible points."""
+    symbols = free_symbols(check.left, check.right, premises)
+    try:
+        tried = list(points(symbols, premises, 3))
+    except NoPointError:
+        return False
+    return any(
+        relation_at(check.left, Relation.EQUAL, check.right, point) and defined_at((check.left, check.right), point)
+        for point in tried
+    )
+
+
 def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide an `Inequality` under the assumptions and its own premises.
 
     Raises:
         NoPointError: no sample satisfies the premises.
-        UnsupportedError: the inequality is not algebraic.
+        UnsupportedError: a side is not a real number.
         TypeError: the check is of another type.
     """
     if not isinstance(check, Inequality):
         raise TypeError(f"the inequality engine decides Inequality, got {type(check).__name__}")
     if check.relation not in _NEGATION:
         raise UnsupportedError(f"the inequality engine cannot decide the relation {check.relation}")
-    premises = (*algebraic(assumptions), *check.given)
     everything = (*assumptions, *check.given)
+    premises = usable(everything)
+    undefined = unmet((check.left, check.right), everything, entails)
     answer, point = _question(check, premises, whole=False)
     if answer == z3.unsat:
-        return _proved(check, premises)
+        return _proved(check, everything, undefined)
     symbols = free_symbols(check.left, check.right, everything)
     if point and _fails(check, everything, point):
         return _refuted(check, point)
     if any(symbol.is_integer for symbol in symbols):
         answer, point = _question(check, premises, whole=True)
         if answer == z3.unsat:
-            return _proved(check, premises)
+            return _proved(check, everything, undefined)
         if point and _fails(check, everything, point):
             return _refuted(check, point)
     for candidate in points(symbols, everything, SPOTS):
         if _fails(check, everything, candidate):
             return _refuted(check, candidate)
-    detail = "z3 gives up, and no admissible sample breaks it"
-    if answer == z3.sat:
+    detail = undefined or "z3 gives up, and no admissible sample breaks it"
+    if answer == z3.sat and not undefined:
         detail = "z3 has a solution of the negation that is not at an admissible rational point"
     return Outcome(check.name, Engine.INEQUALITY, Status.UNDECIDED, detail=detail)
 
 
-def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
+def _proved(check: Inequality, premises: tuple[Boolean, ...], undefined: str) -> Outcome:
+    """What is left to ask once the negation has no solution: points, definedness, and whether the bound is attained."""
     terms = Terms(whole=True)
-    consistent, _ = ask(terms, [terms.condition(premise) for premise in premises])
+    taken = usable(premises)
+    consistent, _ = ask(terms, [terms.condition(premise) for premise in taken])
     if consistent == z3.unsat:
-        raise NoPointError(f"no sample satisfies the premises {', '.join(map(str, premises))}.")
-    if consistent == z3.unknown:
-        next(points(free_symbols(check.left, check.right, premises), premises, 1))
-    loose = _not_attained(check, premises) if check.relation is Relation.TIGHT else None
+        raise NoPointError(f"no point satisfies the premises {', '.join(map(str, premises))}.")
+    if consistent == z3.unknown or terms.loose or len(taken) < len(premises):
+        next(points(free_symbols(check.left, check.right, premises), premises, 1, tries=2000))
+    if undefined:
+        return Outcome(check.name, Engine.INEQUALITY, Status.UNDECIDED, detail=undefined)
+    loose = _not_attained(check, taken) if check.relation is Relation.TIGHT else None
     if loose is not None:
         return Outcome(check.name, Engine.INEQUALITY, loose[0], detail=loose[1])
     detail = "z3: the negation has no solution under the premises"

@@ -1,7 +1,8 @@
 """Random points of a box, 50 digits each: the weakest evidence, for what no other engine decides.
 
 The points are the same in every run. Floats only raise a suspicion: a check is refuted when the failure is
-certified by balls at that exact point.
+certified by balls at that exact point. Both sides must be shown to be defined on the whole box; what is said of the
+rest is said at the points alone, and that is the scope.
 """
 
 # Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
@@ -16,7 +17,12 @@ import mpmath
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.defined import defined_at, unmet
+from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.enclosure import box_of
+from lastiterate.proofs_checks.engines.faces import shown_on
 from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
@@ -38,7 +44,7 @@ TRIES = 50
 def _draw(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational, generator: random.Random) -> sp.Rational:
     """A point of the interval: an end, even, or spread over scales towards the low end."""
     kind = generator.random()
-    if symbol.is_integer:
+    if symbol.is_integer and sp.ceiling(low) <= sp.floor(high):
         return sp.Integer(generator.randint(int(sp.ceiling(low)), int(sp.floor(high))))
     if kind < 0.1:
         return low
@@ -54,13 +60,15 @@ def _points(box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]], conditions: t
     generator, found = random.Random(2025), 0  # noqa: S311
     for _ in range(POINTS * TRIES):
         point = {s: _draw(s, low, high, generator) for s, (low, high) in box.items()}
-        if all(truth_at(condition, point) for condition in conditions):
+        allowed = all(admits(symbol, value) for symbol, value in point.items())
+        if allowed and all(truth_at(condition, point) for condition in conditions):
             found += 1
             yield point
         if found == POINTS:
             return
     if not found:
-        raise NoPointError(f"no sample of the box satisfies {', '.join(map(str, conditions))}.")
+        asked = ", ".join(map(str, conditions)) or "what its symbols are declared to be"
+        raise NoPointError(f"no sample of the box satisfies {asked}.")
 
 
 def _suspicious(relation: Relation, left: Any, right: Any) -> bool | None:
@@ -81,17 +89,18 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     Raises:
         NoPointError: no sample of the box satisfies the assumptions.
         InputError: the box is not usable.
+        UnsupportedError: the relation has no meaning at points.
         TypeError: the check is of another type.
     """
     if not isinstance(check, RandomPoints):
         raise TypeError(f"the sampling engine decides RandomPoints, got {type(check).__name__}")
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST, Relation.BELOW):
-        detail = f"sampling cannot decide the relation {check.relation}"
-        return Outcome(check.name, Engine.SAMPLING, Status.ERROR, detail=detail)
+        raise UnsupportedError(f"The sampling engine cannot decide the relation {check.relation}; use ==, <= or <.")
     box = box_of(check)
     conditions = tuple(a for a in assumptions if a.free_symbols <= box.keys())
     symbols = list(box)
     sides = [sp.lambdify(symbols, expression, modules="mpmath") for expression in (check.left, check.right)]
+    undefined = unmet((check.left, check.right), conditions, shown_on(box, prove))
     tried = unclear = 0
     with mpmath.workdps(DIGITS):
         for point in _points(box, conditions):
@@ -103,14 +112,19 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
             suspicion = _suspicious(check.relation, left, right)
             if suspicion is False:
                 continue
-            if suspicion and relation_at(check.left, check.relation, check.right, point) is False:
+            certain = suspicion and relation_at(check.left, check.relation, check.right, point) is False
+            if certain and defined_at((check.left, check.right), point):
                 found = Counterexample(
                     as_text(point), side(check.left, point), check.relation, side(check.right, point), "left, right"
                 )
                 return Outcome(check.name, Engine.SAMPLING, Status.REFUTED, counterexample=found)
             unclear += not (suspicion and relation_at(check.left, check.relation, check.right, point))
+    if undefined:
+        return Outcome(check.name, Engine.SAMPLING, Status.UNDECIDED, detail=undefined)
     if unclear:
         detail = f"{unclear} of {tried} samples could not be decided"
         return Outcome(check.name, Engine.SAMPLING, Status.UNDECIDED, detail=detail)
     detail = f"{tried} samples, {DIGITS} digits each"
-    return Outcome(check.name, Engine.SAMPLING, Status.HELD, Grade.SAMPLED, detail)
+    ends = ", ".join(f"{symbol} in [{low}, {high}]" for symbol, (low, high) in box.items())
+    scope = f"{tried} random points of the box {ends}"
+    return Outcome(check.name, Engine.SAMPLING, Status.HELD, Grade.SAMPLED, detail, scope=scope)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
 from lastiterate.proofs_checks.feasible_points import NoPointError, as_text, truth_at
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
@@ -129,12 +130,19 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise InputError(f"quantity needs to be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}.")
     experiment = EXPERIMENTS[check.quantity]
     point = {symbol: sp.sympify(value, strict=True) for symbol, value in check.parameters.items()}
-    if any(truth_at(a, point) is False for a in assumptions if a.free_symbols <= point.keys()):
+    if not all(value.is_number and admits(symbol, value) for symbol, value in point.items()):
+        raise NoPointError("the parameters of the simulation are not what their symbols are declared to be.")
+    if not all(truth_at(a, point) for a in assumptions if a.free_symbols <= point.keys()):
         raise NoPointError("the parameters of the simulation do not satisfy the assumptions.")
     numbers = _numbers(check, experiment)
     stated = check.value.xreplace(point)
     if stated.free_symbols:
         raise InputError(f"value needs to be a number at the parameters, got value={stated}; give the missing ones.")
+    if not all(number.is_finite and number.is_real for number in (stated, check.tolerance)) or check.tolerance < 0:
+        raise InputError(
+            f"value and tolerance need to be finite real numbers, the second not negative, got value={stated} and "
+            f"tolerance={check.tolerance}; mend them."
+        )
     value, tolerance = float(stated), float(check.tolerance)
     seed = crc32(f"{check.quantity} {sorted(numbers.items())}".encode())
     draws = experiment.draw(np.random.default_rng(seed), experiment.copies, numbers)
@@ -146,4 +154,8 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     if status is Status.REFUTED:
         found = Counterexample(as_text(point), f"[{low:.9g}, {high:.9g}]", check.relation, f"{value:.9g}", words)
         return Outcome(check.name, Engine.SIMULATION, status, counterexample=found)
-    return Outcome(check.name, Engine.SIMULATION, status, Grade.SIMULATED if status is Status.HELD else None, words)
+    if status is not Status.HELD:
+        return Outcome(check.name, Engine.SIMULATION, status, detail=words)
+    at = ", ".join(f"{symbol} = {number}" for symbol, number in point.items())
+    scope = f"{draws.size} simulated copies at {at}"
+    return Outcome(check.name, Engine.SIMULATION, status, Grade.SIMULATED, words, scope=scope)

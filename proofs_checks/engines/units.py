@@ -205,6 +205,9 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
     """
     if not isinstance(check, Units):
         raise TypeError(f"the units engine decides Units, got {type(check).__name__}")
+    for side in (check.left, check.right):
+        if side.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
+            raise InputError(f"units needs formulas without infinities, got {side}; write it out.")
     table = {symbol: unit for symbol, (_, unit) in MEANING.items()} | UNITS | dict(check.units)
     try:
         unit = _common((check.left, check.right), table, "the two sides")

@@ -4,47 +4,52 @@
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 
 import sympy as sp
 import z3
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks import declared
+from lastiterate.proofs_checks.engines.unknowns import RANGES, known_of
 
-__all__ = ["Terms", "algebraic", "ask", "entails"]
+__all__ = ["Terms", "ask", "entails", "usable"]
 
 EFFORT = 1_000_000
 """z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
 
-
-Found = TypeVar("Found")
+MOST_TERMS = 200
+"""A sum of more terms is not written out."""
 
 
 class Terms:
     """A translation that shares its variables, and collects what it has to assume of auxiliary ones.
 
-    Roots become a new variable r >= 0 with r^q = base >= 0; powers become products; Min, Max, Abs and
+    Roots become a new variable r >= 0 with r^q = base >= 0; powers become products; Min, Max, Abs, sign, floor and
     Piecewise become case distinctions. A quotient needs its denominator to differ from zero and a root its
-    base not to be negative: that is added to ``side``, so a proof covers the points where all is defined. A
-    partial operation inside a case distinction would cut off the other cases, and is refused.
+    base not to be negative: that is added to ``side``, so a proof covers the points where all is defined; whether
+    all is, `defined.unmet` asks. Inside a case distinction nothing is added, and an undefined part may have any value.
+    What is not algebraic becomes a number of which no more than its range is known.
 
     Args:
         whole: keep integer symbols integer; else they are relaxed to reals, which is sound for proofs.
 
     Attributes:
-        variables: z3 variable of each Sympy symbol met so far.
+        variables: z3 variable of each Sympy symbol met so far; no two symbols share one, whatever their names.
         side: conditions on the variables that came up on the way.
+        loose: whether a solution need not be one of the conditions as written, since a part may have any value.
     """
 
     def __init__(self, *, whole: bool) -> None:
         self.whole = whole
+        self.loose = False
         self.variables: dict[sp.Symbol, z3.ArithRef] = {}
         self.side: list[z3.BoolRef] = []
         self._known: dict[sp.Expr, z3.ArithRef] = {}
-        self._partial = 0
+        self._cases = 0
         self._relations = {
             sp.Eq: lambda a, b: a == b,
             sp.Ne: lambda a, b: a != b,
@@ -75,9 +80,11 @@ class Terms:
         if isinstance(condition, And):
             return z3.And(*(self.condition(part) for part in condition.args))
         if isinstance(condition, Or):
-            return z3.Or(*(self._total(partial(self.condition, part)) for part in condition.args))
+            with self._case():
+                return z3.Or(*(self.condition(part) for part in condition.args))
         if isinstance(condition, Not):
-            return z3.Not(self._total(lambda: self.condition(condition.args[0])))
+            with self._case():
+                return z3.Not(self.condition(condition.args[0]))
         relation = self._relations.get(type(condition))
         if relation is None:
             raise UnsupportedError(f"z3 cannot take the condition {condition}")
@@ -88,15 +95,20 @@ class Terms:
             return z3.RealVal(f"{expression.p}/{expression.q}")
         if expression.is_Symbol:
             return self._symbol(expression)
-        if isinstance(expression, sp.Pow):
-            return self._power(*expression.args)
+        if isinstance(expression, sp.Pow | sp.exp):
+            return self._power(*expression.as_base_exp())
         if isinstance(expression, sp.Piecewise):
-            return self._total(lambda: self._piecewise(expression))
-        if not isinstance(expression, sp.Add | sp.Mul | sp.Min | sp.Max | sp.Abs):
-            raise UnsupportedError(f"z3 cannot take {type(expression).__name__} in {expression}")
+            with self._case():
+                return self._piecewise(expression)
+        if isinstance(expression, sp.Sum | sp.Product):
+            return self.term(expression.doit()) if _short(expression) else self._unknown(expression)
+        if not isinstance(expression, sp.Add | sp.Mul | sp.Min | sp.Max | sp.Abs | sp.sign):
+            return self._unknown(expression)
         parts = [self.term(part) for part in expression.args]
         if isinstance(expression, sp.Abs):
             return z3.If(parts[0] >= 0, parts[0], -parts[0])
+        if isinstance(expression, sp.sign):
+            return z3.If(parts[0] > 0, z3.RealVal(1), z3.If(parts[0] < 0, z3.RealVal(-1), z3.RealVal(0)))
         total = parts[0]
         for part in parts[1:]:
             if isinstance(expression, sp.Add):
@@ -110,37 +122,76 @@ class Terms:
         return total
 
     def _symbol(self, symbol: sp.Symbol) -> z3.ArithRef:
+        name = f"{symbol.name}!{len(self.variables)}"
         if symbol.is_integer and self.whole:
-            self.variables[symbol] = z3.Int(str(symbol))
+            self.variables[symbol] = z3.Int(name)
             value = z3.ToReal(self.variables[symbol])
         else:
-            value = self.variables[symbol] = z3.Real(str(symbol))
-        if symbol.is_positive:
-            self.side.append(value >= 1 if symbol.is_integer else value > 0)
-        elif symbol.is_nonnegative:
-            self.side.append(value >= 0)
+            value = self.variables[symbol] = z3.Real(name)
+        if symbol.is_integer and symbol.is_positive:
+            self.side.append(value >= 1)
+        self.side += [self._relations[type(sign)](value, z3.RealVal(0)) for sign in declared.conditions(symbol)]
+        if symbol.is_prime or symbol.is_composite:
+            self.side.append(value >= (2 if symbol.is_prime else 4))
+        if self.whole and (symbol.is_even or symbol.is_odd):
+            self.side.append(self.variables[symbol] % 2 == (0 if symbol.is_even else 1))
+        elif self.whole and symbol.is_prime:
+            self.side.append(z3.Or(self.variables[symbol] == 2, self.variables[symbol] % 2 == 1))
         return value
 
     def _power(self, base: sp.Expr, exponent: sp.Expr) -> z3.ArithRef:
         if not isinstance(exponent, sp.Rational):
-            power = base**exponent
-            raise UnsupportedError(f"z3 cannot take the power {power}; its exponent is not a number (Holds takes it)")
+            return self._general_power(base, exponent)
         root = self.term(base) if exponent.q == 1 else self._root(base, int(exponent.q))
         power = self._repeated(root, abs(int(exponent.p)))
         if exponent.p > 0:
             return power
-        self.side.append(root != 0)
-        self._partial += 1
+        if self._cases:
+            self.loose = True
+        else:
+            self.side.append(root != 0)
         return z3.RealVal(1) / power
+
+    def _general_power(self, base: sp.Expr, exponent: sp.Expr) -> z3.ArithRef:
+        """Powers of a positive base by the law of exponents, down to exponents of which nothing is known."""
+        if not base.is_positive:
+            return self._unknown(sp.Pow(base, exponent))
+        if isinstance(exponent, sp.Add):
+            total = z3.RealVal(1)
+            for part in exponent.args:
+                total = total * self._power(base, part)
+            return total
+        times, rest = exponent.as_coeff_Mul()
+        if times == 1 or not times.is_Integer:
+            return self._unknown(sp.Pow(base, exponent))
+        power = self._repeated(self._power(base, rest), abs(int(times)))
+        return power if times > 0 else z3.RealVal(1) / power
+
+    def _unknown(self, expression: sp.Expr) -> z3.ArithRef:
+        """A new variable within the range of the expression."""
+        if expression in self._known:
+            return self._known[expression]
+        value = z3.Real(f"part!{len(self._known)}")
+        self.side += known_of(expression, value)
+        self.loose = True
+        self._known[expression] = value
+        if isinstance(expression, tuple(RANGES)):
+            self.side += RANGES[type(expression)](value, *(self.term(part) for part in expression.args))
+        return value
 
     def _root(self, base: sp.Expr, q: int) -> z3.ArithRef:
         key = sp.Pow(base, sp.Rational(1, q), evaluate=False)
         if key not in self._known:
             inside = self.term(base)
-            root = z3.Real(f"root{q}_{len(self._known)}")
-            self.side += [root >= 0, inside >= 0, self._repeated(root, q) == inside]
+            root = z3.Real(f"root{q}!{len(self._known)}")
+            facts = [root >= 0, self._repeated(root, q) == inside]
+            if self._cases:
+                self.loose = True
+                facts = [z3.Implies(inside >= 0, z3.And(*facts))]
+            else:
+                facts.append(inside >= 0)
+            self.side += facts
             self._known[key] = root
-            self._partial += 1
         return self._known[key]
 
     @staticmethod
@@ -152,21 +203,21 @@ class Terms:
 
     def _piecewise(self, expression: sp.Piecewise) -> z3.ArithRef:
         *pieces, last = [piece.args for piece in expression.args]
-        if last[1] != sp.true:
-            raise UnsupportedError("a Piecewise needs a last piece that holds otherwise")
         value = self.term(last[0])
+        self.loose = self.loose or last[1] != sp.true
         for piece, condition in reversed(pieces):
             case, then = self.condition(condition), self.term(piece)
             value = z3.If(case, then, value)
         return value
 
-    def _total(self, translate: Callable[[], Found]) -> Found:
-        """What ``translate`` gives, if it holds no operation that is undefined somewhere."""
-        before = self._partial
-        found = translate()
-        if self._partial > before:
-            raise UnsupportedError("z3 cannot take a quotient or a root inside a case distinction")
-        return found
+    @contextmanager
+    def _case(self) -> Iterator[None]:
+        """Inside the block nothing that is met counts at every point."""
+        self._cases += 1
+        try:
+            yield
+        finally:
+            self._cases -= 1
 
     def point(self, model: z3.ModelRef) -> dict[sp.Symbol, sp.Rational]:
         """The model's values as rationals; an algebraic number is replaced by a near rational."""
@@ -197,7 +248,7 @@ def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult
     return answer, None
 
 
-def algebraic(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:
+def usable(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:
     """The conditions that z3 can take. A proof from fewer premises is still a proof."""
     kept = []
     for condition in conditions:
@@ -211,10 +262,25 @@ def algebraic(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:
 
 def entails(premises: Sequence[Boolean], conclusion: Boolean) -> bool:
     """Whether z3 proves the conclusion from the premises; False when it does not, or cannot say."""
-    terms = Terms(whole=False)
-    try:
-        formulas = [terms.condition(premise) for premise in algebraic(premises)]
-        formulas.append(z3.Not(terms.condition(conclusion)))
-    except UnsupportedError:
-        return False
-    return bool(ask(terms, formulas)[0] == z3.unsat)
+    return _entails(tuple(premises), conclusion)
+
+
+@lru_cache(maxsize=8192)
+def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
+    symbols = {s for part in (*premises, conclusion) for s in part.free_symbols}
+    for whole in (False, True) if any(s.is_integer for s in symbols) else (False,):
+        terms = Terms(whole=whole)
+        try:
+            formulas = [terms.condition(premise) for premise in usable(premises)]
+            formulas.append(z3.Not(terms.condition(conclusion)))
+        except UnsupportedError:
+            return False
+        if ask(terms, formulas)[0] == z3.unsat:
+            return True
+    return False
+
+
+def _short(expression: sp.Sum | sp.Product) -> bool:
+    """Whether a sum or product can be written out."""
+    limits = [limit.args[1:] for limit in expression.args[1:]]
+    return all(len(ends) == 2 and all(e.is_Integer and abs(e) <= MOST_TERMS for e in ends) for ends in limits)

@@ -2,10 +2,10 @@
 
 ``pytest --lastiterate`` looks into the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` unless
 told otherwise), and into a file named on the command line, for a tuple ``CLAIMS`` of
-`lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when
-its verdict is HOLDS and every mutant is rejected; where the repository has a lock file (``lastiterate_lock``), when
-verdict, grade and mutants are as locked. ``--lastiterate-update-lock`` writes that file. Without the flag nothing
-is imported and nothing runs.
+`lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when its verdict is HOLDS or SUPPORTED and every
+mutant is rejected; where the repository has a lock file (``lastiterate_lock``), when verdict, grade, checks and mutants
+are as locked, and a run of the whole repository fails where a locked claim is gone. ``--lastiterate-update-lock``
+writes that file. Without the flag nothing is imported and nothing runs.
 """
 
 import sys
@@ -115,7 +115,7 @@ class ClaimItem(pytest.Item):
 
         (report,) = run([self.claim], jobs=1, cache=ReportCache())
         own = Expected.of(report)
-        plain = [own.verdict.value, own.grade.value if own.grade else None, own.rejected]
+        plain = [own.verdict.value, own.grade.value if own.grade else None, own.checks, own.rejected]
         self.user_properties.append((_PROPERTY, {report.key: plain}))  # xdist carries plain data alone
         lock = lock_file(self.config)
         if self.config.getoption("lastiterate_update_lock"):
@@ -123,7 +123,8 @@ class ClaimItem(pytest.Item):
         elif lock.exists():
             expected = read_lock(lock)
         else:
-            expected = {report.key: Expected(Verdict.HOLDS, own.grade, len(report.mutants))}
+            passes = report.verdict if report.verdict is Verdict.SUPPORTED else Verdict.HOLDS
+            expected = {report.key: Expected(passes, own.grade, own.checks, len(report.mutants))}
         found = drifts([report], expected, complete=False)
         if not lock.exists():
             found = tuple(sentence.replace("the lock file says", "expected is") for sentence in found)
@@ -141,6 +142,38 @@ class ClaimItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """File and key, for the heading of a failure."""
         return self.path, None, self.claim.key
+
+
+class MissingItem(pytest.Item):
+    """The locked claims that no file holds any more."""
+
+    def __init__(self, *, missing: Sequence[str], **rest: Any) -> None:
+        super().__init__(**rest)
+        self.missing = missing
+
+    def runtest(self) -> None:
+        """Fail, or have them taken out of the lock file."""
+        self.user_properties.append((_PROPERTY, dict.fromkeys(self.missing)))
+        if not self.config.getoption("lastiterate_update_lock"):
+            raise _ClaimFailure("\n".join(f"{key} is missing, and the lock file knows it." for key in self.missing))
+
+    repr_failure = ClaimItem.repr_failure
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The lock file, for the heading of a failure."""
+        return lock_file(self.config), None, self.name
+
+
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In a run of the whole repository, one more test for the locked claims that are gone."""
+    if config.getoption("lastiterate") and config.args_source is not pytest.Config.ArgsSource.ARGS:
+        from lastiterate.proofs_checks.lock import read_lock
+
+        lock = lock_file(config)
+        gone = sorted(read_lock(lock).keys() - config.stash[_SEEN]) if lock.exists() else []
+        if gone:
+            item: MissingItem = MissingItem.from_parent(session, name="claims of the lock file", missing=gone)
+            items.append(item)
 
 
 def lock_file(config: pytest.Config) -> Path:
@@ -169,13 +202,17 @@ class _Gatherer:
                     self.found.update(value)
 
     def pytest_sessionfinish(self) -> None:
-        """Write the entries of the claims that were decided; the others stay."""
+        """Write the entries of the claims that were decided; those that a whole run misses go, the others stay."""
         from lastiterate.proofs_checks.lock import Expected, read_lock, write_lock
         from lastiterate.proofs_checks.verdict import Grade, Verdict
 
         path = lock_file(self.config)
         entries = read_lock(path) if path.exists() else {}
-        for key, (verdict, grade, rejected) in self.found.items():
-            entries[key] = Expected(Verdict(verdict), None if grade is None else Grade(grade), rejected)
+        for key, found in self.found.items():
+            if found is None:
+                entries.pop(key, None)
+            else:
+                verdict, grade, *counts = found
+                entries[key] = Expected(Verdict(verdict), None if grade is None else Grade(grade), *counts)
         if entries:
             write_lock(entries, path)

@@ -47,7 +47,7 @@ def status(*arguments):
 def test_agreement_is_status_0_and_the_last_line_counts(capsys):
     assert status("check", "--jobs", "1") == 0
     lines = capsys.readouterr().out.rstrip().splitlines()
-    assert lines[-1] == "2 claims: 1 HOLDS, 1 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 1 of 1 mutants rejected"
+    assert lines[-1] == "2 claims: 1 HOLDS, 0 SUPPORTED, 1 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 1 of 1 mutants rejected"
 
 
 def test_a_planted_error_is_status_1_and_says_which_and_how(ledger, make_claim, capsys):

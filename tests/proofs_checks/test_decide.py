@@ -14,12 +14,16 @@ OPEN = Identity(sp.gamma(x) * sp.Function("f")(y), sp.Function("g")(y))
 RAISES = IntervalInequality(sp.zeta(x), "<=", x, {x: (2, 3)})
 WEAK = RandomPoints(x, "<=", x + 1, {x: (0, 1)})
 
+BOXED = IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)})
+
 
 @pytest.mark.parametrize(
     ("checks", "rest", "verdict", "grade"),
     [
         ((TRUE,), {}, Verdict.HOLDS, Grade.PROVED),
-        ((TRUE, WEAK), {}, Verdict.HOLDS, Grade.SAMPLED),
+        ((TRUE, WEAK), {}, Verdict.SUPPORTED, Grade.SAMPLED),
+        ((BOXED,), {}, Verdict.SUPPORTED, Grade.CERTIFIED),
+        ((BOXED,), {"assumptions": (x <= 1,)}, Verdict.HOLDS, Grade.CERTIFIED),
         ((TRUE, FALSE), {}, Verdict.REFUTED, None),
         ((OPEN, FALSE), {}, Verdict.REFUTED, None),
         ((FALSE,), {"kind": Step}, Verdict.GAP, None),

@@ -137,7 +137,7 @@ def test_a_bound_is_attained_where_it_says_or_at_no_zero(check, status, why):
 
 def test_not_shown_prints_the_residue():
     hidden = sp.Function("f")(x)
-    outcome = decide_check(Identity(sp.gamma(x) * hidden, sp.gamma(x) * hidden + hidden - sp.Function("g")(x)), ())
+    outcome = decide_check(Identity(sp.erf(x) * hidden, sp.erf(x) * hidden + hidden - sp.Function("g")(x)), ())
     assert outcome.status is Status.UNDECIDED
     assert "residue" in outcome.detail
     assert "g(x)" in outcome.detail
@@ -146,21 +146,22 @@ def test_not_shown_prints_the_residue():
 @pytest.mark.parametrize(
     ("initial", "step", "part"),
     [
-        (sp.Function("g")(t), PREVIOUS + sp.Function("f")(t) - sp.Function("f")(t - 1), "base case"),
-        (sp.S.Zero, PREVIOUS + sp.Function("f")(t) - sp.Function("f")(t - 1), "base case"),
+        (sp.Function("g")(0), PREVIOUS + sp.Function("f")(t) - sp.Function("f")(t - 1), "base case"),
+        (sp.Function("h")(0), PREVIOUS + sp.Function("f")(t) - sp.Function("f")(t - 1), "base case"),
         (sp.Function("f")(0), PREVIOUS + sp.Function("g")(t), "induction step"),
     ],
 )
 def test_a_recursion_needs_its_base_case_and_its_step(initial, step, part):
     outcome = decide_check(Recursion(t, initial, step, sp.Function("f")(t)), ())
     assert outcome.status is Status.UNDECIDED
-    assert outcome.detail.startswith(f"{part} not shown; the first {identity.SMALL} indices agree; residue: ")
+    assert outcome.detail.startswith(f"{part} not shown; ")
+    assert " exact points agree; residue: " in outcome.detail
 
 
-def test_an_equation_that_defines_no_symbol_is_not_used():
+def test_an_equation_that_defines_no_symbol_is_left_to_z3():
     outcome = decide_check(Identity(x * y, sp.S.One), (sp.Eq(x * y, 1),))
-    assert outcome.status is Status.UNDECIDED
-    assert outcome.detail == "not shown; no spot check differs; residue: x*y - 1"
+    assert outcome.status is Status.HELD
+    assert outcome.detail.startswith("the difference is zero by cases")
 
 
 def test_a_bound_that_is_not_attained_is_not_tight():
@@ -181,7 +182,7 @@ def test_premises_that_z3_cannot_decide_need_a_sample(monkeypatch):
     assert decide_check(Inequality(x, AT_MOST, x * y), premises).status is Status.HELD
     outcome = decide_check(Inequality(x, AT_MOST, x * y), (x > 2, x < 1))
     assert outcome.status is Status.ERROR
-    assert outcome.detail.startswith("NoPointError: no sample satisfies")
+    assert outcome.detail.startswith("no sample satisfies")
 
 
 def test_a_box_that_says_nothing_of_an_assumption_does_not_refute():
@@ -193,7 +194,7 @@ def test_a_box_that_says_nothing_of_an_assumption_does_not_refute():
 def test_a_box_without_a_whole_number_holds_nothing():
     outcome = decide_check(IntervalInequality(w, AT_MOST, 2 * w, {w: (R(1, 3), R(2, 3))}), ())
     assert outcome.status is Status.ERROR
-    assert outcome.detail == "NoPointError: the box holds no point at which w is a whole number."
+    assert outcome.detail.startswith("no sample satisfies the assumptions")
 
 
 def test_too_many_whole_points_are_refused():
@@ -212,7 +213,8 @@ def test_an_engine_refuses_the_checks_of_another(engine):
 
 
 def test_tangency_inside_the_box_stays_undecided():
-    outcome = decide_check(IntervalInequality(2 * x * y, AT_MOST, x**2 + y**2, {x: (0, 1), y: (0, 1)}), ())
+    touching = sp.log(x**2 - 2 * x / 3 + R(10, 9))
+    outcome = decide_check(IntervalInequality(sp.S.Zero, AT_MOST, touching, {x: (0, 1)}), ())
     assert outcome.status is Status.UNDECIDED
     assert "undecided near" in outcome.detail
 
@@ -235,7 +237,7 @@ def test_assumptions_that_no_sample_meets_are_an_error(check):
 @pytest.mark.parametrize(
     "check",
     [
-        Inequality(c**t, AT_MOST, sp.S.One),
+        Inequality(sp.I * c, AT_MOST, sp.S.One),
         Inequality(x, "<~", y),
         IntervalInequality(x, AT_MOST, y, {x: (0, 1)}),
         IntervalInequality(x, AT_MOST, 2 * x, {x: (1, 0)}),
@@ -256,7 +258,7 @@ def test_a_relaxed_integer_does_not_refute():
 
 
 def test_a_case_distinction_does_not_cut_off_points():
-    """y / y = 1 needs y != 0, which must not be assumed for the other case."""
+    """x / y needs y != 0, which must not be assumed for the other case."""
     safe = sp.Piecewise((x / y, y > 0), (-sp.S.One, True))
     outcome = decide_check(Inequality(sp.S.Zero, AT_MOST, safe), ())
     assert outcome.status is not Status.HELD
@@ -273,8 +275,8 @@ def test_every_check_type_has_an_engine():
 
 
 def test_an_assumption_that_z3_cannot_read_still_guards_a_refutation():
-    """Without exp(x) < 2 there are counterexamples from x = 1 on."""
-    outcome = decide_check(Inequality(x**2, AT_MOST, x), (sp.exp(x) < 2,))
+    """Without sinh(x) < 1 there are counterexamples from x = 1 on."""
+    outcome = decide_check(Inequality(x**2, AT_MOST, x), (sp.sinh(x) < 1,))
     assert outcome.status is Status.UNDECIDED
 
 
@@ -287,7 +289,7 @@ def test_a_hanging_engine_is_an_error(monkeypatch):
     monkeypatch.setattr(identity, "decide", lambda *_: any(False for _ in count()))
     outcome = decide_check(Identity(x, x), ())
     assert outcome.status is Status.ERROR
-    assert outcome.detail == "TimeoutError: the engine had not answered after 1 s of computing"
+    assert outcome.detail == "the engine had not answered after 1 s of computing"
 
 
 def test_an_engine_answers_in_another_thread_too():

@@ -93,7 +93,7 @@ def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents)
         ("other/gap", "GAP"),
         ("other/typo", "TYPO"),
     ]
-    assert "4 claims: 1 HOLDS, 1 REFUTED, 1 GAP, 1 TYPO, 0 UNDECIDED; 1 of 1 mutants rejected." in page
+    assert "4 claims: 1 HOLDS, 0 SUPPORTED, 1 REFUTED, 1 GAP, 1 TYPO, 0 UNDECIDED; 1 of 1 mutants rejected." in page
     assert "1 of 1 mutants rejected" in page
     assert 'Repaired by <a href="#toy/square">' in page
     assert 'Repairs <a href="#toy/wrong">' in page

@@ -17,7 +17,7 @@ from lastiterate.proofs_checks.lock import Expected, drifts, read_lock, write_lo
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import papers, select
 from lastiterate.proofs_checks.verdict import Grade, Verdict
-from lastiterate.symbolic.claim import Identity, Inequality, Recursion, UpperBound
+from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Recursion, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.notation import PREVIOUS, alpha, c, s, t, x, y
 
@@ -52,7 +52,7 @@ def test_the_cache_answers_the_second_time(claims, store, monkeypatch):
 
 def test_a_report_with_an_error_is_not_kept(make_claim, store):
     """An engine that had no time or memory must not answer for ever after."""
-    claim = make_claim(Inequality(x ** (x + y), "<=", y), CAUGHT)
+    claim = make_claim(IntervalInequality(sp.zeta(x), "<=", x, {x: (2, 3)}), CAUGHT)
     (report_,) = run([claim], jobs=1, cache=store)
     assert report_.verdict is Verdict.UNDECIDED
     assert store.read(claim) is None
@@ -162,14 +162,15 @@ def test_lock_and_reports_agree(claims, tmp_path):
 def test_every_drift_is_a_sentence(claims):
     reports = run(claims, jobs=1)
     expected = _expected(reports)
-    expected["toy/a"] = Expected(Verdict.REFUTED, None, 1)
-    expected["toy/b"] = Expected(Verdict.HOLDS, Grade.SAMPLED, 1)
-    expected["toy/gone"] = Expected(Verdict.HOLDS, Grade.PROVED, 2)
+    expected["toy/a"] = Expected(Verdict.REFUTED, None, 1, 1)
+    expected["toy/b"] = Expected(Verdict.HOLDS, Grade.SAMPLED, 2, 1)
+    expected["toy/gone"] = Expected(Verdict.HOLDS, Grade.PROVED, 1, 2)
     del expected["toy/c"]
     found = drifts(reports, expected)
     assert found == (
         "toy/a is HOLDS, the lock file says REFUTED.",
         "toy/b is proved, the lock file says sampled.",
+        "toy/b has 1 checks, the lock file says 2.",
         "toy/c is new: HOLDS (proved), 1 mutants rejected, and the lock file does not know it.",
         "toy/gone is missing: the lock file says HOLDS (proved), 2 mutants rejected.",
     )
@@ -182,7 +183,7 @@ def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_c
     (sentence,) = drifts(reports, _expected(reports))
     assert "does not reject the mutant 'harmless'" in sentence
     assert "identity says held" in sentence
-    (more, _) = drifts(reports, {"toy/claim": Expected(Verdict.HOLDS, Grade.PROVED, 1)})
+    (more, _) = drifts(reports, {"toy/claim": Expected(Verdict.HOLDS, Grade.PROVED, 1, 1)})
     assert more == "toy/claim rejects 0 of 1 mutants, the lock file says 1."
 
 
@@ -193,11 +194,12 @@ def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_c
         "[]",
         '{"toy/a": 1}',
         '{"toy/a": {"verdict": "HOLDS", "grade": "proved"}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "rejected": 1, "more": 2}}',
-        '{"toy/a": {"verdict": "MAYBE", "grade": "proved", "rejected": 1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "sure", "rejected": 1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "rejected": -1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "rejected": true}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": -1, "rejected": 1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": 1, "more": 2}}',
+        '{"toy/a": {"verdict": "MAYBE", "grade": "proved", "checks": 1, "rejected": 1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "sure", "checks": 1, "rejected": 1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": -1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": true}}',
     ],
 )
 def test_a_bad_lock_file_is_bad_input(tmp_path, text):
@@ -232,7 +234,7 @@ def test_three_formats(claims):
     assert suite.get("failures") == "2"
     assert len(suite.findall("testcase")) == 4
     line = report.summary(reports)
-    assert line == "3 claims: 3 HOLDS, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 3 of 3 mutants rejected"
+    assert line == "3 claims: 3 HOLDS, 0 SUPPORTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 3 of 3 mutants rejected"
     assert report.table(reports).row_count == 3
 
 

@@ -33,7 +33,7 @@ def test_every_theorem_can_be_asked_for(subtests: pytest.Subtests) -> None:
             found = theorem(name, _SAMPLED, Smooth(1.0), order=20)
             assert found.verdict == read_lock()[found.claim].verdict
             assert (found.epsilon is None) == bool(found.refusal)
-            if found.verdict != "HOLDS":
+            if found.verdict not in ("HOLDS", "SUPPORTED"):
                 assert found.why
                 assert found.instead
             assert found.verdict in str(found)

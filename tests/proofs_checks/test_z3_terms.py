@@ -1,11 +1,13 @@
 """The translation to z3: a proof covers every point at which all is defined, and no other reading passes."""
 
+from collections.abc import Callable
+
 import pytest
 import sympy as sp
 import z3
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.engines.z3_terms import Terms, algebraic, ask, entails
+from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails, usable
 from lastiterate.symbolic.notation import T, x, y
 
 R = sp.Rational
@@ -47,19 +49,69 @@ def test_what_follows_is_proved_and_what_does_not_is_not(
     ("condition", "words"),
     [
         (sp.Xor(x > 1, y > 1, evaluate=False), "z3 cannot take the condition"),
-        (sp.exp(x) > 2, "z3 cannot take exp in exp(x)"),
-        (2**x > 2, "its exponent is not a number"),
-        (sp.Or(1 / x > 1, y > 1), "a quotient or a root inside a case distinction"),
-        (sp.Not(sp.Or(sp.sqrt(x) > 1, y > 1), evaluate=False), "a quotient or a root inside a case distinction"),
-        (sp.Piecewise((x, x > 1), (y, y > 1)) > 2, "a Piecewise needs a last piece that holds otherwise"),
+        (sp.Gt(x + sp.oo * sp.Symbol("r", real=True), 2, evaluate=False), "is not a finite real number"),
+        (sp.Gt(sp.sin(x) + sp.I, 2, evaluate=False), "is not a finite real number"),
     ],
 )
 def test_what_z3_cannot_take_is_refused_and_is_no_premise(condition: sp.Basic, words: str) -> None:
     with pytest.raises(UnsupportedError) as refused:
         Terms(whole=False).condition(condition)
     assert words in str(refused.value)
-    assert algebraic((condition, x > 1)) == (x > 1,)
+    assert usable((condition, x > 1)) == (x > 1,)
     assert not entails((x > 1,), condition)
+
+
+@pytest.mark.parametrize(
+    ("premise", "conclusion", "follows"),
+    [
+        (x > 0, sp.exp(x) > 1, True),
+        (x > 0, sp.exp(x) > 2, False),
+        (sp.true, 2**x > 0, True),
+        (sp.true, 4 ** (x + y) > 0, True),
+        (sp.true, 2 * 3**x <= 1 + 3 ** (2 * x), True),
+        (sp.true, 2 * 3**x <= 3 ** (2 * x), False),
+        (x < 1, sp.cos(x) > 0, True),
+        (x < 2, sp.cos(x) > 0, False),
+        (sp.true, sp.floor(x) <= x, True),
+        (sp.true, sp.floor(x) >= x, False),
+        (sp.true, sp.pi * x <= sp.Rational(22, 7) * x, True),
+        (sp.true, sp.pi * x <= sp.Rational(314, 100) * x, False),
+        (sp.Or(1 / x > 1, y > 1), sp.Or(1 / x > 1, y > 1), True),
+        (sp.true, sp.Piecewise((1 / x, x > 0), (1, True)) > 0, True),
+        (sp.true, sp.Piecewise((sp.sqrt(x - 1), x > 2), (1, True)) >= 1, True),
+        (sp.true, sp.Piecewise((sp.sqrt(x - 1), x > 0), (1, True)) >= 0, False),
+        (sp.true, sp.Sum(x**T, (T, 1, 2)) >= x, True),
+    ],
+)
+def test_of_what_is_not_algebraic_the_range_is_known_and_no_more(
+    premise: sp.Basic, conclusion: sp.Basic, follows: bool
+) -> None:
+    assert entails((premise,), conclusion) is follows
+
+
+def test_symbols_of_one_name_are_two_variables() -> None:
+    one, other = sp.Dummy("x", real=True), sp.Dummy("x", real=True)
+    assert not entails((), sp.Le(one, other))
+    assert not entails((), sp.Symbol("x", real=True) > 0)
+
+
+@pytest.mark.parametrize(
+    ("fact", "sure", "unsure"),
+    [
+        ("negative", lambda z: z < 0, lambda z: z <= -1),
+        ("nonpositive", lambda z: z <= 0, lambda z: z < 0),
+        ("nonzero", lambda z: sp.Ne(z**2, 0), lambda z: z > 0),
+        ("zero", lambda z: sp.Eq(z**2, 0, evaluate=False), lambda z: z > 0),
+        ("even", lambda z: sp.Ne(z, 1), lambda z: sp.Ne(z, 2)),
+        ("odd", lambda z: sp.Ne(z, 2), lambda z: sp.Ne(z, 1)),
+        ("prime", lambda z: sp.Ne(z, 4), lambda z: z > 2),
+        ("composite", lambda z: z >= 4, lambda z: z >= 5),
+    ],
+)
+def test_a_symbol_is_what_it_is_declared_to_be(fact: str, sure: Callable, unsure: Callable) -> None:
+    symbol = sp.Symbol("z", **{fact: True})
+    assert entails((), sure(symbol))
+    assert not entails((), unsure(symbol))
 
 
 def test_whole_symbols_are_whole_only_where_they_are_asked_to_be() -> None:

@@ -1,0 +1,134 @@
+"""What the declaration of a symbol says: each fact is honoured by every engine, or the symbol is refused.
+
+A symbol that may be complex or infinite takes no part in an order, so that it is refused wherever it stands in one; an
+assumption such as ``x >= 0``, or an interval of a box, makes a plain symbol real.
+"""
+
+# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.symbolic.claim import Check, Identity, Recursion, Unbounded, Units
+from lastiterate.symbolic.notation import MEANING
+
+__all__ = ["admits", "conditions", "prepared", "within"]
+
+_OPEN: Mapping[str, str] = {
+    "commutative": "it does not commute",
+    "finite": "it may be infinite",
+    "rational": "it has no rational value, and only those are tried",
+    "algebraic": "it has no rational value, and only those are tried",
+}
+"""Facts that may not be denied, with what denying them means."""
+
+
+@lru_cache(maxsize=4096)
+def admits(symbol: sp.Symbol, value: sp.Expr) -> bool:
+    """Whether a number has every property that the symbol is declared to have."""
+    return all(getattr(value, f"is_{fact}") is wanted for fact, wanted in symbol.assumptions0.items())
+
+
+def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
+    """The sign that the declaration gives, as relations that Sympy leaves standing."""
+    signs = (("zero", sp.Eq), ("positive", sp.Gt), ("negative", sp.Lt), ("nonnegative", sp.Ge), ("nonpositive", sp.Le))
+    found = next((relation for fact, relation in signs if getattr(symbol, f"is_{fact}")), None)
+    if found is None and symbol.is_nonzero:
+        found = sp.Ne
+    return () if found is None else (found(symbol, sp.S.Zero, evaluate=False),)
+
+
+def within(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:
+    """Whether the declared sign allows the inside of an interval, and at least one of its ends."""
+    ends = [sp.Rational(low + (high - low) * share / 4) for share in (0, 1, 3, 4)]
+    allowed = [all(condition.xreplace({symbol: end}) == sp.true for condition in conditions(symbol)) for end in ends]
+    return allowed[1] and allowed[2] and (low == high or allowed[0] or allowed[3])
+
+
+def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
+    """Why the symbol cannot be taken, "" where it can; ``plain`` where a complex number may stand for it."""
+    facts = symbol.assumptions0
+    why = next((words for fact, words in _OPEN.items() if facts.get(fact) is False), "")
+    extended = any(fact.startswith("extended_") for fact in facts)
+    if not why and symbol.is_real is not True:
+        if facts.get("imaginary") or facts.get("hermitian") or facts.get("antihermitian"):
+            why = "it is not declared real"
+        elif extended or facts.get("real") is False:
+            why = "it may be infinite" if extended else "it is declared not to be real"
+        elif not plain:
+            why = "it may be a complex number, which has no place in an order"
+    return f"The symbol {symbol} cannot be taken as declared: {why}; declare it real, or positive, or integer." * bool(
+        why
+    )
+
+
+def _parts(value: Any) -> Iterator[sp.Basic]:
+    if isinstance(value, sp.Basic):
+        yield value
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            yield from _parts(pair)
+    elif isinstance(value, tuple | list):
+        for entry in value:
+            yield from _parts(entry)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _parts(getattr(value, field.name))
+
+
+def _renamed(value: Any, names: Mapping[sp.Symbol, sp.Symbol]) -> Any:
+    if isinstance(value, sp.Basic):
+        return value.xreplace(names)
+    if isinstance(value, Mapping):
+        return {_renamed(key, names): _renamed(entry, names) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return tuple(_renamed(entry, names) for entry in value)
+    return value
+
+
+def _ordered(assumptions: Sequence[Boolean]) -> set[sp.Symbol]:
+    """The symbols that stand alone on one side of an inequality, which makes them real."""
+    orders = [a for a in assumptions if isinstance(a, Relational) and not isinstance(a, sp.Eq | sp.Ne)]
+    return {side for order in orders for side in order.args if side.is_Symbol}
+
+
+def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
+    """Check and assumptions with a name of its own for each symbol, and plain symbols real where they must be.
+
+    Raises:
+        UnsupportedError: a declaration cannot be honoured.
+    """
+    symbols = sorted({s for part in _parts((check, assumptions)) for s in part.free_symbols}, key=_place)
+    boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
+    real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
+    plain = isinstance(check, Identity | Recursion | Unbounded)
+    names: dict[sp.Symbol, sp.Symbol] = {}
+    taken: set[str] = set()
+    for symbol in symbols:
+        needed = symbol in real and symbol.is_real is None and not _refusal(symbol, plain=True)
+        sentence = "" if needed or isinstance(check, Units) else _refusal(symbol, plain=plain)
+        if sentence:
+            raise UnsupportedError(sentence)
+        name = next(n for n in (symbol.name, *(f"{symbol.name}_{k}" for k in range(2, 99))) if n not in taken)
+        taken.add(name)
+        if needed or name != symbol.name or isinstance(symbol, sp.Dummy):
+            facts = symbol.assumptions0 | ({"real": True} if needed else {})
+            names[symbol] = sp.Symbol(name, **facts)
+    if not names:
+        return check, assumptions
+    changed = {field.name: _renamed(getattr(check, field.name), names) for field in fields(check)}
+    return replace(check, **changed), _renamed(assumptions, names)
+
+
+def _place(symbol: sp.Symbol) -> tuple[str, bool, str]:
+    """Symbols of one name in a fixed order, the one of the table of notation first."""
+    return symbol.name, symbol not in MEANING, sp.srepr(symbol)

@@ -1,0 +1,222 @@
+"""Where an expression is defined: what each part of it needs, shown on a whole region or tested at a point.
+
+Undefined is never true. A check holds only where every need of both its sides is shown, and it is refuted only at a
+point at which all of them are met. A part of which nothing is known here needs what cannot be shown.
+"""
+
+# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import And, Boolean, Not, Or
+
+from lastiterate.proofs_checks.feasible_points import Point, truth_at
+from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
+
+__all__ = ["Need", "complex_valued", "defined_at", "needs", "unmet"]
+
+_TOTAL: Final = (
+    sp.Add, sp.Mul, sp.exp, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.sech, sp.asinh, sp.atan, sp.erf, sp.erfc,
+    sp.Abs, sp.sign, sp.Min, sp.Max, sp.floor, sp.ceiling, sp.frac, sp.Heaviside, sp.KroneckerDelta,
+    sp.re, sp.im, sp.conjugate,
+)  # fmt: skip
+"""Defined for every real argument."""
+
+_COMPLEX: Final = (sp.re, sp.im, sp.conjugate, sp.arg)
+
+_PARTIAL: Final[Mapping[type, Callable[..., Boolean]]] = {
+    sp.log: lambda x: x > 0,
+    sp.tan: lambda x: sp.Ne(sp.cos(x), 0),
+    sp.sec: lambda x: sp.Ne(sp.cos(x), 0),
+    sp.cot: lambda x: sp.Ne(sp.sin(x), 0),
+    sp.csc: lambda x: sp.Ne(sp.sin(x), 0),
+    sp.coth: lambda x: sp.Ne(x, 0),
+    sp.csch: lambda x: sp.Ne(x, 0),
+    sp.asin: lambda x: And(x >= -1, x <= 1),
+    sp.acos: lambda x: And(x >= -1, x <= 1),
+    sp.acosh: lambda x: x >= 1,
+    sp.atanh: lambda x: And(x > -1, x < 1),
+    sp.gamma: lambda x: x > 0,
+    sp.loggamma: lambda x: x > 0,
+    sp.digamma: lambda x: x > 0,
+    sp.factorial: lambda x: x >= 0,
+    sp.binomial: lambda n, k: And(n >= 0, k >= 0) if n.is_integer and k.is_integer else sp.false,
+    sp.Mod: lambda _, y: sp.Ne(y, 0),
+    sp.LambertW: lambda x: x >= 0,
+    SampledUp: lambda rate, noise, order: And(rate > 0, rate < 1, noise > 0, order > 1),
+    SampledDown: lambda rate, noise, order: And(rate > 0, rate < 1, noise > 0, order > 1),
+}
+"""What real arguments must meet; of the gamma function only the positive axis is known."""
+
+MOST_TERMS: Final = 5000
+
+
+@dataclass(frozen=True)
+class Need:
+    """A part of an expression with the condition under which it is defined.
+
+    Attributes:
+        part: for the reader.
+        condition: what must be true.
+        given: where the part counts: the case of a Piecewise, the range of a sum.
+    """
+
+    part: sp.Basic
+    condition: Boolean
+    given: tuple[Boolean, ...] = ()
+
+
+def complex_valued(*parts: sp.Basic) -> bool:
+    """Whether an expression speaks of complex numbers, by name or by a symbol that is not real."""
+    return any(
+        part.has(sp.I, *_COMPLEX) or any(symbol.is_real is not True for symbol in part.free_symbols) for part in parts
+    )
+
+
+@lru_cache(maxsize=8192)
+def needs(expression: sp.Basic, *, over_complex: bool = False) -> tuple[Need, ...]:
+    """What the parts of an expression need, inner parts first; what Sympy sees to be true is left out."""
+    return tuple(dict.fromkeys(n for n in _needs(expression, (), over_complex) if n.condition != sp.true))
+
+
+def _needs(part: sp.Basic, given: tuple[Boolean, ...], over: bool) -> Iterator[Need]:
+    if isinstance(part, sp.Sum | sp.Product):
+        yield from _of_sum(part, given, over)
+    elif isinstance(part, sp.Piecewise):
+        yield from _of_cases(part, given, over)
+    else:
+        for inner in part.args:
+            yield from _needs(inner, given, over)
+        yield Need(part, _condition(part, over), given)
+
+
+def _condition(part: sp.Basic, over: bool) -> Boolean:
+    if isinstance(part, Boolean) or (part.is_Symbol and part.is_finite is not False) or part is sp.I:
+        return sp.true
+    if part.is_number and not part.args:
+        return sp.sympify(bool(part.is_finite))
+    if isinstance(part, sp.Pow):
+        return _power(*part.args, over)
+    if isinstance(part, sp.arg) or (over and isinstance(part, sp.log)):
+        return sp.Ne(part.args[0], 0)
+    if over and isinstance(part, sp.asin | sp.acos | sp.acosh):
+        return sp.true
+    if isinstance(part, (*_TOTAL, AppliedUndef)):
+        return sp.true
+    known = _PARTIAL.get(type(part))
+    return known(*part.args) if known and not (over and type(part) in (sp.gamma, sp.loggamma)) else sp.false
+
+
+def _power(base: sp.Expr, exponent: sp.Expr, over: bool) -> Boolean:
+    if exponent.is_integer:
+        return Or(sp.Ne(base, 0), exponent >= 0)
+    if over:
+        return Or(sp.Ne(base, 0), sp.re(exponent) > 0) if exponent.is_Rational else sp.Ne(base, 0)
+    if exponent.is_nonnegative:
+        return base >= 0
+    return Or(base > 0, And(base >= 0, exponent > 0))
+
+
+def _of_cases(part: sp.Piecewise, given: tuple[Boolean, ...], over: bool) -> Iterator[Need]:
+    earlier: list[Boolean] = []
+    for value, condition in (piece.args for piece in part.args):
+        here = (*given, *(Not(other) for other in earlier))
+        yield from _needs(condition, here, over)
+        yield from _needs(value, (*here, condition), over)
+        earlier.append(condition)
+    yield Need(part, Or(*earlier), given)
+
+
+def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...], over: bool) -> Iterator[Need]:
+    """Whole limits, no range that runs backwards by more than one, and a body defined on the range.
+
+    Sympy reads a sum from 1 to -2 as minus one from -1 to 0, most readers as an empty one.
+    """
+    body, *limits = part.args
+    here, names = given, {}
+    for index, *ends in (limit.args for limit in reversed(limits)):
+        if len(ends) != 2:
+            yield Need(part, sp.false, given)
+            return
+        low, high = (end.xreplace(names) for end in ends)
+        yield from (need for end in (low, high) if end is not sp.oo for need in _needs(end, here, over))
+        if high is sp.oo:
+            yield Need(part, sp.sympify(low.is_integer is True and _converges(part)), here)
+        else:
+            yield Need(part, sp.sympify(low.is_integer is True and high.is_integer is True), here)
+            yield Need(part, sp.Ge(high, low - 1), here)
+        facts = {"integer": True} | {f: True for f in ("positive", "nonnegative") if getattr(low, f"is_{f}")}
+        names[index] = running = sp.Dummy(index.name, **facts)
+        here = (*here, sp.Ge(running, low), *(() if high is sp.oo else (sp.Le(running, high),)))
+    yield from _needs(body.xreplace(names), tuple(g for g in here if g != sp.true), over)
+
+
+def _converges(part: sp.Sum | sp.Product) -> bool:
+    try:
+        return part.is_convergent() == sp.true
+    except (NotImplementedError, ValueError, TypeError, AttributeError):
+        return False
+
+
+def _terms(part: sp.Basic) -> Iterator[sp.Basic]:
+    """An expression in numbers with each of its sums and products as its terms, which are not added up."""
+    sums = part.atoms(sp.Sum, sp.Product)
+    outer = next((s for s in sums if not any(s in other.args[0].atoms(sp.Sum, sp.Product) for other in sums)), None)
+    if outer is None:
+        yield part
+        return
+    yield from _terms(part.xreplace({outer: sp.S.One}))
+    body, *limits = outer.args
+    index, low, high = limits[-1].args
+    rest = type(outer)(body, *limits[:-1]) if limits[:-1] else body
+    if low.is_Integer and high.is_Integer and low - 1 <= high <= low + MOST_TERMS:
+        for k in range(int(low), int(high) + 1):
+            yield from _terms(rest.xreplace({index: sp.Integer(k)}))
+    else:
+        yield outer
+
+
+def defined_at(expressions: Sequence[sp.Basic], point: Point) -> bool:
+    """Whether every need of the expressions is certainly met at an exact point."""
+    over = complex_valued(*expressions)
+    for expression in expressions:
+        here = expression.xreplace(point) if expression.has(sp.Sum, sp.Product) else expression
+        for term in _terms(here) if expression.has(sp.Sum, sp.Product) else (here,):
+            for need in needs(term, over_complex=over):
+                counts = [truth_at(case, point) for case in need.given]
+                if False not in counts and not (all(counts) and _met(need.condition, point)):
+                    return False
+    return True
+
+
+def _met(condition: Boolean, point: Point) -> bool:
+    found = truth_at(condition, point)
+    if found is None and isinstance(condition, sp.Ne) and any(v.is_real is False for v in point.values()):
+        return bool(abs((condition.lhs - condition.rhs).xreplace(point).evalf(30)) > sp.Rational(1, 10**20))
+    return bool(found)
+
+
+def unmet(
+    expressions: Sequence[sp.Basic], premises: Sequence[Boolean], shown: Callable[[Sequence[Boolean], Boolean], bool]
+) -> str:
+    """The first need that is not shown where the premises hold, in a sentence; "" where all are.
+
+    Args:
+        expressions: what is to be defined.
+        premises: where.
+        shown: whether a condition follows from premises.
+    """
+    over = complex_valued(*expressions)
+    for need in dict.fromkeys(n for expression in expressions for n in needs(expression, over_complex=over)):
+        if need.condition == sp.false or not shown((*premises, *need.given), need.condition):
+            where = "wherever the premises hold" if premises else "for every value of the symbols"
+            asks = "" if need.condition == sp.false else f": it needs {need.condition}"
+            return f"{need.part} is not shown to be defined {where}{asks}"
+    return ""
