@@ -204,7 +204,10 @@ def _met(condition: Boolean, point: Point) -> bool:
 
 
 def unmet(
-    expressions: Sequence[sp.Basic], premises: Sequence[Boolean], shown: Callable[[Sequence[Boolean], Boolean], bool]
+    expressions: Sequence[sp.Basic],
+    premises: Sequence[Boolean],
+    shown: Callable[[Sequence[Boolean], Boolean], bool],
+    where: str = "wherever the assumptions hold",
 ) -> str:
     """The first need that is not shown where the premises hold, in a sentence; "" where all are.
 
@@ -212,11 +215,11 @@ def unmet(
         expressions: what is to be defined.
         premises: where.
         shown: whether a condition follows from premises.
+        where: the region, in words.
     """
     over = complex_valued(*expressions)
     for need in dict.fromkeys(n for expression in expressions for n in needs(expression, over_complex=over)):
         if need.condition == sp.false or not shown((*premises, *need.given), need.condition):
-            where = "wherever the premises hold" if premises else "for every value of the symbols"
             asks = "" if need.condition == sp.false else f": it needs {need.condition}"
             return f"{need.part} is not shown to be defined {where}{asks}"
     return ""

@@ -76,7 +76,7 @@ def test_a_claim_or_a_check_that_is_gone_fails(collect, tmp_path):
     two = {"claims/a.py": TEMPLATE, "claims/b.py": TEMPLATE.replace("lemma_1", "lemma_2")}
     assert collect(two, "--lastiterate", "--lastiterate-update-lock")[0] == 0
     (tmp_path / "claims" / "b.py").unlink()
-    code, out = collect({}, "--lastiterate")
+    code, out = collect({}, "--lastiterate", "claims")
     assert code == 1
     assert "paper/lemma_2 is missing, and the lock file knows it." in out
     assert collect({}, "--lastiterate", "claims/a.py")[0] == 0, "what is named is all that is asked for"

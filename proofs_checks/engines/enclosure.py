@@ -106,7 +106,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
     whole = [s for s, (low, high) in box.items() if s.is_integer or low == high]
     real = tuple(s for s in box if s not in whole)
     next(points(tuple(box), (*inside, *inside_of(box)), 1, tries=20_000))
-    undefined = unmet((check.left, check.right), inside, shown_on(box, prove))
+    undefined = unmet((check.left, check.right), inside, shown_on(box, prove), "on the box")
     declared = tuple(condition for s in real for condition in conditions_of(s))
     edges: Edges = tuple(_edge(_cut(s, box[s], inside)) for s in real)
     columns = [

@@ -15,7 +15,8 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.equality import compared, differ, shown, vanishes
 from lastiterate.proofs_checks.engines.recursion import recursion
-from lastiterate.proofs_checks.feasible_points import free_symbols, points
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+from lastiterate.proofs_checks.possible import impossible
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Engine, Identity, Recursion
 
@@ -35,7 +36,7 @@ def _equal(
             found = differ(left, right, point)
             return Outcome(check.name, Engine.IDENTITY, Status.REFUTED, counterexample=found)
         confirmed += bool(same)
-    undefined = unmet((left, right), conditions, shown)
+    undefined = unmet((left, right, *(side.doit() for side in (left, right))), conditions, shown)
     if undefined:
         return Outcome(check.name, Engine.IDENTITY, Status.UNDECIDED, detail=undefined)
     route, residue = vanishes(left - right, conditions)
@@ -62,6 +63,9 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise TypeError(f"the identity engine decides Identity and Recursion, got {type(check).__name__}")
     symbols = free_symbols(check.left, check.right)
     relevant = _connected(assumptions, symbols)
+    why = impossible(assumptions, tries=2000) if len(relevant) < len(assumptions) else ""
+    if why:
+        raise NoPointError(why)
     return _equal(check, check.left, check.right, relevant, symbols)
 
 

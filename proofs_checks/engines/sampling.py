@@ -100,7 +100,7 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     conditions = tuple(a for a in assumptions if a.free_symbols <= box.keys())
     symbols = list(box)
     sides = [sp.lambdify(symbols, expression, modules="mpmath") for expression in (check.left, check.right)]
-    undefined = unmet((check.left, check.right), conditions, shown_on(box, prove))
+    undefined = unmet((check.left, check.right), conditions, shown_on(box, prove), "on the box")
     tried = unclear = 0
     with mpmath.workdps(DIGITS):
         for point in _points(box, conditions):

@@ -17,8 +17,17 @@ from lastiterate.numeric.enclosure.tape import enclose
 __all__ = ["RANGES", "known_of"]
 
 RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
-    sp.exp: lambda value, x: [value >= 1 + x],
-    sp.log: lambda value, x: [value <= x - 1],
+    sp.exp: lambda value, x: [value >= 1 + x, z3.Implies(x < 0, value < 1), z3.Implies(x == 0, value == 1)],
+    sp.log: lambda value, x: [
+        value <= x - 1,
+        z3.Implies(x > 1, value > 0),
+        z3.Implies(x == 1, value == 0),
+    ],
+    sp.Pow: lambda value, base, exponent: [
+        z3.Implies(z3.And(base > 0, z3.Or(base == 1, exponent == 0)), value == 1),
+        z3.Implies(z3.Or(z3.And(base > 1, exponent > 0), z3.And(base > 0, base < 1, exponent < 0)), value > 1),
+        z3.Implies(z3.Or(z3.And(base > 1, exponent < 0), z3.And(base > 0, base < 1, exponent > 0)), value < 1),
+    ],
     sp.cosh: lambda value, x: [value >= 1],  # noqa: ARG005
     sp.tanh: lambda value, x: [value > -1, value < 1, z3.If(x >= 0, value <= x, value >= x)],
     sp.sin: lambda value, x: [value >= -1, value <= 1, z3.If(x >= 0, value <= x, value >= x)],

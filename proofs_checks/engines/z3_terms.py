@@ -175,7 +175,7 @@ class Terms:
         self.side += known_of(expression, value)
         self.loose = True
         self._known[expression] = value
-        if isinstance(expression, tuple(RANGES)):
+        if type(expression) in RANGES:
             self.side += RANGES[type(expression)](value, *(self.term(part) for part in expression.args))
         return value
 
@@ -250,14 +250,16 @@ def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult
 
 def usable(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:
     """The conditions that z3 can take. A proof from fewer premises is still a proof."""
-    kept = []
-    for condition in conditions:
-        try:
-            Terms(whole=False).condition(condition)
-        except UnsupportedError:
-            continue
-        kept.append(condition)
-    return tuple(kept)
+    return tuple(condition for condition in conditions if _can_take(condition))
+
+
+@lru_cache(maxsize=8192)
+def _can_take(condition: Boolean) -> bool:
+    try:
+        Terms(whole=False).condition(condition)
+    except UnsupportedError:
+        return False
+    return True
 
 
 def entails(premises: Sequence[Boolean], conclusion: Boolean) -> bool:

@@ -4,7 +4,7 @@
 told otherwise), and into a file named on the command line, for a tuple ``CLAIMS`` of
 `lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when its verdict is HOLDS or SUPPORTED and every
 mutant is rejected; where the repository has a lock file (``lastiterate_lock``), when verdict, grade, checks and mutants
-are as locked, and a run of the whole repository fails where a locked claim is gone. ``--lastiterate-update-lock``
+are as locked, and a run of whole folders fails where a locked claim is gone. ``--lastiterate-update-lock``
 writes that file. Without the flag nothing is imported and nothing runs.
 """
 
@@ -165,8 +165,9 @@ class MissingItem(pytest.Item):
 
 
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In a run of the whole repository, one more test for the locked claims that are gone."""
-    if config.getoption("lastiterate") and config.args_source is not pytest.Config.ArgsSource.ARGS:
+    """In a run of whole folders, one more test for the locked claims that are gone."""
+    folders = all((config.invocation_params.dir / argument).is_dir() for argument in config.args)
+    if config.getoption("lastiterate") and folders:
         from lastiterate.proofs_checks.lock import read_lock
 
         lock = lock_file(config)

@@ -217,6 +217,7 @@ DECLARED = [
     ("a letter without interval", on({r: (0, 1)}, r * s, 5), ()),
     ("assumptions against each other", at_most(r, -1), (r > 1, r < 0)),
     ("assumptions against each other", same(r, r + 1), (r > 1, r < 0)),
+    ("assumptions of other letters against each other", same(r + s, s + r), (q > 1, q < 0)),
     ("premises against each other", at_most(r, -1, r > 1, r < 0), ()),
     ("premises against a declaration", at_most(1, 0, pos < 0), ()),
     ("premises against whole numbers", at_most(whole, 0, whole > R(1, 3), whole < R(2, 3)), ()),
