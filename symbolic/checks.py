@@ -110,12 +110,16 @@ class Comparison(Check):
 
 @dataclass(frozen=True)
 class Identity(Check):
-    """``left == right`` for every value of the symbols that meets the assumptions. Engine: identity."""
+    """``left == right`` for every value of the symbols that meets the assumptions. Engine: identity.
+
+    ``given`` are premises of this check alone, such as ``x > 0`` where it divides by x.
+    """
 
     engine = Engine.IDENTITY
     left: Expr
     right: Expr
     name: str = "identity"
+    given: tuple[Boolean, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,8 @@ class Recursion(Check):
     """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``. Engine: identity.
 
     ``step`` is an expression in `notation.PREVIOUS` and, where needed, in ``index``. The engine checks the
-    base case, the induction step, and agreement of the two at small exact rationals.
+    base case, the induction step, and agreement of the two at small exact rationals. ``given`` are premises of this
+    check alone.
     """
 
     engine = Engine.IDENTITY
@@ -133,6 +138,7 @@ class Recursion(Check):
     closed_form: Expr
     start: int = 0
     name: str = "recursion"
+    given: tuple[Boolean, ...] = ()
 
 
 @dataclass(frozen=True)

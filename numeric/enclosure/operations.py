@@ -56,6 +56,16 @@ def _swing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
     return lifted
 
 
+def _cut(low: int, high: int | None, lifted: Callable[[Interval], Interval]) -> Callable[[Interval], Interval]:
+    """The function on the part of an interval that lies in its domain; the whole line where there is none."""
+
+    def cut(x: Interval) -> Interval:
+        ends = (x[0] if x[0] >= low else arb(low)), (x[1] if high is None or x[1] <= high else arb(high))
+        return lifted(ends) if ends[0] <= ends[1] else WHOLE
+
+    return cut
+
+
 def _cosh(x: Interval) -> Interval:
     return iv.increasing(arb.cosh)(iv.absolute(x))
 
@@ -116,13 +126,14 @@ _UNARY: Final[dict[type, Operation]] = {
     sp.tanh: _unary(_tanh, lambda x: _one_minus_square(_tanh(x))),
     sp.asinh: _unary(iv.increasing(arb.asinh), lambda x: _rsqrt(_one_plus_square(x))),
     sp.acosh: _unary(
-        iv.increasing(arb.acosh), lambda x: _rsqrt(iv.negative(_one_minus_square(x))) if x[0] >= 1 else WHOLE
+        _cut(1, None, iv.increasing(arb.acosh)),
+        lambda x: _rsqrt(iv.negative(_one_minus_square(x))) if x[0] >= 1 else WHOLE,
     ),
     sp.atanh: _unary(iv.increasing(arb.atanh), lambda x: _rpositive(_one_minus_square(x))),
     sp.sin: _unary(_swing(arb.sin), _swing(arb.cos)),
     sp.cos: _unary(_swing(arb.cos), lambda x: iv.negative(_swing(arb.sin)(x))),
-    sp.asin: _unary(iv.increasing(arb.asin), lambda x: _rsqrt(_one_minus_square(x))),
-    sp.acos: _unary(iv.decreasing(arb.acos), lambda x: iv.negative(_rsqrt(_one_minus_square(x)))),
+    sp.asin: _unary(_cut(-1, 1, iv.increasing(arb.asin)), lambda x: _rsqrt(_one_minus_square(x))),
+    sp.acos: _unary(_cut(-1, 1, iv.decreasing(arb.acos)), lambda x: iv.negative(_rsqrt(_one_minus_square(x)))),
     sp.atan: _unary(iv.increasing(arb.atan), lambda x: iv.inverse(_one_plus_square(x))),
     sp.erf: _unary(iv.increasing(arb.erf), _bell),
     sp.erfc: _unary(iv.decreasing(arb.erfc), lambda x: iv.negative(_bell(x))),

@@ -58,10 +58,10 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
         TypeError: the check is of another type.
     """
     if isinstance(check, Recursion):
-        return recursion(check, assumptions)
+        return recursion(check, (*assumptions, *check.given))
     if not isinstance(check, Identity):
         raise TypeError(f"the identity engine decides Identity and Recursion, got {type(check).__name__}")
-    symbols = free_symbols(check.left, check.right)
+    symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)
     relevant = _connected(assumptions, symbols)
     why = impossible(assumptions, tries=2000) if len(relevant) < len(assumptions) else ""
     if why:

@@ -34,6 +34,8 @@ RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
     sp.cos: lambda value, x: [value >= 1 - x * x / 2, value >= -1, value <= 1],
     sp.erf: lambda value, x: [value > -1, value < 1, z3.If(x >= 0, value >= 0, value <= 0)],
     sp.erfc: lambda value, x: [value > 0, value < 2],  # noqa: ARG005
+    sp.factorial: lambda value, x: [z3.Implies(x >= 0, value > 0)],
+    sp.binomial: lambda value, n, k: [z3.Implies(z3.And(k >= 0, n >= k), value > 0)],
     sp.floor: lambda value, x: [value <= x, value > x - 1],
     sp.ceiling: lambda value, x: [value >= x, value < x + 1],
 }

@@ -52,7 +52,7 @@ CLAIMS = (
         at("Corollary A.3", "(62)"),
         _joint(2).mutant("twice the power", _joint(2, 2)),
         _joint(3),
-        Identity(diff(x**alpha, x, 2), alpha * (alpha - 1) * x ** (alpha - 2), "x^alpha is convex").mutant(
+        Identity(diff(x**alpha, x, 2), alpha * (alpha - 1) * x ** (alpha - 2), "x^alpha is convex", (x > 0,)).mutant(
             "curvature alpha^2", right=alpha**2 * x ** (alpha - 2)
         ),
         statement=closed(

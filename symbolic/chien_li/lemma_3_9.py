@@ -107,7 +107,12 @@ CLAIMS = (
         Identity(u**6 + 4 * _quartic_z * u**2, _quartic_size**2, "its cubic: y^3 + 4 z y = L^2, y = a^2").mutant(
             "y^3 + z y", left=u**6 + _quartic_z * u**2
         ),
-        Identity(1 / x**4 + K / (z * x**3) - 1 / z, (z + K * x - x**4) / (z * x**4), "lambda = 3/4 by u = 1/x, L = K"),
+        Identity(
+            1 / x**4 + K / (z * x**3) - 1 / z,
+            (z + K * x - x**4) / (z * x**4),
+            "lambda = 3/4 by u = 1/x, L = K",
+            given=(x > 0,),
+        ),
         _closed(Rational(1, 4)).mutant("half of L, 1/4", _closed(Rational(1, 4), L / 2)),
         _closed(Rational(3, 4)).mutant("half of L, 3/4", _closed(Rational(3, 4), L / 2)),
         letters={K: "Hoelder constant, where lambda = 3/4"},
@@ -117,7 +122,7 @@ CLAIMS = (
         "chien_li/lemma_3_9/shape",
         "g is concave and subadditive; so h is convex, superadditive, and h(z) <= z",
         at("Lemma 3.9"),
-        Identity(diff(slope(x, L, lam), x), L * lam * (lam - 1) * x ** (lam - 2), "second derivative of g"),
+        Identity(diff(slope(x, L, lam), x), L * lam * (lam - 1) * x ** (lam - 2), "second derivative of g", (x > 0,)),
         Inequality(L * lam * (lam - 1), "<=", _zero, name="not positive").mutant(
             "convex", left=_zero, sign="<", right=L * lam * (lam - 1)
         ),

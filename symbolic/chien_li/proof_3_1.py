@@ -10,7 +10,7 @@ Remark       One step does not follow: conditioning on Z = Z', see `proof_3_1_co
              another proof (`theorem_3_1_direct`), which splits no noise.
 """
 
-from sympy import Abs, Expr, Integer
+from sympy import Abs, Expr, Integer, Ne
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Identity, Inequality, Recursion, Step
@@ -114,9 +114,9 @@ CLAIMS = (
         .mutant("c and 1/c exchanged", right=_weighted(sign=1))
         .mutant("first shift not scaled", right=c * _weighted())
         .mutant("order reversed", left=_unrolled(SHIFTS[::-1])),
-        Recursion(w, a / c, (PREVIOUS + a) / c, a * v_sum(c, w), start=1, name="equal shifts, any window").mutant(
-            "wrong base case", closed_form=a / (c - 1)
-        ),
+        Recursion(
+            w, a / c, (PREVIOUS + a) / c, a * v_sum(c, w), start=1, name="equal shifts, any window", given=(Ne(c, 1),)
+        ).mutant("wrong base case", closed_form=a / (c - 1)),
     ),
     Step(
         "chien_li/proof_3_1/price",
@@ -126,11 +126,13 @@ CLAIMS = (
             sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
             alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
             "from t = tau = 0, beta = 0",
+            given=(alpha > 1,),
         ).mutant("last step free", right=alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2) / (2 * sigma**2)),
         misprint=Identity(
             sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
             alpha * (SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
             name="from t = 1, as printed",
+            given=(alpha > 1,),
         ),
         remark="""The last line above (11) sums the prices from t = 1, while the shift is summed from t = tau. Read so,
         the first shift would be free at tau = 0, and steps before tau would be charged for tau > 1. The sum starts at

@@ -9,7 +9,7 @@ Remark       Without that test the formula claims 21 s^2 for c = 1.1, Delta = 0,
              1000 s^2.
 """
 
-from sympy import Expr, Integer, Rational, expand, together
+from sympy import Expr, Integer, Ne, Rational, expand, together
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import SMOOTH_RUNS, at, attacked
@@ -71,6 +71,7 @@ CLAIMS = (
             (Delta + s * v_sum(c, w) - s * c**w * w_sum(c, w)) * (c**2 - 1),
             feasibility(c, s, Delta, w),
             "last shift at least s, in closed form",
+            given=(Ne(c, 1),),
         ).mutant("c^w for c^(1 - w)", right=Delta * (c**2 - 1) - s * (c**w - 1) * (1 - c**w)),
         _kept(1, "c <= 1", c <= 1),
         _kept(2, "c <= 1", c <= 1)

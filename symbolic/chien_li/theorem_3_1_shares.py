@@ -56,7 +56,7 @@ CLAIMS = (
         Inequality((s + a) ** 2, "<= and attained", _split, name="at least (s + a)^2")
         .mutant("splitting is better", left=_split, sign="<=", right=(s + a) ** 2)
         .mutant("the mixed term forgotten", left=_split, sign="<=", right=s**2 + a**2),
-        Identity(_split.subs(beta, s / (s + a)), (s + a) ** 2, "equal at beta = s / (s + a)").mutant(
+        Identity(_split.subs(beta, s / (s + a)), (s + a) ** 2, "equal at beta = s / (s + a)", (a > 0,)).mutant(
             "shares exchanged", left=_split.subs(beta, a / (s + a))
         ),
         assumptions=(beta > 0, beta < 1),

@@ -11,7 +11,7 @@ Remark       The last shift of the best window is s (c + 1) for every c. For c <
              falls for ever, towards s^2 (1 + c)/(1 - c). At c = 1 the bound is about 8 eta K D / n.
 """
 
-from sympy import Expr, Integer, diff, log
+from sympy import Expr, Integer, Ne, diff, log
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -87,7 +87,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/window/value",
         "No window costs less than (c + 1) D (2 s + (c - 1) D), which the best real length attains",
         at("Theorem 3.1", "(3)"),
-        Identity(_cost.subs(u, _best), _value, "value at the best length")
+        Identity(_cost.subs(u, _best), _value, "value at the best length", (Ne(c, 1), D * (1 - c) < s))
         .mutant("c and 1/c exchanged", right=best_window_cost(1 / c, s, D))
         .mutant("D^2 for the start", right=_value * D),
         _least(_value, c > 1, u < 1, name="c > 1").mutant(

@@ -49,7 +49,7 @@ CLAIMS = (
         "(25): a known order of the batches costs s^2/beta + a^2/(1 - beta) at encounters, a^2 elsewhere",
         at("Theorem A.1", "(25)"),
         Inequality(_direct, "<= and attained", _split, _share, "an encounter: direct shifts cost no more"),
-        Identity(_split.subs(beta, s / (s + a)), _direct, "and no less, at beta = s/(s + a)").mutant(
+        Identity(_split.subs(beta, s / (s + a)), _direct, "and no less, at beta = s/(s + a)", (a > 0,)).mutant(
             "even shares are best", left=_split.subs(beta, Rational(1, 2))
         ),
         Inequality(a**2, "<=", a**2 / (1 - beta), _share, "elsewhere: beta = 0 is best").mutant(

@@ -145,7 +145,13 @@ def test_values_and_slopes(subtests: pytest.Subtests) -> None:
         (sp.floor(x), (0.5, 2.5), (0, 2), (-INF, INF)),
         (sp.ceiling(x), (0.5, 2.5), (1, 3), (-INF, INF)),
         (sp.log(x), (-1, 1), (-INF, 0), (-INF, INF)),
-        (sp.acosh(x), (0, 2), (-INF, 1.3169578969248167), (-INF, INF)),
+        (sp.acosh(x), (0, 2), (0, 1.3169578969248167), (-INF, INF)),
+        (sp.acosh(x), (-1, 0), (-INF, INF), (-INF, INF)),
+        (sp.acos(x), (0, 2), (0, 1.5707963267948966), (-INF, INF)),
+        (1 / x, (-1, 1), (-INF, INF), (-INF, INF)),
+        (x**-2, (-1, 1), (1, INF), (-INF, INF)),
+        (x**-2, (0, 1), (1, INF), (-INF, INF)),
+        (sp.log(x), (0, 1), (-INF, 0), (-INF, INF)),
         (sp.asin(x), (-1, 1), (-1.5707963267948968, 1.5707963267948968), (-INF, INF)),
     ]:
         with subtests.test(expression=expression, one=one, value=value, slope=slope):
