@@ -81,7 +81,7 @@ CLAIMS = (
         "altschuler_talwar/section_5_3/bound_repaired",
         "(5.7) reduces to (3.7) at equal step sizes, repaired there",
         at("Section 5.3", "(5.7)"),
-        Identity(w * D**2 / (w * x) ** 2, D**2 / (x**2 * w), "equal step sizes").mutant(
+        Identity(w * D**2 / (w * x) ** 2, D**2 / (x**2 * w), "equal step sizes", (x > 0,)).mutant(
             "w^2", left=w**2 * D**2 / (w * x) ** 2
         ),
         repairs="altschuler_talwar/section_5_3/bound",
