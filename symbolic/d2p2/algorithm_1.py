@@ -130,7 +130,7 @@ CLAIMS = (
         "Line 4: a gradient over its norm plus gamma has norm below 1, and keeps its direction",
         at("Algorithm 1", "line 4"),
         Inequality(g / (g + stab), "<", Integer(1), name="norm").mutant("half", right=Rational(1, 2)),
-        Inequality(Integer(0), "<= and attained", gamma * _clip_one, name="direction"),
+        Inequality(Integer(0), "<=", gamma * _clip_one, name="direction"),
         assumptions=(stab > 0,),
     ),
     Step(

@@ -41,9 +41,12 @@ CLAIMS = (
         "(44), (49): z_(t+1) + a_t = (1 + eta L) z_t; a shift is paid from noise (1 - beta) eta^2 sigma_DP^2",
         at("Theorem B.2", "(44)"),
         Identity((_grow * z - a) + a, _grow * z, "third step"),
-        Identity(alpha * a**2 / (2 * ((1 - beta) * eta**2 * sigma_dp**2)), _shift, "Lemma 2.6 at this variance").mutant(
-            "beta for 1 - beta", left=alpha * a**2 / (2 * (beta * eta**2 * sigma_dp**2))
-        ),
+        Identity(
+            alpha * a**2 / (2 * ((1 - beta) * eta**2 * sigma_dp**2)),
+            _shift,
+            "Lemma 2.6 at this variance",
+            given=(beta > 0, beta < 1),
+        ).mutant("beta for 1 - beta", left=alpha * a**2 / (2 * (beta * eta**2 * sigma_dp**2))),
         Units(_shift + _price, Integer(1), SMOOTH, "the two prices add").mutant(
             "shift over gradient noise", left=_shift * eta**2 + _price
         ),
