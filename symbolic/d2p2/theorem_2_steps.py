@@ -7,7 +7,7 @@ Source       D2P2-SGD, Lemma 6, Theorem 2, (14)-(21), section 3.2.
 Remark       x = |x_1 - x*|; g_k is the gradient before it is normalised, so |g_k| <= 1 is not given.
 """
 
-from sympy import Expr, Integer, Rational, Sum
+from sympy import Eq, Expr, Integer, Rational, Sum
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step, Units
 from lastiterate.symbolic.d2p2.paper import UNITS, at
@@ -133,9 +133,14 @@ CLAIMS = (
         "(20)-(21): the distances telescope, and K terms over K leave the projection term alone",
         at("A.4", "(21)"),
         Identity(Sum(eta * ell * dim**2 * sigma_A**2 / 2, (j, 1, T)) / T, eta * ell * dim**2 * sigma_A**2 / 2, "mean"),
-        Inequality((kappa - gamma) / T, "<= and attained", kappa / T, (gamma >= 0,), "last distance dropped").mutant(
-            "twice", sign="<=", right=kappa / (2 * T), given=(gamma >= 0, kappa >= 0)
-        ),
+        Inequality(
+            (kappa - gamma) / T,
+            "<= and attained",
+            kappa / T,
+            (gamma >= 0,),
+            "last distance dropped",
+            attained=(Eq(gamma, 0),),
+        ).mutant("twice", sign="<=", right=kappa / (2 * T), given=(gamma >= 0, kappa >= 0), attained=()),
     ),
     Step(
         "d2p2/appendix_a_8/left_side",

@@ -122,9 +122,9 @@ CLAIMS = (
         "An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
         proof("privacy_loss", "The transform and its error"),
         _heaviest(1 / (1 + lam)).mutant("1/(2 + 3 lam)", _heaviest(1 / (2 + 3 * lam))),
-        Identity(lam / u - 1 / (1 - u), (lam - (1 + lam) * u) / (u * (1 - u)), "where log u^lam (1 - u) turns").mutant(
-            "turns at lam", right=(lam - u) / (u * (1 - u))
-        ),
+        Identity(
+            lam / u - 1 / (1 - u), (lam - (1 + lam) * u) / (u * (1 - u)), "where log u^lam (1 - u) turns", (u < 1,)
+        ).mutant("turns at lam", right=(lam - u) / (u * (1 - u))),
         letters={lam: "slope of the tilt", x: "privacy loss", u: "exp(-x)"},
     ),
     Ours(

@@ -45,7 +45,7 @@ def _perspective(power: int) -> Inequality:
 
 def _curvature(factor: Expr) -> Identity:
     """Of the power that the perspective is made of."""
-    return Identity(diff(x**alpha, x, 2), factor * x ** (alpha - 2), "second derivative of x^alpha")
+    return Identity(diff(x**alpha, x, 2), factor * x ** (alpha - 2), "second derivative of x^alpha", (x > 0,))
 
 
 def _hidden(factor: Expr | int) -> Inequality:
