@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.possible import impossible
@@ -43,6 +44,7 @@ def decide(claim: Claim) -> ClaimReport:
 
 def _tried(mutant: Check, claim: Claim) -> Outcome:
     """The outcome of a mutant, once it is known to differ from every check of its claim."""
-    if any(replace(check, name=mutant.name, mutants=()) == mutant for check in claim.checks):
+    named: dict[str, Any] = {"name": mutant.name, "mutants": ()}
+    if any(replace(check, **named) == mutant for check in claim.checks):
         return Outcome(mutant.name, mutant.engine, Status.ERROR, detail="the mutant is a check of the claim itself")
     return decide_check(mutant, claim.assumptions)

@@ -103,7 +103,7 @@ def _condition(part: sp.Basic, over: bool) -> Boolean:
     if part.is_number and not part.args:
         return sp.sympify(bool(part.is_finite))
     if isinstance(part, sp.Pow):
-        return _power(*part.args, over)
+        return _power(part.base, part.exp, over)
     if isinstance(part, sp.arg) or (over and isinstance(part, sp.log)):
         return sp.Ne(part.args[0], 0)
     if over and isinstance(part, sp.asin | sp.acos | sp.acosh):
@@ -140,7 +140,8 @@ def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...], over: bool) -
     Sympy reads a sum from 1 to -2 as minus one from -1 to 0, most readers as an empty one.
     """
     body, *limits = part.args
-    here, names = given, {}
+    here = given
+    names: dict[sp.Symbol, sp.Symbol] = {}
     for index, *ends in (limit.args for limit in reversed(limits)):
         if len(ends) != 2:
             yield Need(part, sp.false, given)
@@ -160,7 +161,7 @@ def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...], over: bool) -
 
 def _converges(part: sp.Sum | sp.Product) -> bool:
     try:
-        return part.is_convergent() == sp.true
+        return bool(part.is_convergent() == sp.true)
     except (NotImplementedError, ValueError, TypeError, AttributeError):
         return False
 

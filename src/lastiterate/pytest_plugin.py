@@ -171,7 +171,8 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         from lastiterate.proofs_checks.lock import read_lock
 
         lock = lock_file(config)
-        gone = sorted(read_lock(lock).keys() - config.stash[_SEEN]) if lock.exists() else []
+        seen: set[str] = config.stash[_SEEN]
+        gone = sorted(set(read_lock(lock)) - seen) if lock.exists() else []
         if gone:
             item: MissingItem = MissingItem.from_parent(session, name="claims of the lock file", missing=gone)
             items.append(item)
