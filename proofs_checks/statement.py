@@ -91,7 +91,7 @@ def of_check(check: Check) -> Iterator[Line]:
     if isinstance(check, Asymptotic | Unbounded):
         lead = "Tried on the path" if isinstance(check, Asymptotic) else "No constant serves on the path"
         yield from _listed(lead, "{} = {}", check.path.items())
-    if isinstance(check, Asymptotic | Unbounded | Inequality):
+    if isinstance(check, Asymptotic | Unbounded | Identity | Inequality | Recursion):
         yield from _listed("Given", "{}", ((premise,) for premise in check.given))
     if isinstance(check, Inequality):
         yield from _listed("Attained where", "{}", ((condition,) for condition in check.attained))
