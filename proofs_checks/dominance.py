@@ -15,12 +15,13 @@ from typing import Final
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.published.evaluators import run_of
-from lastiterate.numeric.published.record import Theorem, by_setting
+from lastiterate.numeric.published.folklore import TRIVIAL
+from lastiterate.numeric.published.record import PublishedBound, run_of
 from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.attacks.record import Setting
 from lastiterate.proofs_checks.attacks.settings import settings
+from lastiterate.symbolic.formulas import published as stated
 
 __all__ = ["PROVED", "Pair", "compared", "dominance", "pairs"]
 
@@ -58,8 +59,8 @@ class Pair:
         proved: key of the claim that proves lower <= higher; "" where it was sampled alone.
     """
 
-    lower: Theorem
-    higher: Theorem
+    lower: PublishedBound
+    higher: PublishedBound
     least: float
     greatest: float
     runs: int
@@ -79,20 +80,20 @@ class Pair:
         return "either"
 
 
-def compared() -> tuple[Theorem, ...]:
+def compared() -> tuple[PublishedBound, ...]:
     """Composition, the catalogue's theorems for full batches, and the bound of this package."""
-
-    def single(name: str, title: str, claim: str) -> Theorem:
-        ours = name == "ours"
-        evaluate = (lambda run, assumption, order: bound(run, assumption).rdp(order)) if ours else by_setting(name)
-        return Theorem(name, title, claim, "bound", ("full",), (Assumption,), evaluate, "")
-
-    printed = (theorem for theorem in THEOREMS.values() if "full" in theorem.schemes and not theorem.schedules)
-    return (
-        single("ours", "ours, the best shifts", "chien_li/theorem_3_1/direct/smooth"),
-        *printed,
-        single("composition", "composition of all steps", "chien_li/theorem_3_1/composition"),
+    ours = PublishedBound(
+        "ours",
+        "ours, the best shifts",
+        "chien_li/theorem_3_1/direct/smooth",
+        ("full",),
+        (Assumption,),
+        stated.WINDOW,
+        lambda run, assumption, order: bound(run, assumption, order=order).epsilon,
+        "",
     )
+    printed = (theorem for theorem in THEOREMS.values() if "full" in theorem.schemes and not theorem.schedules)
+    return (ours, *printed, TRIVIAL["composition"])
 
 
 def dominance(runs: int = RUNS, seed: int = SEED) -> tuple[Pair, ...]:
@@ -101,7 +102,7 @@ def dominance(runs: int = RUNS, seed: int = SEED) -> tuple[Pair, ...]:
     return pairs(theorems, [_claimed(theorems, *case) for case in _cases(runs, seed)])
 
 
-def pairs(theorems: Sequence[Theorem], rows: Sequence[Sequence[float | None]]) -> tuple[Pair, ...]:
+def pairs(theorems: Sequence[PublishedBound], rows: Sequence[Sequence[float | None]]) -> tuple[Pair, ...]:
     """Compare theorems by what they claim.
 
     Args:
@@ -151,13 +152,13 @@ def _weaker(setting: Setting, strength: int) -> Iterator[Assumption]:
     yield Clipped()
 
 
-def _claimed(theorems: Sequence[Theorem], setting: Setting, run: NoisySGD, strength: int) -> list[float | None]:
+def _claimed(theorems: Sequence[PublishedBound], setting: Setting, run: NoisySGD, strength: int) -> list[float | None]:
     """What each theorem claims at the strongest assumption that it accepts; None where it accepts none."""
     chain = list(_weaker(setting, strength))
     return [_one(theorem, run, chain, setting["alpha"]) for theorem in theorems]
 
 
-def _one(theorem: Theorem, run: NoisySGD, chain: Sequence[Assumption], order: float) -> float | None:
+def _one(theorem: PublishedBound, run: NoisySGD, chain: Sequence[Assumption], order: float) -> float | None:
     for assumption in chain:
         try:
             if not theorem.refusal(run, assumption):

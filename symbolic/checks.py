@@ -195,7 +195,7 @@ class RandomPoints(Comparison):
 class UpperBound(Check):
     """A claimed bound of the Renyi divergence of the last iterate, of either law from the other. Engine: attack.
 
-    ``bound`` names an evaluator in `lastiterate.numeric.published.evaluators.EVALUATORS`. ``attacks`` names the
+    ``bound`` names a target in `lastiterate.proofs_checks.attacks.targets.TARGETS`. ``attacks`` names the
     exactly solvable runs that meet the assumptions. ``altered`` replaces parameters before the evaluator
     sees them ({K: K / 2} drops a factor two): that is how mutants are written.
     """

@@ -126,6 +126,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "shuffled",
             "certified",
             "layers",
+            "attacked",
         ),
     }
 )

@@ -13,8 +13,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.plotting.style import COLORS, spaced
-from lastiterate.numeric.published.evaluators import EVALUATORS
-from lastiterate.numeric.published.registry import named
+from lastiterate.numeric.published.registry import claimed_at, named
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 
@@ -109,5 +108,5 @@ def worst_batch(run: NoisySGD) -> dict[str, float]:
 def _every_step(steps: Sequence[int]) -> Curve:
     """Composition as if every batch held the sample."""
     setting = worst_batch(liang_run(1, 8))
-    values = tuple(EVALUATORS["composition"](setting | {"T": T}) for T in steps)
+    values = tuple(claimed_at("composition", setting | {"T": T}) for T in steps)
     return Curve("composition without amplification", "composition", tuple(steps), values, line="-.")

@@ -9,8 +9,8 @@ from lastiterate.numeric.figures.liang_1 import ORDER, composed, liang_run, lowe
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.plotting.style import COLORS, spaced
-from lastiterate.numeric.published.evaluators import EVALUATORS
 from lastiterate.numeric.published.liang import naive_bound
+from lastiterate.numeric.published.registry import claimed_at
 
 __all__ = ["figure_5"]
 
@@ -28,7 +28,7 @@ def figure_5(last: int = 1000, count: int = 24, below: int = 6) -> Figure:
     steps, smooth = spaced(last, count), Smooth(1.0)
     runs = [liang_run(T, _N) for T in steps]
     naive = tuple(naive_bound(run, ORDER) for run in runs)
-    one_step = EVALUATORS["last_step_smooth"](worst_batch(runs[0]) | {"L": smooth.L, "T": 1})
+    one_step = claimed_at("last_step", worst_batch(runs[0]) | {"T": 1}, smooth)
     curves = (
         composed(steps, _N),
         Curve("naive", "trivial bound of E.1", steps, naive, Status.REFUTED, COLORS["black"], ":"),

@@ -12,7 +12,8 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, 
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.plotting.style import CYCLE, spaced
-from lastiterate.numeric.published.evaluators import EVALUATORS, run_of
+from lastiterate.numeric.published.record import run_of
+from lastiterate.numeric.published.registry import claimed_at
 
 __all__ = ["KINDS", "figure_assumptions"]
 
@@ -37,7 +38,7 @@ def figure_assumptions(last: int = 1000, count: int = 60, below: int = 12) -> Fi
     order = SETTING["alpha"]
     curves = []
     steps = spaced(last, count)
-    composition = tuple(EVALUATORS["composition"]({**SETTING, "T": T}) for T in steps)
+    composition = tuple(claimed_at("composition", {**SETTING, "T": T}) for T in steps)
     curves.append(Curve("composition", "composition of all steps", steps, composition, line=":"))
     for (words, assumption), color in zip(KINDS, CYCLE, strict=False):
         above = tuple(bound(run_of({**SETTING, "T": T}), assumption).rdp(order) for T in steps)

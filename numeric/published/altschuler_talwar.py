@@ -1,140 +1,28 @@
-"""Altschuler & Talwar 2022, as printed.
+"""Altschuler & Talwar 2022, as printed: the theorems as records, and those for full and fixed batches.
 
 Their run adds noise of standard deviation sigma to the averaged gradient, eta sigma = ``noise_std`` here; their L is
-the clip norm K, and D is a diameter. With q = b/n and a share beta of the variance (sigma_2^2 = beta sigma^2),
+the clip norm K, and D is a diameter. Random batches are in `altschuler_talwar_sampled`.
 
-    Q = S_alpha(q, b sigma_2 / (2 L)) = D_alpha(N(0, s^2) || (1 - q) N(0, s^2) + q N(2 eta K / b, s^2)),
-    s^2 = beta noise_std^2,
-
-the *smaller* of the two directions of the sampled Gaussian, which their Definition 2.10 names; at b = n it is a
-Gaussian step and there is one direction only. Where the variance may be split freely, any split is an instance of the
-theorem: the one that is used here is the best that a search finds. All values are Renyi epsilons, rounded up.
-
-Source: Altschuler & Talwar 2022 (file 001), section 5 and appendix B.
+Source: Altschuler & Talwar 2022, section 5 and appendix B.
 """
 
-from collections.abc import Callable, Iterator
-from math import ceil, exp, floor, inf, isfinite, log, log1p, sqrt
+from math import ceil, isfinite
 
-import numpy as np
-from flint import arb
-
-from lastiterate.numeric.divergences import s_down
-from lastiterate.numeric.rounding import exact, lower, precision, upper
+from lastiterate.numeric.losses.assumptions import Convex, StronglyConvex
+from lastiterate.numeric.published.altschuler_talwar_sampled import (
+    around,
+    equation_3_7,
+    equation_5_3,
+    equation_5_7,
+    equation_b_2,
+    equation_b_3,
+)
+from lastiterate.numeric.published.record import PublishedBound, bounded, claimed, one_gradient_noise
+from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.symbolic.formulas import published as stated
 
-__all__ = [
-    "contraction",
-    "equation_3_7",
-    "equation_5_3",
-    "equation_5_7",
-    "equation_b_1",
-    "equation_b_2",
-    "equation_b_3",
-    "order_is_small",
-    "smaller_direction",
-    "theorem_5_6",
-]
-
-EVEN = 0.5
-"""sigma_1 = sigma_2 = sigma / sqrt 2, what the paper takes where it does not optimise (footnote 7)."""
-
-_WIDEST = 1e4
-_HIGHEST = 1e4
-_WINDOWS = 10**6  # longer ones are not searched; any window is an instance of the theorem
-
-
-def smaller_direction(run: NoisySGD, order: float, share: float = 1.0, t: int = 0) -> float:
-    """Q: Definition 2.10 at q = b/n and ``share`` of the noise variance of step t, rounded up.
-
-    Where the quadrature would not resolve it it is the lesser of log(1/(1 - q)), its limit, and the Gaussian value.
-
-    Args:
-        run: the run; its batch size over its data size is q.
-        order: alpha.
-        share: sigma_2^2 / sigma^2, in (0, 1].
-        t: the step.
-    """
-    with precision():
-        q, out = upper(exact(run.batch) / run.dataset_size), run.dataset_size - run.batch
-        shift = upper(2 * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
-        noise = exact(run.noise_std_at(t)) * exact(share).sqrt()
-        whole = upper(exact(order) * exact(shift) ** 2 / (2 * noise**2))
-        if not out:
-            return whole
-        std = lower(noise)
-        if shift > _WIDEST * std or order > _HIGHEST:
-            return min(whole, upper((exact(run.dataset_size) / out).log()))
-    return s_down(q, std, alpha=order, shift=shift).upper
-
-
-def order_is_small(q: float, noise: float, order: float) -> bool:
-    """Whether order meets both inequalities that define alpha*(q, noise), above Lemma 2.12."""
-    M = log1p(1 / (q * (order - 1)))
-    if not order <= M * noise**2 / 2 - log(noise**2):
-        return False
-    slope = M + log(q * order) + 1 / (2 * noise**2)
-    return slope <= 0 or order <= (M**2 * noise**2 / 2 - log(5 * noise**2)) / slope
-
-
-def equation_3_7(run: NoisySGD, order: float, share: float = EVEN) -> float:
-    """min over tau of (T - tau) Q + alpha D^2 / (2 eta^2 sigma_1^2 (T - tau - 1)); infinite at T = 1.
-
-    Source: (3.7), line 445.
-    """
-    price, hidden = smaller_direction(run, order, share), _hidden(run, order, 1 - share)
-    if run.steps == 1 or not isfinite(hidden):
-        return inf
-    windows = _around(sqrt(hidden / price) if price > 0 else inf, 1, run.steps - 1)
-    return min(upper((w + 1) * exact(price) + exact(hidden) / w) for w in windows)
-
-
-def equation_5_3(run: NoisySGD, order: float, curvatures: tuple[float, float], share: float = EVEN) -> float:
-    """min over tau of (T - tau) Q + c^(2 (T - tau - 1)) alpha D^2 / (2 eta^2 sigma_1^2).
-
-    The paper has c = (kappa - 1)/(kappa + 1), which is for the step size 2/(m + L); at any other its proof needs the
-    contraction of the step that is taken, c = max(|1 - eta m|, |1 - eta L|).
-
-    Args:
-        run: the run.
-        order: alpha.
-        curvatures: m and L.
-        share: sigma_2^2 / sigma^2.
-
-    Source: (5.3), line 555.
-    """
-    price, hidden = smaller_direction(run, order, share), _hidden(run, order, 1 - share)
-    if not isfinite(hidden):
-        return inf
-    with precision():
-        c = contraction(run, curvatures)
-        rate = -2 * log(float(c)) if 0 < float(c) < 1 else 0.0
-        best = log(rate * hidden / price) / rate if rate and price > 0 and hidden > 0 else 0.0
-        return min(
-            upper((w + 1) * exact(price) + exact(hidden) * (c ** (2 * w) if w else arb(1)))
-            for w in {*_around(best, 0, run.steps - 1), min(1, run.steps - 1)}  # at c = 0 one free step hides all
-        )
-
-
-def equation_5_7(run: NoisySGD, order: float, share: float = EVEN) -> float:
-    """min over tau of (T - tau) Q + (T - tau - 1) alpha D^2 / (2 sigma_1^2 (sum of eta_t, tau < t < T)^2).
-
-    For step sizes that vary and noise of one size on the gradient: noise_std_t / step_size_t is constant.
-
-    Source: (5.7), line 629.
-    """
-    if run.steps == 1 or not isfinite(run.diameter):
-        return inf
-    price = smaller_direction(run, order, share)
-    eta = np.array([run.step_size_at(t) for t in range(run.steps)])
-    lengths = np.arange(1, run.steps)
-    travelled = np.cumsum(eta[:0:-1])
-    gradient_noise = exact(run.noise_std_at(0)) / exact(run.step_size_at(0))
-    scale = exact(order) * exact(run.diameter) ** 2 / (2 * (1 - exact(share)) * gradient_noise**2)
-    best = int(np.argmin((lengths + 1) * price + float(scale) * lengths / travelled**2)) + 1
-    with precision():
-        total = sum((exact(step) for step in eta[run.steps - best :].tolist()), arb(0))
-        return upper((best + 1) * exact(price) + best * scale / total**2)
+__all__ = ["THEOREMS", "equation_b_1", "theorem_5_6"]
 
 
 def theorem_5_6(run: NoisySGD, order: float) -> float:
@@ -147,21 +35,15 @@ def theorem_5_6(run: NoisySGD, order: float) -> float:
     Source: Theorem 5.6, line 575, and its proof.
     """
     with precision():
-        batches, s = run.batches, 2 * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch
-        unit = exact(order) / (2 * exact(run.noise_std_at(0)) ** 2)
-        steps = batches * -(-run.steps // batches)
-        even = s / batches
-        short = upper(unit * ((steps - batches) * even**2 + s**2))
+        batches = run.batches
+        short = claimed(stated.EQUATION_5_6_SHORT, run, order, T=batches * -(-run.steps // batches))
         if not isfinite(run.diameter):
             return short
         reach = exact(run.diameter) * run.dataset_size / (exact(run.step_size_at(0)) * exact(run.clip_norm))
         horizon = batches * ceil(ceil(float(reach.upper())) / batches)
         if run.steps <= horizon:
             return short
-        wide = (exact(run.diameter) + s) / horizon
-        # (l - 1) wide^2 + .. + left (wide + s/left)^2 with left = l - position + 1 rises in the position: left = 1.
-        flat = (batches - 1) * wide**2 + (horizon - batches) * (wide + even) ** 2
-        return upper(unit * (flat + (wide + s) ** 2))
+        return claimed(stated.EQUATION_5_6_LONG, run, order, w=horizon)
 
 
 def equation_b_1(run: NoisySGD, order: float) -> float:
@@ -169,130 +51,102 @@ def equation_b_1(run: NoisySGD, order: float) -> float:
 
     Source: (B.1), line 760.
     """
-    with precision():
-        s = 2 * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.dataset_size
-        wide = exact(run.diameter) + s
-        best = upper(run.steps * s**2)
-        if isfinite(run.diameter):
-            windows = _around(float(wide / s), 1, run.steps)
-            best = min(best, *(upper(w * (wide / w + s) ** 2) for w in windows))
-        return upper(exact(order) * exact(best) / (2 * exact(run.noise_std_at(0)) ** 2))
-
-
-def equation_b_2(run: NoisySGD, order: float) -> float:
-    """min{T S, min over the split of Q + min over w of w Q + alpha D^2 / (2 eta^2 sigma_1^2 w)}.
-
-    Source: (B.2), line 776.
-    """
-    with precision():
-        return min(_composed(run, order), _windowed(run, order, arb(1)))
-
-
-def equation_b_3(run: NoisySGD, order: float, curvatures: tuple[float, float]) -> float:
-    """As (B.2), with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w; c as in `equation_5_3`.
-
-    Args:
-        run: the run.
-        order: alpha.
-        curvatures: m and L.
-
-    Source: (B.3), line 786.
-
-    >>> run = NoisySGD(steps=1000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
-    >>> round(equation_b_3(run, 2.0, (1.0, 1.0)), 4)
-    0.1695
-    """
-    with precision():
-        return min(_composed(run, order), _windowed(run, order, contraction(run, curvatures)))
-
-
-def _windowed(run: NoisySGD, order: float, c: arb) -> float:
-    """The second part of (B.2) and (B.3), at its best window and split."""
-    if run.steps == 1 or not isfinite(run.diameter):
-        return inf
-    if run.batch == run.dataset_size:
-        return _whole_batch(run, order, c)
-
-    def split(share: float) -> float:
-        price, hidden = smaller_direction(run, order, share), _hidden(run, order, 1 - share)
-        with precision():
-            return min(
-                upper((w + 1) * exact(price) + exact(hidden) * _decay(c, w))
-                for w in _around(_turning(float(c), hidden, price), 1, run.steps - 1)
-            )
-
-    return _best_split(split)
-
-
-def _whole_batch(run: NoisySGD, order: float, c: arb) -> float:
-    """Q is Q_1 / beta, so the best split is exact: x / beta + y / (1 - beta) has the minimum (sqrt x + sqrt y)^2."""
-    price, hidden = smaller_direction(run, order), _hidden(run, order, 1.0)
-    lengths = np.arange(1, min(run.steps - 1, _WINDOWS) + 1)
-    ratio = float(c)
-    with np.errstate(over="ignore", under="ignore"):
-        powers = ratio ** (2.0 * lengths)
-        decay = 1 / lengths if ratio >= 1 else (1 - ratio) * (1 + ratio) * powers / (1 - powers)
-    best = int(lengths[np.argmin(np.sqrt((lengths + 1) * price) + np.sqrt(hidden * decay))])
-    with precision():
-        return upper((((best + 1) * exact(price)).sqrt() + (exact(hidden) * _decay(c, best)).sqrt()) ** 2)
-
-
-def _decay(c: arb, w: int) -> arb:
-    """(1 - c^2) / (c^(-2 w) - 1), which is 1/w at c = 1."""
-    if not c < 1:
-        return arb(1) / w
-    return (1 - c**2) * c ** (2 * w) / (1 - c ** (2 * w))
-
-
-def _turning(c: float, hidden: float, price: float) -> float:
-    """The real w at which w price + hidden (1 - c^2)/(c^(-2 w) - 1) is least: x + 1/x = 2 + r at x = c^(-2 w)."""
-    if not 0 < c < 1:
-        return sqrt(hidden / price) if c else 1.0
-    rate = -2 * log(c)
-    r = hidden * -np.expm1(-rate) * rate / price
-    return float(np.arccosh(1 + r / 2) / rate)
-
-
-def _composed(run: NoisySGD, order: float) -> float:
-    if run.steps == 1:
-        return smaller_direction(run, order)
-    return upper(run.steps * exact(smaller_direction(run, order)))
-
-
-def _hidden(run: NoisySGD, order: float, share: float) -> float:
-    """alpha D^2 / (2 eta^2 sigma_1^2), rounded up, with sigma_1^2 = share sigma^2."""
+    best = claimed(stated.COMPOSITION, run, order)
     if not isfinite(run.diameter):
-        return inf
-    with precision():
-        return upper(exact(order) * exact(run.diameter) ** 2 / (2 * exact(share) * exact(run.noise_std_at(0)) ** 2))
+        return best
+    s = 2 * run.step_size_at(0) * run.clip_norm / run.dataset_size
+    windows = around(run.diameter / s + 1, 1, run.steps)
+    return min(best, *(claimed(stated.EQUATION_B_1, run, order, w=w) for w in windows))
 
 
-def contraction(run: NoisySGD, curvatures: tuple[float, float]) -> arb:
-    """c = max(|1 - eta m|, |1 - eta L|), of one step on losses with these two curvatures."""
-    eta = exact(run.step_size_at(0))
-    m, L = curvatures
-    return abs(1 - eta * exact(m)).max(abs(1 - eta * exact(L)))
+_READING = "sigma = noise_std / step_size, L = clip_norm, D a diameter"
+_CONVEX, _STRONG = (Convex, StronglyConvex), (StronglyConvex,)
 
-
-def _around(place: float, low: int, high: int) -> Iterator[int]:
-    """The whole numbers of [low, high] next to a real one; a convex function is least at one of them."""
-    if place >= high:
-        yield high
-        return
-    yield from {min(max(near, low), high) for near in (floor(place), ceil(place))}
-
-
-def _best_split(value: Callable[[float], float]) -> float:
-    """The least value found over shares in (0, 1), each of them an instance of the theorem."""
-    from scipy.optimize import minimize_scalar  # a slow import that most runs do not need
-
-    tried: list[float] = []
-
-    def at(place: float) -> float:
-        tried.append(value(1 / (1 + exp(-place))))
-        return log(tried[-1]) if 0 < tried[-1] < inf else tried[-1]
-
-    if not isfinite(at(0.0)):
-        return tried[0]
-    minimize_scalar(at, bounds=(-9.0, 9.0), method="bounded", options={"xatol": 1e-5})
-    return min(tried)
+THEOREMS = (
+    PublishedBound(
+        name="altschuler_talwar_b1",
+        title="Altschuler & Talwar 2022, (B.1)",
+        claim="altschuler_talwar/appendix_b_1/bound",
+        schemes=("full",),
+        assumptions=_CONVEX,
+        statement=stated.EQUATION_B_1,
+        evaluate=lambda run, _assumption, order: equation_b_1(run, order),
+        reading=_READING,
+    ),
+    PublishedBound(
+        name="altschuler_talwar_3_7",
+        title="Altschuler & Talwar 2022, (3.7)",
+        claim="altschuler_talwar/proof_3_1/bound",
+        schemes=("without_replacement",),
+        assumptions=_CONVEX,
+        statement=stated.EQUATION_3_7,
+        evaluate=lambda run, _assumption, order: equation_3_7(run, order),
+        reading=f"{_READING}; sigma_1 = sigma_2",
+        needs=bounded,
+    ),
+    PublishedBound(
+        name="altschuler_talwar_5_3",
+        title="Altschuler & Talwar 2022, (5.3)",
+        claim="altschuler_talwar/section_5_1/bound",
+        schemes=("without_replacement",),
+        assumptions=_STRONG,
+        statement=stated.EQUATION_5_3,
+        evaluate=lambda run, assumption, order: equation_5_3(run, order, assumption),
+        reading=f"{_READING}; sigma_1 = sigma_2, c of the step that is taken",
+        needs=bounded,
+    ),
+    PublishedBound(
+        name="altschuler_talwar_5_7",
+        title="Altschuler & Talwar 2022, (5.7)",
+        claim="altschuler_talwar/section_5_3/bound",
+        schemes=("without_replacement",),
+        assumptions=_CONVEX,
+        statement=stated.EQUATION_5_7,
+        evaluate=lambda run, _assumption, order: equation_5_7(run, order),
+        reading=f"{_READING}; sigma_1 = sigma_2",
+        needs=lambda run, assumption: bounded(run, assumption) or one_gradient_noise(run, assumption),
+        schedules=True,
+    ),
+    PublishedBound(
+        name="altschuler_talwar_5_6",
+        title="Altschuler & Talwar 2022, Theorem 5.6",
+        claim="altschuler_talwar/section_5_2/theorem_5_6",
+        schemes=("cyclic",),
+        assumptions=_CONVEX,
+        statement=stated.EQUATION_5_6_LONG,
+        evaluate=lambda run, _assumption, order: theorem_5_6(run, order),
+        reading=f"{_READING}; with the constants of its proof, at the worst position of the sample",
+    ),
+    PublishedBound(
+        name="altschuler_talwar_b2",
+        title="Altschuler & Talwar 2022, (B.2)",
+        claim="altschuler_talwar/appendix_b_2/bound",
+        schemes=("without_replacement",),
+        assumptions=_CONVEX,
+        statement=stated.EQUATION_3_7,
+        evaluate=lambda run, _assumption, order: equation_b_2(run, order),
+        reading=f"{_READING}; at the best split of the noise",
+    ),
+    *(
+        PublishedBound(
+            name=f"altschuler_talwar_b3{name}",
+            title=f"Altschuler & Talwar 2022, (B.3){title}",
+            claim=claim,
+            schemes=(scheme,),
+            assumptions=_STRONG,
+            statement=stated.EQUATION_B_3,
+            evaluate=lambda run, assumption, order: equation_b_3(run, order, assumption),
+            reading=f"{_READING}; {reading} c of the step that is taken",
+        )
+        for name, title, claim, scheme, reading in (
+            ("", "", "altschuler_talwar/appendix_b_3/bound", "without_replacement", "at the best split of the noise,"),
+            (
+                "_full",
+                ", full batches",
+                "chien_li/remarks_3_1/strict_with_window",
+                "full",
+                "at b = n the sampled Gaussian has one direction;",
+            ),
+        )
+    ),
+)

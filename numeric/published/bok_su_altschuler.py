@@ -8,35 +8,33 @@ No seed of this package holds the paper; the ledger derives both values (`ours/c
 of direct shifts for full batches). Values are Renyi epsilons alpha mu^2 / 2, rounded up.
 """
 
-from flint import arb
-
-from lastiterate.numeric.published.altschuler_talwar import contraction
-from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
+from lastiterate.numeric.published.record import PublishedBound, claimed, contraction, whole_epochs
+from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.symbolic.formulas import published as stated
 
-__all__ = ["noisy_cgd", "noisy_gd"]
+__all__ = ["THEOREMS", "noisy_cgd", "noisy_gd"]
 
 
-def noisy_gd(run: NoisySGD, order: float, curvatures: tuple[float, float]) -> float:
+def noisy_gd(run: NoisySGD, order: float, assumption: Assumption) -> float:
     """Full batches: mu^2 = m_1^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T).
 
     Args:
         run: a run with full batches, constant step size and noise.
         order: alpha.
-        curvatures: m and L.
+        assumption: gives m and L.
 
     >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1, clip_norm=1, dataset_size=5)
-    >>> round(noisy_gd(run, 2.0, (1.0, 1.0)), 6)
+    >>> round(noisy_gd(run, 2.0, StronglyConvex(1.0, 1.0)), 6)
     0.030088
     """
     with precision():
-        c = contraction(run, curvatures)
-        u = c**run.steps
-        growth = (1 + c) / (1 - c) * (1 - u) / (1 + u) if c < 1 else arb(run.steps)
-        return _epsilon(run, order, growth)
+        c = contraction(run, assumption)
+        return claimed(stated.NOISY_GD, run, order, c=c) if c < 1 else claimed(stated.COMPOSITION, run, order)
 
 
-def noisy_cgd(run: NoisySGD, order: float, curvatures: tuple[float, float]) -> float:
+def noisy_cgd(run: NoisySGD, order: float, assumption: Assumption) -> float:
     """NoisyCGD, l batches in E epochs, for the worst position of the sample.
 
     mu^2 = m_1^2 (1 + c^(2l-2) (1 - c^2)/(1 - c^l)^2 (1 - c^(l(E-1)))/(1 + c^(l(E-1)))).
@@ -44,23 +42,37 @@ def noisy_cgd(run: NoisySGD, order: float, curvatures: tuple[float, float]) -> f
     Args:
         run: a run with cyclic batches and whole epochs, constant step size and noise.
         order: alpha.
-        curvatures: m and L.
+        assumption: gives m and L.
 
     >>> run = NoisySGD(20, 0.1, 1.0, 5.0, dataset_size=5, batch_size=1, sampling="cyclic")
-    >>> round(noisy_cgd(run, 2.0, (1.0, 1.0)), 5)  # one encounter's sensitivity is the noise
+    >>> round(noisy_cgd(run, 2.0, StronglyConvex(1.0, 1.0)), 5)  # one encounter's sensitivity is the noise
     1.32117
     """
     with precision():
-        c, batches = contraction(run, curvatures), run.batches
-        epochs = run.steps // batches
-        p, q = c**batches, c ** (batches * (epochs - 1))
-        if c < 1:
-            growth = 1 + c ** (2 * batches - 2) * (1 - c**2) / (1 - p) ** 2 * (1 - q) / (1 + q)
-        else:
-            growth = 1 + arb(epochs - 1) / batches
-        return _epsilon(run, order, growth)
+        c = contraction(run, assumption)
+        return claimed(stated.NOISY_CGD if c < 1 else stated.NOISY_CGD_CONVEX, run, order, c=c)
 
 
-def _epsilon(run: NoisySGD, order: float, growth: arb) -> float:
-    first = 2 * exact(run.step_size_at(0)) * exact(run.clip_norm) / (run.batch * exact(run.noise_std_at(0)))
-    return upper(exact(order) * first**2 * growth / 2)
+THEOREMS = (
+    PublishedBound(
+        name="bok_su_altschuler",
+        title="Bok, Su & Altschuler 2024, strongly convex",
+        claim="chien_li/theorem_3_1/direct/strongly_convex",
+        schemes=("full",),
+        assumptions=(StronglyConvex,),
+        statement=stated.NOISY_GD,
+        evaluate=lambda run, assumption, order: noisy_gd(run, order, assumption),
+        reading="L_sens = 2 clip_norm, sigma = noise_std / step_size; the projection is not used",
+    ),
+    PublishedBound(
+        name="bok_su_altschuler_cyclic",
+        title="Bok, Su & Altschuler 2024, NoisyCGD",
+        claim="ours/cyclic/strongly_convex",
+        schemes=("cyclic",),
+        assumptions=(StronglyConvex,),
+        statement=stated.NOISY_CGD,
+        evaluate=lambda run, assumption, order: noisy_cgd(run, order, assumption),
+        reading="as for full batches; the worst position of the sample",
+        needs=whole_epochs,
+    ),
+)

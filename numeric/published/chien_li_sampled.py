@@ -12,8 +12,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from lastiterate.numeric.published.altschuler_talwar import smaller_direction
-from lastiterate.numeric.published.chien_li import Printed
+from lastiterate.numeric.published.altschuler_talwar_sampled import smaller_direction
+from lastiterate.numeric.published.chien_li_full import Printed
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import run_forward

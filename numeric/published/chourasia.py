@@ -1,8 +1,10 @@
 """Chourasia, Ye & Shokri 2021, Corollary 1, as it is quoted elsewhere."""
 
 from collections.abc import Mapping
+from math import inf
 
-from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.published.record import claimed, run_of
+from lastiterate.symbolic.formulas import published as stated
 
 __all__ = ["chourasia_strongly_convex"]
 
@@ -16,7 +18,7 @@ def chourasia_strongly_convex(setting: Mapping[str, float]) -> float:
     rounded up; the formula itself is not checked here.
 
     Args:
-        setting: keys T, n, eta, sigma, K, m, alpha; see `lastiterate.numeric.published.evaluators`.
+        setting: keys T, n, eta, sigma, K, m, alpha; see `lastiterate.numeric.published.record`.
 
     Returns:
         Rényi epsilon at order alpha.
@@ -25,9 +27,5 @@ def chourasia_strongly_convex(setting: Mapping[str, float]) -> float:
     >>> round(chourasia_strongly_convex(run), 6)
     0.256
     """
-    with precision():
-        eta, m = exact(setting["eta"]), exact(setting["m"])
-        variance = exact(setting["sigma"]) ** 2 / (2 * eta)
-        S = 2 * exact(setting["K"]) / int(setting["n"])
-        decay = -(-m * eta * int(setting["T"]) / 2).expm1()
-        return upper(exact(setting["alpha"]) * S**2 / (m * variance) * decay)
+    run = run_of({"D": inf, **setting})
+    return claimed(stated.CHOURASIA, run, setting["alpha"], m=setting["m"])

@@ -3,10 +3,18 @@
 Source: D2P2-SGD (file 002), Theorem 1, line 118, and A.3, lines 395 to 405.
 """
 
+from math import nan
+
+from flint import arb
+
+from lastiterate.numeric.enclosure.tape import enclose
+from lastiterate.numeric.published.record import PublishedBound
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import chance, count, positive
+from lastiterate.symbolic.formulas import published as stated
+from lastiterate.symbolic.notation import T, b, chi, n, nu
 
-__all__ = ["theorem_1"]
+__all__ = ["THEOREMS", "theorem_1"]
 
 
 def theorem_1(delta: float, *, steps: int, batch_size: int, dataset_size: int, noise_std: float) -> float:
@@ -36,7 +44,25 @@ def theorem_1(delta: float, *, steps: int, batch_size: int, dataset_size: int, n
     """
     delta = chance("delta", delta)
     with precision():
-        load = exact(count("steps", steps)) * count("batch_size", batch_size) / count("dataset_size", dataset_size)
-        a = 14 * (load / exact(positive("noise_std", noise_std))) ** 2
-        chi = -exact(delta).log()
-        return upper((a + (a**2 + 8 * a * chi).sqrt()) / 2)
+        known = {
+            T: arb(count("steps", steps)),
+            b: arb(count("batch_size", batch_size)),
+            n: arb(count("dataset_size", dataset_size)),
+            nu: exact(positive("noise_std", noise_std)),
+            chi: -exact(delta).log(),
+        }
+        return upper(enclose(stated.D2P2_1, known))
+
+
+THEOREMS = (
+    PublishedBound(
+        name="d2p2_1",
+        title="D2P2-SGD, Theorem 1",
+        claim="d2p2/theorem_1",
+        schemes=(),
+        assumptions=(),
+        statement=stated.D2P2_1,
+        evaluate=lambda _run, _assumption, _order: nan,
+        reading="the run projects gradients at random; see lastiterate.numeric.published.d2p2.theorem_1",
+    ),
+)

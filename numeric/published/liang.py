@@ -16,13 +16,16 @@ Source: Liang et al., file 000 (later version) and file 003 (earlier version).
 
 from math import inf, isfinite
 
-from flint import arb
+from sympy import Expr, Min, sqrt
 
-from lastiterate.numeric.published.altschuler_talwar import order_is_small
-from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.losses.assumptions import Assumption, Smooth
+from lastiterate.numeric.published.altschuler_talwar_sampled import order_is_small
+from lastiterate.numeric.published.record import Evaluator, PublishedBound, Refusal, bounded, claimed, unbounded
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.symbolic.formulas import published as stated
+from lastiterate.symbolic.notation import T, beta
 
-__all__ = ["naive_bound", "theorem_3_3", "theorem_3_3_earlier", "theorem_3_4", "theorem_3_4_earlier"]
+__all__ = ["THEOREMS", "naive_bound", "theorem_3_3", "theorem_3_3_earlier", "theorem_3_4", "theorem_3_4_earlier"]
 
 
 def theorem_3_3(run: NoisySGD, order: float) -> float:
@@ -30,8 +33,7 @@ def theorem_3_3(run: NoisySGD, order: float) -> float:
 
     Source: file 000, Theorem 3.3, line 199, and B.2.
     """
-    with precision():
-        return min(upper(run.steps * price) for price in _prices(run, order, 1.0))
+    return min(claimed(T * step, run, order) for step in _steps(run, order, 1.0))
 
 
 def theorem_3_3_earlier(run: NoisySGD, order: float) -> float:
@@ -47,9 +49,7 @@ def theorem_3_4(run: NoisySGD, order: float, smoothness: float) -> float:
 
     Source: file 000, Theorem 3.4, line 205, and B.3.
     """
-    with precision():
-        steps = (upper(run.steps * price) for price in _prices(run, order, 1.0))
-        return min(*steps, upper(_domain(run, order, smoothness)))
+    return min(theorem_3_3(run, order), claimed(stated.LIANG_DOMAIN, run, order, L=smoothness))
 
 
 def theorem_3_4_earlier(run: NoisySGD, order: float, smoothness: float) -> float:
@@ -61,15 +61,17 @@ def theorem_3_4_earlier(run: NoisySGD, order: float, smoothness: float) -> float
     """
     if not isfinite(run.diameter):
         return inf
-    with precision():
-        B = _domain(run, order, smoothness)
-        first, *_ = _prices(run, order, 1.0)
-        found = [upper((first.sqrt() + B.sqrt()) ** 2)]
-        second = first * 4 * run.batch / run.dataset_size
-        share = float(second.sqrt() / (second.sqrt() + B.sqrt()))
-        if len(_prices(run, order, share)) > 1:
-            found.append(upper((second.sqrt() + B.sqrt()) ** 2))
-        return min(found)
+
+    def best(step: Expr) -> Expr:
+        return (sqrt(step) + sqrt(stated.LIANG_DOMAIN)) ** 2
+
+    found = claimed(best(stated.LIANG_STEP), run, order, L=smoothness)
+    second, hidden = (
+        claimed(part, run, order, L=smoothness) ** 0.5 for part in (stated.LIANG_SMALL_ORDER, stated.LIANG_DOMAIN)
+    )
+    if len(_steps(run, order, second / (second + hidden))) > 1:
+        found = min(found, claimed(best(stated.LIANG_SMALL_ORDER), run, order, L=smoothness))
+    return found
 
 
 def naive_bound(run: NoisySGD, order: float) -> float:
@@ -80,28 +82,65 @@ def naive_bound(run: NoisySGD, order: float) -> float:
 
     Source: file 000, E.1, line 829.
     """
-    with precision():
-        reach = exact(run.diameter) + exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch
-        noise = exact(run.noise_std_at(0)) / exact(run.step_size_at(0))
-        return upper(2 * exact(order) * (reach / noise) ** 2)
+    return claimed(stated.LIANG_NAIVE, run, order)
 
 
-def _prices(run: NoisySGD, order: float, share: float) -> list[arb]:
+def _steps(run: NoisySGD, order: float, share: float) -> list[Expr]:
     """A, and A' where its conditions hold at beta = ``share``; both without the factor 1 / beta."""
-    noise = exact(run.noise_std_at(0)) / exact(run.step_size_at(0))
-    load = exact(order) * exact(run.clip_norm) ** 2 / noise**2
-    found = [2 * load / (run.dataset_size * run.batch)]
-    multiplier = run.batch * share**0.5 * float(noise) / (2 * run.clip_norm)
-    if 5 * run.batch <= run.dataset_size and multiplier > 4 and order_is_small(_rate(run), multiplier, order):
-        found.append(8 * load / run.dataset_size**2)
-    return found
+    multiplier = run.batch * share**0.5 * run.noise_std_at(0) / (run.step_size_at(0) * 2 * run.clip_norm)
+    small = 5 * run.batch <= run.dataset_size and multiplier > 4
+    if small and order_is_small(run.batch / run.dataset_size, multiplier, order):
+        return [stated.LIANG_STEP, stated.LIANG_SMALL_ORDER]
+    return [stated.LIANG_STEP]
 
 
-def _rate(run: NoisySGD) -> float:
-    return run.batch / run.dataset_size
+_READING = "sigma_DP = noise_std / step_size, C = clip_norm, D read as the diameter; constants of the paper's own proof"
 
 
-def _domain(run: NoisySGD, order: float, smoothness: float) -> arb:
-    """B."""
-    reach = (1 + exact(run.step_size_at(0)) * exact(smoothness)) * exact(run.diameter)
-    return exact(order) * reach**2 / (2 * exact(run.noise_std_at(0)) ** 2)
+def _theorem(
+    name: str, title: str, claim: str, statement: Expr, evaluate: Evaluator, needs: Refusal, reading: str = _READING
+) -> PublishedBound:
+    schemes = ("full", "without_replacement", "poisson")
+    return PublishedBound(name, title, claim, schemes, (Smooth,), statement, evaluate, reading, needs)
+
+
+def _smoothness(assumption: Assumption) -> float:
+    return float(getattr(assumption, "L", 0.0))
+
+
+THEOREMS = (
+    _theorem(
+        "liang_3_3",
+        "Liang et al. 2026, Theorem 3.3",
+        "liang/theorem_3_3",
+        T * stated.LIANG_STEP,
+        lambda run, _assumption, order: theorem_3_3(run, order),
+        unbounded,
+    ),
+    _theorem(
+        "liang_3_3_earlier",
+        "Liang et al., earlier version, Theorem 3.3",
+        "liang/theorem_3_3/earlier",
+        T * stated.LIANG_STEP,
+        lambda run, _assumption, order: theorem_3_3_earlier(run, order),
+        unbounded,
+        f"{_READING}; its constant beta is taken up to 1",
+    ),
+    _theorem(
+        "liang_3_4",
+        "Liang et al. 2026, Theorem 3.4",
+        "liang/theorem_3_4",
+        Min(T * stated.LIANG_STEP, stated.LIANG_DOMAIN),
+        lambda run, assumption, order: theorem_3_4(run, order, _smoothness(assumption)),
+        bounded,
+    ),
+    _theorem(
+        "liang_3_4_earlier",
+        "Liang et al., earlier version, Theorem 3.4",
+        "liang/theorem_3_4/earlier",
+        stated.LIANG_STEP / beta + stated.LIANG_DOMAIN / (1 - beta),
+        lambda run, assumption, order: theorem_3_4_earlier(run, order, _smoothness(assumption)),
+        bounded,
+        f"{_READING}; at its best constant beta",
+    ),
+)

@@ -1,33 +1,112 @@
-"""What is said of a printed theorem, and the conditions that one may need beyond scheme and assumption.
+"""What is said of a published theorem, and the evaluation of its statement for a run.
 
-A condition maps a run and an assumption to what is missing, in words; to nothing where it is met.
+A `PublishedBound` is one record a theorem: the statement in Sympy, the hypotheses as types, an evaluator, and the key
+of the claim that decides it. The verdict is not repeated here but read from the lock file, which is data.
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
 from math import isfinite
 
+from flint import arb
+from sympy import Expr, Integer, Pow, Sum, Symbol
+
+from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.published.evaluators import EVALUATORS, Setting
+from lastiterate.numeric.losses.assumptions import Assumption, Holder, Smooth
+from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run, positive
 from lastiterate.numeric.shift_program.float_range import refuse_extreme
+from lastiterate.symbolic import notation
 
 __all__ = [
     "Evaluator",
-    "Theorem",
+    "PublishedBound",
+    "Refusal",
+    "Setting",
     "bounded",
-    "by_setting",
+    "claimed",
+    "contraction",
     "nothing",
     "one_gradient_noise",
+    "run_of",
     "short_step",
-    "smooth_only",
     "unbounded",
     "whole_epochs",
 ]
 
+Setting = Mapping[str, float]
+"""T, n, eta, sigma, K, D (may be inf), L, lam, m, alpha: the letters of `lastiterate.symbolic.notation`."""
 Evaluator = Callable[[NoisySGD, Assumption, float], float]
 Refusal = Callable[[NoisySGD, Assumption], str]
+
+
+def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
+    """The run that a setting describes, which has no size of a batch.
+
+    The largest proper divisor of n stands for it, so that a rate is one over a prime and the fixed batches of an epoch
+    come out even; n = 1 is a full batch.
+
+    >>> run_of(dict(T=3, n=10, eta=0.1, sigma=1.0, K=1.0, D=2.0), "poisson").batch
+    5
+    """
+    n = int(setting["n"])
+    batch = n if sampling == "full" else next((n // p for p in range(2, n + 1) if n % p == 0), 1)
+    return NoisySGD(
+        int(setting["T"]),
+        setting["eta"],
+        setting["sigma"],
+        setting["K"],
+        dataset_size=n,
+        batch_size=batch,
+        sampling="full" if batch == n and sampling == "cyclic" else sampling,
+        diameter=setting["D"],
+    )
+
+
+def claimed(statement: Expr, run: NoisySGD, order: float, **letters: float | arb) -> float:
+    """The value of a statement for a run, rounded up.
+
+    Args:
+        statement: in the letters of `lastiterate.symbolic.notation`.
+        run: gives T, n, b, eta, sigma, K and D, those of its first step.
+        order: alpha.
+        **letters: all others by their names in `notation`, or other values for these; whole numbers are exact.
+    """
+    with precision():
+        known = {
+            "T": run.steps,
+            "n": run.dataset_size,
+            "b": run.batch,
+            "eta": run.step_size_at(0),
+            "sigma": run.noise_std_at(0),
+            "K": run.clip_norm,
+            "D": run.diameter,
+            "alpha": order,
+        } | letters
+        values = {getattr(notation, name): value for name, value in known.items()}
+        # Whole exponents and limits are written out: c^T is defined at c = 0, too.
+        whole = {letter: Integer(values[letter]) for letter in _counted(statement) if isinstance(values[letter], int)}
+        rest = {letter: arb(value) for letter, value in values.items() if letter not in whole}
+        return upper(enclose(statement.xreplace(whole), rest))
+
+
+@lru_cache(maxsize=256)
+def _counted(statement: Expr) -> frozenset[Symbol]:
+    """Letters in exponents and in the limits of sums."""
+    powers = (power.exp.free_symbols for power in statement.atoms(Pow))
+    limits = (total.args[1].free_symbols for total in statement.atoms(Sum))
+    return frozenset().union(*powers, *limits)
+
+
+def contraction(run: NoisySGD, assumption: Assumption) -> arb:
+    """c = max(|1 - eta m|, |1 - eta L|), of one step on losses with these two curvatures."""
+    eta = exact(run.step_size_at(0))
+    m, L = getattr(assumption, "m", 0.0), getattr(assumption, "L", 0.0)
+    return abs(1 - eta * exact(m)).max(abs(1 - eta * exact(L)))
 
 
 def nothing(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
@@ -63,23 +142,33 @@ def one_gradient_noise(run: NoisySGD, assumption: Assumption) -> str:  # noqa: A
     return "" if same else "noise of one size on the gradient, noise_std in proportion to step_size"
 
 
-def smooth_only(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    """A Hoelder order of 1."""
-    return "" if getattr(assumption, "lam", 1.0) == 1 else "smooth losses, a Hoelder order of 1"
+@cache
+def _verdicts() -> dict[str, dict[str, str]]:
+    """The lock file's entries by claim key."""
+    file = resources.files("lastiterate") / "proofs_checks" / "verdicts.lock.json"
+    found: dict[str, dict[str, str]] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def _meets(assumption: Assumption, kind: type[Assumption]) -> bool:
+    """Whether the assumption is of the kind; a modulus L z is that of smooth losses, whatever it is called."""
+    if kind is Smooth:
+        return isinstance(assumption, Holder) and assumption.lam == 1
+    return isinstance(assumption, kind)
 
 
 @dataclass(frozen=True)
-class Theorem:
+class PublishedBound:
     """A theorem of a paper.
 
     Attributes:
         name: by which it is asked for.
         title: as a reader knows it.
-        claim: key of the ledger's claim that decides it.
-        kind: "bound", "refuted" or "gap"; only a bound is a bound.
+        claim: key of the ledger's claim that decides it; empty where the ledger has none.
         schemes: values of `NoisySGD.sampling` it speaks of; none where its run is no `NoisySGD`.
-        kinds: assumptions it speaks of.
-        evaluate: run, assumption and order to the Renyi epsilon it claims, rounded up.
+        assumptions: kinds of losses it speaks of.
+        statement: what is claimed, see `lastiterate.symbolic.formulas.published`.
+        evaluate: run, assumption and order to the least value of the statement, rounded up.
         reading: how the paper's quantities are read off the run, and which constants are used.
         needs: what else the run must have, in words; empty where it has.
         schedules: whether it speaks of step sizes and noise that vary, and only of them.
@@ -88,13 +177,19 @@ class Theorem:
     name: str
     title: str
     claim: str
-    kind: str
     schemes: tuple[str, ...]
-    kinds: tuple[type[Assumption], ...]
+    assumptions: tuple[type[Assumption], ...]
+    statement: Expr
     evaluate: Evaluator
     reading: str
     needs: Refusal = nothing
     schedules: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the verdict makes of the number: "bound" where the claim holds, "refuted", "gap", or "unknown"."""
+        known = {"HOLDS": "bound", "SUPPORTED": "bound", "REFUTED": "refuted", "GAP": "gap"}
+        return known.get(_verdicts().get(self.claim, {}).get("verdict", ""), "unknown")
 
     @property
     def usable(self) -> bool:
@@ -105,8 +200,8 @@ class Theorem:
         """Why the theorem says nothing of this run: what it needs. Empty where it does say something."""
         if run.sampling not in self.schemes:
             return f"batches that are {' or '.join(self.schemes)}" if self.schemes else "an algorithm of its own"
-        if not isinstance(assumption, self.kinds):
-            return f"losses that are {' or '.join(kind.__name__ for kind in self.kinds)}"
+        if not any(_meets(assumption, kind) for kind in self.assumptions):
+            return f"losses that are {' or '.join(kind.__name__ for kind in self.assumptions)}"
         if run.constant == self.schedules:
             return "step sizes that vary" if self.schedules else "one step size and one noise for all steps"
         return self.needs(run, assumption)
@@ -126,27 +221,3 @@ class Theorem:
         order = positive("order", order)
         refuse_extreme(self.title, run, assumption)
         return self.evaluate(run, assumption, order)
-
-
-def by_setting(name: str) -> Evaluator:
-    """The evaluator of this name in `lastiterate.numeric.published.evaluators`, asked with a run."""
-
-    def evaluate(run: NoisySGD, assumption: Assumption, order: float) -> float:
-        return EVALUATORS[name](_setting(run, assumption, order))
-
-    return evaluate
-
-
-def _setting(run: NoisySGD, assumption: Assumption, order: float) -> Setting:
-    return {
-        "T": run.steps,
-        "n": run.dataset_size,
-        "eta": run.step_size_at(0),
-        "sigma": run.noise_std_at(0),
-        "K": run.clip_norm,
-        "D": run.diameter,
-        "L": getattr(assumption, "L", 0.0),
-        "lam": getattr(assumption, "lam", 1.0),
-        "m": getattr(assumption, "m", 0.0),
-        "alpha": order,
-    }

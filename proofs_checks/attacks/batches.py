@@ -13,7 +13,7 @@ from lastiterate.numeric.lower.binomial_law import BinomialLaw
 from lastiterate.numeric.lower.line import mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
-from lastiterate.numeric.published.evaluators import batch_run
+from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
@@ -67,7 +67,7 @@ def _attack(sampling: str, *, bounded: bool) -> Attack:
     def attack(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
         if bounded is not (setting["D"] < inf) or (bounded and setting["T"] > MAX_STEPS):
             return None
-        run = batch_run(setting, sampling)
+        run = run_of(setting, sampling)
         return _on_an_interval(run, setting["alpha"]) if bounded else _on_the_line(run, setting["alpha"])
 
     return Attack(

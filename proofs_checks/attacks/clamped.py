@@ -10,7 +10,7 @@ from lastiterate.numeric.losses.assumptions import Clipped, Holder
 from lastiterate.numeric.lower.losses import steepest_push
 from lastiterate.numeric.lower.masses import Masses, renyi_below
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
-from lastiterate.numeric.published.evaluators import run_of
+from lastiterate.numeric.published.record import run_of
 from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
 
 __all__ = ["CLAMPED_LINEAR", "CLAMPED_QUADRATIC", "SIGN_DRIFT"]

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 
-from lastiterate.numeric.published.evaluators import Setting
+from lastiterate.numeric.published.record import Setting
 
 __all__ = ["Assumed", "Attack", "BothDirections", "Setting"]
 
@@ -46,16 +47,22 @@ class Attack:
         name: how claims refer to it.
         run: the losses, in words.
         meets: the assumptions under which it is admissible, for settings where `lower` gives an answer.
-        bounded: whether it needs a bounded domain; the others need D = inf.
+        bounded: whether it needs a bounded domain or D = inf; None where it takes either.
         maps: it is a pair of update maps with the expansion that the theorem uses, not of K-Lipschitz losses
             (a quadratic is not Lipschitz on an unbounded domain): it tests the theorem's argument at the level
             of maps, |psi(x) - psi'(y)| <= e(|x - y|).
         lower: lower bounds at a setting under an assumption, None where it is not admissible there.
+        quantity: what is bounded from below, in words.
     """
 
     name: str
     run: str
     meets: frozenset[Assumed]
-    bounded: bool
+    bounded: bool | None
     maps: bool
     lower: Callable[[Setting, Assumed], BothDirections | None]
+    quantity: str = "D_alpha"
+
+    def speaks(self, setting: Setting) -> bool:
+        """Whether the attack is for domains like this one."""
+        return self.bounded in (None, isfinite(setting["D"]))

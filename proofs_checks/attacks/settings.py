@@ -7,7 +7,7 @@ from math import inf
 
 from lastiterate.proofs_checks.attacks.record import Setting
 
-__all__ = ["settings"]
+__all__ = ["settings", "tight"]
 
 
 def _scale(generator: random.Random, low: float, high: float) -> float:
@@ -28,6 +28,25 @@ def _round(*, bounded: bool) -> Iterator[Setting]:
         yield {**run, "L": 1.0, "lam": order, "m": 0.5, "alpha": 2.0}
 
 
+def _corners() -> Iterator[Setting]:
+    """Where smoothness, and where the diameter decides: eta L up to 400, clipping about to act; orders next to 1."""
+    for steps, smoothness in product((20.0, 60.0), (40.0, 400.0, 4000.0)):
+        run = {"T": steps, "n": 5.0, "eta": 0.1, "sigma": 1.0, "K": 25.0, "D": 0.01}
+        yield {**run, "L": smoothness, "lam": 1.0, "m": 0.5, "alpha": 2.0}
+    for smoothness in (1.0, 600.0):
+        run = {"T": 30.0, "n": 1.0, "eta": 1.0, "sigma": 1.0, "K": 1.5, "D": 5.0}
+        yield {**run, "L": smoothness, "lam": 1.0, "m": 0.5, "alpha": 1.001}
+
+
+def tight(*, bounded: bool) -> Iterator[Setting]:
+    """Few settings at which solved runs come close to the truth, for bounds that take long to compute."""
+    free = ((1, 5, 10.0, inf), (4, 6, 10.0, inf), (12, 6, 5.0, inf), (7, 4, 4.0, inf))
+    held = ((12, 6, 5.0, 1.0), (6, 6, 3.0, 0.5), (1, 2, 5.0, 4.0))
+    for steps, size, clip, diameter in held if bounded else free:
+        run = {"T": float(steps), "n": float(size), "eta": 0.1, "sigma": 1.0, "K": clip, "D": diameter}
+        yield {**run, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0, "delta": 1e-5}
+
+
 def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
     """An endless, reproducible stream of settings, a few in round numbers first.
 
@@ -40,6 +59,8 @@ def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
         bounded: finite diameters (and shorter runs, whose laws are enclosed numerically) or D = inf.
     """
     yield from _round(bounded=bounded)
+    if bounded:
+        yield from _corners()
     generator = random.Random(seed)  # noqa: S311
     while True:
         longest = 1.9 if bounded else 3.1

@@ -9,8 +9,9 @@ no more.
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import sympy as sp
@@ -24,7 +25,10 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, St
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import Check, Engine, UpperBound
 
-__all__ = ["ASSUMED", "assumed_by", "attack", "course", "decide"]
+__all__ = ["attack", "course", "decide"]
+
+if TYPE_CHECKING:
+    from lastiterate.proofs_checks.attacks.targets import Target
 
 UNBOUNDED = 600
 """Settings without projection, for each check."""
@@ -34,17 +38,6 @@ BOUNDED = 300
 
 TRIES = 40
 """Draws for each setting that is wanted, before the assumptions are said to reject them all."""
-
-Evaluator = Callable[[Setting], float]
-
-ASSUMED: Mapping[str, Assumed] = {
-    "composition": Assumed.SENSITIVITY,
-    "output_perturbation": Assumed.CLIPPED,
-    "altschuler_talwar_b1": Assumed.CONVEX,
-    "affine_untested": Assumed.SMOOTH,
-    "chien_li_3_7": Assumed.HOLDER,
-}
-"""What a bound assumes, where its name does not end in the assumption."""
 
 _SYMBOLS = {
     notation.T: "T",
@@ -60,28 +53,10 @@ _SYMBOLS = {
 }
 
 
-def assumed_by(bound: str) -> Assumed:
-    """What the named bound assumes of the losses.
+def _target(name: str) -> "Target":
+    from lastiterate.proofs_checks.attacks.targets import named
 
-    Raises:
-        InputError: neither the table nor the end of the name tells.
-    """
-    if bound in ASSUMED:
-        return ASSUMED[bound]
-    for assumed in sorted(Assumed, key=len, reverse=True):
-        if bound.endswith(f"_{assumed.value}"):
-            return assumed
-    raise InputError(
-        f"bound needs a name that ends in one of {', '.join(Assumed)}, got bound={bound}; "
-        "or add it to the table of the attack engine."
-    )
-
-
-def evaluators() -> Mapping[str, Evaluator]:
-    from lastiterate.numeric.published.evaluators import EVALUATORS
-    from lastiterate.proofs_checks.attacks.wrong_bounds import WRONG_BOUNDS
-
-    return {**EVALUATORS, **WRONG_BOUNDS}
+    return named(name)
 
 
 def _chosen(check: UpperBound, assumed: Assumed) -> list[Attack]:
@@ -130,6 +105,15 @@ def _meeting(admits: Callable[[Setting], bool], seed: int, wanted: int, *, bound
     return islice((setting for setting in stream if admits(setting)), wanted)
 
 
+def _asked(target: "Target", admits: Callable[[Setting], bool]) -> Iterator[Setting]:
+    """Settings at which the target is asked, those without projection first."""
+    for bounded, wanted in ((False, UNBOUNDED), (True, BOUNDED)):
+        if target.settings:
+            yield from filter(admits, target.settings(bounded=bounded))
+        else:
+            yield from _meeting(admits, crc32(target.name.encode()), wanted // target.thin, bounded=bounded)
+
+
 def _altered(check: UpperBound, assumed: Assumed) -> Callable[[Setting], Setting]:
     """The setting that the evaluator sees."""
     if not check.altered:
@@ -164,7 +148,7 @@ def _refutation(check: UpperBound, setting: Setting, value: float, run: Attack, 
         left=f"at least {certified!r}",
         relation="<=",
         right=repr(value),
-        note=f"D_alpha({direction.split(',')[0]}) of the attack {run.name}{kind} ({run.run}; "
+        note=f"{run.quantity}({direction.split(',')[0]}) of the attack {run.name}{kind} ({run.run}; "
         f"{direction.split(', ')[1]}), and the bound {check.bound}",
     )
     return Outcome(check.name, Engine.ATTACK, Status.REFUTED, counterexample=found)
@@ -180,33 +164,26 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """
     if not isinstance(check, UpperBound):
         raise TypeError(f"the attack engine decides UpperBound, got {type(check).__name__}")
-    known = evaluators()
-    if check.bound not in known:
-        raise InputError(f"bound needs a name among {', '.join(known)}, got bound={check.bound}; choose one.")
-    evaluate, assumed = known[check.bound], assumed_by(check.bound)
-    chosen = _chosen(check, assumed)
-    admits, unspoken = _split_assumptions(assumptions, assumed)
-    alter = _altered(check, assumed)
+    target = _target(check.bound)
+    chosen = _chosen(check, target.assumed)
+    admits, unspoken = _split_assumptions(assumptions, target.assumed)
+    alter = _altered(check, target.assumed)
     tried = compared = 0
-    for bounded, wanted in ((False, UNBOUNDED), (True, BOUNDED)):
-        active = [run for run in chosen if run.bounded is bounded]
-        if not active:
+    for setting in _asked(target, admits):
+        found = [(run, run.lower(setting, target.assumed)) for run in chosen if run.speaks(setting)]
+        spoken = [(run, lower) for run, lower in found if lower is not None]
+        value = _bound(target, alter(setting)) if spoken else None
+        if value is None:
             continue
-        for setting in _meeting(admits, crc32(check.bound.encode()), wanted, bounded=bounded):
-            found = [(run, run.lower(setting, assumed)) for run in active]
-            spoken = [(run, lower) for run, lower in found if lower is not None]
-            value = _bound(evaluate, alter(setting)) if spoken else None
-            if value is None:
+        tried += 1
+        for run, lower in spoken:
+            compared += 2
+            if _broken(value, lower) is None:
                 continue
-            tried += 1
-            for run, lower in spoken:
-                compared += 2
-                if _broken(value, lower) is None:
-                    continue
-                if unspoken:
-                    detail = f"too small at a setting, but {', '.join(map(str, unspoken))} could not be tested"
-                    return Outcome(check.name, Engine.ATTACK, Status.UNDECIDED, detail=detail)
-                return _refutation(check, setting, value, run, lower)
+            if unspoken:
+                detail = f"too small at a setting, but {', '.join(map(str, unspoken))} could not be tested"
+                return Outcome(check.name, Engine.ATTACK, Status.UNDECIDED, detail=detail)
+            return _refutation(check, setting, value, run, lower)
     if not compared:
         raise NoPointError(
             f"no setting that meets {', '.join(map(str, assumptions))} lets an attack speak against {check.bound}."
@@ -222,10 +199,10 @@ def attack(check: UpperBound, setting: Setting) -> Outcome | None:
     Raises:
         InputError: as `decide`.
     """
-    assumed = assumed_by(check.bound)
-    value = _bound(evaluators()[check.bound], _altered(check, assumed)(setting))
-    for run in _chosen(check, assumed):
-        lower = run.lower(setting, assumed) if run.bounded is math.isfinite(setting["D"]) else None
+    target = _target(check.bound)
+    value = _bound(target, _altered(check, target.assumed)(setting))
+    for run in _chosen(check, target.assumed):
+        lower = run.lower(setting, target.assumed) if run.speaks(setting) else None
         if value is not None and lower is not None and _broken(value, lower):
             return _refutation(check, setting, value, run, lower)
     return None
@@ -233,20 +210,19 @@ def attack(check: UpperBound, setting: Setting) -> Outcome | None:
 
 def course(check: UpperBound, setting: Setting) -> tuple[float, float]:
     """The claimed bound, and the greatest certified divergence among its attacks, at one setting; nan for none."""
-    assumed = assumed_by(check.bound)
-    value = _bound(evaluators()[check.bound], _altered(check, assumed)(setting))
-    bounded = math.isfinite(setting["D"])
-    found = [w.lower(setting, assumed) for w in _chosen(check, assumed) if w.bounded is bounded]
+    target = _target(check.bound)
+    value = _bound(target, _altered(check, target.assumed)(setting))
+    found = [run.lower(setting, target.assumed) for run in _chosen(check, target.assumed) if run.speaks(setting)]
     known = [max(lower.forward, lower.backward) for lower in found if lower is not None]
     return math.nan if value is None else value, max(known, default=math.nan)
 
 
-def _bound(evaluate: Evaluator, setting: Setting) -> float | None:
+def _bound(target: "Target", setting: Setting) -> float | None:
     """The claimed bound; None where an altered setting leaves the bound's domain. Not a number is an error."""
     if setting["T"] < 1:
         return None
     try:
-        value = evaluate(setting)
+        value = target.evaluate(setting)
     except InputError:
         return None
     if math.isnan(value):

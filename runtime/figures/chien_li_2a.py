@@ -5,10 +5,12 @@ from typing import Final
 
 from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.figures.chien_li_1 import SETTING
+from lastiterate.numeric.losses.assumptions import Clipped, Holder
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
 from lastiterate.numeric.plotting.style import COLORS, paler, spaced
-from lastiterate.numeric.published.evaluators import EVALUATORS, run_of
+from lastiterate.numeric.published.record import run_of
+from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Kind
 
@@ -39,7 +41,7 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
     steps = spaced(last, count)
     curves = [
         _evaluated("composition", "composition", steps, {}, COLORS["black"], ":", Status.BOUND),
-        _evaluated("last_step_clipped", "one last step, clipping alone", steps, {}, COLORS["grey"], "-.", Status.BOUND),
+        _evaluated("last_step", "one last step, clipping alone", steps, {}, COLORS["grey"], "-.", Status.BOUND),
     ]
     ours = []
     for lam, shade in zip(ORDERS, _SHADES, strict=True):
@@ -71,7 +73,8 @@ def _evaluated(
     name: str, label: str, steps: Sequence[int], known: dict[str, float], color: str, line: str, status: Status,
     width: float = 1.6, ink: str = "",
 ) -> Curve:  # fmt: skip
-    values = tuple(EVALUATORS[name]({**SETTING, **known, "T": T}) for T in steps)
+    assumption = Holder(known["L"], known["lam"]) if known else Clipped()
+    values = tuple(claimed_at(name, {**SETTING, "T": T}, assumption) for T in steps)
     full = f"{name} lambda={known['lam']:g}" if known else name
     return Curve(full, label, tuple(steps), values, status, color, line, width, ink)
 

@@ -40,6 +40,8 @@ CHANGES: Final[Mapping[str, Mapping[Symbol, Expr]]] = {
     "as if there were 2 n samples": {n: 2 * n},
     "alpha / 2 for alpha": {alpha: alpha / 2},
     "a tenth of the diameter": {D: D / 10},
+    "radius for diameter": {D: D / 2},
+    "no smoothness at all": {L: 0 * L},
     "a hundredth of the smoothness": {L: L / 100},
     "four times the strong convexity": {m: 4 * m},
 }

@@ -66,7 +66,16 @@ CLAIMS = (
         "chien_li/theorem_3_7/sharper",
         "Direct shifts with e(z) = z + eta (n - 1)/n min(L z^lambda, 2 K) + s bound the divergence",
         at("Theorem 3.7", "(13)-(15)"),
-        attacked("shift_holder", HOLDER_RUNS, _TWO, _STEP, _NOISE, "a tenth of the diameter", name="direct shifts"),
+        attacked(
+            "bound_full_holder",
+            HOLDER_RUNS,
+            _TWO,
+            _STEP,
+            _NOISE,
+            "radius for diameter",
+            "a hundredth of the smoothness",
+            name="direct shifts",
+        ),
         Inequality(
             z + eta * L * (n - 1) / n * x + 2 * eta * K / n,
             "<=",

@@ -65,9 +65,9 @@ CLAIMS = (
         "ours/cyclic/theorem",
         "The bound for cyclic batches is not below linear losses at the worst position",
         proof("cyclic", "The sample of the last step is the worst"),
-        _attacked("cyclic_convex")
-        .mutant("the best position", _attacked("cyclic_best_position_convex"))
-        .mutant("half the sensitivity", _attacked("cyclic_convex", {K: K / 2})),
+        _attacked("bound_cyclic_convex")
+        .mutant("the best position", _attacked("cyclic_best_position"))
+        .mutant("half the sensitivity", _attacked("bound_cyclic_convex", {K: K / 2})),
         statement=private(
             shift_bound(z + Piecewise((sensitivity(b), Eq(Mod(T - 1 - t, n / b), 0)), (0, True))),
             Diameter(D),

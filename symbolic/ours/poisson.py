@@ -69,10 +69,10 @@ CLAIMS = (
         "ours/poisson/theorem",
         "The bound for Poisson batches is not below linear losses",
         proof("poisson", "Two directions"),
-        _attacked("poisson_convex")
-        .mutant("priced by S_down, as in the papers", _attacked("poisson_s_down_convex"))
-        .mutant("half the sensitivity", _attacked("poisson_convex", {K: K / 2}))
-        .mutant("one step forgotten", _attacked("poisson_convex", {T: T - 1})),
+        _attacked("bound_poisson_convex")
+        .mutant("priced by S_down, as in the papers", _attacked("poisson_s_down"))
+        .mutant("half the sensitivity", _attacked("bound_poisson_convex", {K: K / 2}))
+        .mutant("one step forgotten", _attacked("bound_poisson_convex", {T: T - 1})),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
     Ours(

@@ -96,11 +96,11 @@ CLAIMS = (
         "ours/sampled/theorem",
         "The bound for batches drawn without replacement is not below linear losses",
         proof("without_replacement", "Windows"),
-        _attacked("without_replacement_convex")
-        .mutant("priced by S_down, as in the papers", _attacked("without_replacement_s_down_convex"))
-        .mutant("half the sensitivity", _attacked("without_replacement_convex", {K: K / 2}))
-        .mutant("half the rate", _attacked("without_replacement_half_the_rate_convex"))
-        .mutant("one step forgotten", _attacked("without_replacement_convex", {T: T - 1})),
+        _attacked("bound_without_replacement_convex")
+        .mutant("priced by S_down, as in the papers", _attacked("without_replacement_s_down"))
+        .mutant("half the sensitivity", _attacked("bound_without_replacement_convex", {K: K / 2}))
+        .mutant("half the rate", _attacked("half_the_rate"))
+        .mutant("one step forgotten", _attacked("bound_without_replacement_convex", {T: T - 1})),
         statement=private(
             Minimum(
                 Sum(

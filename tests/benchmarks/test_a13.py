@@ -10,7 +10,7 @@ from flint import arb
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Holder, Smooth
 from lastiterate.numeric.losses.expansion import Affine, Expansion
-from lastiterate.numeric.published.chien_li import Printed, theorem_3_1, theorem_3_7
+from lastiterate.numeric.published.chien_li_full import Printed, theorem_3_1, theorem_3_7
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.bracket import bracket

@@ -18,7 +18,7 @@ from lastiterate.numeric.bound import Bound, Estimate, bound, estimate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.losses.measured import Measured
-from lastiterate.numeric.published.chien_li import theorem_3_1, theorem_3_7
+from lastiterate.numeric.published.chien_li_full import theorem_3_1, theorem_3_7
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram

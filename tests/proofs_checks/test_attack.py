@@ -10,8 +10,9 @@ from scipy import integrate, stats
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower.line import affine_law
-from lastiterate.proofs_checks.attacks import ATTACKS, Assumed
+from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, targets
 from lastiterate.proofs_checks.attacks.settings import settings
+from lastiterate.proofs_checks.attacks.targets import Target
 from lastiterate.proofs_checks.engines import attack, decide_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import UpperBound
@@ -118,8 +119,8 @@ RUNS = ("linear", "clamped_linear", "clamped_quadratic")
     [
         ("composition", (*RUNS, "quadratic", "expanding", "sign_drift"), A),
         ("last_step_convex", ("clamped_linear", "clamped_quadratic"), CONVEX),
-        ("shift_strongly_convex", ("quadratic", "clamped_quadratic"), STRONG),
-        ("shift_clipped", ("linear", "clamped_linear", "sign_drift"), A),
+        ("bound_full_strongly_convex", ("quadratic", "clamped_quadratic"), STRONG),
+        ("bound_full_clipped", ("linear", "clamped_linear", "sign_drift"), A),
     ],
 )
 def test_right_bounds_are_not_refuted(bound, names, assumptions, monkeypatch):
@@ -138,8 +139,8 @@ def test_right_bounds_are_not_refuted(bound, names, assumptions, monkeypatch):
         ("composition", ("clamped_linear",), A, {n: 3 * n}),
         ("output_perturbation", ("clamped_linear",), A, {}),
         ("affine_untested", ("linear",), A, {}),
-        ("shift_strongly_convex", ("quadratic",), STRONG, {m: 2 * m}),
-        ("shift_clipped", ("sign_drift",), A, {K: K / 4}),
+        ("bound_full_strongly_convex", ("quadratic",), STRONG, {m: 2 * m}),
+        ("bound_full_clipped", ("sign_drift",), A, {K: K / 4}),
     ],
 )
 def test_wrong_bounds_are_refuted(bound, names, assumptions, altered):
@@ -156,7 +157,7 @@ def test_only_one_direction_is_enough(monkeypatch):
 
     lopsided = Attack("lopsided", "none", frozenset(Assumed), False, False, lambda *_: BothDirections(0.0, 2.0))
     monkeypatch.setattr(attack, "ATTACKS", {"lopsided": lopsided})
-    monkeypatch.setattr(attack, "evaluators", lambda: {"one_clipped": lambda _: 1.0})
+    monkeypatch.setattr(attack, "_target", lambda name: Target(name, Assumed.CLIPPED, lambda _: 1.0))
     outcome = decide_check(UpperBound("one_clipped", ("lopsided",)), A)
     assert outcome.status is Status.REFUTED
     assert "Q || P" in outcome.counterexample.note
@@ -168,7 +169,7 @@ def test_only_one_direction_is_enough(monkeypatch):
         ("no_such_bound", ("linear",), A, "bound needs"),
         ("composition", ("no_such_run",), A, "attacks needs"),
         ("composition", (), A, "attacks needs"),
-        ("shift_strongly_convex", ("linear",), STRONG, "does not meet"),
+        ("bound_full_strongly_convex", ("linear",), STRONG, "does not meet"),
         ("composition", ("linear",), (alpha > 1, alpha < 1), "no setting"),
     ],
 )
@@ -178,9 +179,9 @@ def test_what_cannot_be_attacked_is_an_error(bound, names, assumptions, why):
     assert why in outcome.detail
 
 
-def test_a_bound_of_unknown_assumptions_and_an_alien_symbol_are_refused():
-    with pytest.raises(InputError, match=r"^bound needs a name that ends in one of .*, got bound=made_up; or add it"):
-        attack.assumed_by("made_up")
+def test_an_unknown_bound_and_an_alien_symbol_are_refused():
+    with pytest.raises(InputError, match=r"^bound needs the name of a target, got bound='made_up'"):
+        targets.named("made_up")
     alien = decide_check(UpperBound("composition", ("linear",), {beta: beta}), A)
     assert alien.status is Status.ERROR
     assert "altered needs symbols among " in alien.detail
@@ -199,7 +200,7 @@ def test_one_setting_is_attacked_by_the_attacks_of_its_kind():
 
 
 def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypatch):
-    monkeypatch.setattr(attack, "evaluators", lambda: {"composition": lambda _: math.nan})
+    monkeypatch.setattr(attack, "_target", lambda name: Target(name, Assumed.CLIPPED, lambda _: math.nan))
     outcome = decide_check(UpperBound("composition", ("linear",)), A)
     assert outcome.status is Status.ERROR
     assert outcome.detail.startswith("ArithmeticError: the bound is not a number at {")
@@ -222,6 +223,5 @@ def test_settings_repeat_and_reach_the_corners():
 
 
 def test_every_bound_says_what_it_assumes():
-    for name in attack.evaluators():
-        assert attack.assumed_by(name) in Assumed
+    assert {target.assumed for target in targets.TARGETS.values()} == set(Assumed)
     assert lam in attack._SYMBOLS

@@ -5,16 +5,16 @@ from math import inf, log
 import pytest
 
 from lastiterate.numeric.divergences import s_down, s_up
-from lastiterate.numeric.published.evaluators import EVALUATORS, batch_run
+from lastiterate.numeric.published.record import run_of
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed
-from lastiterate.proofs_checks.attacks.wrong_bounds import WRONG_BOUNDS
+from lastiterate.proofs_checks.attacks.targets import TARGETS
 
 _ONE = {"T": 1.0, "n": 7.0, "eta": 1.0, "sigma": 1.0, "K": 1.0, "D": inf, "L": 1.0, "lam": 1.0, "m": 0.0, "alpha": 4.0}
 
 
 @pytest.mark.parametrize(("n", "batch"), [(1, 1), (2, 1), (7, 1), (10, 5), (12, 6), (35, 7)])
 def test_the_batch_is_the_largest_proper_divisor(n: int, batch: int) -> None:
-    assert batch_run({**_ONE, "n": float(n)}, "poisson").batch == batch
+    assert run_of({**_ONE, "n": float(n)}, "poisson").batch == batch
 
 
 @pytest.mark.parametrize(("sampling", "shift"), [("without_replacement", 2.0), ("poisson", 1.0)])
@@ -29,8 +29,8 @@ def test_one_step_is_the_sampled_gaussian_in_both_orders(sampling: str, shift: f
 def test_the_smaller_direction_is_below_the_witness() -> None:
     lower = ATTACKS["linear_poisson"].lower(_ONE, Assumed.CONVEX)
     assert lower is not None
-    assert WRONG_BOUNDS["poisson_s_down_convex"](_ONE) < lower.forward <= EVALUATORS["poisson_convex"](_ONE)
-    assert WRONG_BOUNDS["poisson_s_down_convex"]({**_ONE, "sigma": 1e-6}) == pytest.approx(log(7 / 6), rel=1e-9)
+    assert TARGETS["poisson_s_down"].evaluate(_ONE) < lower.forward <= TARGETS["bound_poisson_convex"].evaluate(_ONE)
+    assert TARGETS["poisson_s_down"].evaluate({**_ONE, "sigma": 1e-6}) == pytest.approx(log(7 / 6), rel=1e-9)
 
 
 @pytest.mark.parametrize("sampling", ["without_replacement", "poisson", "cyclic"])
@@ -51,5 +51,5 @@ def test_the_best_position_is_no_bound() -> None:
     setting = {**_ONE, "T": 9.0}
     lower = ATTACKS["linear_cyclic"].lower(setting, Assumed.CONVEX)
     assert lower is not None
-    assert WRONG_BOUNDS["cyclic_best_position_convex"](setting) < EVALUATORS["cyclic_convex"](setting)
-    assert lower.forward <= EVALUATORS["cyclic_convex"](setting)
+    assert TARGETS["cyclic_best_position"].evaluate(setting) < TARGETS["bound_cyclic_convex"].evaluate(setting)
+    assert lower.forward <= TARGETS["bound_cyclic_convex"].evaluate(setting)

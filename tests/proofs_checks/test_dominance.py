@@ -4,7 +4,7 @@ import pytest
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.published.record import Theorem
+from lastiterate.numeric.published.record import PublishedBound
 from lastiterate.proofs_checks.dominance import PROVED, compared, dominance, pairs
 from lastiterate.proofs_checks.lock import read_lock
 
@@ -15,7 +15,7 @@ def found():
 
 
 def theorem(name):
-    return Theorem(name, name, "toy/claim", "bound", ("full",), (Assumption,), lambda *_: 1.0, "")
+    return PublishedBound(name, name, "toy/claim", "bound", ("full",), (Assumption,), lambda *_: 1.0, "")
 
 
 def test_relations_ratios_and_hypotheses():

@@ -6,7 +6,6 @@ from pathlib import Path
 from sympy import Basic
 
 from lastiterate.proofs_checks.attacks import ATTACKS
-from lastiterate.proofs_checks.engines.attack import assumed_by
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, liang, ours
 from lastiterate.symbolic.claim import Claim, UpperBound
@@ -103,16 +102,16 @@ def test_assumptions_can_be_met():
 
 
 def test_bounds_and_attacks_exist():
-    from lastiterate.proofs_checks.engines.attack import evaluators
+    from lastiterate.proofs_checks.attacks.targets import TARGETS
 
     bounds = [(claim.key, check) for claim in CLAIMS for check in checks_of(claim) if isinstance(check, UpperBound)]
     assert bounds
-    assert [key for key, check in bounds if check.bound not in evaluators()] == []
+    assert [key for key, check in bounds if check.bound not in TARGETS] == []
     assert [
         (key, name)
         for key, check in bounds
         for name in check.attacks
-        if assumed_by(check.bound) not in ATTACKS[name].meets
+        if TARGETS[check.bound].assumed not in ATTACKS[name].meets
     ] == []
 
 

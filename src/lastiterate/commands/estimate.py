@@ -216,7 +216,7 @@ def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
     """The conditional number in the setting of Figure 1, over as many steps as were trained."""
     from lastiterate.numeric.bound import estimate
     from lastiterate.numeric.figures.chien_li_1 import SETTING
-    from lastiterate.numeric.published.evaluators import run_of
+    from lastiterate.numeric.published.record import run_of
 
     return estimate(run_of({**SETTING, "T": found.run.steps}), found.holder(lam), order=SETTING["alpha"])
 
@@ -225,7 +225,7 @@ def _together(found: "HolderEstimate") -> "Estimate | None":
     """As `_carried`, from the constants of the layers; None where some layer has none."""
     from lastiterate.numeric.bound import estimate
     from lastiterate.numeric.figures.chien_li_1 import SETTING
-    from lastiterate.numeric.published.evaluators import run_of
+    from lastiterate.numeric.published.record import run_of
     from lastiterate.runtime.pair_table import Kind
 
     if not all(layer.measured[Kind.SAMPLE].kept for layer in found.layers):

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lastiterate.numeric.figures.chien_li_1 import SETTING
-from lastiterate.numeric.published.evaluators import EVALUATORS
+from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.runtime.pair_table import Kind
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _WORDS = {
 
 def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], advised: Mapping[str, object]) -> None:
     """The constants, the conditional epsilons, and what both rest on; ``advised`` are options the workload set."""
-    composition = EVALUATORS["composition"]({**SETTING, "T": found.run.steps})
+    composition = claimed_at("composition", {**SETTING, "T": found.run.steps})
     table = Table(title=f"{found.workload}: measured Hölder constants (lower estimates)", title_justify="left")
     for heading in ("lambda", "L per sample", "L per batch", "epsilon if L is true", "composition"):
         table.add_column(heading, justify="right")

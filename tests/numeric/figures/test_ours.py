@@ -6,7 +6,7 @@ from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.figures.ours_assumptions import KINDS, figure_assumptions
 from lastiterate.numeric.figures.ours_path import figure_path
 from lastiterate.numeric.plotting.drawing import Curve, Status
-from lastiterate.numeric.published.evaluators import run_of
+from lastiterate.numeric.published.record import run_of
 
 
 def by_name(curves: tuple[Curve, ...]) -> dict[str, Curve]:

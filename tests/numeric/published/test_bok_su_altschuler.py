@@ -25,7 +25,7 @@ def test_full_batches_are_the_variance_and_gap_of_equal_quadratics() -> None:
             c = 1 - mpmath.mpf("0.5") * mpmath.mpf(m)
             gap, variance = mpmath.fsum(c**t for t in range(T)), mpmath.fsum(c ** (2 * t) for t in range(T))
             mu = (mpmath.mpf("0.25") / run.noise_std_at(0)) ** 2 * gap**2 / variance
-            found = noisy_gd(run, order, (m, m))
+            found = noisy_gd(run, order, StronglyConvex(m, m))
             assert order * mu / 2 <= found <= order * mu / 2 * (1 + mpmath.mpf(10) ** -12)
         assert bound(run, StronglyConvex(m, m), order=order).epsilon == pytest.approx(found, rel=1e-9)
 
@@ -36,15 +36,15 @@ def test_cyclic_batches_are_ours_at_the_worst_position() -> None:
         batches, epochs = int(generator.integers(2, 9)), int(generator.integers(1, 12))
         m = float(generator.uniform(0.05, 1.9))
         run = NoisySGD(batches * epochs, 0.5, 1.0, 1.0, dataset_size=batches, batch_size=1, sampling="cyclic")
-        found = noisy_cgd(run, 2.0, (m, m))
+        found = noisy_cgd(run, 2.0, StronglyConvex(m, m))
         assert isclose(bound(run, StronglyConvex(m, m), order=2.0).epsilon, found, rel_tol=1e-9)
 
 
 def test_no_contraction_is_the_limit() -> None:
     run = NoisySGD(20, 0.5, 1.0, 1.0, dataset_size=5, batch_size=1, sampling="cyclic")
-    assert noisy_cgd(run, 2.0, (1e-9, 4.0)) == pytest.approx(1 + 3 / 5)
+    assert noisy_cgd(run, 2.0, StronglyConvex(4.0, 1e-9)) == pytest.approx(1 + 3 / 5)
     full = NoisySGD(20, 0.5, 1.0, 1.0, dataset_size=1)
-    assert noisy_gd(full, 2.0, (1e-9, 4.0)) == pytest.approx(20)
+    assert noisy_gd(full, 2.0, StronglyConvex(4.0, 1e-9)) == pytest.approx(20)
 
 
 def test_d2p2_meets_both_conditions_of_its_proof() -> None:

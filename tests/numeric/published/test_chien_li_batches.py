@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth
 from lastiterate.numeric.published import chien_li_batches
-from lastiterate.numeric.published.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.published.chien_li_batches import corollary_a_3, theorem_a_1
+from lastiterate.numeric.published.chien_li_full import theorem_3_1, theorem_3_7
 from lastiterate.numeric.run import NoisySGD
 
 _FULL = NoisySGD(200, 0.1, 1.0, 2.0, 5, diameter=1.0)

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures, s_down
 from lastiterate.numeric.losses.assumptions import Holder, Smooth
-from lastiterate.numeric.published.altschuler_talwar import equation_b_2, smaller_direction
+from lastiterate.numeric.published.altschuler_talwar_sampled import equation_b_2, smaller_direction
 from lastiterate.numeric.published.chien_li_sampled import theorem_3_12, tracked
 from lastiterate.numeric.run import NoisySGD
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from lastiterate.numeric.published.chourasia import chourasia_strongly_convex
-from lastiterate.numeric.published.evaluators import EVALUATORS
+from lastiterate.numeric.published.registry import claimed_at
 
 _FIGURE = {"T": 60, "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "alpha": 2.0}
 
@@ -32,4 +32,6 @@ def test_the_formula_is_rounded_up() -> None:
 
 def test_it_starts_at_twice_composition() -> None:
     short = _FIGURE | {"T": 1, "m": 1e-9}
-    assert chourasia_strongly_convex(short) == pytest.approx(2 * EVALUATORS["composition"](_FIGURE | {"T": 1}))
+    assert chourasia_strongly_convex(short) == pytest.approx(
+        2 * claimed_at("composition", _FIGURE | {"T": 1, "D": 1.0})
+    )

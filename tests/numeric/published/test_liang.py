@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from lastiterate.numeric.published.altschuler_talwar import order_is_small
+from lastiterate.numeric.published.altschuler_talwar_sampled import order_is_small
 from lastiterate.numeric.published.liang import (
     naive_bound,
     theorem_3_3,

@@ -7,7 +7,7 @@ import pytest
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.chien_li_batches import theorem_a_1
-from lastiterate.numeric.published.record import Theorem
+from lastiterate.numeric.published.record import PublishedBound
 from lastiterate.numeric.published.registry import THEOREMS, named
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
@@ -37,7 +37,7 @@ def test_what_is_refuted_has_a_reason_in_the_ledger(subtests: pytest.Subtests) -
 
 
 @each
-def test_some_run_is_spoken_of(theorem: Theorem) -> None:
+def test_some_run_is_spoken_of(theorem: PublishedBound) -> None:
     if not theorem.schemes:
         assert theorem.refusal(_RUN, Smooth(1.0))
         return

@@ -8,7 +8,7 @@ import pytest
 from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.figures.chien_li_1 import SETTING
-from lastiterate.numeric.published.evaluators import run_of
+from lastiterate.numeric.published.record import run_of
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.workloads.builtin import BUILTIN, ON_YOUR_DATA

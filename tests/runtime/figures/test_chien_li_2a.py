@@ -11,7 +11,7 @@ from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.losses.assumptions import Holder
 from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.numeric.plotting.drawing import Curve, Status
-from lastiterate.numeric.published.evaluators import run_of
+from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants, Envelope
 from lastiterate.runtime.constants.record import HolderEstimate

@@ -1,4 +1,4 @@
-"""Evaluators by name: formulas in 60 digits, order between them, and the direction of rounding."""
+"""Targets of attacks by name: formulas in 60 digits, order between them, and the direction of rounding."""
 
 from math import inf
 
@@ -11,13 +11,16 @@ from oracle import expand
 from programs import run_of, settings
 
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.published.evaluators import EVALUATORS
-from lastiterate.proofs_checks.attacks.wrong_bounds import WRONG_BOUNDS
+from lastiterate.proofs_checks.attacks.targets import TARGETS
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")
 
-_BATCHES = ("without_replacement_convex", "poisson_convex", "cyclic_convex")
-_FIXED = {name: evaluate for name, evaluate in EVALUATORS.items() if name not in _BATCHES}
+_FULL = ("composition", "affine_untested", "chien_li_3_7", "altschuler_talwar_b1")
+_FIXED = {
+    name: target.evaluate
+    for name, target in TARGETS.items()
+    if not target.settings and (name in _FULL or name.startswith(("chien_li_3_1_", "bound_full_", "last_step")))
+}
 """Bounds for full batches, which are Gaussian."""
 
 _QUICK = options(max_examples=40)
@@ -57,7 +60,7 @@ def _exactly(setting: dict[str, float]) -> dict[str, mpf]:
 def test_closed_formulas_are_rounded_up(setting: dict[str, float]) -> None:
     setting = _full(setting)
     for name, exactly in _exactly(setting).items():
-        told = EVALUATORS[name](setting)
+        told = TARGETS[name].evaluate(setting)
         assert exactly <= mpf(told) <= exactly * (1 + mpf(10) ** -12), name
 
 
@@ -68,7 +71,7 @@ def test_altschuler_talwar_b1(setting: dict[str, float]) -> None:
     s = 2 * v["eta"] * v["K"] / v["n"]
     windows = ((w * s + v["D"] + s) ** 2 / w for w in range(1, int(setting["T"]) + 1))
     exactly = v["alpha"] / (2 * v["sigma"] ** 2) * min(v["T"] * s**2, *windows, mp.inf)
-    told = EVALUATORS["altschuler_talwar_b1"](setting)
+    told = TARGETS["altschuler_talwar_b1"].evaluate(setting)
     assert exactly <= mpf(told) <= exactly * (1 + mpf(10) ** -12)
 
 
@@ -78,13 +81,13 @@ def test_ours_is_never_above_the_papers_nor_the_anchors(setting: dict[str, float
     setting = _full(setting)
     at = {name: evaluate(setting) for name, evaluate in _FIXED.items()}
     for kind in _KINDS:
-        ours = at[f"shift_{kind}"]
+        ours = at[f"bound_full_{kind}"]
         rivals = [at["composition"], at[f"last_step_{kind}"]]
         rivals += [at[f"chien_li_3_1_{kind}"]] if kind in ("smooth", "convex", "strongly_convex") else []
         rivals += [at["chien_li_3_7"]] if kind == "holder" else []
         rivals += [at["altschuler_talwar_b1"]] if kind == "convex" else []
         assert ours <= min(rivals) * (1 + 1e-9), kind
-    assert WRONG_BOUNDS["affine_untested"](setting) <= at["chien_li_3_1_smooth"] * (1 + 1e-9)
+    assert at["affine_untested"] <= at["chien_li_3_1_smooth"] * (1 + 1e-9)
 
 
 @_QUICK
@@ -96,16 +99,15 @@ def test_epsilon_is_linear_in_the_order(setting: dict[str, float]) -> None:
         assert twice == pytest.approx(2 * evaluate(setting), rel=1e-12), name
 
 
-def test_no_step_no_loss() -> None:
-    setting = _SETTING | {"T": 0}
-    assert {evaluate(setting) for evaluate in EVALUATORS.values()} == {0.0}
-
-
 def test_without_projection() -> None:
     setting = _SETTING | {"D": inf}
-    composition = EVALUATORS["composition"](setting)
+    composition = TARGETS["composition"].evaluate(setting)
     for kind in ("smooth", "convex", "holder", "clipped"):
-        assert EVALUATORS[f"last_step_{kind}"](setting) == inf
-        assert EVALUATORS[f"shift_{kind}"](setting) == pytest.approx(composition, rel=1e-12)
-    assert EVALUATORS["shift_strongly_convex"](setting) < EVALUATORS["chien_li_3_1_strongly_convex"](setting) < 0.5
-    assert WRONG_BOUNDS["affine_untested"](setting) < 0.3 * composition  # and is no bound: its path is infeasible
+        assert TARGETS[f"last_step_{kind}"].evaluate(setting) == inf
+        assert TARGETS[f"bound_full_{kind}"].evaluate(setting) == pytest.approx(composition, rel=1e-12)
+    assert (
+        TARGETS["bound_full_strongly_convex"].evaluate(setting)
+        < TARGETS["chien_li_3_1_strongly_convex"].evaluate(setting)
+        < 0.5
+    )
+    assert TARGETS["affine_untested"].evaluate(setting) < 0.3 * composition  # and is no bound: its path is infeasible

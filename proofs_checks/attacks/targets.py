@@ -1,0 +1,115 @@
+"""What is attacked: every bound that a claim may name, with what it assumes and where it is asked.
+
+A target maps a setting to the number that is claimed there, rounded up. A name here is not a verdict: which of them
+hold is decided by the ledger.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.published.folklore import TRIVIAL
+from lastiterate.numeric.published.record import PublishedBound, run_of
+from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.proofs_checks.attacks import wrong
+from lastiterate.proofs_checks.attacks.record import Assumed, Setting
+from lastiterate.proofs_checks.attacks.runs import SCHEMES, assumption_of
+from lastiterate.proofs_checks.attacks.settings import tight
+
+__all__ = ["TARGETS", "Target", "named"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A bound under attack.
+
+    Attributes:
+        name: how claims refer to it.
+        assumed: what it assumes of the losses.
+        evaluate: the number that is claimed at a setting, rounded up.
+        settings: those that it is asked at, bounded or not; None for the stream that all share.
+        thin: it is asked at one in so many of these, where it takes long.
+    """
+
+    name: str
+    assumed: Assumed
+    evaluate: Callable[[Setting], float]
+    settings: Callable[..., Iterable[Setting]] | None = None
+    thin: int = 1
+
+
+_ASSUMED: Final[Mapping[str, Assumed]] = {
+    "Assumption": Assumed.CLIPPED,
+    "Clipped": Assumed.CLIPPED,
+    "Holder": Assumed.HOLDER,
+    "Smooth": Assumed.SMOOTH,
+    "Convex": Assumed.CONVEX,
+    "StronglyConvex": Assumed.STRONGLY_CONVEX,
+}
+"""What each kind of losses in a record comes to."""
+
+
+def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Target:
+    """A theorem at the weakest of its hypotheses, on the first scheme that it speaks of."""
+
+    def evaluate(setting: Setting) -> float:
+        run = run_of(setting, theorem.schemes[0])
+        return theorem.epsilon(run, assumption_of(setting, assumed), setting["alpha"])
+
+    return Target(name or theorem.name, assumed, evaluate)
+
+
+def _ours(scheme: str, assumed: Assumed, *, dp: bool = False, few: bool = False) -> Target:
+    """`bound` itself; of a delta, or where it takes long, at few settings."""
+
+    def evaluate(setting: Setting) -> float:
+        target = {"delta": setting["delta"]} if dp else {"order": setting["alpha"]}
+        return bound(run_of(setting, scheme), assumption_of(setting, assumed), **target).epsilon
+
+    name = f"bound_{scheme}_{assumed}" + ("_dp" if dp else "_few" if few else "")
+    return Target(name, assumed, evaluate, tight if dp or few else None, 1 if scheme in ("full", "cyclic") else 4)
+
+
+_LOSSES = tuple(assumed for assumed in Assumed if assumed is not Assumed.SENSITIVITY)
+
+_ALL = (
+    _published(TRIVIAL["composition"], Assumed.SENSITIVITY),
+    *(_published(TRIVIAL["last_step"], assumed, f"last_step_{assumed}") for assumed in _LOSSES),
+    *(
+        _published(one, _ASSUMED[one.assumptions[0].__name__])
+        for one in THEOREMS.values()
+        if one.schemes and not one.schedules
+    ),
+    *(
+        target
+        for scheme in SCHEMES
+        for assumed in _LOSSES
+        for target in (
+            _ours(scheme, assumed),
+            _ours(scheme, assumed, few=True),
+            _ours(scheme, assumed, dp=True),
+        )
+    ),
+    Target("affine_untested", Assumed.SMOOTH, wrong.affine_untested),
+    Target("cyclic_best_position", Assumed.CONVEX, wrong.best_position),
+    Target("half_the_rate", Assumed.CONVEX, wrong.amplified_twice, thin=4),
+    Target("without_replacement_s_down", Assumed.CONVEX, wrong.smaller_direction("without_replacement")),
+    Target("poisson_s_down", Assumed.CONVEX, wrong.smaller_direction("poisson")),
+)
+
+TARGETS: Final[Mapping[str, Target]] = MappingProxyType({target.name: target for target in _ALL})
+"""Name -> target."""
+
+
+def named(name: str) -> Target:
+    """The target of this name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in TARGETS:
+        raise InputError(f"bound needs the name of a target, got bound={name!r}; {suggestion(name, TARGETS)}")
+    return TARGETS[name]

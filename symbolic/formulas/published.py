@@ -1,0 +1,143 @@
+"""Printed theorems as statements about a run, in the letters of `notation`: Renyi epsilons at order alpha.
+
+A statement is least over the letters that are no numbers of the run: the length w of the window, the share beta of the
+noise variance that hides the change of the data, shifts a_j. Noise is on the iterate, eta times that on the gradient;
+D is a diameter, q = b/n, c the contraction of the step that is taken. The papers' own constants are used where a
+theorem is stated up to one.
+"""
+
+from typing import Final
+
+from sympy import Expr, IndexedBase, Sum, exp, sqrt
+
+from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, c, chi, eta, j, m, n, nu, r, sigma, w
+from lastiterate.symbolic.notation import s as one_step
+from lastiterate.symbolic.sampled_gaussian import sampled_down
+
+__all__ = [
+    "CHOURASIA",
+    "COMPOSITION",
+    "D2P2_1",
+    "DOWN",
+    "EQUATION_3",
+    "EQUATION_3_7",
+    "EQUATION_5_3",
+    "EQUATION_5_6_LONG",
+    "EQUATION_5_6_SHORT",
+    "EQUATION_5_7",
+    "EQUATION_13",
+    "EQUATION_19",
+    "EQUATION_B_1",
+    "EQUATION_B_3",
+    "LAST_STEP",
+    "LIANG_DOMAIN",
+    "LIANG_NAIVE",
+    "LIANG_SMALL_ORDER",
+    "LIANG_STEP",
+    "NOISY_CGD",
+    "NOISY_CGD_CONVEX",
+    "NOISY_GD",
+    "OUTPUT_PERTURBATION",
+    "SHARES",
+    "SHIFTS",
+    "THEOREM_A_1",
+    "WINDOW",
+]
+
+SHARES, SHIFTS = IndexedBase("beta"), IndexedBase("a")
+"""beta_j and a_j at position j = 1..w of the window."""
+
+_renyi: Final = alpha / (2 * sigma**2)
+_full: Final = update.sensitivity(eta, K, n)
+_batch: Final = update.sensitivity(eta, K, b)
+_gradient_noise: Final = sigma / eta
+DOWN: Final[Expr] = sampled_down(b / n, sqrt(beta) * sigma / _batch, alpha)
+"""Q: the smaller direction of the sampled Gaussian at the share beta; the base is the numerator."""
+_hidden: Final = _renyi * D**2 / (1 - beta)
+
+COMPOSITION: Final[Expr] = _renyi * T * _full**2
+"""Every step pays for its own sensitivity."""
+
+OUTPUT_PERTURBATION: Final[Expr] = _renyi * D**2
+"""Chien & Li 2025, A.15 and Figure 1: one Gaussian step that hides the diameter."""
+
+LAST_STEP: Final[Expr] = _renyi * update.modulus(D, r, eta, K, n) ** 2
+"""alpha e(D)^2 / (2 sigma^2), r the modulus of the gradients at D; for other expansions as there."""
+
+WINDOW: Final[Expr] = _renyi * Sum(SHIFTS[j] ** 2, (j, 1, w))
+"""Our bound: shifts that hide the distance at the start of the window step by step, no noise split."""
+
+EQUATION_B_1: Final[Expr] = _renyi * w * ((D + _full) / w + _full) ** 2
+"""Altschuler & Talwar 2022, (B.1), beside composition; least over w <= T."""
+
+EQUATION_3_7: Final[Expr] = (w + 1) * DOWN + _hidden / w
+"""(3.7) at beta = 1/2, (B.2) at any beta beside T times the first term at beta = 1; least over w < T."""
+
+EQUATION_5_3: Final[Expr] = (w + 1) * DOWN + c ** (2 * w) * _hidden
+"""(5.3), beta = 1/2; least over 0 <= w < T."""
+
+EQUATION_5_7: Final[Expr] = (w + 1) * DOWN + w * alpha * D**2 / (2 * (1 - beta) * _gradient_noise**2 * r**2)
+"""(5.7), beta = 1/2, r the sum of the last w step sizes; least over w < T."""
+
+EQUATION_B_3: Final[Expr] = (w + 1) * DOWN + _hidden * (1 - c**2) * c ** (2 * w) / (1 - c ** (2 * w))
+"""(B.3), c < 1, beside T times the first term at beta = 1; least over w < T and beta."""
+
+_even: Final = _batch * b / n
+EQUATION_5_6_SHORT: Final[Expr] = _renyi * ((T - n / b) * _even**2 + _batch**2)
+"""(5.4) with the constants of its proof, from 0; T a multiple of n/b."""
+
+_wide: Final = (D + _batch) / w
+EQUATION_5_6_LONG: Final[Expr] = _renyi * (
+    (n / b - 1) * _wide**2 + (w - n / b) * (_wide + _even) ** 2 + (_wide + _batch) ** 2
+)
+"""(5.6) at the worst position, w the horizon ceil(D n / (eta L)) in whole epochs."""
+
+EQUATION_3: Final[Expr] = _renyi * (
+    Sum(one_step**2 / SHARES[j], (j, 1, w)) + Delta**2 / Sum((1 - SHARES[j]) * c ** (-2 * j), (j, 1, w))
+)
+"""Chien & Li 2025, Theorem 3.1, (3), s = 2 eta K / n and Delta the tracked distance; least over w and beta_j."""
+
+EQUATION_13: Final[Expr] = _renyi * Sum(one_step**2 / SHARES[j] + SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w))
+"""Theorem 3.7, (13); least over w, beta_j and the shifts that hide the distance."""
+
+EQUATION_19: Final[Expr] = Sum(
+    sampled_down(b / n, sqrt(SHARES[j]) * sigma / _batch, alpha) + _renyi * SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w)
+)
+"""Theorem 3.12, (19), with sqrt(beta) for the misprinted beta; least over w, beta_j and the shifts."""
+
+THEOREM_A_1: Final[Expr] = _renyi * Sum(_batch**2 / SHARES[j] + SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w))
+"""(25), j over the steps that meet the sample; the others have shifts alone. Corollary A.3 is its mean over orders."""
+
+LIANG_STEP: Final[Expr] = 2 * alpha * K**2 / (n * b * _gradient_noise**2)
+"""A of Liang et al. 2026, (46): times T it is Theorem 3.3."""
+
+LIANG_SMALL_ORDER: Final[Expr] = 8 * alpha * K**2 / (n**2 * _gradient_noise**2)
+"""A' of (42) and (48), for b <= n/5, small orders and wide noise."""
+
+LIANG_DOMAIN: Final[Expr] = _renyi * (1 + eta * L) ** 2 * D**2
+"""B of (51): Theorem 3.4 is min(A T, B), its earlier version (sqrt A + sqrt B)^2."""
+
+LIANG_NAIVE: Final[Expr] = 2 * alpha * (D + eta * K / b) ** 2 / _gradient_noise**2
+"""E.1: post-processing and one Gaussian step; eta^2 is missing below D^2."""
+
+_load: Final = 14 * (T * b / (n * nu)) ** 2
+D2P2_1: Final[Expr] = (_load + sqrt(_load**2 + 8 * _load * chi)) / 2
+"""Epsilon at chi = log(1/delta) that the proof of Theorem 1 of D2P2-SGD gives, (13)."""
+
+_first: Final = alpha * _batch**2 / (2 * sigma**2)
+NOISY_GD: Final[Expr] = _first * (1 + c) / (1 - c) * (1 - c**T) / (1 + c**T)
+"""Bok, Su & Altschuler 2024, full batches, b = n and c < 1."""
+
+_l, _rest = n / b, T - n / b
+NOISY_CGD: Final[Expr] = _first * (
+    1 + c ** (2 * _l - 2) * (1 - c**2) / (1 - c**_l) ** 2 * (1 - c**_rest) / (1 + c**_rest)
+)
+"""Bok, Su & Altschuler 2024, NoisyCGD: whole epochs, the worst position, c < 1."""
+
+NOISY_CGD_CONVEX: Final[Expr] = _first * (1 + _rest / _l**2)
+"""The same in the limit c = 1: (E - 1) / l more for E epochs of l batches."""
+
+_variance: Final = sigma**2 / (2 * eta)
+CHOURASIA: Final[Expr] = alpha * (2 * K / n) ** 2 / (m * _variance) * (1 - exp(-m * eta * T / 2))
+"""Chourasia, Ye & Shokri 2021, Corollary 1: strongly convex losses, full batches, eta < 1/L."""
