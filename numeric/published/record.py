@@ -16,7 +16,7 @@ from sympy import Expr, Integer, Pow, Sum, Symbol
 
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption, Holder, Smooth
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run, positive
 from lastiterate.numeric.shift_program.float_range import refuse_extreme
@@ -142,6 +142,14 @@ def one_gradient_noise(run: NoisySGD, assumption: Assumption) -> str:  # noqa: A
     return "" if same else "noise of one size on the gradient, noise_std in proportion to step_size"
 
 
+def _stable(run: NoisySGD, assumption: Assumption) -> str:
+    """step_size <= 2/L, which every theorem for convex losses assumes."""
+    if not isinstance(assumption, Convex | StronglyConvex):
+        return ""
+    L, steps = exact(assumption.L), range(1 if run.constant else run.steps)
+    return "" if all(exact(run.step_size_at(t)) * L <= 2 for t in steps) else "step_size <= 2/L"
+
+
 @cache
 def _verdicts() -> dict[str, dict[str, str]]:
     """The lock file's entries by claim key."""
@@ -204,7 +212,7 @@ class PublishedBound:
             return f"losses that are {' or '.join(kind.__name__ for kind in self.assumptions)}"
         if run.constant == self.schedules:
             return "step sizes that vary" if self.schedules else "one step size and one noise for all steps"
-        return self.needs(run, assumption)
+        return self.needs(run, assumption) or _stable(run, assumption)
 
     def epsilon(self, run: NoisySGD, assumption: Assumption, order: float) -> float:
         """What the theorem claims, rounded up; inf where it claims nothing.
