@@ -67,6 +67,7 @@ def test_closed_formulas_are_rounded_up(setting: dict[str, float]) -> None:
 @_QUICK
 @given(setting=settings())
 def test_altschuler_talwar_b1(setting: dict[str, float]) -> None:
+    setting = _full(setting)
     v = {name: mpf(value) for name, value in setting.items()}
     s = 2 * v["eta"] * v["K"] / v["n"]
     windows = ((w * s + v["D"] + s) ** 2 / w for w in range(1, int(setting["T"]) + 1))
