@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import Any
 
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.possible import impossible
+from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.verdict import (
     ClaimReport,
     Outcome,

@@ -14,9 +14,9 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.equality import compared, differ, shown, vanishes
+from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.recursion import recursion
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
-from lastiterate.proofs_checks.possible import impossible
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Engine, Identity, Recursion
 
