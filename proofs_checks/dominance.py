@@ -38,7 +38,6 @@ PROVED: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         ("ours", "chien_li_3_1_smooth"): "chien_li/theorem_3_1/shares/no_gain",
         ("ours", "chien_li_3_1_convex"): "chien_li/theorem_3_1/shares/no_gain",
         ("ours", "chien_li_3_1_strongly_convex"): "chien_li/theorem_3_1/shares/no_gain",
-        ("chien_li_3_1_convex", "altschuler_talwar_b1"): "chien_li/remarks_3_1/below_altschuler_talwar",
     }
 )
 """(lower, higher) -> the claim of the ledger that proves it; a test asks that it HOLDS and that the samples agree."""

@@ -120,7 +120,7 @@ def printed_table() -> str:
     locked, repairs = read_lock(), repaired_by(CLAIMS)
     rows = []
     for theorem in THEOREMS.values():
-        kinds = ", ".join(kind.__name__ for kind in theorem.kinds)
+        kinds = ", ".join(kind.__name__ for kind in theorem.assumptions)
         speaks = f"{', '.join(theorem.schemes)}; {kinds}".replace("_", " ") if theorem.schemes else "another algorithm"
         instead = _links(repairs.get(theorem.claim, ()), _PAGE)
         rows.append(

@@ -12,13 +12,14 @@ Source       Asoodeh, Liao, Calmon, Kosut & Sankar 2021, theorem 3, by another p
              Canonne, Kamath & Steinke 2020, Proposition 12 (claims ours/conversion/*).
 """
 
+from collections.abc import Sequence
 from math import exp, inf, isfinite, log, log1p, nextafter
 
 from flint import arb
 
 from lastiterate.numeric.rounding import exact, precision, upper
 
-__all__ = ["quick_rdp_to_delta", "quick_rdp_to_dp", "rdp_to_dp"]
+__all__ = ["mixed_rdp", "quick_rdp_to_delta", "quick_rdp_to_dp", "rdp_to_dp"]
 
 _SEARCH = 60
 """Halvings of an interval."""
@@ -159,3 +160,31 @@ def _value_and_slope(order: float, delta: float, eps: float, point: float) -> tu
         value += (1 - p) * s ** (alpha - 1)
         slope -= s ** (alpha - 1) * (alpha - (alpha - 1) * turn * s)
     return value, slope
+
+
+def mixed_rdp(
+    inside: float, failure: float, outside: float, order: float, rarer: Sequence[tuple[float, float]] = ()
+) -> float:
+    """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up; F is a bound in any case.
+
+    Args:
+        inside: G, what holds outside the event.
+        failure: p, the chance of the event, rounded up.
+        outside: F, what holds throughout.
+        order: alpha > 1.
+        rarer: chances with which F fails after all, and the next, and so on, and what holds then.
+
+    >>> mixed_rdp(1.0, 0.0, 5.0, 2.0), mixed_rdp(5.0, 0.5, 1.0, 2.0)
+    (1.0, 1.0)
+    >>> round(mixed_rdp(0.0, 0.5, 1.0, 2.0), 4)  # log((1 + e) / 2)
+    0.6201
+    """
+    if failure == 0.0 or (inside >= outside and not rarer):
+        return inside if failure == 0.0 else outside
+    with precision():
+        p, power, here = exact(failure), exact(order) - 1, exact(inside)
+        total = 1 - p + p * (power * (exact(max(inside, outside)) - here)).exp()
+        for chance, bound in rarer:
+            total += exact(chance) * (power * (exact(bound) - here)).exp()
+        epsilon = upper(here + total.log() / power)
+    return epsilon if rarer else min(epsilon, outside)

@@ -13,6 +13,9 @@ theorem: the one that is used here is the best that a search finds. All values a
 Source: Altschuler & Talwar 2022 (file 001), section 5 and appendix B.
 """
 
+# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
+# pyright: reportArgumentType=false
+
 from collections.abc import Callable, Iterator
 from math import ceil, exp, floor, inf, isfinite, log, log1p, sqrt
 

@@ -4,6 +4,9 @@ A `PublishedBound` is one record a theorem: the statement in Sympy, the hypothes
 of the claim that decides it. The verdict is not repeated here but read from the lock file, which is data.
 """
 
+# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
+# pyright: reportArgumentType=false, reportReturnType=false
+
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -13,6 +13,7 @@ What is found is a proposal: its cost is the caller's to certify, from the shift
 
 from collections.abc import Callable
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +107,7 @@ class _Search:
         top = float(self.top[t])
         return self.pinned(t, np.concatenate([np.linspace(0, top, self.cells), top / self.cells * _FALLING]), 0.0, top)
 
-    def pinned(self, t: int, nodes: Array, low: float, high: float) -> Array:
+    def pinned(self, t: int, nodes: NDArray[np.floating[Any]], low: float, high: float) -> Array:
         """The nodes in [low, high], with 0 and the knots of e_t among them, and a hair above each."""
         pins = [pin for pin in (0.0, *self.program.expansion(t).knots) if low <= pin <= high]
         hairs = [min(pin * (1 + _HAIR) + _HAIR * high, high) for pin in pins]

@@ -20,6 +20,7 @@ Source: docs/proofs/shuffled.md (claims ours/shuffled/*).
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, isfinite, sqrt
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -104,7 +105,7 @@ def mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: Do
         tried.append((found.dp(delta), found))
         return tried[-1][0]
 
-    best = minimize_scalar(at, bounds=(-1.5, 2.3), method="bounded", options={"maxiter": 10, "xatol": 0.01})
+    best: Any = minimize_scalar(at, bounds=(-1.5, 2.3), method="bounded", options={"maxiter": 10, "xatol": 0.01})
     at(float(best.x), _FINE)
     return min(tried, key=lambda one: one[0])[1]
 

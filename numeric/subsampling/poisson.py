@@ -22,7 +22,7 @@ Source: docs/proofs/poisson.md (claims ours/poisson/*). The papers take the Lips
 every size.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -30,6 +30,7 @@ from math import isfinite, log
 
 from flint import arb
 
+from lastiterate.numeric.accounting.conversion import mixed_rdp, quick_rdp_to_dp
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.losses.expansion import Expansion, Plus
@@ -53,7 +54,7 @@ from lastiterate.numeric.subsampling.without_replacement import (
     worst_batches,
 )
 
-__all__ = ["mixed_rdp", "poisson_routes"]
+__all__ = ["poisson_routes"]
 
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
@@ -122,13 +123,22 @@ def poisson_routes(
 
 
 def _least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
-    """The best bound of every route; where a delta is meant, one that may fail is kept beside one that never does."""
+    """The best bound of every route; where a delta is meant, one that may fail is kept beside one that never does.
+
+    What may fail serves a delta only if its chance of failure, which is taken off that delta, is less.
+    """
 
     def spent(one: Candidate) -> float:
-        return one.rdp(order) if delta is None else one.pair.conditional.rdp(order)
+        return (
+            one.rdp(order)
+            if delta is None
+            else quick_rdp_to_dp(order, one.pair.conditional.rdp(order), delta - one.pair.failure)
+        )
 
     best: dict[tuple[str, bool], Candidate] = {}
     for one in found:
+        if delta is not None and one.pair.failure >= delta:
+            continue
         key = (one.route, delta is not None and one.pair.failure > 0)
         if key not in best or spent(one) < spent(best[key]):
             best[key] = one
@@ -270,31 +280,3 @@ def _mixed(inside: Candidate, chance: arb, beyond: _Beyond, order: float) -> Can
     rarer = [(fails, bound) for (fails, _), (_, bound) in pairwise(beyond)]
     epsilon = mixed_rdp(inside.pair.rdp(order), failure, beyond[0][1], order, rarer)
     return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(order, epsilon))
-
-
-def mixed_rdp(
-    inside: float, failure: float, outside: float, order: float, rarer: Sequence[tuple[float, float]] = ()
-) -> float:
-    """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up; F is a bound in any case.
-
-    Args:
-        inside: G, what holds outside the event.
-        failure: p, the chance of the event, rounded up.
-        outside: F, what holds throughout.
-        order: alpha > 1.
-        rarer: chances with which F fails after all, and the next, and so on, and what holds then.
-
-    >>> mixed_rdp(1.0, 0.0, 5.0, 2.0), mixed_rdp(5.0, 0.5, 1.0, 2.0)
-    (1.0, 1.0)
-    >>> round(mixed_rdp(0.0, 0.5, 1.0, 2.0), 4)  # log((1 + e) / 2)
-    0.6201
-    """
-    if failure == 0.0 or (inside >= outside and not rarer):
-        return inside if failure == 0.0 else outside
-    with precision():
-        p, power, here = exact(failure), exact(order) - 1, exact(inside)
-        total = 1 - p + p * (power * (exact(max(inside, outside)) - here)).exp()
-        for chance, bound in rarer:
-            total += exact(chance) * (power * (exact(bound) - here)).exp()
-        epsilon = upper(here + total.log() / power)
-    return epsilon if rarer else min(epsilon, outside)

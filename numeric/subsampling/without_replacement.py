@@ -181,7 +181,7 @@ def converted(routes: Callable[[float], list[Candidate]], delta: float) -> list[
                 route=f"{one.route} through RDP, order {tried_order:.4g}",
             )
             renyi.append((quick_rdp_to_dp(tried_order, one.rdp(tried_order), delta), at_order))
-            estimate = quick_rdp_to_dp(tried_order, one.pair.conditional.rdp(tried_order), delta)
+            estimate = quick_rdp_to_dp(tried_order, one.pair.conditional.rdp(tried_order), delta - one.pair.failure)
             estimates[one.pair] = min(estimates.get(one.pair, (inf, one)), (estimate, one), key=lambda x: x[0])
     least = min(estimate for estimate, _ in estimates.values())
     return [min(renyi, key=lambda x: x[0])[1]] + [

@@ -6,6 +6,9 @@ Derivation   With the ratios u = p/x and v = q/y it is Jensen's inequality for t
 Source       Chien & Li 2025, Lemma 2.3. Every map of finite sets is a chain of such mergers.
 """
 
+# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
+# pyright: reportOperatorIssue=false
+
 from sympy import Rational, diff
 
 from lastiterate.symbolic.chien_li.paper import at

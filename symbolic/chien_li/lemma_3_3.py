@@ -8,6 +8,9 @@ Source       Chien & Li 2025, Lemma 3.3 and A.5.
 Remark       It is used with the projection behind the map: the composition is still c-Lipschitz.
 """
 
+# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
+# pyright: reportOperatorIssue=false
+
 from sympy import Abs, Expr, Integer, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -10,6 +10,9 @@ Remark       One step does not follow: conditioning on Z = Z', see `proof_3_1_co
              another proof (`theorem_3_1_direct`), which splits no noise.
 """
 
+# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
+# pyright: reportArgumentType=false
+
 from sympy import Abs, Expr, Integer, Ne
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -203,7 +203,7 @@ def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypat
     monkeypatch.setattr(attack, "_target", lambda name: Target(name, Assumed.CLIPPED, lambda _: math.nan))
     outcome = decide_check(UpperBound("composition", ("linear",)), A)
     assert outcome.status is Status.ERROR
-    assert outcome.detail.startswith("ArithmeticError: the bound is not a number at {")
+    assert outcome.detail.startswith("the engine stopped with ArithmeticError: the bound is not a number at {")
 
 
 def test_an_assumption_that_was_not_tested_keeps_a_refutation_open():

@@ -147,7 +147,7 @@ def test_running_out_of_memory_is_one_sentence(error: Exception, monkeypatch: py
 
 
 def test_another_error_of_torch_is_not_called_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_arguments: object) -> None:
+    def broken(*_arguments: object, **_options: object) -> None:
         raise RuntimeError("something else")
 
     workload = known.quadratic([[1.0, 2.0]])

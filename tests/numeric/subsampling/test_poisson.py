@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 from scipy.stats import binom
 
+from lastiterate.numeric.accounting.conversion import mixed_rdp
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
@@ -25,7 +26,7 @@ from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.binomial_tails import least_range, tail_from
-from lastiterate.numeric.subsampling.poisson import _BLOCKS, _DEPTHS, mixed_rdp, poisson_routes
+from lastiterate.numeric.subsampling.poisson import _BLOCKS, _DEPTHS, poisson_routes
 from lastiterate.numeric.subsampling.poisson_blocks import block
 
 _RUN = NoisySGD(
@@ -333,3 +334,11 @@ def test_blocks_that_contract_to_nothing() -> None:
     run = NoisySGD(300, 1.0, 0.03, 1.0, 8, batch_size=7, sampling="poisson", diameter=0.1)
     found = bound(run, StronglyConvex(0.8, 0.8), order=2.0).epsilon
     assert lower_bound(run, StronglyConvex(0.8, 0.8), order=2.0).value <= found < 66.0
+
+
+def test_at_a_delta_a_range_of_sizes_may_fail_with_less_than_that_delta() -> None:
+    """Of the ranges of sizes the widest window counts only those that a run of its length hardly ever leaves."""
+    run = NoisySGD(20_000, 4.0, 0.08, 1.0, 4_000, 400, "poisson", 1.0)
+    found = bound(run, Convex(0.25), delta=1e-5)
+    assert found.epsilon < 3.3675, "10.74 where the range was chosen for a window of nine steps"
+    assert "PLD" in found.route

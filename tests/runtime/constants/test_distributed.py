@@ -118,7 +118,7 @@ def test_the_shares_of_any_number_of_processes_come_together(
         monkeypatch.setattr(holder, "joined", all_reduce)
         return estimate_holder(workload, run, (1.0,), settings, layers=True, folder=tmp_path / str(collected is None))
 
-    monkeypatch.setattr(holder.Store, "save", lambda *_: None)
+    monkeypatch.setattr(holder.PairStore, "save", lambda *_: None)
     for rank in range(size):
         as_process(rank, None)
     assert len(shared) == inits * size

@@ -52,7 +52,7 @@ def curves() -> dict[str, Curve]:
 
 def test_everything_from_a_measurement_is_called_an_estimate(curves: dict[str, Curve]) -> None:
     bounds = {name for name, curve in curves.items() if curve.status is Status.BOUND}
-    assert bounds == {"composition", "last_step_clipped"}
+    assert bounds == {"composition", "last_step"}
     assert {curve.status for name, curve in curves.items() if name not in bounds} == {Status.ESTIMATE}
 
 
