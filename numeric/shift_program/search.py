@@ -111,11 +111,11 @@ class _Search:
         """The nodes in [low, high], with 0 and the knots of e_t among them, and a hair above each."""
         pins = [pin for pin in (0.0, *self.program.expansion(t).knots) if low <= pin <= high]
         hairs = [min(pin * (1 + _HAIR) + _HAIR * high, high) for pin in pins]
-        nodes = np.concatenate([nodes, pins, hairs, [low, high]])
-        nodes.sort()
-        inside = (nodes >= low) & (nodes <= high)
-        inside[1:] &= nodes[1:] > nodes[:-1]
-        return nodes[inside]
+        found: Array = np.concatenate([nodes, pins, hairs, [low, high]]).astype(np.float64)
+        found.sort()
+        inside = (found >= low) & (found <= high)
+        inside[1:] &= found[1:] > found[:-1]
+        return found[inside]
 
     def backward(self, grid: Callable[[int], Array], first: int, share: float = -np.inf) -> dict[int, float]:
         """Fill in the cost-to-go from the end to ``first``; the cost from each start.

@@ -60,7 +60,7 @@ def on_one_side(rows: Tensor) -> Tensor:
 MODULES: list[tuple[nn.Module, str]] = [
     (
         With(refuse),
-        r"a batch of one row, got ValueError: I do not like these rows at .*test_probe\.py:\d+ for .*float64",
+        r"a batch of one row, got ValueError: I do not like these rows at .*test_validation\.py:\d+ for .*float64",
     ),
     (nn.Linear(3, 2), r"inputs\[:1\] of shape=\(1, 2\)"),
     (nn.Embedding(5, 2), r"dtype=float64 .*give inputs that the module takes"),
