@@ -101,7 +101,7 @@ def _condition(part: sp.Basic, over: bool) -> Boolean:
     if isinstance(part, Boolean) or (part.is_Symbol and part.is_finite is not False) or part is sp.I:
         return sp.true
     if part.is_number and not part.args:
-        return sp.sympify(bool(part.is_finite))
+        return sp.true if part.is_finite else sp.false
     if isinstance(part, sp.Pow):
         return _power(part.base, part.exp, over)
     if isinstance(part, sp.arg) or (over and isinstance(part, sp.log)):
@@ -149,9 +149,9 @@ def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...], over: bool) -
         low, high = (end.xreplace(names) for end in ends)
         yield from (need for end in (low, high) if end is not sp.oo for need in _needs(end, here, over))
         if high is sp.oo:
-            yield Need(part, sp.sympify(low.is_integer is True and _converges(part)), here)
+            yield Need(part, sp.true if low.is_integer and _converges(part) else sp.false, here)
         else:
-            yield Need(part, sp.sympify(low.is_integer is True and high.is_integer is True), here)
+            yield Need(part, sp.true if low.is_integer and high.is_integer else sp.false, here)
             yield Need(part, sp.Ge(high, low - 1), here)
         facts = {"integer": True} | {f: True for f in ("positive", "nonnegative") if getattr(low, f"is_{f}")}
         names[index] = running = sp.Dummy(index.name, **facts)

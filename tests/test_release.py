@@ -174,7 +174,9 @@ def test_the_action_decides_the_claims_of_a_repository(unpacked: Path, tmp_path:
     default = action["inputs"]["claims"]["default"]
     assert "1 passed" in run("bash", "-c", decide["run"], folder=paper, CLAIMS=default, **environment)
     lemma = paper / "claims/lemma.py"
-    lemma.write_text(lemma.read_text().replace("drift(s * (1 - c**t) / (1 - c)),", "drift(s * (1 - c**t) / (1 + c)),"))
+    right = lemma.read_text()
+    lemma.write_text(right.replace("closed_form=s * (1 - c**t) / (1 - c)", "closed_form=s * (1 - c**t) / (1 + c)", 1))
+    assert lemma.read_text() != right
     done = subprocess.run(  # noqa: S603
         ["bash", "-c", decide["run"]], cwd=paper, env=os.environ | environment | {"CLAIMS": default},  # noqa: S607
         capture_output=True, text=True, check=False,

@@ -167,6 +167,7 @@ def equation_b_3(run: NoisySGD, order: float, assumption: Assumption) -> float:
 
     Source: (B.3), line 786.
 
+    >>> from lastiterate.numeric.losses.assumptions import StronglyConvex
     >>> run = NoisySGD(steps=1000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
     >>> round(equation_b_3(run, 2.0, StronglyConvex(1.0, 1.0)), 4)
     0.1695
