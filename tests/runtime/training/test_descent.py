@@ -9,10 +9,10 @@ from hypothesis.strategies import integers
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime import checkpointing
 from lastiterate.runtime.checkpointing import read_checkpoint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training import checkpointing
 from lastiterate.runtime.training.descent import paper_run, project, spread, train
 from lastiterate.runtime.workloads.loading import load_workload
 
