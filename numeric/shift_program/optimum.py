@@ -5,7 +5,7 @@ Every candidate is feasible, so the least of them is a valid bound, whichever ro
     composition               z stays at 0; nothing beats it from z = 0 where e(z) >= z + e(0)
     one last step             from the whole domain: e(D)^2, not D^2, since the noise comes after a gradient step
     closed form               affine expansion, exact optimum, O(1)                        (`affine`)
-    taut string               affine expansion, cyclic or with schedules, exact optimum   (`encounters`, `taut_string`)
+    taut string               affine expansion; cyclic or schedules, exact optimum (`participations`, `taut_string`)
     stationary shooting       constant program, concave expansion, finite diameter           (`shooting`)
     value iteration           the rest: other schedules, moduli with convex kinks            (`search`)
 """
