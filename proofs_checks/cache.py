@@ -32,7 +32,6 @@ _UNRELATED = frozenset(
         "runner.py",
         "lock.py",
         "recompute.py",
-        "report.py",
         "describe.py",
         "statement.py",
         "dominance.py",
@@ -42,7 +41,7 @@ _UNRELATED = frozenset(
         "canvas.py",
         "ledger.py",
         "items.py",
-        "pages",
+        "report",
     }
 )
 """Files and folders whose change cannot change a verdict."""

@@ -4,10 +4,6 @@ A symbol that may be complex or infinite takes no part in an order, so that it i
 assumption such as ``x >= 0``, or an interval of a box, makes a plain symbol real.
 """
 
-# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache

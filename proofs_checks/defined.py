@@ -4,10 +4,6 @@ Undefined is never true. A check holds only where every need of both its sides i
 point at which all of them are met. A part of which nothing is known here needs what cannot be shown.
 """
 
-# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,10 +4,6 @@ Assumptions are used as they stand in the claim: a point is admissible only when
 certainly true there, and each symbol keeps what its declaration says (integer, positive, nonnegative).
 """
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +22,9 @@ __all__ = [
     "Point",
     "as_text",
     "at",
+    "by_sign",
     "enclosures",
+    "exact",
     "free_symbols",
     "points",
     "relation_at",
@@ -66,15 +64,20 @@ def at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
     return value.doit() if value.has(sp.Sum, sp.Product) else value
 
 
+def exact(number: sp.Rational) -> fmpq:
+    """The same number in flint."""
+    return fmpq(int(number.p), int(number.q))
+
+
 def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PRECISIONS) -> Iterator[arb]:
     """Ever tighter balls around the expression's value at the point, one for each precision in bits."""
     before = ctx.prec
     for bits in precisions:
         ctx.prec = bits
         try:
-            balls = {s: arb(fmpq(int(v.p), int(v.q))) for s, v in point.items() if v.is_Rational}
-            exact = {s: v for s, v in point.items() if not v.is_Rational or (s.is_integer and v.is_Integer)}
-            rest = expression.xreplace(exact)
+            balls = {s: arb(exact(v)) for s, v in point.items() if v.is_Rational}
+            whole = {s: v for s, v in point.items() if not v.is_Rational or (s.is_integer and v.is_Integer)}
+            rest = expression.xreplace(whole)
             yield enclose(rest, {s: b for s, b in balls.items() if s in rest.free_symbols})
         finally:
             ctx.prec = before
@@ -154,31 +157,38 @@ def relation_at(left: sp.Expr, relation: Relation, right: sp.Expr, point: Point)
 
 def truth_at(condition: Boolean, point: Point) -> bool | None:
     """Whether a condition certainly holds (or fails) at an exact point; None where unclear."""
-    return truth(condition, lambda difference: sign_at(difference, point))
+    return truth(condition, by_sign(lambda difference: sign_at(difference, point)))
 
 
-def truth(condition: Boolean, sign_of: Callable[[sp.Expr], int | None]) -> bool | None:
-    """Whether a condition certainly holds (or fails), by the signs of its relations; None where unclear.
+def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> bool | None:
+    """Whether a condition, relations under and, or and not, certainly holds (or fails); None where unclear.
 
     Args:
-        condition: relations under and, or and not.
-        sign_of: left side minus right side of a relation -> its sign, -1, 0 or 1, or None where it is not clear.
+        condition: what is asked.
+        of_relation: the answer for one relation.
     """
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, And | Or):
-        parts = [truth(part, sign_of) for part in condition.args]
+        parts = [truth(part, of_relation) for part in condition.args]
         decisive = isinstance(condition, Or)
         if decisive in parts:
             return decisive
         return None if None in parts else not decisive
     if isinstance(condition, Not):
-        inner = truth(condition.args[0], sign_of)
+        inner = truth(condition.args[0], of_relation)
         return None if inner is None else not inner
-    if isinstance(condition, sp.Rel):
-        sign = sign_of(condition.lhs - condition.rhs)
-        return None if sign is None else bool(condition.func(sp.Integer(sign), sp.S.Zero))
-    return None
+    return of_relation(condition) if isinstance(condition, sp.Rel) else None
+
+
+def by_sign(sign_of: Callable[[sp.Expr], int | None]) -> Callable[[sp.Rel], bool | None]:
+    """Decide a relation by the sign of its left side minus its right side: -1, 0 or 1, or None where it is unclear."""
+
+    def decided(relation: sp.Rel) -> bool | None:
+        sign = sign_of(relation.lhs - relation.rhs)
+        return None if sign is None else bool(relation.func(sp.Integer(sign), sp.S.Zero))
+
+    return decided
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,6 @@ What a report keeps of a counterexample is text: the exact parameters and an enc
 are computed afresh from the claim's formulas at those parameters, so that a reader need not trust the report.
 """
 
-# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil

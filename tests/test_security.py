@@ -20,7 +20,7 @@ import sympy as sp
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run_file import parse_run
 from lastiterate.proofs_checks.decide import decide
-from lastiterate.proofs_checks.pages.folder import files
+from lastiterate.proofs_checks.report.pages import files
 from lastiterate.symbolic.ledger import CLAIMS
 
 _ROOT = Path(__file__).parents[1]

@@ -10,7 +10,7 @@ from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smoo
 from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.pages.entries import paper_title
+from lastiterate.proofs_checks.report.entries import paper_title
 from lastiterate.proofs_checks.selection import repaired_by
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic.claim import Claim, Role

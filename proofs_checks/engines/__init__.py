@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
-from typing import Final, Protocol, cast
+from typing import Final
 
 from sympy import Integer
 from sympy.logic.boolalg import Boolean
@@ -22,8 +22,7 @@ from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.claim import Check
 
-__all__ = ["Decider", "decide_check"]
-
+__all__ = ["decide_check"]
 
 SECONDS: Final = 60
 """A check that computes for longer is in error. No claim of the ledger comes near; it keeps a bad one from hanging.
@@ -31,25 +30,17 @@ SECONDS: Final = 60
 Time of the processor, so that a busy machine decides as an idle one does."""
 
 
-class Decider(Protocol):
-    """What every engine module offers."""
-
-    def decide(self, check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-        """The engine's answer to a check of its types, under the claim's assumptions."""
-        ...
-
-
 def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
-    engine = check.engine
-    module = cast("Decider", import_module(f"lastiterate.proofs_checks.engines.{engine.value}"))
+    module = import_module(f"lastiterate.proofs_checks.engines.{check.engine.value}")
     try:
         with _limited(SECONDS):
-            return module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
+            found: Outcome = module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
+            return found
     except Exception as error:
         known = isinstance(error, InputError | UnsupportedError | NoPointError | TimeoutError)
         detail = str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
-        return Outcome(check.name, engine, Status.ERROR, detail=detail)
+        return Outcome(check.name, check.engine, Status.ERROR, detail=detail)
 
 
 @contextmanager

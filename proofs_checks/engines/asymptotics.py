@@ -6,10 +6,6 @@ limits of expressions in one variable, by Sympy (Gruntz's algorithm, over the re
 ratio at growing exact points must rise as the limit says.
 """
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Mapping
 from functools import reduce
 from itertools import pairwise
@@ -25,9 +21,10 @@ from lastiterate.numeric.rounding import lower, precision
 from lastiterate.proofs_checks.declared import conditions as declared
 from lastiterate.proofs_checks.defined import needs
 from lastiterate.proofs_checks.engines import inequality
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, truth
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.feasible_points import NoPointError, by_sign, free_symbols, truth
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Asymptotic, Check, Engine, Inequality, Relation, Unbounded
+from lastiterate.symbolic.claim import Asymptotic, Inequality, Relation, Unbounded
 from lastiterate.symbolic.notation import growth
 
 __all__ = ["decide"]
@@ -84,7 +81,7 @@ def _settled(expression: sp.Expr) -> sp.Expr:
 
 def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
     """Whether the condition holds (or fails) on the path from some point on; None where that is not clear."""
-    return truth(condition, lambda difference: _eventual_sign(_settled(difference.xreplace(on_path))))
+    return truth(condition, by_sign(lambda difference: _eventual_sign(_settled(difference.xreplace(on_path)))))
 
 
 def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) -> dict[sp.Symbol, sp.Expr]:
@@ -166,39 +163,34 @@ def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
     bounded = Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
     outcome = inequality.decide(bounded, assumptions)
     if outcome.status is Status.HELD:
-        detail = f"the constant {check.constant} serves everywhere; {outcome.detail}"
-        return Outcome(check.name, Engine.ASYMPTOTICS, Status.HELD, Grade.PROVED, detail)
+        return held(check, Grade.PROVED, f"the constant {check.constant} serves everywhere; {outcome.detail}")
     point = outcome.counterexample
     at = f", not at {', '.join(f'{name} = {value}' for name, value in point.at.items())}" if point else ""
-    detail = f"the constant {check.constant} is not shown to serve{at}; another may"
-    return Outcome(check.name, Engine.ASYMPTOTICS, Status.UNDECIDED, detail=detail)
+    return undecided(check, f"the constant {check.constant} is not shown to serve{at}; another may")
 
 
-def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide an `Asymptotic` or an `Unbounded` check.
 
     Raises:
         InputError: the path or the constant is not usable.
         NoPointError: the path is not shown to stay within the assumptions.
         UnsupportedError: a side cannot be followed along the path: steps, sums, or an unclear minimum.
-        TypeError: the check is of another type.
     """
-    if not isinstance(check, Asymptotic | Unbounded):
-        raise TypeError(f"the asymptotics engine decides Asymptotic and Unbounded, got {type(check).__name__}")
     if isinstance(check, Asymptotic) and not check.path:
         return _constant(check, assumptions)
     limit, values = _course(check, assumptions)
     diverges = limit is sp.oo and _rises(values)
     if isinstance(check, Unbounded) and limit is not None and limit.is_finite:
-        found = _found(check, limit, values, "grows")
-        return Outcome(check.name, Engine.ASYMPTOTICS, Status.REFUTED, counterexample=found)
+        return refuted(check, _found(check, limit, values, "grows"))
     if isinstance(check, Asymptotic) and diverges:
-        found = _found(check, limit, values, str(Relation.UP_TO_CONSTANT))
-        return Outcome(check.name, Engine.ASYMPTOTICS, Status.REFUTED, counterexample=found)
+        return refuted(check, _found(check, limit, values, str(Relation.UP_TO_CONSTANT)))
     if diverges:
-        detail = f"the limit is infinite by Sympy; at least {values[-1]:.6g} at {growth} = {PROBES[-1]}"
-        return Outcome(check.name, Engine.ASYMPTOTICS, Status.HELD, Grade.PROVED, detail)
+        return held(
+            check, Grade.PROVED, f"the limit is infinite by Sympy; at least {values[-1]:.6g} at {growth} = {PROBES[-1]}"
+        )
     if isinstance(check, Asymptotic) and check.constant is not None:
         return _constant(check, assumptions)
-    detail = f"the limit of left / right on the path is {'not found' if limit is None else limit}; values {values}"
-    return Outcome(check.name, Engine.ASYMPTOTICS, Status.UNDECIDED, detail=detail)
+    return undecided(
+        check, f"the limit of left / right on the path is {'not found' if limit is None else limit}; values {values}"
+    )

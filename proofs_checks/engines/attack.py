@@ -4,10 +4,6 @@ A claimed bound below a certified lower bound is refuted. That none of the attac
 no more.
 """
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 import math
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -20,12 +16,13 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, Attack, BothDirections, Setting
 from lastiterate.proofs_checks.attacks.settings import settings
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.feasible_points import NoPointError
-from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic import notation
-from lastiterate.symbolic.claim import Check, Engine, UpperBound
+from lastiterate.symbolic.claim import UpperBound
 
-__all__ = ["attack", "course", "decide"]
+__all__ = ["attack", "decide"]
 
 if TYPE_CHECKING:
     from lastiterate.proofs_checks.attacks.targets import Target
@@ -151,19 +148,16 @@ def _refutation(check: UpperBound, setting: Setting, value: float, run: Attack, 
         note=f"{run.quantity}({direction.split(',')[0]}) of the attack {run.name}{kind} ({run.run}; "
         f"{direction.split(', ')[1]}), and the bound {check.bound}",
     )
-    return Outcome(check.name, Engine.ATTACK, Status.REFUTED, counterexample=found)
+    return refuted(check, found)
 
 
-def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Attack an `UpperBound` with its attacks at random settings that meet the assumptions.
 
     Raises:
         NoPointError: no setting meets the assumptions, or none lets any attack speak.
         InputError: the bound or an attack is unknown, or an attack does not meet what the bound assumes.
-        TypeError: the check is of another type.
     """
-    if not isinstance(check, UpperBound):
-        raise TypeError(f"the attack engine decides UpperBound, got {type(check).__name__}")
     target = _target(check.bound)
     chosen = _chosen(check, target.assumed)
     admits, unspoken = _split_assumptions(assumptions, target.assumed)
@@ -181,8 +175,9 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
             if _broken(value, lower) is None:
                 continue
             if unspoken:
-                detail = f"too small at a setting, but {', '.join(map(str, unspoken))} could not be tested"
-                return Outcome(check.name, Engine.ATTACK, Status.UNDECIDED, detail=detail)
+                return undecided(
+                    check, f"too small at a setting, but {', '.join(map(str, unspoken))} could not be tested"
+                )
             return _refutation(check, setting, value, run, lower)
     if not compared:
         raise NoPointError(
@@ -190,7 +185,7 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
         )
     detail = f"not below any attack at {tried} settings, both directions ({compared} comparisons)"
     scope = f"{tried} settings of {', '.join(check.attacks)}"
-    return Outcome(check.name, Engine.ATTACK, Status.HELD, Grade.NOT_REFUTED, detail, scope=scope)
+    return held(check, Grade.NOT_REFUTED, detail, scope)
 
 
 def attack(check: UpperBound, setting: Setting) -> Outcome | None:
@@ -206,15 +201,6 @@ def attack(check: UpperBound, setting: Setting) -> Outcome | None:
         if value is not None and lower is not None and _broken(value, lower):
             return _refutation(check, setting, value, run, lower)
     return None
-
-
-def course(check: UpperBound, setting: Setting) -> tuple[float, float]:
-    """The claimed bound, and the greatest certified divergence among its attacks, at one setting; nan for none."""
-    target = _target(check.bound)
-    value = _bound(target, _altered(check, target.assumed)(setting))
-    found = [run.lower(setting, target.assumed) for run in _chosen(check, target.assumed) if run.speaks(setting)]
-    known = [max(lower.forward, lower.backward) for lower in found if lower is not None]
-    return math.nan if value is None else value, max(known, default=math.nan)
 
 
 def _bound(target: "Target", setting: Setting) -> float | None:

@@ -1,9 +1,5 @@
 """Boxes with exact ends, and what can be said of a condition all over one."""
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,13 +8,24 @@ from math import sqrt
 
 import sympy as sp
 from flint import arb, fmpq
-from sympy.logic.boolalg import And, Boolean, Not, Or
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.interval import Interval
 from lastiterate.numeric.enclosure.tape import Tape
-from lastiterate.proofs_checks.feasible_points import Point
+from lastiterate.proofs_checks.feasible_points import Point, exact, truth
 
-__all__ = ["Answer", "Edges", "Problem", "interval_of", "rational", "short_point", "split_point", "status", "tape_of"]
+__all__ = [
+    "Answer",
+    "Edges",
+    "Problem",
+    "edge_of",
+    "interval_of",
+    "rational",
+    "short_point",
+    "split_point",
+    "status",
+    "tape_of",
+]
 
 Edges = tuple[tuple[fmpq, fmpq], ...]
 """A box: exact (low, high) for each symbol."""
@@ -81,14 +88,18 @@ def rational(value: fmpq) -> sp.Rational:
     return sp.Rational(int(value.p), int(value.q))
 
 
+def edge_of(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:
+    """An interval of Sympy's rationals as an edge."""
+    return exact(ends[0]), exact(ends[1])
+
+
 def split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
     """The middle, or near the geometric mean where the edge spans scales."""
     low, high = edge
     if low > 0 and high > 16 * low:
         middle = sp.Rational(sqrt(float(rational(low)) * float(rational(high)))).limit_denominator(10**6)
-        exact = fmpq(int(middle.p), int(middle.q))
-        if low < exact < high:
-            return exact
+        if low < exact(middle) < high:
+            return exact(middle)
     return (low + high) / 2
 
 
@@ -96,10 +107,9 @@ def short_point(edge: tuple[fmpq, fmpq]) -> fmpq:
     """A number with a short name near the middle, for a counterexample that reads well."""
     middle = rational(split_point(edge))
     for limit in (2, 10, 100, 1000):
-        short = middle.limit_denominator(limit)
-        exact = fmpq(int(short.p), int(short.q))
-        if edge[0] < exact < edge[1]:
-            return exact
+        short = exact(middle.limit_denominator(limit))
+        if edge[0] < short < edge[1]:
+            return short
     return split_point(edge)
 
 
@@ -111,24 +121,14 @@ def tape_of(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Tape:
 
 def status(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[Interval]) -> bool | None:
     """Whether a condition holds all over the box, nowhere in it, or neither is clear."""
-    if condition in (sp.true, sp.false):
-        return bool(condition)
-    if isinstance(condition, And | Or):
-        parts = [status(part, symbols, box) for part in condition.args]
-        decisive = isinstance(condition, Or)
-        if decisive in parts:
-            return decisive
-        return None if None in parts else not decisive
-    if isinstance(condition, Not):
-        inner = status(condition.args[0], symbols, box)
-        return None if inner is None else not inner
-    if isinstance(condition, sp.Eq | sp.Ne):
-        low, high = tape_of(condition.lhs - condition.rhs, symbols).value(box)
-        apart = low > 0 or high < 0
-        return isinstance(condition, sp.Ne) if apart else None
-    if not isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
-        return None
-    low, high = tape_of(condition.gts - condition.lts, symbols).value(box)
-    if isinstance(condition, sp.Gt | sp.Lt):
-        return True if low > 0 else False if high <= 0 else None
-    return True if low >= 0 else False if high < 0 else None
+
+    def on_box(relation: sp.Rel) -> bool | None:
+        if isinstance(relation, sp.Eq | sp.Ne):
+            low, high = tape_of(relation.lhs - relation.rhs, symbols).value(box)
+            return isinstance(relation, sp.Ne) if low > 0 or high < 0 else None
+        low, high = tape_of(relation.gts - relation.lts, symbols).value(box)
+        if isinstance(relation, sp.Gt | sp.Lt):
+            return True if low > 0 else False if high <= 0 else None
+        return True if low >= 0 else False if high < 0 else None
+
+    return truth(condition, on_box)

@@ -6,10 +6,6 @@ vanishes identically is recognised exactly, by Sympy. What resists is split, up 
 then is undecided, never passed.
 """
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Sequence
 
 import sympy as sp

@@ -1,15 +1,10 @@
 """Transcendental inequalities on a box and printed values, by ball arithmetic."""
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import product
 
 import sympy as sp
-from flint import fmpq
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
@@ -17,23 +12,23 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits, within
 from lastiterate.proofs_checks.declared import conditions as conditions_of
 from lastiterate.proofs_checks.defined import defined_at, unmet
-from lastiterate.proofs_checks.engines.boxes import Edges
+from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
+from lastiterate.proofs_checks.engines.boxes import Edges, edge_of
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.faces import inside_of, shown_on
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
-    as_text,
     at,
     enclosures,
+    exact,
     free_symbols,
     points,
-    side,
     truth_at,
 )
-from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Engine, IntervalInequality, RandomPoints, Relation, Value
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
 
 __all__ = ["box_of", "decide", "scope_of"]
 
@@ -92,11 +87,6 @@ def _cut(
     return (low, high) if low <= high else ends
 
 
-def _edge(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:
-    low, high = ends
-    return fmpq(int(low.p), int(low.q)), fmpq(int(high.p), int(high.q))
-
-
 def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.relation not in (Relation.AT_MOST, Relation.BELOW):
         raise UnsupportedError(f"the enclosure engine cannot decide the relation {check.relation} on a box")
@@ -108,7 +98,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
     next(points(tuple(box), (*inside, *inside_of(box)), 1, tries=20_000))
     undefined = unmet((check.left, check.right), inside, shown_on(box, prove), "on the box")
     declared = tuple(condition for s in real for condition in conditions_of(s))
-    edges: Edges = tuple(_edge(_cut(s, box[s], inside)) for s in real)
+    edges: Edges = tuple(edge_of(_cut(s, box[s], inside)) for s in real)
     columns = [
         [sp.Integer(i) for i in range(int(sp.ceiling(box[s][0])), int(sp.floor(box[s][1])) + 1)]
         if s.is_integer
@@ -132,25 +122,20 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
         answer = prove(right - left, real, edges, cut, strict=strict, sides=(left, right))
         looked += answer.boxes
         if answer.witness is not None and outside:
-            detail = f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}"
-            return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=detail)
+            return undecided(check, f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}")
         if answer.witness is not None:
-            point = {**fixed, **answer.witness}
-            found = Counterexample(
-                as_text(point), side(check.left, point), check.relation, side(check.right, point), "left, right"
-            )
-            return Outcome(check.name, Engine.ENCLOSURE, Status.REFUTED, counterexample=found)
+            return refuted_at(check, {**fixed, **answer.witness})
         if not answer.held and not _by_z3(check, (*inside, *inside_of(box))):
             here = ", ".join(f"{s}={v}" for s, v in fixed.items())
             detail = f"{answer.stuck} {f'at {here} ' if here else ''}after {looked} boxes"
-            return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=undefined or detail)
+            return undecided(check, undefined or detail)
     if not admissible:
         raise NoPointError(f"the box holds no point at which {', '.join(map(str, whole))} is a whole number.")
     if undefined:
-        return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=undefined)
+        return undecided(check, undefined)
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
     scope = scope_of(free_symbols(check.left, check.right), box, assumptions)
-    return Outcome(check.name, Engine.ENCLOSURE, Status.HELD, Grade.CERTIFIED, detail, scope=scope)
+    return held(check, Grade.CERTIFIED, detail, scope)
 
 
 def _by_z3(check: IntervalInequality, premises: Sequence[Boolean]) -> bool:
@@ -174,35 +159,26 @@ def _value(check: Value) -> Outcome:
         )
     expression = check.expression.doit()
     if not defined_at((check.expression, expression), {}):
-        detail = f"{check.expression} is not shown to be defined"
-        return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=detail)
+        return undecided(check, f"{check.expression} is not shown to be defined")
     half = sp.Rational(1, 2) * sp.Integer(10) ** exponent
     target = sp.Rational(*printed.as_integer_ratio())
     if expression.is_Rational and abs(expression - target) <= half:
-        return Outcome(check.name, Engine.ENCLOSURE, Status.HELD, Grade.CERTIFIED, f"the value is {expression}")
+        return held(check, Grade.CERTIFIED, f"the value is {expression}")
     for ball in enclosures(expression, {}):
-        off, allowed = abs(ball - fmpq(int(target.p), int(target.q))), fmpq(int(half.p), int(half.q))
+        off, allowed = abs(ball - exact(target)), exact(half)
         if off <= allowed:
-            detail = f"the value is {ball.str(20)}"
-            return Outcome(check.name, Engine.ENCLOSURE, Status.HELD, Grade.CERTIFIED, detail)
+            return held(check, Grade.CERTIFIED, f"the value is {ball.str(20)}")
         if off > allowed:
-            found = Counterexample({}, ball.str(20), "==", check.printed, "value, printed")
-            return Outcome(check.name, Engine.ENCLOSURE, Status.REFUTED, counterexample=found)
-    detail = "the last digit could not be told at the highest precision"
-    return Outcome(check.name, Engine.ENCLOSURE, Status.UNDECIDED, detail=detail)
+            return refuted(check, Counterexample({}, ball.str(20), "==", check.printed, "value, printed"))
+    return undecided(check, "the last digit could not be told at the highest precision")
 
 
-def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(check: IntervalInequality | Value, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide an `IntervalInequality` on its box, cut by the assumptions, or a `Value`.
 
     Raises:
         NoPointError: no point of the box satisfies the assumptions.
         UnsupportedError: the expression cannot be enclosed.
         InputError: the box or the printed number is not usable.
-        TypeError: the check is of another type.
     """
-    if isinstance(check, Value):
-        return _value(check)
-    if isinstance(check, IntervalInequality):
-        return _holds(check, assumptions)
-    raise TypeError(f"the enclosure engine decides IntervalInequality and Value, got {type(check).__name__}")
+    return _value(check) if isinstance(check, Value) else _holds(check, assumptions)

@@ -1,12 +1,5 @@
 """Whether two expressions are equal: by routes of simplification, and at an exact point where both are defined."""
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
-# pyright: reportGeneralTypeIssues=false
-
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Callable, Mapping, Sequence
 
 import sympy as sp

@@ -1,21 +1,25 @@
 """Faces of a box: where a monotone gap is least, and whether it is continuous all the way there."""
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import sympy as sp
-from flint import fmpq
 from sympy.logic.boolalg import And, Boolean, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import Tape
 from lastiterate.proofs_checks.declared import conditions as declared
 from lastiterate.proofs_checks.defined import unmet
-from lastiterate.proofs_checks.engines.boxes import Answer, Edges, Problem, interval_of, rational, status, tape_of
+from lastiterate.proofs_checks.engines.boxes import (
+    Answer,
+    Edges,
+    Problem,
+    edge_of,
+    interval_of,
+    rational,
+    status,
+    tape_of,
+)
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import at
 
@@ -38,7 +42,7 @@ def shown_on(box: Box, prove: Prover) -> Callable[[Sequence[Boolean], Boolean], 
     """Whether a condition follows from premises on the box: by z3, and else by balls."""
     real = tuple(s for s, (low, high) in box.items() if low != high)
     point = {s: low for s, (low, high) in box.items() if low == high}
-    edges: Edges = tuple((_exact(box[s][0]), _exact(box[s][1])) for s in real)
+    edges: Edges = tuple(edge_of(box[s]) for s in real)
 
     def positive(gap: sp.Expr, premises: Sequence[Boolean], *, strict: bool) -> bool:
         gap = at(gap, point)
@@ -64,10 +68,6 @@ def shown_on(box: Box, prove: Prover) -> Callable[[Sequence[Boolean], Boolean], 
         return False
 
     return shown
-
-
-def _exact(number: sp.Rational) -> fmpq:
-    return fmpq(int(number.p), int(number.q))
 
 
 @lru_cache(maxsize=2048)

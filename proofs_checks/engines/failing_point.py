@@ -1,9 +1,5 @@
 """A point of a box where a claim certainly fails, looked for before any box is split."""
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Iterator, Sequence
 from math import inf, isnan
 

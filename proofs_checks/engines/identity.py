@@ -5,20 +5,17 @@ point where the difference is certainly not zero. A residue that no route remove
 "false". Both sides must be shown to be defined wherever the assumptions hold, and agree at one point at least.
 """
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.defined import unmet
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.equality import compared, differ, shown, vanishes
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.recursion import recursion
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
-from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Engine, Identity, Recursion
+from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.symbolic.claim import Check, Identity, Recursion
 
 __all__ = ["decide"]
 
@@ -33,34 +30,27 @@ def _equal(
     for point in points(symbols, conditions, SPOTS):
         same = compared(left, right, point)
         if same is False:
-            found = differ(left, right, point)
-            return Outcome(check.name, Engine.IDENTITY, Status.REFUTED, counterexample=found)
+            return refuted(check, differ(left, right, point))
         confirmed += bool(same)
     undefined = unmet((left, right, *(side.doit() for side in (left, right))), conditions, shown)
     if undefined:
-        return Outcome(check.name, Engine.IDENTITY, Status.UNDECIDED, detail=undefined)
+        return undecided(check, undefined)
     route, residue = vanishes(left - right, conditions)
     if not route:
-        detail = f"not shown; no spot check differs; residue: {residue}"
-        return Outcome(check.name, Engine.IDENTITY, Status.UNDECIDED, detail=detail)
+        return undecided(check, f"not shown; no spot check differs; residue: {residue}")
     if not confirmed:
-        detail = "no admissible point was found at which both sides have a value and agree"
-        return Outcome(check.name, Engine.IDENTITY, Status.UNDECIDED, detail=detail)
-    detail = f"the difference is zero by {route}, and at {confirmed} exact points"
-    return Outcome(check.name, Engine.IDENTITY, Status.HELD, Grade.PROVED, detail)
+        return undecided(check, "no admissible point was found at which both sides have a value and agree")
+    return held(check, Grade.PROVED, f"the difference is zero by {route}, and at {confirmed} exact points")
 
 
-def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(check: Identity | Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide an `Identity` or a `Recursion` under the assumptions.
 
     Raises:
         NoPointError: no sample satisfies the assumptions.
-        TypeError: the check is of another type.
     """
     if isinstance(check, Recursion):
         return recursion(check, (*assumptions, *check.given))
-    if not isinstance(check, Identity):
-        raise TypeError(f"the identity engine decides Identity and Recursion, got {type(check).__name__}")
     symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)
     relevant = _connected(assumptions, symbols)
     why = impossible(assumptions, tries=2000) if len(relevant) < len(assumptions) else ""

@@ -6,10 +6,6 @@ resource units, so the answer does not depend on how busy the machine is. Both s
 the premises; no part of that is taken from the conclusion.
 """
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 import sympy as sp
 import z3
 from sympy.logic.boolalg import Boolean
@@ -17,19 +13,18 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at, unmet
+from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
 from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails, usable
 from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
-    as_text,
     free_symbols,
     points,
     relation_at,
-    side,
     truth_at,
 )
-from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Engine, Inequality, Relation
+from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.symbolic.claim import Inequality, Relation
 
 __all__ = ["decide"]
 
@@ -66,13 +61,6 @@ def _fails(check: Inequality, premises: tuple[Boolean, ...], point: Point) -> bo
         return False
 
 
-def _refuted(check: Inequality, point: Point) -> Outcome:
-    found = Counterexample(
-        as_text(point), side(check.left, point), check.relation, side(check.right, point), "left, right"
-    )
-    return Outcome(check.name, Engine.INEQUALITY, Status.REFUTED, counterexample=found)
-
-
 def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool, equal: bool) -> z3.CheckSatResult:
     """Whether the sides can be equal (or differ) under the premises; unknown where z3 does not see all of them."""
     terms = Terms(whole=True)
@@ -84,8 +72,8 @@ def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool
     return z3.unknown if answer == z3.sat and terms.loose else answer
 
 
-def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> tuple[Status, str] | None:
-    """Why a tight check is not known to be one; None where it is.
+def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome | None:
+    """The outcome of a tight check that is not known to be attained; None where it is.
 
     Sides that are equal only where a symbol is zero say little: 1 <= 1 + 2 L is equal at L = 0. A check that means
     such a point names it in ``attained``.
@@ -95,16 +83,17 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> tuple[Sta
         values = {c.lhs: c.rhs for c in check.attained if isinstance(c, sp.Eq) and c.lhs.is_Symbol}
         same = sp.simplify((check.left - check.right).xreplace(values)) == 0
         if not same and _possible(check, there, nonzero=False, equal=False) != z3.unsat:
-            return Status.UNDECIDED, "at most, but the sides were not shown to be equal where the check says"
+            return undecided(check, "at most, but the sides were not shown to be equal where the check says")
         if _possible(check, there, nonzero=False, equal=True) != z3.sat and not _touches(check, there):
-            return Status.UNDECIDED, "at most, but no admissible point was found where the check says they are equal"
+            return undecided(check, "at most, but no admissible point was found where the check says they are equal")
         return None
     if _possible(check, premises, nonzero=True, equal=True) == z3.sat:
         return None
     if _possible(check, premises, nonzero=False, equal=True) == z3.unsat:
-        return Status.REFUTED, "at most, but z3 shows that the sides are nowhere equal"
-    detail = "at most, but no admissible point was found where the sides are equal and no symbol is zero"
-    return Status.UNDECIDED, detail
+        return refuted(check, None, "at most, but z3 shows that the sides are nowhere equal")
+    return undecided(
+        check, "at most, but no admissible point was found where the sides are equal and no symbol is zero"
+    )
 
 
 def _touches(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
@@ -120,16 +109,13 @@ def _touches(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
     )
 
 
-def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide an `Inequality` under the assumptions and its own premises.
 
     Raises:
         NoPointError: no sample satisfies the premises.
         UnsupportedError: a side is not a real number.
-        TypeError: the check is of another type.
     """
-    if not isinstance(check, Inequality):
-        raise TypeError(f"the inequality engine decides Inequality, got {type(check).__name__}")
     if check.relation not in _NEGATION:
         raise UnsupportedError(f"the inequality engine cannot decide the relation {check.relation}")
     everything = (*assumptions, *check.given)
@@ -140,20 +126,20 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
         return _proved(check, everything, undefined)
     symbols = free_symbols(check.left, check.right, everything)
     if point and _fails(check, everything, point):
-        return _refuted(check, point)
+        return refuted_at(check, point)
     if any(symbol.is_integer for symbol in symbols):
         answer, point = _question(check, premises, whole=True)
         if answer == z3.unsat:
             return _proved(check, everything, undefined)
         if point and _fails(check, everything, point):
-            return _refuted(check, point)
+            return refuted_at(check, point)
     for candidate in points(symbols, everything, SPOTS):
         if _fails(check, everything, candidate):
-            return _refuted(check, candidate)
+            return refuted_at(check, candidate)
     detail = undefined or "z3 gives up, and no admissible sample breaks it"
     if answer == z3.sat and not undefined:
         detail = "z3 has a solution of the negation that is not at an admissible rational point"
-    return Outcome(check.name, Engine.INEQUALITY, Status.UNDECIDED, detail=detail)
+    return undecided(check, detail)
 
 
 def _proved(check: Inequality, premises: tuple[Boolean, ...], undefined: str) -> Outcome:
@@ -166,9 +152,8 @@ def _proved(check: Inequality, premises: tuple[Boolean, ...], undefined: str) ->
     if consistent == z3.unknown or terms.loose or len(taken) < len(premises):
         next(points(free_symbols(check.left, check.right, premises), premises, 1, tries=2000))
     if undefined:
-        return Outcome(check.name, Engine.INEQUALITY, Status.UNDECIDED, detail=undefined)
+        return undecided(check, undefined)
     loose = _not_attained(check, taken) if check.relation is Relation.TIGHT else None
     if loose is not None:
-        return Outcome(check.name, Engine.INEQUALITY, loose[0], detail=loose[1])
-    detail = "z3: the negation has no solution under the premises"
-    return Outcome(check.name, Engine.INEQUALITY, Status.HELD, Grade.PROVED, detail)
+        return loose
+    return held(check, Grade.PROVED, "z3: the negation has no solution under the premises")

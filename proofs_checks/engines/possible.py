@@ -1,8 +1,5 @@
 """Whether assumptions can be met at all: whatever follows from a contradiction is not proved."""
 
-# z3 has no stubs; what pyright infers from its sources is wider than what it documents.
-# pyright: reportAttributeAccessIssue=false
-
 from collections.abc import Sequence
 
 import z3

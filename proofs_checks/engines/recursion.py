@@ -1,9 +1,5 @@
 """Closed forms of recursions: base case, induction step, and the recursion unrolled at exact points."""
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,11 +9,12 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import complex_valued, defined_at, unmet
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.equality import compared, differ, shown, vanishes
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import Point, as_text, free_symbols, points, truth_at
-from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.claim import Engine, Recursion
+from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.symbolic.claim import Recursion
 from lastiterate.symbolic.notation import PREVIOUS
 
 __all__ = ["recursion"]
@@ -50,8 +47,9 @@ def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
             same = compared(left, right, {})
             if same is False:
                 found = replace(differ(left, right, {}, "closed form, recursion"), at=as_text(here))
-                detail = f"the {'base case' if here[index] == start else 'unrolled recursion'} fails"
-                return Outcome(check.name, Engine.IDENTITY, Status.REFUTED, detail=detail, counterexample=found)
+                return refuted(
+                    check, found, f"the {'base case' if here[index] == start else 'unrolled recursion'} fails"
+                )
             if not same:
                 break
             confirmed += 1
@@ -64,17 +62,18 @@ def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
         (before, stepped, check.step.xreplace({PREVIOUS: letter}), check.closed_form), known, shown
     )
     if undefined:
-        return Outcome(check.name, Engine.IDENTITY, Status.UNDECIDED, detail=undefined)
+        return undecided(check, undefined)
     shown_base, shown_step = vanishes(base - check.initial, conditions), vanishes(stepped - check.closed_form, later)
     for part, (route, residue) in (("base case", shown_base), ("induction step", shown_step)):
         if not route:
-            detail = f"{part} not shown; {confirmed} exact points agree; residue: {residue}"
-            return Outcome(check.name, Engine.IDENTITY, Status.UNDECIDED, detail=detail)
+            return undecided(check, f"{part} not shown; {confirmed} exact points agree; residue: {residue}")
     if not confirmed:
-        detail = "no admissible point was found at which the recursion and its closed form agree"
-        return Outcome(check.name, Engine.IDENTITY, Status.UNDECIDED, detail=detail)
-    detail = f"base case by {shown_base[0]}, induction step by {shown_step[0]}, agreement at {confirmed} exact points"
-    return Outcome(check.name, Engine.IDENTITY, Status.HELD, Grade.PROVED, detail)
+        return undecided(check, "no admissible point was found at which the recursion and its closed form agree")
+    return held(
+        check,
+        Grade.PROVED,
+        f"base case by {shown_base[0]}, induction step by {shown_step[0]}, agreement at {confirmed} exact points",
+    )
 
 
 def _written_out(check: Recursion) -> None:

@@ -5,10 +5,6 @@ certified by balls at that exact point. Both sides must be shown to be defined o
 rest is said at the points alone, and that is the scope.
 """
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -20,19 +16,18 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at, unmet
+from lastiterate.proofs_checks.engines.answers import held, refuted_at, undecided
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.enclosure import box_of
 from lastiterate.proofs_checks.engines.faces import shown_on
 from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
-    as_text,
     relation_at,
-    side,
     truth_at,
 )
-from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Engine, RandomPoints, Relation
+from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.symbolic.claim import RandomPoints, Relation
 
 __all__ = ["decide"]
 
@@ -83,17 +78,14 @@ def _suspicious(relation: Relation, left: Any, right: Any) -> bool | None:
     return bool(left > right + slack)
 
 
-def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(check: RandomPoints, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Sample a `RandomPoints` check; the grade is SAMPLED at best.
 
     Raises:
         NoPointError: no sample of the box satisfies the assumptions.
         InputError: the box is not usable.
         UnsupportedError: the relation has no meaning at points.
-        TypeError: the check is of another type.
     """
-    if not isinstance(check, RandomPoints):
-        raise TypeError(f"the sampling engine decides RandomPoints, got {type(check).__name__}")
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST, Relation.BELOW):
         raise UnsupportedError(f"The sampling engine cannot decide the relation {check.relation}; use ==, <= or <.")
     box = box_of(check)
@@ -114,17 +106,13 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
                 continue
             certain = suspicion and relation_at(check.left, check.relation, check.right, point) is False
             if certain and defined_at((check.left, check.right), point):
-                found = Counterexample(
-                    as_text(point), side(check.left, point), check.relation, side(check.right, point), "left, right"
-                )
-                return Outcome(check.name, Engine.SAMPLING, Status.REFUTED, counterexample=found)
+                return refuted_at(check, point)
             unclear += not (suspicion and relation_at(check.left, check.relation, check.right, point))
     if undefined:
-        return Outcome(check.name, Engine.SAMPLING, Status.UNDECIDED, detail=undefined)
+        return undecided(check, undefined)
     if unclear:
-        detail = f"{unclear} of {tried} samples could not be decided"
-        return Outcome(check.name, Engine.SAMPLING, Status.UNDECIDED, detail=detail)
+        return undecided(check, f"{unclear} of {tried} samples could not be decided")
     detail = f"{tried} samples, {DIGITS} digits each"
     ends = ", ".join(f"{symbol} in [{low}, {high}]" for symbol, (low, high) in box.items())
     scope = f"{tried} random points of the box {ends}"
-    return Outcome(check.name, Engine.SAMPLING, Status.HELD, Grade.SAMPLED, detail, scope=scope)
+    return held(check, Grade.SAMPLED, detail, scope)

@@ -5,10 +5,6 @@ Hoeffding, median of means); it fails with probability at most `FAILURE` over th
 taken as independent. The numbers are the same in every run.
 """
 
-# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Mapping
 from math import inf, log, sqrt
 from typing import Final
@@ -21,10 +17,11 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
 from lastiterate.proofs_checks.feasible_points import NoPointError, as_text, truth_at
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Engine, Relation, Simulated
+from lastiterate.symbolic.claim import Relation, Simulated
 
 __all__ = ["FAILURE", "decide", "interval"]
 
@@ -114,16 +111,13 @@ def _answer(check: Simulated, low: float, high: float, value: float, tolerance: 
     return Status.HELD if value - tolerance <= low and high <= value + tolerance else Status.UNDECIDED
 
 
-def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide a `Simulated` check; the grade is SIMULATED at best, and a refutation has the same confidence.
 
     Raises:
         InputError: the quantity is not known, or its parameters or the value are not its numbers.
         NoPointError: the parameters do not satisfy the assumptions.
-        TypeError: the check is of another type.
     """
-    if not isinstance(check, Simulated):
-        raise TypeError(f"the simulation engine decides Simulated, got {type(check).__name__}")
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST):
         raise InputError(f"relation needs to be == or <= for a simulation, got relation={check.relation}; use those.")
     if check.quantity not in EXPERIMENTS:
@@ -153,9 +147,8 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     words = f"mean in [{low:.6g}, {high:.6g}] at confidence 1 - {FAILURE:g}, {draws.size} copies, seed {seed}"
     if status is Status.REFUTED:
         found = Counterexample(as_text(point), f"[{low:.9g}, {high:.9g}]", check.relation, f"{value:.9g}", words)
-        return Outcome(check.name, Engine.SIMULATION, status, counterexample=found)
+        return refuted(check, found)
     if status is not Status.HELD:
-        return Outcome(check.name, Engine.SIMULATION, status, detail=words)
+        return undecided(check, words)
     at = ", ".join(f"{symbol} = {number}" for symbol, number in point.items())
-    scope = f"{draws.size} simulated copies at {at}"
-    return Outcome(check.name, Engine.SIMULATION, status, Grade.SIMULATED, words, scope=scope)
+    return held(check, Grade.SIMULATED, words, f"{draws.size} simulated copies at {at}")

@@ -5,10 +5,6 @@ adds a length to a number cannot be right in every system of units, whatever its
 may still be wrong.
 """
 
-# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -19,8 +15,9 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Engine, Units
+from lastiterate.proofs_checks.engines.answers import held, refuted
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.claim import Units
 from lastiterate.symbolic.notation import MEANING, UNITS, lam
 
 __all__ = ["decide", "parse_unit", "unit_text"]
@@ -195,16 +192,13 @@ def _unit(expression: sp.Expr, table: Mapping[sp.Symbol, str]) -> Unit | None:
     raise UnsupportedError(f"the units engine cannot read {type(expression).__name__}")
 
 
-def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
+def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
     """Decide a `Units` check; the assumptions play no part, since a unit holds at every point.
 
     Raises:
         InputError: a symbol has no unit, or a unit cannot be read.
         UnsupportedError: an expression of a kind that has no rule here.
-        TypeError: the check is of another type.
     """
-    if not isinstance(check, Units):
-        raise TypeError(f"the units engine decides Units, got {type(check).__name__}")
     for side in (check.left, check.right):
         if side.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
             raise InputError(f"units needs formulas without infinities, got {side}; write it out.")
@@ -212,7 +206,5 @@ def decide(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
     try:
         unit = _common((check.left, check.right), table, "the two sides")
     except _UnlikeError as unlike:
-        found = Counterexample({}, unlike.first, "has the unit of", unlike.second, unlike.where)
-        return Outcome(check.name, Engine.UNITS, Status.REFUTED, counterexample=found)
-    detail = f"every sum adds like things; each side is {unit_text(unit or NUMBER)}"
-    return Outcome(check.name, Engine.UNITS, Status.HELD, Grade.PROVED, detail)
+        return refuted(check, Counterexample({}, unlike.first, "has the unit of", unlike.second, unlike.where))
+    return held(check, Grade.PROVED, f"every sum adds like things; each side is {unit_text(unit or NUMBER)}")

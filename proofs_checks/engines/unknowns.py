@@ -1,9 +1,5 @@
 """What is known of the values of functions that z3 does not know: a sign, a range, a tangent."""
 
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-# pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-
 from collections.abc import Callable, Mapping
 from typing import Final
 

@@ -100,14 +100,6 @@ def test_unusable_paths_and_constants_are_errors_never_verdicts(check, assumptio
     assert message in outcome.detail
 
 
-def test_other_checks_are_refused():
-    from lastiterate.proofs_checks.engines import asymptotics
-    from lastiterate.symbolic.claim import Value
-
-    with pytest.raises(TypeError, match="got Value"):
-        asymptotics.decide(Value(ONE, "1"), ())
-
-
 def test_both_have_a_statement():
     assert as_text(of_check(Asymptotic(x, y, ONE))).endswith("With the constant 1.")
     assert as_text(of_check(Asymptotic(x, y, path={x: N, y: 1 / N}, given=(x > y,)))).endswith(

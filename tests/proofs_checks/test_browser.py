@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from lastiterate.proofs_checks.pages.entries import entries
-from lastiterate.proofs_checks.pages.page import ledger_page
+from lastiterate.proofs_checks.report.entries import entries
+from lastiterate.proofs_checks.report.pages import ledger_page
 from lastiterate.proofs_checks.runner import run
 from lastiterate.symbolic.ledger import CLAIMS
 

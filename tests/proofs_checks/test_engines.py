@@ -1,7 +1,6 @@
 """Each engine on true, false and undecidable input."""
 
 import signal
-from importlib import import_module
 from threading import Thread
 
 import pytest
@@ -202,14 +201,6 @@ def test_too_many_whole_points_are_refused():
     assert outcome.status is Status.ERROR
     most = enclosure.MAX_GRID
     assert f"the box has {most + 1} integer points, at most {most} are tried" in outcome.detail
-
-
-@pytest.mark.parametrize("engine", Engine)
-def test_an_engine_refuses_the_checks_of_another(engine):
-    foreign = next(check for check in (Identity(x, x), Value(sp.S.One, "1")) if check.engine is not engine)
-    module = import_module(f"lastiterate.proofs_checks.engines.{engine.value}")
-    with pytest.raises(TypeError, match=f"^the {engine.value} engine decides .*, got {type(foreign).__name__}$"):
-        module.decide(foreign, ())
 
 
 def test_tangency_inside_the_box_stays_undecided():

@@ -9,11 +9,12 @@ import sympy as sp
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import ENVIRONMENT
-from lastiterate.proofs_checks import cache, report, runner
+from lastiterate.proofs_checks import cache, runner
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.lock import Expected, drifts, read_lock, write_lock
+from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import papers, select
 from lastiterate.proofs_checks.verdict import Grade, Verdict
@@ -227,15 +228,15 @@ def test_selection(claims):
 def test_three_formats(claims):
     reports = run(claims, jobs=1)
     sentences = ("toy/a is HOLDS, the lock file says REFUTED.", "toy/gone is missing: nothing.")
-    data = json.loads(report.as_json(reports, sentences))
+    data = json.loads(formats.as_json(reports, sentences))
     assert [entry["key"] for entry in data["claims"]] == ["toy/a", "toy/b", "toy/c"]
     assert data["drifts"] == list(sentences)
-    suite = ET.fromstring(report.as_junit(reports, sentences))  # noqa: S314
+    suite = ET.fromstring(formats.as_junit(reports, sentences))  # noqa: S314
     assert suite.get("failures") == "2"
     assert len(suite.findall("testcase")) == 4
-    line = report.summary(reports)
+    line = formats.summary(reports)
     assert line == "3 claims: 3 HOLDS, 0 SUPPORTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 3 of 3 mutants rejected"
-    assert report.table(reports).row_count == 3
+    assert formats.table(reports).row_count == 3
 
 
 def test_describe_shows_everything(make_claim):

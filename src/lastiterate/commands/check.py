@@ -8,8 +8,9 @@ from rich.console import Console
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.completion import papers
 from lastiterate.commands.progress import progress
-from lastiterate.proofs_checks import describe, lock, report
+from lastiterate.proofs_checks import describe, lock
 from lastiterate.proofs_checks.cache import ReportCache
+from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import select
 from lastiterate.proofs_checks.verdict import ClaimReport, Status
@@ -74,22 +75,22 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
         lock.write_lock(expected)
     found = lock.drifts(reports, expected, complete=complete)
     if style == "json":
-        click.echo(report.as_json(reports, found))
+        click.echo(formats.as_json(reports, found))
     elif style == "junit":
-        click.echo(report.as_junit(reports, found))
+        click.echo(formats.as_junit(reports, found))
     elif style == "html":
         from lastiterate.proofs_checks.dominance import dominance
-        from lastiterate.proofs_checks.pages.entries import entries
-        from lastiterate.proofs_checks.pages.page import ledger_page
+        from lastiterate.proofs_checks.report.entries import entries
+        from lastiterate.proofs_checks.report.pages import ledger_page
 
         click.echo(ledger_page(entries(claims, reports), found, compared=dominance()))
     else:
         console = Console()
         if not console.is_terminal:
             console = Console(width=WIDTH)
-        console.print(report.table(reports))
+        console.print(formats.table(reports))
         _say_drifts(claims, reports, found, expected)
-        click.echo(report.summary(reports))
+        click.echo(formats.summary(reports))
     return 1 if found else 0
 
 

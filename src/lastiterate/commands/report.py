@@ -31,7 +31,7 @@ def command(out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bo
     Example:
       lastiterate report --out report
     """
-    from lastiterate.proofs_checks.pages.folder import files, write_folder
+    from lastiterate.proofs_checks.report.pages import files, write_folder
     from lastiterate.symbolic.ledger import CLAIMS
 
     if jobs == 0 or jobs < -1:

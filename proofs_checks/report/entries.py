@@ -48,6 +48,11 @@ class PaperCount:
     rejected: int
     mutants: int
 
+    @property
+    def claims(self) -> int:
+        """Number of its claims."""
+        return sum(self.verdicts.values())
+
 
 @dataclass(frozen=True)
 class EngineCount:

@@ -1,0 +1,102 @@
+"""Formulas as MathML, which every current browser shows without fonts or scripts of its own."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+import sympy as sp
+from latex2mathml.converter import convert
+from markupsafe import Markup
+from sympy.printing.latex import LatexPrinter
+
+from lastiterate.proofs_checks.statement import Line
+
+__all__ = ["as_html", "inline", "relation_sign", "row"]
+
+WIDE: Final = 260
+"""A displayed formula of more elements than this is wider than a sheet of paper; in print it is plain text instead."""
+
+_SIGNS: Final = {"==": "=", "<=": "≤", "<": "<", "<= and attained": "≤", "<~": "≲", ">>": "≫", "~": "∼"}
+_LATEX: Final = str.maketrans({"<": r"\lt ", "≤": r"\leq ", "≲": r"\lesssim ", "≫": r"\gg ", "∼": r"\sim "})
+
+
+class _Printer(LatexPrinter):  # type: ignore[misc]
+    """Sympy's printer with the quantities and conditions of statements, found by the names of their classes."""
+
+    def _call(self, head: str, *arguments: sp.Basic) -> str:
+        return rf"{head}\left({', '.join(map(self._print, arguments))}\right)"
+
+    def _print_RenyiDivergence(self, expr: sp.Function) -> str:  # noqa: N802
+        order, numerator, denominator = map(self._print, expr.args)
+        return rf"D_{{{order}}}\left({numerator} \parallel {denominator}\right)"
+
+    def _print_QuantityBase(self, expr: sp.Function) -> str:  # noqa: N802
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(expr).__name__).lower()
+        return self._call(rf"\text{{{words}}}", *expr.args)
+
+    def _print_Condition(self, expr: Any) -> str:  # noqa: N802
+        parts = re.split(r"\{(\d)\}", expr.words)
+        return "".join(self._print(expr.args[int(p)]) if k % 2 else rf"\text{{{p}}}" for k, p in enumerate(parts))
+
+    def _print_Minimum(self, expr: sp.Function) -> str:  # noqa: N802
+        below = " ".join(map(self._print, expr.args[1:]))
+        return self._call(rf"\underset{{{below}}}{{\min}}", expr.args[0])
+
+
+@lru_cache(maxsize=8192)
+def _mathml(latex: str, display: str, attribute: str) -> str:
+    written: str = convert(latex, display=display)
+    return written.replace(f' xmlns="http://www.w3.org/1998/Math/MathML" display="{display}"', attribute, 1)
+
+
+@lru_cache(maxsize=8192)
+def _latex(expression: sp.Basic) -> str:
+    return str(_Printer().doprint(expression))
+
+
+def inline(expression: sp.Basic | int) -> Markup:
+    """An expression or a condition within a sentence.
+
+    >>> x = sp.Symbol("x")
+    >>> str(inline(x < 2))
+    '<math><mrow><mi>x</mi><mo>&#x0003C;</mo><mn>2</mn></mrow></math>'
+    """
+    return Markup(_mathml(_latex(sp.sympify(expression, strict=True)), "inline", ""))  # noqa: S704 - a printed formula
+
+
+def row(*parts: sp.Basic | int | str) -> Markup:
+    """Expressions with signs between them, as a formula of one line.
+
+    >>> x = sp.Symbol("x")
+    >>> "&#x0007E;" in row(x, "∼", x**2)
+    True
+    """
+    latex = (
+        part.translate(_LATEX) if isinstance(part, str) else _latex(sp.sympify(part, strict=True)) for part in parts
+    )
+    written = _mathml(" ".join(latex), "block", ' displaystyle="true"')
+    if written.count("</m") <= WIDE:
+        return Markup(written)  # noqa: S704 - a printed formula
+    words = " ".join(part if isinstance(part, str) else sp.sstr(part) for part in parts)
+    wide = Markup(written.replace("<math", '<math class="wide"', 1))  # noqa: S704 - a printed formula
+    return wide + Markup('<code class="plain-formula">{}</code>').format(words)
+
+
+def as_html(lines: Iterable[Line]) -> Iterator[Markup]:
+    """Lines of a check or a statement, as formulas and paragraphs."""
+    for line in lines:
+        if line.sentence:
+            parts = (Markup("{}").format(relation_sign(p)) if isinstance(p, str) else inline(p) for p in line.parts)
+            yield Markup("<p>{}</p>").format(Markup(line.sentence).format(*parts))  # noqa: S704 - sentences of ours
+        else:
+            yield row(*(relation_sign(part) if isinstance(part, str) else part for part in line.parts))
+
+
+def relation_sign(relation: str) -> str:
+    """The sign of a relation of `lastiterate.symbolic.claim.Relation`.
+
+    >>> relation_sign("<=")
+    '≤'
+    """
+    return _SIGNS.get(relation, relation)

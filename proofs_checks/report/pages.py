@@ -1,0 +1,156 @@
+"""The ledger as pages: templates filled in, each page one file that needs nothing else."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+from sympy import Symbol
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.files import write_whole
+from lastiterate.proofs_checks.describe import symbols
+from lastiterate.proofs_checks.dominance import Pair, dominance
+from lastiterate.proofs_checks.recompute import refuted
+from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper, entries, paper_title
+from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
+from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign
+from lastiterate.proofs_checks.statement import of_check, quantified
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.items import Item, items
+from lastiterate.symbolic.papers import PAPERS
+
+__all__ = ["HOME", "files", "ledger_page", "mapping_page", "write_folder"]
+
+HOME: Final = "index.html"
+_ACTIVE: Final = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
+"""Characters that Markdown takes for markup."""
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    made = Environment(
+        loader=PackageLoader("lastiterate.proofs_checks.report", "."),
+        autoescape=select_autoescape(["html.j2"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters["words"] = lambda text: " ".join(text.split()).translate(_ACTIVE)
+    made.globals.update(
+        quantified=lambda said: as_html(quantified(said)),
+        statement=lambda check: as_html(of_check(check)),
+        inline=inline,
+        sign=relation_sign,
+        letter=lambda name: inline(Symbol({"lam": "lambda"}.get(name, name))),
+        symbols=symbols,
+        refuted=refuted,
+        style=_asset("style.css"),
+        script=_asset("script.js"),
+        version=metadata.version("lastiterate"),
+        verdicts=tuple(Verdict),
+    )
+    return made
+
+
+def _asset(name: str) -> Markup:
+    """A style sheet or script of ours, put into the page as it is."""
+    return Markup((resources.files("lastiterate.proofs_checks.report") / name).read_text(encoding="utf-8"))  # noqa: S704
+
+
+def ledger_page(
+    shown: Sequence[Entry],
+    drifts: Sequence[str] = (),
+    mapped: Mapping[str, str] | None = None,
+    compared: Sequence[Pair] = (),
+    template: str = "ledger.html.j2",
+) -> str:
+    """The page of all claims.
+
+    Args:
+        shown: the claims with their reports, in the order of the ledger.
+        drifts: sentences about verdicts that are not those of the lock file.
+        mapped: for each paper with a mapping page, the file beside this one.
+        compared: which theorem claims less than which; the section is left out where there are none.
+        template: "ledger.html.j2", complete with style and script inside, or "ledger.md.j2".
+    """
+    papers = by_paper(shown)
+    return (
+        _templates()
+        .get_template(template)
+        .render(
+            summary=summary([entry.report for entry in shown]),
+            papers=papers,
+            engines=by_engine(shown),
+            sections=[(count, [entry for entry in shown if entry.paper == count.paper]) for count in papers],
+            grades=sorted({entry.report.grade.value for entry in shown if entry.report.grade}),
+            drifts=drifts,
+            mapped=mapped or {},
+            compared=compared,
+        )
+    )
+
+
+def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], home: str) -> str:
+    """The page that leads from the lines of a paper to its claims.
+
+    Args:
+        paper: the paper's name in keys.
+        listed: its numbered items.
+        shown: claims with their reports; those of other papers are looked up too.
+        home: file name of the page of all claims.
+    """
+    return (
+        _templates()
+        .get_template("mapping.html.j2")
+        .render(
+            title=paper_title(paper),
+            works=[work for name, work in PAPERS.items() if name == paper or name.startswith(f"{paper}_")],
+            listed=listed,
+            entries={entry.claim.key: entry for entry in shown},
+            home=home,
+        )
+    )
+
+
+def files(claims: Sequence[Claim], reports: Sequence[ClaimReport], drifts: Sequence[str]) -> dict[str, str]:
+    """The report's files by name: the page of all claims, a mapping page for each paper, and what other programs read.
+
+    Args:
+        claims: the claims, in the order of the ledger.
+        reports: their reports, in the same order.
+        drifts: sentences about verdicts that are not those of the lock file.
+    """
+    shown = entries(claims, reports)
+    known = [paper for paper in dict.fromkeys(entry.paper for entry in shown) if paper in PAPERS]
+    listed = {paper: found for paper in known if (found := items(paper))}
+    mapped = {paper: f"{paper}.html" for paper in listed}
+    return {
+        HOME: ledger_page(shown, drifts, mapped, dominance()),
+        **{mapped[paper]: mapping_page(paper, found, shown, HOME) for paper, found in listed.items()},
+        "ledger.md": ledger_page(shown, template="ledger.md.j2"),
+        "ledger.json": as_json(reports, drifts) + "\n",
+        "junit.xml": as_junit(reports, drifts) + "\n",
+    }
+
+
+def write_folder(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
+    """Write each file whole; the folder is made where it is not there.
+
+    Raises:
+        InputError: the folder is a file, or cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in contents.items():
+            write_whole(folder / name, text.encode())
+    except OSError as error:
+        raise InputError(
+            f"The report needs a folder that can be written, got out={folder} ({error.strerror}); name another."
+        ) from None
+    return tuple(folder / name for name in contents)
