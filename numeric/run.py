@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import inf, isfinite, isnan, nextafter
 from numbers import Integral, Real
 from typing import Any, Final
@@ -250,13 +251,13 @@ class NoisySGD:
         """The number of batches in an epoch, where there are epochs; 1 for full batches."""
         return self.dataset_size // self.batch
 
-    @property
+    @cached_property
     def scheme(self) -> Scheme:
         """How its batches are drawn; batches of all samples are full batches, however they are called."""
         whole = self.batch == self.dataset_size and self.adjacency == "replace"
         return SCHEMES["full" if whole else self.sampling]
 
-    @property
+    @cached_property
     def period(self) -> int:
         """The number of steps in which a sample is met once; 1 where it may be met in every step."""
         return 1 if self.scheme.random else self.batches

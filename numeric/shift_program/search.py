@@ -33,6 +33,7 @@ _FALLING = 0.5 ** np.arange(1, 46, 3)
 _LEVELS, _SHRINK, _SETTLED = 16, 0.2, 1e-9
 _CELLS, _STARTS, _RIVALS, _RIVAL = 4, 4, 2, 1.03
 _HAIR = 1e-14
+_ALIKE, _UNKNOWN = 1e-13, np.array([0.0, np.inf])
 _UP = 1 + 3e-14
 """Shifts are this much longer, so that run forward a path stays at or below its nodes: just above one e may jump."""
 _PAYS, _SHORT = 1e-7, 100
@@ -83,13 +84,14 @@ class _Search:
     def __init__(self, program: ShiftProgram) -> None:
         self.program = program
         self.top = program.tracked
+        self.period = program.run.period if program.run.constant else program.steps
         self.cells = int(np.clip(np.sqrt(_WORK / program.steps), _COARSEST, _FINEST))
         self.nodes: dict[int, Array] = {}
         self.value: dict[int, Array] = {}
 
     def coarse(self, share: float) -> dict[int, float]:
         """The cost from each start that may pay, on nodes over all states."""
-        return self.backward(self.whole, 0, share)
+        return self.backward(self.whole, 0, lambda _: None, share)
 
     def run(self) -> Path:
         """The cheapest path found, from the best of the starts."""
@@ -117,21 +119,38 @@ class _Search:
         inside[1:] &= found[1:] > found[:-1]
         return found[inside]
 
-    def backward(self, grid: Callable[[int], Array], first: int, share: float = -np.inf) -> dict[int, float]:
+    def backward(
+        self, grid: Callable[[int], Array], first: int, mark: Callable[[int], object], share: float = -np.inf
+    ) -> dict[int, float]:
         """Fill in the cost-to-go from the end to ``first``; the cost from each start.
 
-        It ends where an earlier start cannot save as much as ``share`` of the cost, even from 0.
+        It ends where an earlier start cannot save as much as ``share`` of the cost, even from 0. Where the cost-to-go
+        is that of a period later and a constant, so it is before: there it is copied.
+
+        Args:
+            grid: nodes at each time.
+            first: where to stop.
+            mark: what the nodes depend on, besides the step and the greatest distance.
+            share: see above.
         """
-        steps = self.program.steps
+        steps, period = self.program.steps, self.period
         self.nodes, self.value = {steps: np.zeros(1)}, {steps: np.zeros(1)}
         starts: dict[int, float] = {}
-        best = np.inf
+        best, more = np.inf, None
         for t in reversed(range(first, steps)):
-            nodes = grid(t)
-            cost, _ = self.ahead(t, self.program.expansion(t).value(np.concatenate([nodes, self.top[t : t + 1]])))
-            self.nodes[t], self.value[t], starts[t] = nodes, cost[:-1], float(cost[-1])
+            later = t + period
+            alike = later < steps and self.top[t] == self.top[later] and mark(t) == mark(later)
+            if alike and more is not None:
+                self.nodes[t], self.value[t] = self.nodes[later], self.value[later] + more
+                starts[t] = starts[later] + more
+            else:
+                nodes = self.nodes[later] if alike else grid(t)
+                cost, _ = self.ahead(t, self.program.expansion(t).value(np.append(nodes, self.top[t])))
+                self.nodes[t], self.value[t], starts[t] = nodes, cost[:-1], float(cost[-1])
+                rise = self.value[t] - self.value[later] if alike else _UNKNOWN
+                more = float(rise[0]) if np.ptp(rise) <= _ALIKE * starts[t] else None
             best = min(best, starts[t])
-            if cost[0] >= best * (1 - share):
+            if self.value[t][0] >= best * (1 - share):
                 break
         return starts
 
@@ -152,14 +171,16 @@ class _Search:
 
     def forward(self, start: int) -> tuple[float, dict[int, float]]:
         """The path from a start, by the value functions there are: its cost, recomputed, and its states."""
-        states, spent, z = {start: float(self.top[start])}, 0.0, self.top[start : start + 1]
+        states, paid = {start: float(self.top[start])}, dict[int, float]()
         for t in range(start, self.program.steps):
-            image = self.program.expansion(t).value(z)
-            _, z = self.ahead(t, image)
-            z = np.minimum(z, image)
-            spent += (float(image[0] - z[0]) / self.program.noise_at(t)) ** 2
-            states[t + 1] = float(z[0])
-        return spent, states
+            before = t - self.period
+            if states.get(before) == states[t] and self.nodes[t + 1] is self.nodes.get(before + 1):
+                states[t + 1], paid[t] = states[before + 1], paid[before]
+                continue
+            image = self.program.expansion(t).value(np.array([states[t]]))
+            z = np.minimum(self.ahead(t, image)[1], image)
+            states[t + 1], paid[t] = float(z[0]), (float(image[0] - z[0]) / self.program.noise_at(t)) ** 2
+        return sum(paid.values()), states
 
     def refined(self, cost: float, states: dict[int, float]) -> tuple[float, dict[int, float]]:
         """Look around the path on nodes that come closer and closer, from some cells of the first ones."""
@@ -168,10 +189,13 @@ class _Search:
             centre = best[1]
             start = min(centre)
 
+            def mark(t: int, centre: dict[int, float] = centre, start: int = start) -> object:
+                return centre.get(t), t <= start + _STARTS
+
             def grid(t: int, scale: float = scale, centre: dict[int, float] = centre, start: int = start) -> Array:
                 return self.around(t, centre, scale * float(self.top[t]), near=t <= start + _STARTS)
 
-            starts = self.backward(grid, max(start - _STARTS, 0))
+            starts = self.backward(grid, max(start - _STARTS, 0), mark)
             found = self.forward(min(starts, key=lambda t: starts[t]))
             moved = any(abs(z - centre.get(t, z)) > 0.9 * scale * self.top[t] for t, z in found[1].items())
             settled = settled + 1 if found[0] > best[0] * (1 - _SETTLED) else 0
