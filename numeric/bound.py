@@ -1,20 +1,30 @@
-"""Rigorous privacy bounds for described runs, and the estimates that measured constants give."""
+"""Rigorous privacy bounds for described runs: the least of all known; and estimates from measured constants."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.candidates import least
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
-from lastiterate.numeric.run import NoisySGD, chance, described_run, real, renyi_order
+from lastiterate.numeric.run import NoisySGD, chance, described_run, extreme, real, renyi_order
+from lastiterate.numeric.shift_program.positions import fallback_route, fixed_routes
+from lastiterate.numeric.shuffling.shuffled import shuffled_routes
+from lastiterate.numeric.subsampling.poisson import poisson_routes
+from lastiterate.numeric.subsampling.without_replacement import converted, without_replacement_routes
 
-__all__ = ["Bound", "Estimate", "Profile", "bound", "estimate"]
+__all__ = ["Bound", "Estimate", "Profile", "bound", "candidates", "estimate"]
+
+_HIGHEST = 1e9
+"""Beyond this order only Gaussian bounds of random batches are looked at."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,7 @@ class _PrivacyLoss:
         asked = delta == self.delta if delta is not None else self.delta is None and order == self.order
         if self.run.scheme.fixed or asked:
             return self.candidate
-        return least(self.run, self.assumption, order, delta)
+        return _least(self.run, self.assumption, order, delta)
 
     @property
     def mu(self) -> float | None:
@@ -119,19 +129,7 @@ class _PrivacyLoss:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the number rests on, in words."""
-        run = self.run
-        differ = (
-            "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
-        )
-        stated = (
-            self.assumption.statement,
-            f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
-            run.scheme.statement.format(run=run),
-            "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
-        )
-        if isfinite(run.diameter):
-            return (*stated, f"every iterate is projected to a convex domain of diameter {run.diameter:g}")
-        return stated
+        return assumed(self.run, self.assumption)
 
     def __str__(self) -> str:
         """The numbers, each rounded up to six digits."""
@@ -200,7 +198,7 @@ class Profile:
         delta = min(found.delta(epsilon), found.pair.delta(epsilon))
         if self.of.run.scheme.fixed or not 0 < delta < 1:
             return delta
-        better = least(self.of.run, self.of.assumption, None, delta)
+        better = _least(self.of.run, self.of.assumption, None, delta)
         return min(delta, better.delta(epsilon), better.pair.delta(epsilon))
 
 
@@ -242,13 +240,7 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
 
 
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
-    """What `bound` would say if the measured constants were true; typed as an estimate.
-
-    Args:
-        run: the run.
-        measured: the assumption, with what it is conditional on.
-        order: alpha > 1, or None.
-        delta: in (0, 1), or None.
+    """What `bound` would say if the measured constants were true; typed as an estimate. Arguments as there.
 
     Raises:
         InputError: as `bound`, or ``measured`` is not a `Measured`.
@@ -273,5 +265,35 @@ def _solved(
     order, delta = None if order is None else renyi_order(order), None if delta is None else chance("delta", delta)
     if run.scheme.random and order is None and delta is None:
         raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
-    found = least(run, assumption, order, delta)
+    found = _least(run, assumption, order, delta)
     return (found.renyi[0] if found.renyi is not None else order), delta, found
+
+
+def _least(run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None) -> Candidate:
+    """The candidate of least epsilon at an order or at a delta; without either, of least mu."""
+    found = candidates(run, assumption, order, delta)
+    return found[0] if len(found) == 1 else min(found, key=lambda one: one.value(order, delta))
+
+
+def candidates(
+    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool = False
+) -> list[Candidate]:
+    """Bounds that are known for a run, each of them valid, and good near the order or the delta that is given.
+
+    Random batches need one of the two. With ``every`` routes that cannot be the least are there, too.
+    """
+    if extreme(run, assumption) or (run.scheme.random and order is not None and order > _HIGHEST):
+        return [fallback_route(run, assumption)]
+    routes = _ROUTES[run.scheme.name]
+    if run.scheme.random and delta is not None:
+        return converted(partial(routes, run, assumption, delta=delta), delta)
+    return routes(run, assumption, order, delta, every=every)
+
+
+_ROUTES: Final[Mapping[str, Callable[..., list[Candidate]]]] = {
+    "full": fixed_routes,
+    "cyclic": fixed_routes,
+    "shuffled": shuffled_routes,
+    "without_replacement": without_replacement_routes,
+    "poisson": poisson_routes,
+}

@@ -16,7 +16,8 @@ from typing import Final
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.run import SCHEMES, NoisySGD, described_run, positive
+from lastiterate.numeric.run import NoisySGD, described_run, positive
+from lastiterate.numeric.schemes import SCHEMES
 
 __all__ = ["VARIED", "calibrate"]
 

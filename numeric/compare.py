@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 from math import inf, isfinite, nextafter
 
-from lastiterate.numeric.bound import Bound, bound
-from lastiterate.numeric.candidates import candidates
+from lastiterate.numeric.bound import Bound, bound, candidates
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.registry import THEOREMS

@@ -1,11 +1,28 @@
-"""What to say where the number for the last iterate is no smaller than that for all of them."""
+"""In words: what a number rests on, and why it is no smaller than that for all iterates."""
 
 from math import isfinite
 
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["why_composition"]
+__all__ = ["assumed", "why_composition"]
+
+
+def assumed(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
+    """What is assumed of the losses, the data sets, the batches, the noise and the domain."""
+    differ = (
+        "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
+    )
+    stated = (
+        assumption.statement,
+        f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
+        run.scheme.statement.format(run=run),
+        "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
+    )
+    if isfinite(run.diameter):
+        return (*stated, f"every iterate is projected to a convex domain of diameter {run.diameter:g}")
+    return stated
 
 
 def why_composition(run: NoisySGD) -> str:

@@ -10,7 +10,7 @@ from math import inf, isfinite, nextafter
 
 from flint import arb, ctx
 
-__all__ = ["exact", "lower", "precision", "printed_down", "printed_up", "upper"]
+__all__ = ["exact", "geometric_sum", "lower", "precision", "printed_down", "printed_up", "upper"]
 
 PRECISION = 192
 """Working precision in bits: wide enough that a closed form with c within 1e-16 of 1 keeps 20 digits."""
@@ -76,3 +76,10 @@ def printed_down(value: float, digits: int = 6) -> str:
 def lower(ball: arb) -> float:
     """The greatest float that is certainly at most every number in the ball."""
     return -upper(-ball)
+
+
+def geometric_sum(ratio: arb, length: int) -> arb:
+    """Ratio + ... + ratio^length, enclosed."""
+    if (ratio - 1).contains(0):  # the ratio is 1, or too close to it for the quotient
+        return length * ratio.union(ratio**length)
+    return ratio * (1 - ratio**length) / (1 - ratio)

@@ -1,81 +1,29 @@
-"""The description of a run of noisy SGD; accounting for it is elsewhere."""
+"""The description of a run of noisy SGD; accounting for it is elsewhere.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+The searches for a cheap path run in floats, and their certificates count on relative errors of a few units in the last
+place. Both end where products and squares leave the range of floats: `extreme` names such a run, `bound` answers for it
+in balls, and what rests on floats throughout refuses it (`refuse_extreme`).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf, isfinite, isnan, nextafter
 from numbers import Integral, Real
-from typing import Any, Final
+from typing import Any
 
 from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.schemes import SCHEMES, Scheme
 
-__all__ = ["SCHEMES", "NoisySGD", "Schedule", "Scheme", "described_run", "renyi_order"]
+__all__ = ["NoisySGD", "Schedule", "described_run", "extreme", "refuse_extreme", "renyi_order"]
 
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 
-
-@dataclass(frozen=True)
-class Scheme:
-    """How the batches of a run are drawn.
-
-    Attributes:
-        name: as in `NoisySGD.sampling`.
-        statement: what a number for the run assumes of the batches, to be formatted with the run.
-        claim: key of the ledger's claim behind a bound; empty where that of the losses says all.
-        random: whether every batch is drawn afresh.
-        in_epochs: whether every sample is met once an epoch.
-        adjacency: the relation of data sets that is accounted for.
-    """
-
-    name: str
-    statement: str
-    claim: str = ""
-    random: bool = False
-    in_epochs: bool = False
-    adjacency: str = "replace"
-
-    @property
-    def fixed(self) -> bool:
-        """Whether it is known in advance which batches meet a sample."""
-        return self.name in ("full", "cyclic")
-
-
-SCHEMES: Final = {
-    one.name: one
-    for one in (
-        Scheme("full", "batches are full"),
-        Scheme(
-            "cyclic",
-            "the {run.batches} batches are fixed in advance and come in the same order in every epoch",
-            "ours/cyclic/last_step",
-            in_epochs=True,
-        ),
-        Scheme(
-            "shuffled",
-            "the {run.batches} batches of an epoch are cut from a fresh uniform permutation, the same for both data "
-            "sets",
-            "ours/shuffled/worst",
-            in_epochs=True,
-        ),
-        Scheme(
-            "without_replacement",
-            "each batch is {run.batch} of the {run.dataset_size} samples, drawn independently",
-            "ours/sampled/step",
-            random=True,
-        ),
-        Scheme(
-            "poisson",
-            "every sample is in every batch with chance {run.batch}/{run.dataset_size}, independently, and the sum of "
-            "gradients is divided by {run.batch}; nothing is assumed of the sizes of the batches",
-            "ours/poisson/step",
-            random=True,
-            adjacency="add_remove",
-        ),
-    )
-}
 _MOST = 10**15
+_LENGTH, _APART = 1e60, 1e30
+"""Numbers that float searches can take, and how far apart lengths may lie."""
 
 
 def real(name: str, value: Any, need: str) -> float:
@@ -281,3 +229,63 @@ def described_run(what: str, run: object) -> NoisySGD:
     if not isinstance(run, NoisySGD):
         raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; describe the run first.")
     return run
+
+
+def extreme(run: NoisySGD, assumption: object) -> str:
+    """The first number of the run or the assumption that the float searches cannot take, as ``name=value``; or ""."""
+    for name, value in _described(run):
+        if isfinite(value) and not 1 / _LENGTH <= value <= _LENGTH:
+            return f"{name}={value:g}"
+    for name, value in _constants(assumption):  # tiny ones do no harm, but for distances that are told apart
+        if value > _LENGTH or (name.startswith("distances") and value < 1 / _LENGTH):
+            return f"{name}={value:g}"
+    steps = range(1 if run.constant else run.steps)
+    etas = [run.step_size_at(t) for t in steps]
+    noises = [run.noise_std_at(t) for t in steps]
+    moves = [eta * run.clip_norm for eta in (min(etas), max(etas))]  # in range: each factor is
+    lengths = {
+        "step_size * clip_norm / batch_size": (moves[0] / run.batch, moves[1]),
+        "noise_std": (min(noises), max(noises)),
+        "diameter": (run.diameter, run.diameter) if isfinite(run.diameter) else (min(noises), min(noises)),
+    }
+    (least_name, least), (most_name, most) = (
+        min(((name, low) for name, (low, _) in lengths.items()), key=lambda pair: pair[1]),
+        max(((name, high) for name, (_, high) in lengths.items()), key=lambda pair: pair[1]),
+    )
+    if most > least * _APART:
+        return f"{most_name}={most:g} beside {least_name}={least:g}"
+    for name, value in _constants(assumption):
+        if value * max(etas) > _APART:
+            return f"{name}={value:g} with step_size={max(etas):g}"
+    return ""
+
+
+def refuse_extreme(what: str, run: NoisySGD, assumption: object) -> None:
+    """Raise an `InputError` where floats cannot search; ``what`` needs them to."""
+    found = extreme(run, assumption)
+    if found:
+        raise InputError(
+            f"{what} needs numbers between {1 / _LENGTH:g} and {_LENGTH:g}, lengths within a factor of {_APART:g} of "
+            f"each other, got {found}; measure lengths in another unit, or call bound, which answers all the same."
+        )
+
+
+def _described(run: NoisySGD) -> Iterator[tuple[str, float]]:
+    yield from (("clip_norm", run.clip_norm), ("diameter", run.diameter))
+    for name, value in (("step_size", run.step_size), ("noise_std", run.noise_std)):
+        if isinstance(value, tuple):
+            yield from ((f"{name}[{t}]", entry) for t, entry in enumerate(value))
+        else:
+            yield name, value
+
+
+def _constants(assumption: object, name: str = "assumption") -> Iterator[tuple[str, float]]:
+    """Every number in an assumption, parts and tables included."""
+    if isinstance(assumption, int | float):
+        yield name, float(assumption)
+    elif isinstance(assumption, tuple):
+        for i, part in enumerate(assumption):
+            yield from _constants(part, f"{name}[{i}]")
+    elif is_dataclass(assumption):
+        for one in fields(assumption):
+            yield from _constants(getattr(assumption, one.name), one.name)

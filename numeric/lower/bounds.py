@@ -22,8 +22,7 @@ from lastiterate.numeric.lower.losses import admits_constant, admits_curvature, 
 from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.numeric.run import NoisySGD, chance, described_run, real
-from lastiterate.numeric.shift_program.float_range import refuse_extreme
+from lastiterate.numeric.run import NoisySGD, chance, described_run, real, refuse_extreme
 
 __all__ = ["LowerBound", "lower_bound", "lower_bounds"]
 

@@ -21,8 +21,7 @@ from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD, described_run, positive
-from lastiterate.numeric.shift_program.float_range import refuse_extreme
+from lastiterate.numeric.run import NoisySGD, described_run, positive, refuse_extreme
 from lastiterate.symbolic import notation
 
 __all__ = [

@@ -27,7 +27,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.cost import HIGHEST_WHOLE_ORDER, order_limit, projection_rdp
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.rounding import exact, lower, precision, printed_up, upper
-from lastiterate.numeric.run import SCHEMES, chance, renyi_order
+from lastiterate.numeric.run import chance, renyi_order
+from lastiterate.numeric.schemes import SCHEMES
 
 __all__ = ["ProjectionBound", "projection_bound"]
 

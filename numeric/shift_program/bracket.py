@@ -6,8 +6,7 @@ else value iteration, rounded down (`sweeps`).
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import lower, precision, upper
-from lastiterate.numeric.run import count, positive
-from lastiterate.numeric.shift_program.float_range import refuse_extreme
+from lastiterate.numeric.run import count, positive, refuse_extreme
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram

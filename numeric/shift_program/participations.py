@@ -26,8 +26,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.losses.expansion import Affine
-from lastiterate.numeric.rounding import exact, lower, upper
-from lastiterate.numeric.shift_program.affine import geometric_sum
+from lastiterate.numeric.rounding import exact, geometric_sum, lower, upper
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.taut_string import taut_string
 

@@ -1,17 +1,36 @@
-"""One path for the samples of all batches of an epoch, which come in a fixed order.
+"""The batch of an epoch in which a differing sample costs most, and what it costs there.
 
-A path that hides one sample hides every other, moved to where that one is met.
+A path that hides the sample of one batch hides that of every other, moved to where that one is met: its cost there
+says which batches need no search.
+
+For runs beyond the reach of floats (`extreme`) there is a bound in balls alone, which know no least and no greatest
+number, and which needs no search:
+
+    composition     every update that may meet the sample pays for its own sensitivity, (s_t / sigma_t)^2 each
+    one last step   e(D)^2 / sigma^2, where batches have a fixed size
+
+Little is lost: where two lengths differ by a factor of 1e30, one of the two is the optimum but for a factor near 1.
+Random batches are taken to meet the sample in every step.
+
+Source: claims ours/cyclic/last_step, chien_li/theorem_3_1/composition and chien_li/remarks_3_1/last_step.
 """
 
+from math import isfinite
+
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
-from lastiterate.numeric.rounding import precision, upper
-from lastiterate.numeric.shift_program.paths import Shifts
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.optimum import Optimum, optimum
+from lastiterate.numeric.shift_program.paths import GeometricPath, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.search import improved
 
-__all__ = ["composed", "improved_cost", "moved"]
+__all__ = ["fallback_route", "fixed_routes", "plain_optimum", "worst_position"]
 
 Array = NDArray[np.float64]
 
@@ -19,7 +38,72 @@ _UP, _SLACK = 1 + 3e-14, 1 + 1e-9
 """Above the float errors of an expansion, and of a sum over a run."""
 
 
-def improved_cost(programs: list[ShiftProgram], first: int, place: int, path: Shifts) -> float:
+def fixed_routes(
+    run: NoisySGD, assumption: Assumption, _order: float | None, _delta: float | None, *, every: bool
+) -> list[Candidate]:
+    """The cheapest path of the shift program; with ``every`` beside it one last step and composition.
+
+    One Gaussian serves all orders and deltas.
+    """
+    program, best = worst_position(run, assumption)
+    found = [_gaussian(run, assumption, program.position, best)]
+    if every:
+        with precision():
+            last, all_steps = DominatingPair(upper(program.last_step())), DominatingPair(upper(program.composition()))
+        window = (run.steps - 1, run.steps)
+        found.append(Candidate("one last step", "chien_li/remarks_3_1/last_step", window, last))
+        found.append(Candidate("composition", "chien_li/theorem_3_1/composition", (0, run.steps), all_steps))
+    return found
+
+
+def fallback_route(run: NoisySGD, assumption: Assumption) -> Candidate:
+    """The Gaussian bound of `plain_optimum`, for every scheme."""
+    return _gaussian(run, assumption, *plain_optimum(run, assumption))
+
+
+def _gaussian(run: NoisySGD, assumption: Assumption, position: int, found: Optimum) -> Candidate:
+    with precision():
+        pair, claim = DominatingPair(upper(found.cost)), run.scheme.claim or assumption.claim
+    if run.scheme.random:
+        return Candidate("worst batches", claim, (0, run.steps), pair, share=0.0)
+    return Candidate(found.route, claim, (found.path.start, run.steps), pair, optimum=found, position=position)
+
+
+def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
+    """The batch of an epoch in which a differing sample costs most, and what it costs.
+
+    Where step size and noise are constant it is the batch of the last step: what hides a sample met k steps
+    before the end hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step).
+    With schedules any batch may be the one; it is searched only where the path of another, moved and improved, costs
+    more there than the optimum of yet another.
+    """
+    if run.constant:
+        program = ShiftProgram(run, assumption, (run.steps - 1) % run.batches)
+        return program, optimum(program)
+    # A later batch is never met.
+    programs = [ShiftProgram(run, assumption, place) for place in range(min(run.batches, run.steps))]
+    place = (run.steps - 1) % run.batches
+    first, best = place, optimum(programs[place])
+    found, tried = {place: best}, {place}
+    if len(programs) > 1:
+        ceiling = np.minimum(_composed(programs), _moved(programs, place, best.path))
+        ceiling[place] = _up(best)
+        while (place := int(ceiling.argmax())) not in found:
+            if place in tried or best.proved:
+                found[place] = optimum(programs[place])
+                ceiling[place] = min(ceiling[place], _up(found[place]))
+            else:
+                tried.add(place)
+                ceiling[place] = min(ceiling[place], _improved_cost(programs, first, place, best.path))
+    return programs[place], found[place]
+
+
+def _up(found: Optimum) -> float:
+    with precision():
+        return upper(found.cost)
+
+
+def _improved_cost(programs: list[ShiftProgram], first: int, place: int, path: Shifts) -> float:
     """The cost of the cheapest path found near that of the first place, moved to another one, rounded up."""
     program, ahead = programs[place], (first - place) % programs[0].run.batches
     goal = np.append(_states(programs[first], path), np.zeros(ahead))
@@ -28,13 +112,13 @@ def improved_cost(programs: list[ShiftProgram], first: int, place: int, path: Sh
         return upper(program.cost(improved(program, start, goal[start + 1 + ahead : program.steps + 1 + ahead])))
 
 
-def composed(programs: list[ShiftProgram]) -> Array:
+def _composed(programs: list[ShiftProgram]) -> Array:
     """The cost of composition for each place, rounded up."""
     with precision():
         return np.array([upper(program.composition()) for program in programs])
 
 
-def moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:
+def _moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:
     """What the path of one place costs at each place, moved to where the sample is met; rounded up.
 
     The distance there is at least what the runs can be apart, and every shift a hair longer than floats say.
@@ -67,3 +151,51 @@ def _states(program: ShiftProgram, path: Shifts) -> Array:
         states[t + 1] = z[0]
     states[-1] = 0.0
     return states
+
+
+def plain_optimum(run: NoisySGD, assumption: Assumption) -> tuple[int, Optimum]:
+    """The cheaper of composition and one last step, enclosed in balls; for runs that `extreme` names.
+
+    Args:
+        run: any run; random batches are taken to meet the sample in every step.
+        assumption: what is assumed of the losses.
+
+    Returns:
+        The batch of an epoch in which the sample costs most, and the path.
+
+    Raises:
+        InputError: the assumption does not allow a step size.
+    """
+    with precision():
+        for t in {run.step_size_at(t): t for t in range(1 if run.constant else run.steps)}.values():
+            assumption.expansion(run, t, differs=True)
+        position, cost = _every_update(run)
+        unit = exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch
+        found = Optimum(cost, GeometricPath(0, 0.0, upper(2 * unit), 1.0, run.steps), "composition")
+        if isfinite(run.diameter) and run.sampling != "poisson":
+            last = run.steps - 1
+            reach = assumption.expansion(run, last, differs=True).ball(exact(run.diameter))
+            cost = (reach / exact(run.noise_std_at(last))) ** 2
+            if cost.is_finite() and not cost >= found.cost:
+                found = Optimum(cost, GeometricPath(last, run.diameter, upper(reach), 1.0, 1), "one last step")
+        return position, found
+
+
+def _every_update(run: NoisySGD) -> tuple[int, arb]:
+    """The batch that costs most, and the sum over the updates that meet it."""
+    samples = 1 if run.adjacency == "add_remove" else 2
+
+    def cost(t: int) -> arb:
+        moved = samples * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
+        return (moved / exact(run.noise_std_at(t))) ** 2
+
+    every = run.period
+    if run.constant:
+        last = every - 1 if run.scheme.name == "shuffled" else (run.steps - 1) % every
+        return last, -(-run.steps // every) * cost(0)
+    costs = [cost(t) for t in range(run.steps)]
+    if run.scheme.name == "shuffled":  # at its worst the sample is where each epoch costs most
+        return every - 1, sum((max(costs[t : t + every], key=upper) for t in range(0, run.steps, every)), arb(0))
+    totals = {p: sum(costs[p::every], arb(0)) for p in range(min(every, run.steps))}
+    worst = max(totals, key=lambda p: upper(totals[p]))
+    return worst, totals[worst]

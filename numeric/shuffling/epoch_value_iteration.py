@@ -28,8 +28,7 @@ from math import inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.rounding import exact, lower, precision, upper
-from lastiterate.numeric.shift_program.affine import geometric_sum
+from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
 
 __all__ = ["Epoch", "Shuffled", "iterate", "merged", "merged_alike"]

@@ -37,13 +37,29 @@ from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled,
 from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, blind_cost, each_by_itself, pool
 from lastiterate.numeric.shuffling.schedule import View
 
-__all__ = ["mean_at_delta", "mean_routes", "worst_routes"]
+__all__ = ["mean_routes", "shuffled_routes", "worst_routes"]
 
+_HIGHEST = 1e9
+"""Beyond this order only the worst order of the batches is looked at."""
 _MOST_PLACES = 2048
 _AHEAD = 6
 _KNOWN_AHEAD = 12
 _FINE = 96
 _COARSE = 48
+
+
+def shuffled_routes(
+    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool
+) -> list[Candidate]:
+    """Bounds for the worst order of the batches, and on the mean over orders; arguments as `candidates` has them."""
+    found = worst_routes(run, assumption)
+    worst = min(found, key=lambda one: one.pair.cost)
+    found = found if every else [worst]
+    if delta is not None:
+        found.append(_mean_at_delta(run, assumption, delta, worst.pair))
+    elif order is not None and order <= _HIGHEST:
+        found += mean_routes(run, assumption, order, worst.pair)
+    return found
 
 
 def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
@@ -86,15 +102,8 @@ def mean_routes(run: NoisySGD, assumption: Assumption, order: float, worst: Domi
     return _means(View(run, assumption), order, worst, _FINE)
 
 
-def mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: DominatingPair) -> Candidate:
-    """The bound on the mean over orders whose conversion at one delta is the least found.
-
-    Args:
-        run: as `mean_routes`.
-        assumption: as there.
-        delta: in (0, 1).
-        worst: as there.
-    """
+def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: DominatingPair) -> Candidate:
+    """The bound on the mean over orders whose conversion at one delta is the least found."""
     from scipy.optimize import minimize_scalar  # a slow import that fixed batches do not need
 
     view, tried = View(run, assumption), list[tuple[float, Candidate]]()

@@ -36,8 +36,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.losses.expansion import Expansion, Plus
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.affine import best_window
-from lastiterate.numeric.shift_program.optimum import Optimum, optimum
+from lastiterate.numeric.shift_program.optimum import Optimum, best_window, optimum
 from lastiterate.numeric.shift_program.paths import GeometricPath
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.binomial_tails import least_range

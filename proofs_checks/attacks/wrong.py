@@ -9,8 +9,7 @@ from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.shift_program.affine import untested
-from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.optimum import optimum, untested
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.without_replacement import moved, rate
 from lastiterate.proofs_checks.attacks.record import Setting

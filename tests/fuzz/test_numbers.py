@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import lastiterate as li
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.float_range import extreme
+from lastiterate.numeric.run import NoisySGD, extreme
 
 _SIZES = st.one_of(
     st.floats(1e-3, 1e3),

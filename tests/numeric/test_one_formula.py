@@ -17,6 +17,7 @@ from exact_points import Point, value
 from flint import arb
 from sympy import Expr, Integer, Rational, S, Symbol, ceiling, diff, log
 
+from lastiterate.numeric import rounding
 from lastiterate.numeric.accounting import conversion, gdp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.divergences import hockey_stick, renyi_gaussian, replacement_step, s_down, s_up
@@ -26,7 +27,7 @@ from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.random_projection import cost as projection
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program import affine, fallback
+from lastiterate.numeric.shift_program import optimum, positions
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
 from lastiterate.numeric.shuffling.schedule import View
@@ -221,37 +222,37 @@ PAIRS = (
         for i, what in enumerate(("lipschitz", "smoothness"))
     ),
     # The shift program.
-    Pair("shift_program.affine.geometric_sum", lambda p: sums(p)[0],
-         lambda p: affine.geometric_sum(1 / exact(p("c")), int(p.w)), BALL),
-    Pair("shift_program.affine.untested", lambda p: shift_program.cost(p.s, p.D, *sums(p)),
-         lambda p: affine.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL),
-    Pair("shift_program.affine.untested (geometric sums)",
+    Pair("rounding.geometric_sum", lambda p: sums(p)[0],
+         lambda p: rounding.geometric_sum(1 / exact(p("c")), int(p.w)), BALL),
+    Pair("shift_program.optimum.untested", lambda p: shift_program.cost(p.s, p.D, *sums(p)),
+         lambda p: optimum.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL),
+    Pair("shift_program.optimum.untested (geometric sums)",
          lambda p: shift_program.cost(p.s, p.D, shift_program.v_sum(p.c, p.w), shift_program.w_sum(p.c, p.w)),
-         lambda p: affine.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL,
+         lambda p: optimum.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL,
          wants=lambda p: p.c != 1),
-    Pair("shift_program.affine.untested (lam)", lambda p: (p.s * sums(p)[0] + p.D) / sums(p)[1],
-         lambda p: affine.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).lam, BALL),
-    Pair("shift_program.affine.window (feasible)",
+    Pair("shift_program.optimum.untested (lam)", lambda p: (p.s * sums(p)[0] + p.D) / sums(p)[1],
+         lambda p: optimum.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).lam, BALL),
+    Pair("shift_program.optimum.window (feasible)",
          lambda p: S.One if shift_program.feasibility(p.c, p.s, p.D, p.w) >= 0 else S.Zero,
-         lambda p: float(affine.window(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)) is not None),
+         lambda p: float(optimum.window(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)) is not None),
          wants=lambda p: p.c > 1),
-    Pair("shift_program.affine.best_window",
+    Pair("shift_program.optimum.best_window",
          lambda p: min(shift_program.direct_cost(p.c, p.s, p.D, w) for w in range(1, 31)
                        if p.c <= 1 or shift_program.feasibility(p.c, p.s, p.D, Integer(w)) >= 0),
-         lambda p: affine.best_window(exact(p("c")), exact(p("s")), p("D"), 30).cost, BALL),
+         lambda p: optimum.best_window(exact(p("c")), exact(p("s")), p("D"), 30).cost, BALL),
     Pair("shift_program.program.ShiftProgram.composition",
          lambda p: p.T * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
          lambda p: ShiftProgram(run(p), hoelder(p)).composition(), BALL),
     Pair("shift_program.program.ShiftProgram.last_step",
          lambda p: accounting.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma),
          lambda p: ShiftProgram(run(p, diameter="D"), hoelder(p)).last_step(), BALL),
-    Pair("shift_program.fallback.plain_optimum",
+    Pair("shift_program.positions.plain_optimum",
          lambda p: min(p.T * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
                        accounting.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma)),
-         lambda p: fallback.plain_optimum(run(p, diameter="D"), hoelder(p))[1].cost, BALL),
-    Pair("shift_program.fallback.plain_optimum (poisson)",
+         lambda p: positions.plain_optimum(run(p, diameter="D"), hoelder(p))[1].cost, BALL),
+    Pair("shift_program.positions.plain_optimum (poisson)",
          lambda p: p.T * accounting.release(update.moved(p.eta, p.K, p.b), p.sigma),
-         lambda p: fallback.plain_optimum(run(p, "poisson"), hoelder(p))[1].cost, BALL),
+         lambda p: positions.plain_optimum(run(p, "poisson"), hoelder(p))[1].cost, BALL),
     # Divergences; the name says which law is the numerator.
     Pair("divergences.gaussian.renyi_gaussian", lambda p: gaussian.renyi((p.x, p.sigma**2), (S.Zero, p.y**2), p.alpha),
          lambda p: renyi_gaussian(p("x"), p("sigma"), p("y"), alpha=p("alpha")).upper,

@@ -8,8 +8,8 @@ from hypothesis import settings as options
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from lastiterate.numeric.rounding import precision
-from lastiterate.numeric.shift_program.affine import best_window, geometric_sum, untested, window
+from lastiterate.numeric.rounding import geometric_sum, precision
+from lastiterate.numeric.shift_program.optimum import best_window, untested, window
 
 _QUICK = options(max_examples=200)
 _C = st.one_of(st.floats(0.5, 1.5), st.just(1.0), st.floats(1 - 1e-9, 1 + 1e-9))

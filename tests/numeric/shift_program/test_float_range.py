@@ -15,9 +15,8 @@ from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.moduli import Clipped
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.fallback import plain_optimum
-from lastiterate.numeric.shift_program.float_range import extreme, refuse_extreme
+from lastiterate.numeric.run import NoisySGD, extreme, refuse_extreme
+from lastiterate.numeric.shift_program.positions import plain_optimum
 
 _ENDS = (5e-324, 1e-300, 1e-160, 1e-60, 1e160, 1e300, 1.7e308)
 _RUN = NoisySGD(50, 1.0, 1.0, 1.0, 4, diameter=3.0)

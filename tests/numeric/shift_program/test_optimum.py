@@ -7,8 +7,8 @@ import pytest
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.fallback import plain_optimum
-from lastiterate.numeric.shift_program.optimum import optimum, worst_position
+from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.positions import plain_optimum, worst_position
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 

@@ -1,0 +1,67 @@
+"""The ways to draw batches, and what is assumed of each."""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["SCHEMES", "Scheme"]
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How the batches of a run are drawn.
+
+    Attributes:
+        name: as in `NoisySGD.sampling`.
+        statement: what a number for the run assumes of the batches, to be formatted with the run.
+        claim: key of the ledger's claim behind a bound; empty where that of the losses says all.
+        random: whether every batch is drawn afresh.
+        in_epochs: whether every sample is met once an epoch.
+        adjacency: the relation of data sets that is accounted for.
+    """
+
+    name: str
+    statement: str
+    claim: str = ""
+    random: bool = False
+    in_epochs: bool = False
+    adjacency: str = "replace"
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it is known in advance which batches meet a sample."""
+        return self.name in ("full", "cyclic")
+
+
+SCHEMES: Final = {
+    one.name: one
+    for one in (
+        Scheme("full", "batches are full"),
+        Scheme(
+            "cyclic",
+            "the {run.batches} batches are fixed in advance and come in the same order in every epoch",
+            "ours/cyclic/last_step",
+            in_epochs=True,
+        ),
+        Scheme(
+            "shuffled",
+            "the {run.batches} batches of an epoch are cut from a fresh uniform permutation, the same for both data "
+            "sets",
+            "ours/shuffled/worst",
+            in_epochs=True,
+        ),
+        Scheme(
+            "without_replacement",
+            "each batch is {run.batch} of the {run.dataset_size} samples, drawn independently",
+            "ours/sampled/step",
+            random=True,
+        ),
+        Scheme(
+            "poisson",
+            "every sample is in every batch with chance {run.batch}/{run.dataset_size}, independently, and the sum of "
+            "gradients is divided by {run.batch}; nothing is assumed of the sizes of the batches",
+            "ours/poisson/step",
+            random=True,
+            adjacency="add_remove",
+        ),
+    )
+}
