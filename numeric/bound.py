@@ -1,34 +1,36 @@
-"""Rigorous privacy bounds for described runs: the least of all known; and estimates from measured constants."""
+"""Rigorous privacy bounds for described runs: the least of all that are known."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
-from math import isfinite
-from typing import Final
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.dominating import Candidate
+from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
-from lastiterate.numeric.run import NoisySGD, chance, described_run, extreme, real, renyi_order
+from lastiterate.numeric.run import NoisySGD, chance, extreme, real, renyi_order
 from lastiterate.numeric.shift_program.positions import fallback_route, fixed_routes
 from lastiterate.numeric.shuffling.shuffled import shuffled_routes
 from lastiterate.numeric.subsampling.poisson import poisson_routes
-from lastiterate.numeric.subsampling.without_replacement import converted, without_replacement_routes
+from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
 
-__all__ = ["Bound", "Estimate", "Profile", "bound", "candidates", "estimate"]
+__all__ = ["Bound", "PrivacyLoss", "Profile", "bound", "candidates", "solved"]
 
 _HIGHEST = 1e9
 """Beyond this order only Gaussian bounds of random batches are looked at."""
+_FIRST_ORDER, _ORDERS = 8.0, 3
+_PROMISING = 1.5
+"""Routes whose Renyi conversion is so many times the best are not worth a privacy-loss distribution."""
 
 
 @dataclass(frozen=True)
-class _PrivacyLoss:
+class PrivacyLoss:
     """What is said of the last iterates of two runs on adjacent data sets, in both directions."""
 
     run: NoisySGD
@@ -153,26 +155,12 @@ class _PrivacyLoss:
 
 
 @dataclass(frozen=True)
-class Bound(_PrivacyLoss):
+class Bound(PrivacyLoss):
     """A rigorous upper bound under the assumptions listed; every number in it is rounded up.
 
     It holds whichever of the two laws is the numerator, for the sample wherever it costs most. With a delta ``order``
     is the Renyi order that was converted, None where the conversion is not Renyi.
     """
-
-
-@dataclass(frozen=True)
-class Estimate(_PrivacyLoss):
-    """The same numbers from *measured* constants: no bound, but what would be one if the measurement were true."""
-
-    conditional_on: str = ""
-
-    def __str__(self) -> str:
-        """The numbers, said to be an estimate, and on what they are conditional."""
-        return f"an estimate, not a bound: {super().__str__()}, conditional on {self.conditional_on}"
-
-    def as_dict(self) -> dict[str, object]:
-        return super().as_dict() | {"conditional_on": self.conditional_on}
 
 
 @dataclass(frozen=True)
@@ -183,7 +171,7 @@ class Profile:
     distributions or Renyi divergences, at each epsilon anew.
     """
 
-    of: _PrivacyLoss
+    of: PrivacyLoss
 
     def __call__(self, epsilon: float) -> float:
         """Delta, rounded up, at any real epsilon."""
@@ -236,26 +224,10 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
             "bound needs an assumption that is proved or assumed, got assumption=Measured(...); "
             "a measured constant gives an estimate: call estimate(run, measured, ...)."
         )
-    return Bound(run, assumption, *_solved(run, assumption, order, delta))
+    return Bound(run, assumption, *solved(run, assumption, order, delta))
 
 
-def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
-    """What `bound` would say if the measured constants were true; typed as an estimate. Arguments as there.
-
-    Raises:
-        InputError: as `bound`, or ``measured`` is not a `Measured`.
-    """
-    if not isinstance(measured, Measured):
-        raise InputError(
-            f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
-            "for an assumption that is proved or assumed call bound(run, assumption, ...)."
-        )
-    described_run("estimate", run)
-    solved = _solved(run, measured.assumption, order, delta)
-    return Estimate(run, measured.assumption, *solved, conditional_on=measured.conditional_on)
-
-
-def _solved(
+def solved(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
 ) -> tuple[float | None, float | None, Candidate]:
     """The order, the delta and the least candidate; arguments are checked before the work."""
@@ -286,14 +258,43 @@ def candidates(
         return [fallback_route(run, assumption)]
     routes = _ROUTES[run.scheme.name]
     if run.scheme.random and delta is not None:
-        return converted(partial(routes, run, assumption, delta=delta), delta)
+        return _converted(lambda at: routes(run, assumption, at, delta), delta)
     return routes(run, assumption, order, delta, every=every)
 
 
-_ROUTES: Final[Mapping[str, Callable[..., list[Candidate]]]] = {
+_ROUTES: Mapping[str, Callable[..., list[Candidate]]] = {
     "full": fixed_routes,
     "cyclic": fixed_routes,
     "shuffled": shuffled_routes,
     "without_replacement": without_replacement_routes,
     "poisson": poisson_routes,
 }
+
+
+def _converted(routes: Callable[[float], list[Candidate]], delta: float) -> list[Candidate]:
+    """Bounds of random batches at one delta, one of them near the least that any route gives.
+
+    Worst batches are one Gaussian, converted exactly. Composition and windows of shifts go through their privacy-loss
+    distribution; where floats do not reach that, through their Renyi divergence. Which window is best depends on the
+    order: a few orders are tried, each taken from the slope of the last, and all that ``routes`` finds is converted.
+    """
+    order, tried = _FIRST_ORDER, dict[float, list[Candidate]]()
+    while len(tried) < _ORDERS and order not in tried:
+        tried[order] = routes(order)
+        slope = min(one.pair.conditional.rdp(order) for one in tried[order]) / order
+        order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0
+    estimates: dict[DominatingPair, tuple[float, Candidate]] = {}
+    renyi: list[tuple[float, Candidate]] = []
+    for at, found in tried.items():
+        for one in found:
+            known = (at, one.rdp(at))
+            through = replace(one, renyi=known, route=f"{one.route} through RDP, order {at:.4g}")
+            renyi.append((quick_rdp_to_dp(*known, delta), through))
+            estimate = quick_rdp_to_dp(at, one.pair.conditional.rdp(at), delta - one.pair.failure)
+            estimates[one.pair] = min(estimates.get(one.pair, (inf, one)), (estimate, one), key=lambda x: x[0])
+    least = min(estimate for estimate, _ in estimates.values())
+    return [min(renyi, key=lambda x: x[0])[1]] + [
+        replace(one, renyi=None, route=f"{one.route} through {'PLD' if one.pair.steps else 'GDP'}")
+        for estimate, one in estimates.values()
+        if estimate <= _PROMISING * least or not one.pair.steps
+    ]

@@ -24,7 +24,7 @@ from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, count, described_run, positive
-from lastiterate.numeric.subsampling.without_replacement import rate
+from lastiterate.numeric.subsampling.noise_split import rate
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent

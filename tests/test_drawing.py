@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.drawing import SCHEMES, TARGETS, Graph, draw, files, passed, rooms
 
 _FLOORS = 10
-_MODULES = {"full": 9, "cyclic": 12, "shuffled": 14, "without_replacement": 14, "poisson": 16}
-"""The most modules of numeric/ that a run of each scheme may pass."""
+_MODULES = 12
+"""The most modules of numeric/ that a run may pass, whatever its scheme."""
 
 
 @pytest.mark.parametrize("folder", ["symbolic", "numeric", "runtime", "proofs_checks", ""])
@@ -33,7 +33,7 @@ def test_the_floors_of_numeric_are_few() -> None:
 def test_a_run_passes_few_modules(scheme: str, target: Mapping[str, float]) -> None:
     way = set(passed(scheme, target))
     assert {"numeric.bound", "numeric.run"} <= way
-    assert len(way) <= _MODULES[scheme], sorted(way)
+    assert len(way) <= _MODULES, sorted(way)
 
 
 def test_what_imports_what_is_found() -> None:

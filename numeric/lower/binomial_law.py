@@ -41,7 +41,7 @@ class BinomialLaw:
     Attributes:
         steps: T.
         rate: chance q that a batch holds the sample, exactly.
-        move: what one encounter adds to the iterate, a length of any sign; 0 where the sample does nothing.
+        move: what one participation adds to the iterate, a length of any sign; 0 where the sample does nothing.
         noise: standard deviation of the noise of one step, a length.
     """
 

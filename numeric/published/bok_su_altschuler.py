@@ -2,7 +2,7 @@
 
 Their gradients of two samples are at most L_sens apart, which is 2 K here, and their noise sigma is on the gradient,
 eta sigma = ``noise_std``; c is the contraction of the step that is taken, max(|1 - eta m|, |1 - eta L|). One
-encounter's sensitivity over the noise is m_1 = 2 eta K / (b noise_std). No projection is used.
+participation's sensitivity over the noise is m_1 = 2 eta K / (b noise_std). No projection is used.
 
 No seed of this package holds the paper; the ledger derives both values (`ours/cyclic/strongly_convex`, and the optimum
 of direct shifts for full batches). Values are Renyi epsilons alpha mu^2 / 2, rounded up.
@@ -45,7 +45,7 @@ def noisy_cgd(run: NoisySGD, order: float, assumption: Assumption) -> float:
         assumption: gives m and L.
 
     >>> run = NoisySGD(20, 0.1, 1.0, 5.0, dataset_size=5, batch_size=1, sampling="cyclic")
-    >>> round(noisy_cgd(run, 2.0, StronglyConvex(1.0, 1.0)), 5)  # one encounter's sensitivity is the noise
+    >>> round(noisy_cgd(run, 2.0, StronglyConvex(1.0, 1.0)), 5)  # one participation's sensitivity is the noise
     1.32117
     """
     with precision():

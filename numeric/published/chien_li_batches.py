@@ -5,13 +5,13 @@ Theorem A.1, (25)-(27): for batches in a known order, with s = 2 eta K / b and t
     epsilon = alpha / (2 sigma^2) min over tau, beta, a of sum_{t_e >= tau} s^2 / beta_{t_e} + sum a_t^2 / (1 - beta_t),
 
 A_T = 0, A_{t-1} = h(A_t + a_{t-1}), A_tau >= D_tau, and beta_t = 0 where the sample is not met. The best beta leaves
-(s + a_t)^2 at the encounters and a_t^2 elsewhere; D_t is that of Lemma A.2. The best shifts are
+(s + a_t)^2 at the participations and a_t^2 elsewhere; D_t is that of Lemma A.2. The best shifts are
 stationary: with xi_t half the price of one more unit of a_t, xi_{t-1} = xi_t g'(A_t), and a_t = xi_t, or
-max(xi_t - s, 0) at an encounter. One unknown is left, xi_{T-1}; it is searched.
+max(xi_t - s, 0) at a participation. One unknown is left, xi_{T-1}; it is searched.
 
 Corollary A.3, (62), asks for log E exp((alpha - 1) epsilon(alpha, B)) over the orders B. The shifts of the program
 may be chosen without looking at the order, for the order does not enter A_t; then the expectation is a product over
-epochs (`blind_shifts`). That gives an upper bound of the right side of (62), evaluated without overflow.
+epochs (`oblivious_shifts`). That gives an upper bound of the right side of (62), evaluated without overflow.
 
 These numbers are what the paper claims; whether they hold is the ledger's business. They are rounded up by more than
 their float error, about 1e-12.
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shuffling.oblivious_shifts import LONGEST, Epochs, PowerDrift, blind_cost
+from lastiterate.numeric.shuffling.oblivious_shifts import LONGEST, Epochs, PowerDrift, oblivious_cost
 
 __all__ = ["corollary_a_3", "theorem_a_1"]
 
@@ -85,7 +85,7 @@ def theorem_a_1(run: NoisySGD, assumption: Assumption, order: float, position: i
         InputError: the theorem does not speak of such a run, or a position is not a batch of its epoch.
 
     >>> run = NoisySGD(6, 0.1, 1.0, 5.0, 3, batch_size=1, sampling="cyclic")
-    >>> 1 < theorem_a_1(run, Holder(1.0, 0.5), 2.0, 2) < 2  # below the composition of two encounters
+    >>> 1 < theorem_a_1(run, Holder(1.0, 0.5), 2.0, 2) < 2  # below the composition of two participations
     True
     """
     drift, epochs = _setting(run, assumption)
@@ -122,7 +122,7 @@ def corollary_a_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
     2.0
     """
     drift, epochs = _setting(run, assumption)
-    return order / 2 * blind_cost(drift, epochs, order * (order - 1) / 2)[0] * _UP
+    return order / 2 * oblivious_cost(drift, epochs, order * (order - 1) / 2)[0] * _UP
 
 
 def _known_order(drift: PowerDrift, s: float, meets: Callable[[int], bool], tracked: list[float]) -> float:

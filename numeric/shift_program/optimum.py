@@ -30,7 +30,7 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
-from lastiterate.numeric.shift_program.participations import Encounters, cheapest
+from lastiterate.numeric.shift_program.participations import Participations, cheapest
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.search import horizon, search
@@ -153,16 +153,16 @@ def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
     if free is None or into is None or free[1] != 0:
         return None
     last = program.steps - met[-1]
-    encounters = Encounters(
+    participations = Participations(
         *(free[0], into[0], into[1], program.noise_at(0)), program.steps, len(met), last, met.step, met.step
     )
-    cost, path = cheapest(encounters, program.diameter)
+    cost, path = cheapest(participations, program.diameter)
     return [Optimum(cost / exact(program.noise_at(0)) ** 2, path, "taut string")]
 
 
 def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
     """As `_constant`, for steps that are not all alike."""
-    met = program.encounters
+    met = program.participations
     if program.run.constant and isinstance(met, range) and met and not program.skipped:
         periodic = _periodic(program, met)
         if periodic is None:

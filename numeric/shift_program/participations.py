@@ -1,17 +1,18 @@
 """Constant affine programs whose sample is met at known, nearly periodic steps: the exact optimum, no loop over T.
 
-The steps from one encounter up to the next are one affine step: free steps merge, and hiding A in them costs A^2 / S.
-The n encounters lie d_1 < d_2 < ... < d_n steps before the end, d_k - d_{k-1} = l from k = 3 on. In the coordinates
-of `taut_string`, with w steps to go,
+The steps from one participation up to the next are one affine step: free steps merge, and hiding A in them costs A^2 /
+S. The n participations lie d_1 < d_2 < ... < d_n steps before the end, d_k - d_{k-1} = l from k = 3 on. In the
+coordinates of `taut_string`, with w steps to go,
 
     X(w) = sigma^2 (1 + c^2 + ... + c^(2w - 2)),   H_k = s (c^(d_1 - 1) + ... + c^(d_k - 1)),
 
 the string to a start w, at height H_j + c^w Delta, must pass above (X(d_k), H_k) for k <= j.
 
-c <= 1: the slopes of the points from k = 2 on rise, so that all but the first two and the j-th are idle: the string
-has at most four straight pieces, each known in closed form, and starts that are worth it lie right after an encounter
+c <= 1: the slopes of the points from k = 2 on rise, so that all but the first two and the j-th are idle: the string has
+at most four straight pieces, each known in closed form, and starts that are worth it lie right after a participation
 (at the diameter), or at the first one (at 0).
-c > 1: from 0 every encounter hides itself before the next; from the diameter the string is that of the merged steps.
+c > 1: from 0 every participation hides itself before the next; from the diameter the string is that of the merged
+steps.
 
 Source: docs/proofs/affine_windows.md (claims ours/encounters/*); c < 1, d_1 = 1 is Bok, Su & Altschuler 2024.
 """
@@ -30,7 +31,7 @@ from lastiterate.numeric.rounding import exact, geometric_sum, lower, upper
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
-__all__ = ["Encounters", "MergedPath", "cheapest"]
+__all__ = ["MergedPath", "Participations", "cheapest"]
 
 Array = NDArray[np.float64]
 
@@ -40,15 +41,15 @@ _UP = 1 + 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Encounters:
-    """A program of ``steps`` steps z' = c z, and z' = d z + s at ``count`` encounters, at constant noise.
+class Participations:
+    """A program of ``steps`` steps z' = c z, and z' = d z + s at ``count`` participations, at constant noise.
 
     Attributes:
         c, d, s: enclosed; d <= c, and d = c where c <= 1.
         noise: standard deviation, a length.
         steps: T.
-        count: number of encounters, at least 1.
-        last: steps from the last encounter to the end, itself included: d_1.
+        count: number of participations, at least 1.
+        last: steps from the last participation to the end, itself included: d_1.
         gap: steps from the one before to the last: d_2 - d_1.
         period: steps between all others.
     """
@@ -64,7 +65,7 @@ class Encounters:
     period: int
 
     def before_end(self, k: int) -> int:
-        """d_k, from k = 1 for the last encounter."""
+        """d_k, from k = 1 for the last participation."""
         return self.last if k == 1 else self.last + self.gap + (k - 2) * self.period
 
 
@@ -93,7 +94,7 @@ class MergedPath:
         return np.concatenate([np.tile(parts[0], self.repeated), *parts[1:]])
 
 
-def cheapest(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
+def cheapest(met: Participations, diameter: float) -> tuple[arb, MergedPath]:
     """The cost of the cheapest path, enclosed, in units of the noise squared, and the path.
 
     Args:
@@ -110,13 +111,13 @@ def cheapest(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
     return found
 
 
-def _width(met: Encounters, w: int) -> arb:
+def _width(met: Participations, w: int) -> arb:
     """X(w) in units of the noise."""
     return geometric_sum(met.c**2, w) / met.c**2 if met.c > 0 else arb(1)
 
 
-def _contracting(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
-    # Starts: at the first encounter from 0, and right after the (j+1)-th from the end, j encounters to come.
+def _contracting(met: Participations, diameter: float) -> tuple[arb, MergedPath]:
+    # Starts: at the first participation from 0, and right after the (j+1)-th from the end, j participations to come.
     tops = [(met.count, met.before_end(met.count), 0.0)]
     if isfinite(diameter):
         tops += [(j, met.before_end(j + 1) - 1, diameter) for j in _starts(met, diameter)]
@@ -124,8 +125,8 @@ def _contracting(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
     return min(found, key=lambda one: float(one[0].upper()))
 
 
-def _starts(met: Encounters, diameter: float) -> list[int]:
-    """The cheapest start from the diameter and its neighbours, by the encounters that are left.
+def _starts(met: Participations, diameter: float) -> list[int]:
+    """The cheapest start from the diameter and its neighbours, by the participations that are left.
 
     All are looked at up to `_LONGEST`, beyond that ever fewer and then those around the best: any start is valid.
     """
@@ -143,7 +144,7 @@ def _starts(met: Encounters, diameter: float) -> list[int]:
         looked = np.unique(np.linspace(low, high, _LONGEST).astype(np.int64))
 
 
-def _floats(met: Encounters, j: NDArray[np.int64], D: float) -> Array:
+def _floats(met: Participations, j: NDArray[np.int64], D: float) -> Array:
     """The energy to each start from the diameter, through every choice of the points that may be touched."""
     c, s = float(met.c), float(met.s)
 
@@ -185,7 +186,7 @@ def _floats(met: Encounters, j: NDArray[np.int64], D: float) -> Array:
         return np.asarray(np.nan_to_num(best, nan=np.inf))
 
 
-def _string(met: Encounters, j: int, w: int, distance: float) -> tuple[arb, MergedPath]:
+def _string(met: Participations, j: int, w: int, distance: float) -> tuple[arb, MergedPath]:
     """The string to one start, its energy enclosed: the least over the choices of points that certainly are above."""
     origin, top = _Point(0, 0), _Point(j, w, distance)
     corners = [_Point(k, met.before_end(k)) for k in sorted({1, 2, j}) if 1 <= k <= j and met.before_end(k) < w]
@@ -203,21 +204,21 @@ def _string(met: Encounters, j: int, w: int, distance: float) -> tuple[arb, Merg
 
 
 class _Point(NamedTuple):
-    """A point of the string: w steps to go, k encounters among them, and a distance there on top of H_k."""
+    """A point of the string: w steps to go, k participations among them, and a distance there on top of H_k."""
 
     k: int
     w: int
     distance: float = 0.0
 
 
-def _above(met: Encounters, way: list[_Point], corner: _Point) -> bool:
+def _above(met: Participations, way: list[_Point], corner: _Point) -> bool:
     """Whether the piece of the string over a corner is certainly not below it."""
     p, q = next((p, q) for p, q in pairwise(way) if p.w < corner.w < q.w)
     share = _width(met, corner.w - p.w) / _width(met, q.w - p.w)
     return bool(_amount(met, p, q) * share >= _amount(met, p, corner))
 
 
-def _amount(met: Encounters, p: _Point, q: _Point) -> arb:
+def _amount(met: Participations, p: _Point, q: _Point) -> arb:
     """The rise of the string from p to q in units of c^w at p, enclosed; there it is the sum of shifts to be made."""
     total = met.c ** (q.w - p.w) * exact(q.distance)
     for k in range(p.k + 1, min(q.k, 2) + 1):
@@ -229,8 +230,8 @@ def _amount(met: Encounters, p: _Point, q: _Point) -> arb:
     return total
 
 
-def _each_by_itself(met: Encounters) -> tuple[arb, MergedPath]:
-    """From 0 each encounter is hidden before the next."""
+def _each_by_itself(met: Participations) -> tuple[arb, MergedPath]:
+    """From 0 each participation is hidden before the next."""
     each = ((max(met.count - 2, 0), met.period), (int(met.count > 1), met.gap), (1, met.last))
     pieces = [(times, length, met.s * met.c ** (length - 1)) for times, length in each if times]
     total = sum((times * amount**2 / _width(met, length) for times, length, amount in pieces), arb(0))
@@ -239,8 +240,8 @@ def _each_by_itself(met: Encounters) -> tuple[arb, MergedPath]:
     return total, MergedPath(start, 0.0, float(met.c), lengths, tuple(float(a) for a in amounts), times[0])
 
 
-def _merged(met: Encounters, diameter: float) -> tuple[arb, MergedPath]:
-    """The string over the last merged steps: free steps and encounter steps by turns, from the diameter."""
+def _merged(met: Participations, diameter: float) -> tuple[arb, MergedPath]:
+    """The string over the last merged steps: free steps and participation steps by turns, from the diameter."""
     room = int(_GROWTH / max(np.log(float(met.c.upper())), 1e-12))  # steps whose growth floats can hold
     kept = min(met.count, _LONGEST, (room - met.last - met.gap) // met.period + 2)
     if met.last > room or kept < 1:

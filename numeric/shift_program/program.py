@@ -133,7 +133,7 @@ class ShiftProgram:
         return self.run.noise_std_at(t + self.skipped)
 
     @property
-    def encounters(self) -> Sequence[int]:
+    def participations(self) -> Sequence[int]:
         """The steps whose batch holds the sample that differs, increasing; a range where they are evenly spaced."""
         period = self.run.period
         return range((self.position - self.skipped) % period, self.steps, period)
@@ -145,7 +145,7 @@ class ShiftProgram:
 
     def composition(self) -> arb:
         """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""
-        total, hits = arb(0), self.encounters
+        total, hits = arb(0), self.participations
         for t in hits[:1] if self.run.constant else hits:
             total += (self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2
         return total * len(hits) if self.run.constant else total
@@ -275,7 +275,7 @@ class ComposedPath:
     @property
     def shifts(self) -> Array:
         """Shape (T,), lengths."""
-        program, hits = self.program, list(self.program.encounters)
+        program, hits = self.program, list(self.program.participations)
         shifts = np.zeros(program.steps)
         if program.run.constant and hits:
             shifts[hits] = upper(program.expansion(hits[0]).sensitivity)

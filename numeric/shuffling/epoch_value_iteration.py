@@ -3,7 +3,7 @@
 Without the sample that differs an update is z' = c_t z - a_t, with it z' = d_t z + s_t - a_t. At the beginning of
 an epoch its order is revealed, later epochs are not. U_k(z) is the least cost of hiding z from epoch k on, W_k that of
 a run that has not started: it may start at 0 from 0, and from the diameter at the beginning of an epoch or right
-after an encounter. Orders are pooled, by log mean exp (kappa x) / kappa or by the greatest of them.
+after a participation. Orders are pooled, by log mean exp (kappa x) / kappa or by the greatest of them.
 
 Free steps merge: k steps without the sample shrink or grow z by C = the product of their c, and hide A at the cost
 A^2 / S, S their noise carried to the end of them. So one order of an epoch costs two minimisations,
@@ -49,11 +49,11 @@ class Epoch:
 
     Attributes:
         weight: (P,), chances of the orders; they sum to 1 with ``never``.
-        head, head_noise: (P,), C and S of the steps before the encounter; S = 0 where there is none.
-        into, step: (P,), d and s of the encounter.
-        tail, tail_noise: (P,), C and S of the steps from the encounter on (C without the encounter's own d).
-        free_noise: (P,), S of the steps after the encounter.
-        never: chance that the epoch is cut before the encounter.
+        head, head_noise: (P,), C and S of the steps before the participation; S = 0 where there is none.
+        into, step: (P,), d and s of the participation.
+        tail, tail_noise: (P,), C and S of the steps from the participation on (C without the participation's own d).
+        free_noise: (P,), S of the steps after the participation.
+        never: chance that the epoch is cut before the participation.
         whole, whole_noise: C and S of all its steps.
     """
 
@@ -76,7 +76,7 @@ class Epoch:
 
 
 def merged(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epoch:
-    """The orders of an epoch of len(c) <= ``batches`` steps, every encounter told apart.
+    """The orders of an epoch of len(c) <= ``batches`` steps, every participation told apart.
 
     Args:
         c: (n,) growth of each step without the sample, rounded up.
@@ -122,7 +122,7 @@ def merged_alike(
         noise: standard deviation, rounded down.
         steps: n, at most ``batches``.
         batches: l, the orders that are equally likely.
-        places: encounters told apart, increasing, the last step among them; one between two of them counts as the
+        places: participations told apart, increasing, the last step among them; one between two of them counts as the
             later, its sensitivity grown on the way where c > 1: never cheaper where d <= c (ours/shuffled/late).
     """
     at = list(range(steps)) if places is None else list(places)
@@ -236,7 +236,7 @@ def _pooled(costs: Array, kappa: float | None, chances: Array) -> Array:
 
 
 def _costs(epoch: Epoch, nodes: Array, after: Array | None) -> Array:
-    """V_p at the nodes, shape (P, N); a last row for an epoch that is cut before its encounter."""
+    """V_p at the nodes, shape (P, N); a last row for an epoch that is cut before its participation."""
     count = len(epoch.weight)
     found = np.empty((count + (epoch.never > 0), len(nodes)))
     for begin in range(0, count, _ROWS):

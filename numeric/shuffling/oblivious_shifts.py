@@ -1,11 +1,11 @@
 """Shuffled batches under any modulus: shifts that do not look at the order, only their start does.
 
 Let g(z) = z + min(weight z^order, cap) bound every update without the sample that differs, and g(z) + s every update
-with it. Shifts a_t with A_T = 0, g(A_t) = A_{t+1} + a_t hide A_tau from tau on, where an encounter spends s + a_t in
-the place of a_t. So an order costs sum a_t^2 + sum over its encounters of (s^2 + 2 s a_t), and the epochs of a random
-order cost independent amounts: the logarithm of the expected exponential is a sum over epochs. The start may look at
-the order: right after the encounter of any epoch, from the diameter, or at 0 from 0. So with Q_t the cost of starting
-right after an encounter at t - 1, and W the cost of a run that has not started,
+with it. Shifts a_t with A_T = 0, g(A_t) = A_{t+1} + a_t hide A_tau from tau on, where a participation spends s + a_t in
+the place of a_t. So an order costs sum a_t^2 + sum over its participations of (s^2 + 2 s a_t), and the epochs of a
+random order cost independent amounts: the logarithm of the expected exponential is a sum over epochs. The start may
+look at the order: right after the participation of any epoch, from the diameter, or at 0 from 0. So with Q_t the cost
+of starting right after a participation at t - 1, and W the cost of a run that has not started,
 
     W_k = pool over p of min(Q_{k l + p + 1}, W_{k+1}),
 
@@ -21,7 +21,7 @@ from math import inf, isfinite, log
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LONGEST", "Epochs", "PowerDrift", "blind_cost", "each_by_itself", "pool"]
+__all__ = ["LONGEST", "Epochs", "PowerDrift", "each_by_itself", "oblivious_cost", "pool"]
 
 Array = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ class Epochs:
     diameter: float
 
     def composition(self, kappa: float | None) -> float:
-        """Cost of hiding each encounter by itself; the last epoch may end before it."""
+        """Cost of hiding each participation by itself; the last epoch may end before it."""
         whole, rest = divmod(self.steps, self.batches)
         one = self.s**2
         if not rest:
@@ -123,7 +123,7 @@ def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Ar
     return np.asarray(np.where(np.isfinite(top), np.minimum(mean + 4e-16 * top, top), top))
 
 
-def blind_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None) -> tuple[float, int]:
+def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None) -> tuple[float, int]:
     """The least cost found, rounded up, and the earliest start that it uses.
 
     Args:
@@ -134,7 +134,7 @@ def blind_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None) -> tuple[
     composed = epochs.composition(kappa)
     if not isfinite(epochs.diameter):
         return composed, 0
-    blind, free, never = _starts(drift, epochs, kappa, composed)
+    oblivious, free, never = _starts(drift, epochs, kappa, composed)
     waiting, start = inf, epochs.steps
     for k in range((epochs.steps - 1) // epochs.batches, -1, -1):
         first = k * epochs.batches
@@ -142,13 +142,13 @@ def blind_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None) -> tuple[
             break
         steps = epochs.steps - first
         after = free[max(steps - epochs.batches, 0) : steps]
-        # Encounters before the windows looked at start later; in a cut epoch the sample may not be met at all.
+        # Participations before the windows looked at start later; in a cut epoch the sample may not be met at all.
         cases = np.array([min(steps, epochs.batches) - len(after), max(epochs.batches - steps, 0)])
         options = np.concatenate([np.minimum(after, waiting), [waiting, never]])[:, None]
         chances = np.concatenate([np.ones(len(after)), cases]) / epochs.batches
         met = chances > 0
         pooled = float(pool(options[met], kappa, chances[met])[0])
-        now = min(pooled, blind[min(steps, len(blind) - 1)], waiting)
+        now = min(pooled, oblivious[min(steps, len(oblivious) - 1)], waiting)
         if now < waiting:
             waiting, start = float(now), first
         elif now > 0 and float(after.min(initial=inf)) >= waiting:
@@ -158,10 +158,10 @@ def blind_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None) -> tuple[
 
 
 def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
-    """The mean over orders, rounded up, where each encounter is hidden in what is left of its own epoch, from 0.
+    """The mean over orders, rounded up, where each participation is hidden in what is left of its own epoch, from 0.
 
-    Hiding s over an encounter and k free steps costs the least over shots of sum a_t^2 + (s - A)_+^2, A what the free
-    steps hide. Arguments as `blind_cost`.
+    Hiding s over a participation and k free steps costs the least over shots of sum a_t^2 + (s - A)_+^2, A what the
+    free steps hide. Arguments as `oblivious_cost`.
     """
     rest, batches = epochs.steps % epochs.batches, epochs.batches
     cost = np.full(min(batches, LONGEST), epochs.s**2)
@@ -176,7 +176,7 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
             break
 
     def mean(steps: int) -> float:
-        """Over the encounters of an epoch of so many steps; 0 where the epoch is cut before."""
+        """Over the participations of an epoch of so many steps; 0 where the epoch is cut before."""
         chances = np.ones(min(steps, len(cost)))
         chances[-1] += steps - len(chances)
         return float(
@@ -195,11 +195,11 @@ def _next(xi: Array, drift: PowerDrift, A: Array) -> Array:
 def _starts(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float) -> tuple[Array, Array, float]:
     """The costs of windows of w = 0, 1, ... steps from the diameter.
 
-    First where the start does not look at the order; then right after an encounter, so that the next one is in the
-    epoch after; and that of a whole last epoch that is cut before its encounter.
+    First where the start does not look at the order; then right after a participation, so that the next one is in the
+    epoch after; and that of a whole last epoch that is cut before its participation.
     """
     horizon = min(epochs.steps, LONGEST)
-    blind, free, never = np.full(horizon + 1, inf), np.full(horizon + 1, inf), inf
+    oblivious, free, never = np.full(horizon + 1, inf), np.full(horizon + 1, inf), inf
     ahead = float(drift.value(np.array([epochs.diameter]))[0]) + epochs.s
     low, high = log(ahead) - 14.0, log(ahead) + 1.0
     for _ in range(_ROUNDS):
@@ -208,15 +208,15 @@ def _starts(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: floa
         for w, hidden, paid, total in _fire(drift, epochs, kappa, np.exp(xi)):
             cost = np.where(hidden, total, inf)
             at = np.minimum(at, cost)
-            blind[w] = min(blind[w], float(cost.min()))
+            oblivious[w] = min(oblivious[w], float(cost.min()))
             without = float(np.where(hidden, paid, inf).min())
             free[w] = min(free[w], without if (epochs.steps - w) % epochs.batches else float(cost.min()))
             never = min(never, without) if w == epochs.steps % epochs.batches else never
-            if float(paid.min()) >= min(enough, float(blind.min())):
+            if float(paid.min()) >= min(enough, float(oblivious.min())):
                 break  # longer windows cost more than one that is known
         centre, width = float(xi[int(at.argmin())]), (high - low) * 8 / _SHOTS
         low, high = centre - width, centre + width
-    return blind, free, never
+    return oblivious, free, never
 
 
 def _fire(
@@ -224,7 +224,7 @@ def _fire(
 ) -> Iterator[tuple[int, NDArray[np.bool_], Array, Array]]:
     """Shots backwards from A_T = 0, one for each last price.
 
-    Yields w, whether w steps hide D, and the cost without and with an encounter in the epoch that is open.
+    Yields w, whether w steps hide D, and the cost without and with a participation in the epoch that is open.
     """
     A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
     s, batches = epochs.s, epochs.batches
@@ -237,12 +237,12 @@ def _fire(
         lost = lost + 4 * _EPS * (A + a)  # h brings distances no further apart, so rounding errors only add up
         A = drift.inverse(A + a)
         paid = paid + a**2
-        encounter = s * (s + 2 * a)
+        participation = s * (s + 2 * a)
         if kappa is None:
-            met = np.maximum(met, encounter)
+            met = np.maximum(met, participation)
             total = paid + met
         else:
-            met = np.logaddexp(met, kappa * encounter - log(batches))
+            met = np.logaddexp(met, kappa * participation - log(batches))
             never = t % batches + (batches - cut if cut and w <= cut else 0)
             with np.errstate(divide="ignore"):
                 mean = np.maximum(np.logaddexp(met, np.log(never / batches)), 0.0)

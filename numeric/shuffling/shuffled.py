@@ -2,42 +2,43 @@
 
 The n samples are permuted uniformly at the beginning of every epoch and cut into l = n / b batches. The permutations
 are the same for both runs and known in the analysis; in epoch k the sample that differs is in batch p_k, uniform on
-0..l-1 and independent. Given (p_1..p_E) the run is a shift program with known encounters, of cost(order).
+0..l-1 and independent. Given (p_1..p_E) the run is a shift program with known participations, of cost(order).
 
 Worst order    mu-GDP with mu^2 = max over orders of cost(order).
 Mean           exp((alpha - 1) D_alpha) is jointly convex, whichever law is the numerator, so at order alpha
                epsilon = 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)), Chien & Li 2025, (62).
 
-Both are over all orders at once by value iteration (`epoch_iteration`, affine expansions) or by shifts that do not look
-at the order (`blind_shifts`, any modulus); where a later encounter is never cheaper (z' = c z with c <= 1, constant
-steps) the worst order has its encounters at the ends of the epochs, and its program is solved exactly (`encounters`).
-Elsewhere there is also what it would cost if the sample were in every batch, which is best where growth without it is
-as fast as with it (clipping alone).
+Both are over all orders at once by value iteration (`epoch_value_iteration`, affine expansions) or by shifts that do
+not look at the order (`oblivious_shifts`, any modulus); where a later participation is never cheaper (z' = c z with c
+<= 1, constant steps) the worst order has its participations at the ends of the epochs, and its program is solved
+exactly (`participations`). Elsewhere there is also what it would cost if the sample were in every batch, which is best
+where growth without it is as fast as with it (clipping alone).
 
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*).
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import inf, isfinite, sqrt
+from math import inf, isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 from flint import arb
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
-from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder
+from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
-from lastiterate.numeric.shift_program.participations import cheapest
+from lastiterate.numeric.shift_program.participations import Participations, cheapest
 from lastiterate.numeric.shift_program.paths import AnyOrder, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, blind_cost, each_by_itself, pool
-from lastiterate.numeric.shuffling.schedule import View
+from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merged, merged_alike
+from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, each_by_itself, oblivious_cost, pool
 
-__all__ = ["mean_routes", "shuffled_routes", "worst_routes"]
+__all__ = ["View", "mean_routes", "shuffled_routes", "worst_routes"]
 
 _HIGHEST = 1e9
 """Beyond this order only the worst order of the batches is looked at."""
@@ -46,6 +47,114 @@ _AHEAD = 6
 _KNOWN_AHEAD = 12
 _FINE = 96
 _COARSE = 48
+_TOLD_APART = 24
+_RATIO = 0.08
+_GROWN = 0.1
+_HUGE = 1e140
+"""Epochs in which a distance grows by more than this are not merged: the squares leave floats."""
+
+
+class View:
+    """What the routes ask of a run: expansions with and without the sample, and epochs."""
+
+    def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
+        if run.scheme.name != "shuffled":
+            raise InputError(f"An order needs shuffled batches, got sampling={run.sampling!r}; call bound.")
+        self.run, self.assumption = run, assumption
+        self.batches, self.count = run.batches, -(-run.steps // run.batches)
+        self._epochs: dict[int, Epoch | None] = {}
+        self.into(0)  # an assumption that does not fit the run is refused here
+
+    def into(self, t: int) -> Expansion:
+        """e of step t where the sample is in its batch."""
+        return self.assumption.expansion(self.run, t, differs=True)
+
+    def free(self, t: int) -> Expansion:
+        """e of step t where it is not."""
+        return self.assumption.expansion(self.run, t, differs=False)
+
+    def steps(self, k: int) -> range:
+        """The steps of the k-th epoch."""
+        return range(k * self.batches, min((k + 1) * self.batches, self.run.steps))
+
+    def alone(self, t: int) -> arb:
+        """The cost of hiding the sample in step t, where it is met."""
+        return (self.into(t).sensitivity / exact(self.run.noise_std_at(t))) ** 2
+
+    def composition(self) -> arb:
+        """Each epoch pays for its dearest participation."""
+        if self.run.constant:
+            return self.count * self.alone(0)
+        return sum((exact(max(upper(self.alone(t)) for t in self.steps(k))) for k in range(self.count)), arb(0))
+
+    def lines(self, t: int) -> tuple[tuple[arb, arb], tuple[arb, arb]] | None:
+        """(c, 0) above e without the sample and (d, s) above e with it, or None where no line through 0 is."""
+        free, into = self.free(t).affine_on(0.0), self.into(t).affine_on(0.0)
+        return (free, into) if free is not None and into is not None and free[1] == 0 else None
+
+    @property
+    def late(self) -> Participations | None:
+        """The program of the order with every participation as late as can be, where no order costs more."""
+        lines = self.lines(0) if self.run.constant else None
+        if lines is None or not (c := lines[0][0].max(lines[1][0])) <= 1:
+            return None
+        gap = self.run.steps % self.batches or self.batches
+        s, noise = lines[1][1], self.run.noise_std_at(0)
+        return Participations(c, c, s, noise, self.run.steps, self.count, 1, gap, self.batches)
+
+    def drift(self) -> tuple[PowerDrift, Epochs] | None:
+        """For shifts that do not look at the order: constant steps that expand, in units of the noise."""
+        run = self.run
+        if not run.constant or not self.assumption.expansive:
+            return None
+        eta, sigma = exact(run.step_size_at(0)), exact(run.noise_std_at(0))
+        cap = upper(2 * eta * exact(run.clip_norm) / sigma)
+        drift = PowerDrift(inf, 1.0, cap)
+        if isinstance(self.assumption, Holder) and self.assumption.L > 0:
+            lam = self.assumption.lam
+            drift = PowerDrift(upper(eta * exact(self.assumption.L) * sigma ** (exact(lam) - 1)), lam, cap)
+        elif isinstance(self.assumption, Convex | Holder):
+            drift = PowerDrift(0.0, 1.0)
+        s = upper(self.into(0).sensitivity / sigma)
+        return drift, Epochs(run.steps, self.batches, s, upper(exact(run.diameter) / sigma))
+
+    def epoch(self, k: int) -> Epoch | None:
+        """The k-th epoch, its free steps merged; None where a step has no line above it or grows too much."""
+        known = min(k, self.count - 1) if not self.run.constant or k == self.count - 1 else 0
+        if known not in self._epochs:
+            self._epochs[known] = self._merged(known)
+        return self._epochs[known]
+
+    def _merged(self, k: int) -> Epoch | None:
+        steps, rows = self.steps(k), []
+        for t in steps if not self.run.constant else steps[:1]:
+            lines = self.lines(t)
+            if lines is None:
+                return None
+            (free, _), (into, step) = lines
+            rows.append((upper(free), upper(into), upper(step), self.run.noise_std_at(t)))
+        with np.errstate(over="ignore"):
+            if self.run.constant:
+                c, d, s, noise = rows[0]
+                if len(steps) * log(max(c, 1.0)) > log(_HUGE):
+                    return None
+                places = _places(c, len(steps)) if d <= c else range(len(steps))
+                found = merged_alike(c, d, s, noise, len(steps), self.batches, places)
+            else:
+                free_growth, growth, sensitivity, noises = np.array(rows).T
+                found = merged(free_growth, growth, sensitivity, noises, self.batches)
+        greatest = max(found.whole, float(found.head.max()), float(found.tail.max()))
+        return found if greatest <= _HUGE and isfinite(found.whole_noise) else None
+
+
+def _places(c: float, steps: int) -> list[int]:
+    """Participations that are told apart: ever fewer far from the end of the epoch."""
+    widest = _GROWN / log(max(c, 1 + 1e-12))
+    back, places = 0.0, []
+    while back < steps:
+        places.append(steps - 1 - int(back))
+        back += max(1.0, min(back * _RATIO, widest)) if back >= _TOLD_APART else 1.0
+    return sorted(set(places))
 
 
 def shuffled_routes(
@@ -58,7 +167,7 @@ def shuffled_routes(
     if delta is not None:
         found.append(_mean_at_delta(run, assumption, delta, worst.pair))
     elif order is not None and order <= _HIGHEST:
-        found += mean_routes(run, assumption, order, worst.pair)
+        found += mean_routes(View(run, assumption), order, worst.pair)
     return found
 
 
@@ -84,22 +193,10 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
         if view.late is not None:
             cost, path = cheapest(view.late, run.diameter)
             cost /= exact(run.noise_std_at(0)) ** 2
-            return [*found, always("taut string, every encounter late", cost, path)]
+            return [*found, always("taut string, every participation late", cost, path)]
         found += [always(route, exact(cost), AnyOrder(start)) for cost, start, route in _pooled(view, None, _FINE)]
         every = optimum(ShiftProgram(replace(run, sampling="without_replacement"), assumption))
         return [*found, always("in every batch", every.cost, AnyOrder(every.path.start, every.path.distance))]
-
-
-def mean_routes(run: NoisySGD, assumption: Assumption, order: float, worst: DominatingPair) -> list[Candidate]:
-    """Every bound on the mean over orders, at one Renyi order.
-
-    Args:
-        run: a run with shuffled batches.
-        assumption: what is assumed of the losses.
-        order: alpha > 1.
-        worst: dominates every order by itself, and so their mixture.
-    """
-    return _means(View(run, assumption), order, worst, _FINE)
 
 
 def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: DominatingPair) -> Candidate:
@@ -110,7 +207,7 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
 
     def at(position: float, cells: int = _COARSE) -> float:
         order = 1 + 10.0**position
-        found = min(_means(view, order, worst, cells), key=lambda one: one.rdp(order))
+        found = min(mean_routes(view, order, worst, cells), key=lambda one: one.rdp(order))
         tried.append((found.dp(delta), found))
         return tried[-1][0]
 
@@ -119,8 +216,15 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
     return min(tried, key=lambda one: one[0])[1]
 
 
-def _means(view: View, order: float, worst: DominatingPair, cells: int) -> list[Candidate]:
-    """Means over orders; a table of fewer cells is faster and never below."""
+def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _FINE) -> list[Candidate]:
+    """Every bound on the mean over orders, at one Renyi order.
+
+    Args:
+        view: of a run with shuffled batches.
+        order: alpha > 1.
+        worst: dominates every order by itself, and so their mixture.
+        cells: of the table; fewer are faster and never below.
+    """
     with precision():
         kappa = upper(exact(order) * (exact(order) - 1) / 2)
         return [
@@ -138,14 +242,14 @@ def _means(view: View, order: float, worst: DominatingPair, cells: int) -> list[
 def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float, int, str]]:
     """(cost, first start, route) of each way to pool all orders."""
     run = view.run
-    blind = view.drift()
-    if blind is not None:
-        drift, epochs = blind
+    oblivious = view.drift()
+    if oblivious is not None:
+        drift, epochs = oblivious
         yield epochs.composition(kappa), 0, "composition"
         if isfinite(epochs.diameter):
-            yield *blind_cost(drift, epochs, kappa), "shifts blind to the order"
+            yield *oblivious_cost(drift, epochs, kappa), "oblivious shifts"
         if kappa is not None:
-            yield each_by_itself(drift, epochs, kappa), 0, "each encounter by itself"
+            yield each_by_itself(drift, epochs, kappa), 0, "each participation by itself"
     elif kappa is not None:
         yield _composed(view, kappa), 0, "composition"
     epochs_known = (view.epoch(k) for k in ((0, view.count - 1) if run.constant else range(view.count)))
@@ -156,15 +260,14 @@ def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float
 
 
 def _composed(view: View, kappa: float) -> float:
-    """Each epoch pays for its encounter, in the mean over orders."""
+    """Each epoch pays for its participation, in the mean over orders."""
     run = view.run
     if run.constant:
         s = upper(view.into(0).sensitivity / exact(run.noise_std_at(0)))
         return Epochs(run.steps, view.batches, s, inf).composition(kappa)
     total = 0.0
     for k in range(view.count):
-        steps = range(k * view.batches, min((k + 1) * view.batches, run.steps))
-        each = [upper((view.into(t).sensitivity / exact(run.noise_std_at(t))) ** 2) for t in steps]
+        each = [upper(view.alone(t)) for t in view.steps(k)]
         costs = np.array([*each, 0.0])  # the last epoch may end before the sample is met
         chances = np.append(np.full(len(each), 1.0), view.batches - len(each)) / view.batches
         total += float(pool(costs[:, None], kappa, chances)[0])
@@ -186,7 +289,7 @@ def _affine(view: View) -> Shuffled:
     s = 2 * eta * run.clip_norm / run.batch
     growth = float(some.whole)
     reach = s * (min(view.count, 1 / (1 - growth)) + 4 if growth < 1 else 8 * min(growth, 4.0))
-    # A domain so wide that its distance is never reached, or dearer to hide than every encounter, is no start.
+    # A domain so wide that its distance is never reached, or dearer to hide than every participation, is no start.
     useful = s / (1 - growth) + s if growth < 1 and run.constant else 2 * s * sqrt(float(view.count) * run.steps)
     diameter = run.diameter if run.diameter <= useful else inf
     ahead = _AHEAD if len(some.weight) <= _KNOWN_AHEAD else 0

@@ -7,25 +7,44 @@ With variance v_t = (1 - beta_t) sigma_t^2 left for shifts, a window from tau co
 beta_t = (multiplier_t move_t / sigma_t)^2. Every feasible choice is a valid bound; the search is in floats, what it
 finds is evaluated with every rounding on the safe side.
 
-This module holds what both searches share: `straight_shares` where every step is affine, `curved_shares` otherwise.
+This module holds what both searches share: `windows` where every step is affine, `noise_split_general` otherwise.
 
 Source: ours (claims ours/sampled/shares).
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from math import isfinite
+from math import isfinite, nextafter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.dominating import HIGH_ORDER, LEAST_MULTIPLIER, DominatingPair, SampledStep
+from lastiterate.numeric.accounting.dominating import (
+    HIGH_ORDER,
+    LEAST_MULTIPLIER,
+    Candidate,
+    DominatingPair,
+    SampledStep,
+)
 from lastiterate.numeric.losses.expansion import Expansion
-from lastiterate.numeric.rounding import upper
+from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
-__all__ = ["EPS", "KINDS", "PriceTable", "Shares", "SplitWindow", "approximate_prices", "quantiles"]
+__all__ = [
+    "EPS",
+    "KINDS",
+    "PriceTable",
+    "Shares",
+    "Window",
+    "approximate_prices",
+    "moved",
+    "quantiles",
+    "rate",
+    "sampled_steps",
+]
 
 Array = NDArray[np.float64]
 
@@ -83,21 +102,8 @@ class PriceTable:
         return np.asarray(np.minimum(free, np.searchsorted(self.multiplier, most) - 1).clip(0))
 
 
-@dataclass(frozen=True, eq=False)
-class SplitWindow:
-    """A feasible window.
-
-    Attributes:
-        length: number of steps, the last of the run.
-        pair: what dominates it.
-        share: mean share of the noise variance that hides the change of the data.
-        estimate: about the divergence of ``pair`` at the order of the search; no bound.
-    """
-
-    length: int
-    pair: DominatingPair
-    share: float
-    estimate: float
+Window = tuple[float, Candidate]
+"""A feasible window, and about its divergence at the order of the search; that is no bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,20 +111,25 @@ class Shares:
     """The windows of one run at one order.
 
     Attributes:
+        run: with random batches.
         program: the shift program that bounds how far apart the runs are at each time.
-        same_data: expansion of step t for two copies of one run with the same batch: e_t(0) = 0.
-        move: greatest distance of two outcomes of step t, rounded up, over its step size; a gradient.
-        rate: chance that a batch holds the sample that differs, rounded up.
-        adjacency: as `SampledStep`.
         order: alpha > 1, of the divergence that is to be small.
     """
 
+    run: NoisySGD
     program: ShiftProgram
-    same_data: Callable[[int], Expansion]
-    move: float
-    rate: float
-    adjacency: str
     order: float
+
+    def same_data(self, t: int) -> Expansion:
+        """Expansion of step t for two copies of one run with the same batch: e_t(0) = 0."""
+        size = self.program.run.step_size_at(t)
+        if size not in self._known:
+            self._known[size] = self.program.assumption.expansion(self.program.run, t, differs=False)
+        return self._known[size]
+
+    @cached_property
+    def _known(self) -> dict[float, Expansion]:
+        return {}
 
     @property
     def period(self) -> int:
@@ -138,7 +149,7 @@ class Shares:
     @cached_property
     def most(self) -> Array:
         """The whole noise of each step over its move, rounded down."""
-        return self.noise / (self._backwards(self.program.run.step_size) * self.move) * (1 - 4 * EPS)
+        return self.noise / (self._backwards(self.program.run.step_size) * moved(self.run)) * (1 - 4 * EPS)
 
     @cached_property
     def reach(self) -> Array:
@@ -176,9 +187,13 @@ class Shares:
             return np.array(schedule[len(schedule) - self.horizon :])[::-1]
         return np.full(self.horizon, schedule)
 
+    def prices(self, multipliers: Array) -> Array:
+        """S of a step at each multiplier, to about four digits."""
+        return approximate_prices(rate(self.run), multipliers, self.run.adjacency, self.order)
+
     def table(self, multipliers: Array) -> PriceTable:
         """Prices at these multipliers, which rise."""
-        return PriceTable.over(multipliers, approximate_prices(self.rate, multipliers, self.adjacency, self.order))
+        return PriceTable.over(multipliers, self.prices(multipliers))
 
     @cached_property
     def wide(self) -> PriceTable:
@@ -190,8 +205,8 @@ class Shares:
         """What is left for shifts, as shares of the variance, rounded down; steps as the multipliers, last first."""
         return np.asarray(np.maximum(1 - (multipliers / self.most[: len(multipliers)]) ** 2 * (1 + 8 * EPS), 0.0))
 
-    def window(self, multipliers: Array, cost: float, tolls: float) -> SplitWindow | None:
-        """The window over as many last steps as there are multipliers; None where its cost is infinite.
+    def window(self, multipliers: Array, cost: float, tolls: float) -> list[Window]:
+        """The window over as many last steps as there are multipliers; none where its cost is infinite.
 
         Args:
             multipliers: of each step, the last step first.
@@ -199,14 +214,13 @@ class Shares:
             tolls: about the sum of the prices.
         """
         if not isfinite(cost):
-            return None
+            return []
         kinds, counts = np.unique(multipliers, return_counts=True)
-        parts = (
-            SampledStep(self.rate, kind, self.adjacency, count)
-            for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)
-        )
+        pair = DominatingPair(cost, sampled_steps(self.run, dict(zip(kinds.tolist(), counts.tolist(), strict=True))))
         share = float(np.mean((multipliers / self.most[: len(multipliers)]) ** 2))
-        return SplitWindow(len(multipliers), DominatingPair(cost, tuple(parts)), share, tolls + self.order / 2 * cost)
+        window = (self.run.steps - len(multipliers), self.run.steps)
+        found = Candidate("window of shifts", self.run.scheme.claim, window, pair, share=share)
+        return [(tolls + self.order / 2 * cost, found)]
 
 
 def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
@@ -264,3 +278,20 @@ def _log_integrand(q: float, g: Array, alpha: float, x: Array, *, replaced: bool
         far = power + np.log(np.maximum(1 - alpha * np.exp((1 - alpha) * np.maximum(log_r, 0.0)), 1e-300))
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(power > 30, far, np.log(np.maximum(rest, 0.0))) - x * x / 2)
+
+
+def rate(run: NoisySGD) -> float:
+    """b / n as a float, rounded up."""
+    q = run.batch / run.dataset_size
+    return q if Fraction(q) >= Fraction(run.batch, run.dataset_size) else nextafter(q, 1.0)
+
+
+def moved(run: NoisySGD) -> float:
+    """How far apart the outcomes of one step may lie, over its step size, rounded up: 2 K / b, or K / b; a gradient."""
+    samples = 2 if run.adjacency == "replace" else 1
+    return upper(samples * exact(run.clip_norm) / run.batch)
+
+
+def sampled_steps(run: NoisySGD, counts: Mapping[float, int]) -> tuple[SampledStep, ...]:
+    """The sampled parts of a pair: multiplier -> number of steps."""
+    return tuple(SampledStep(rate(run), multiplier, run.adjacency, count) for multiplier, count in counts.items())

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.shift_program.program import run_forward
-from lastiterate.numeric.subsampling.noise_split import EPS, KINDS, PriceTable, Shares, SplitWindow, quantiles
+from lastiterate.numeric.subsampling.noise_split import EPS, KINDS, PriceTable, Shares, Window, quantiles
 
 __all__ = ["curved_windows"]
 
@@ -30,7 +30,7 @@ _SLACKS = (2.0, 1.2, 1.01, 1.0, 1.0)
 _NODES = 2048
 
 
-def curved_windows(shares: Shares) -> list[SplitWindow]:
+def curved_windows(shares: Shares) -> list[Window]:
     """The best window found, with a share for each step."""
     search = _Search(shares)
     table = shares.wide
@@ -40,8 +40,7 @@ def curved_windows(shares: Shares) -> list[SplitWindow]:
             return []
         chosen, states = search.trace(table, last, length)
         if len(np.unique(chosen)) <= KINDS:
-            window = search.window(table.multiplier[chosen], states, float(table.price[chosen].sum()))
-            return [] if window is None else [window]
+            return search.window(table.multiplier[chosen], states, float(table.price[chosen].sum()))
         table = shares.table(quantiles(table.multiplier, chosen))
 
 
@@ -129,12 +128,12 @@ class _Search:
                 pressure = np.minimum(pressure * self.expansion(back).slope(z), 1e150)
         return chosen, states
 
-    def window(self, multipliers: Array, states: Array, tolls: float) -> SplitWindow | None:
+    def window(self, multipliers: Array, states: Array, tolls: float) -> list[Window]:
         """The path through the states, from the distance that bounds the runs, with its certified cost."""
         shares, length = self.shares, len(states)
         left = shares.left(multipliers)
         if not np.all(left > 0):
-            return None
+            return []
         noise = (np.sqrt(left) * shares.noise[:length] * (1 - 4 * EPS))[::-1]
         wanted = np.append(states[-2::-1], 0.0)
         shifts, z = np.zeros(length), float(shares.reach[length - 1])

@@ -1,22 +1,19 @@
 """Poisson batches: every sample in every batch with chance q = b / n, the sum of gradients divided by b.
 
-Setting      W <- Proj[W - eta/b sum_{i in B} clip(g_i) + N(0, sigma^2)]; two data sets, one of which has a sample i*
-             more, and n counts it (add or remove). Reveal R, the batch without i*: it is drawn alike in both runs and
-             depends on nothing else. The coin of i* stays hidden.
-One step     Given R, one run takes psi or psi - eta/b g_i* with chances 1 - q and q, the other takes psi. The two
-             outcomes are at most eta K / b apart: S_up at that shift in one order, S_down <= S_up in the other.
+Setting      W <- Proj[W - eta/b sum_{i in B} clip(g_i) + N(0, sigma^2)]; one of two data sets has a sample i* more, and
+             n counts it (add or remove). R, the batch without i*, is drawn alike in both runs and revealed.
+One step     One run takes psi or psi - eta/b g_i* with chances 1 - q and q, the other psi. The outcomes are at most
+             eta K / b apart: S_up at that shift in one order, S_down <= S_up in the other.
 Distance     The third law moves along the run *without* i*, as the denominator or as the numerator. Two copies of it
-             have the batch R, never i*, so a distance grows to at most e_k(z), k = |R|: z + h min(omega(z), 2 K) with h
-             = eta k / b, and not eta. For smooth convex losses max(1, h L - 1) z, strongly convex max(1 - h m, h L - 1)
-             z: a batch may be empty, or larger than b.
+             have the batch R, so a distance grows to at most e_k(z), k = |R|: z + h min(omega(z), 2 K), h = eta k / b.
+             For smooth convex losses max(1, h L - 1) z, strongly convex max(1 - h m, h L - 1) z: a batch may be empty,
+             or larger than b.
 Sizes        k is Binomial(n - 1, q). Either the expansion is taken over every size, 0 to n - 1; or over [low, high]
-             outside an event of chance p (`binomial_tails`). Sizes are revealed first, they are alike in both runs, so
-             that with G the bound inside the event's complement and F one for every size,
-             epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1).
-             Nothing is assumed of the sizes: the chance of the rest is in the number. F may be large, and so the range
-             wide; a range in between, of bound G' and chance p', brings the last term to p e^(.. G') + p' e^(.. F).
+             outside an event of chance p (`least_range`). With G the bound inside the event's complement and F one for
+             every size, epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1); a wider range, of
+             bound G' and chance p', brings the last term to p e^(.. G') + p' e^(.. F).
 Length       The event concerns the steps of the window alone where it starts from the diameter; where distances shrink,
-             also those after which nearly nothing of the diameter is left. Neither depends on how long the run is.
+             also those after which nearly nothing of the diameter is left.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/*). The papers take the Lipschitz constant of a batch of size b for
 every size.
@@ -26,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import isfinite, log
+from math import floor, isfinite, lgamma, log, log1p
 
 from flint import arb
 
@@ -36,24 +33,12 @@ from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.losses.expansion import Expansion, Plus
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import Optimum, best_window, optimum
-from lastiterate.numeric.shift_program.paths import GeometricPath
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.binomial_tails import least_range
-from lastiterate.numeric.subsampling.noise_split import Shares
-from lastiterate.numeric.subsampling.poisson_blocks import BlockShares, block
-from lastiterate.numeric.subsampling.without_replacement import (
-    CLOSE,
-    composition,
-    moved,
-    rate,
-    same_data,
-    split_windows,
-    window_of_shifts,
-    worst_batches,
-)
+from lastiterate.numeric.subsampling.noise_split import Shares, rate
+from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares, block
+from lastiterate.numeric.subsampling.windows import beside, composition, worth_pricing
 
-__all__ = ["poisson_routes"]
+__all__ = ["least_range", "poisson_routes", "tail_from"]
 
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
@@ -128,11 +113,9 @@ def _least_of_each(found: list[Candidate], order: float, delta: float | None) ->
     """
 
     def spent(one: Candidate) -> float:
-        return (
-            one.rdp(order)
-            if delta is None
-            else quick_rdp_to_dp(order, one.pair.conditional.rdp(order), delta - one.pair.failure)
-        )
+        if delta is None:
+            return one.rdp(order)
+        return quick_rdp_to_dp(order, one.pair.conditional.rdp(order), delta - one.pair.failure)
 
     best: dict[tuple[str, bool], Candidate] = {}
     for one in found:
@@ -164,7 +147,7 @@ def _ranges(
         return
     seen, most = {(0, others)}, None if every else _growth(run, assumption, 0, others)
     for depth in (*([_DEPTHS[1]] * _LEVELS if delta is None else []), *_DEPTHS):
-        steps = min((one.window[1] - one.window[0] for one in found[1:]), default=run.steps)
+        steps = run.steps - max((one.window[0] for one in found[1:]), default=0)
         log_chance = _log_chance(order, beyond, delta) - depth - log(steps)
         low, high, tail = least_range(others, q, log_chance, both=not assumption.expansive)
         if (low, high) not in seen and (most is None or _growth(run, assumption, low, high) != most):
@@ -194,24 +177,14 @@ def _for_sizes(
     every: bool,
 ) -> list[Candidate]:
     """Windows and worst batches over a range of sizes, which a step leaves with chance ``tail``."""
-    sized = _Sized(assumption, *sizes)
-    program = _shortened(run, sized, tail)
-    surely = beyond[0][1]
+    program = _shortened(run, _Sized(assumption, *sizes), tail)
 
     def bounded(one: Candidate) -> Candidate:
         # A distance that is tracked from the beginning needs the sizes of all steps.
         covered = run.steps - one.window[0] if assumption.expansive else program.steps
         return _mixed(one, covered * exact(tail), beyond, order)
 
-    shares = Shares(program, same_data(program.run, sized), moved(run), rate(run), run.adjacency, order)
-    routes = [
-        bounded(window_of_shifts(run, one))
-        for one in (split_windows(shares) if every or shares.least() < surely else [])
-        if every or one.estimate < surely * CLOSE
-    ]
-    if every or not min([surely, *(one.rdp(order) for one in routes)]) <= order / 2 * program.least():
-        routes += [bounded(worst_batches(run, worst)) for worst in _worst(program, run.steps)]
-    return routes
+    return beside(Shares(run, program, order), beyond[0][1], bounded, every=every)
 
 
 def _shortened(run: NoisySGD, sized: _Sized, tail: float) -> ShiftProgram:
@@ -221,31 +194,16 @@ def _shortened(run: NoisySGD, sized: _Sized, tail: float) -> ShiftProgram:
     line = program.expansion(0).affine_on(run.diameter)
     if sized.expansive or not tail or not run.constant or not isfinite(run.diameter) or line is None:
         return program
-    c, s = float(line[0]), float(line[1])
+    c, s = map(float, line)
     if not 0 < c < 1:
         return program
     steps = int(log(max(1e12 * run.diameter / s, 2.0)) / -log(c)) + _SHORTEST
     return program if steps >= run.steps else ShiftProgram(replace(fixed, steps=steps), sized, initial=run.diameter)
 
 
-def _worst(program: ShiftProgram, steps: int) -> list[Optimum]:
-    """The best window where every batch holds the sample, at the end of a run of so many steps."""
-    if not program.initial:
-        return [optimum(program)]
-    line = program.expansion(0).affine_on(program.diameter)
-    best = None if line is None else best_window(*line, program.diameter, program.steps)
-    if line is None or best is None:
-        return []
-    first, ratio = float(best.lam / line[0]), float(1 / line[0])
-    path = GeometricPath(steps - best.length, program.diameter, first, ratio, best.length)
-    return [Optimum(best.cost / exact(program.noise_at(0)) ** 2, path, "closed form")]
-
-
 def _fixed(run: NoisySGD) -> NoisySGD:
     """A run of full batches of size b, with the same steps."""
-    return NoisySGD(
-        run.steps, run.step_size, run.noise_std, run.clip_norm, dataset_size=run.batch, diameter=run.diameter
-    )
+    return replace(run, dataset_size=run.batch, batch_size=None, sampling="full", adjacency="replace")
 
 
 def _in_blocks(
@@ -253,22 +211,27 @@ def _in_blocks(
 ) -> list[Candidate]:
     """Windows of blocks that contract, see `poisson_blocks`."""
     log_chance = _log_chance(order, beyond, delta) - _DEPTHS[1]
-    fixed, sized = _fixed(run), _Sized(assumption, 0, run.dataset_size - 1)
-    program, shared, found = ShiftProgram(fixed, sized), same_data(fixed, sized), []
+    program, found = ShiftProgram(_fixed(run), _Sized(assumption, 0, run.dataset_size - 1)), list[Candidate]()
     for width in _BLOCKS:
         blocks = run.steps // width
-        known = block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
+        known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
         if known is not None:  # how many blocks count follows from what one does
             counted = min(2 * known.before + _FEW, blocks)
-            known = block(run, assumption, width, log_chance - log(counted) - 1)
+            known = _block(run, assumption, width, log_chance - log(counted) - 1)
         if known is None:
             continue
-        shares = BlockShares(program, shared, moved(run), rate(run), run.adjacency, order, known)
-        for one in split_windows(shares):
-            if every or one.estimate < beyond[0][1] * CLOSE:
-                covered = known.covered(one.length, run.steps)
-                found.append(_mixed(window_of_shifts(run, one), covered * exact(known.chance), beyond, order))
+        for one in worth_pricing(BlockShares(run, program, order, known), beyond[0][1], every=every):
+            covered = known.covered(run.steps - one.window[0], run.steps)
+            found.append(_mixed(one, covered * exact(known.chance), beyond, order))
     return found
+
+
+def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> Block | None:
+    """The block of so many steps outside an event of about the chance given; None where a batch may be too large."""
+    others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
+    _, largest, beyond = least_range(others, q, log_chance - log(2 * steps), both=False)
+    low, _, below = least_range(steps * others, q, log_chance - log(2), both=True)
+    return block(run, assumption, steps, (low, largest), min(1.0, upper(steps * exact(beyond) + exact(below))))
 
 
 def _mixed(inside: Candidate, chance: arb, beyond: _Beyond, order: float) -> Candidate:
@@ -279,3 +242,59 @@ def _mixed(inside: Candidate, chance: arb, beyond: _Beyond, order: float) -> Can
     rarer = [(fails, bound) for (fails, _), (_, bound) in pairwise(beyond)]
     epsilon = mixed_rdp(inside.pair.rdp(order), failure, beyond[0][1], order, rarer)
     return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(order, epsilon))
+
+
+def tail_from(count: int, rate: Fraction, least: int) -> float:
+    """P(X >= least), rounded up; X ~ Binomial(count, rate).
+
+    P(X = k + 1) / P(X = k) = (n - k) / (k + 1) q / (1 - q) falls as k grows, so that where it is r < 1 at k, P(X >= k)
+    is at most P(X = k) / (1 - r). The lower tail of X is the upper tail of n - X, rate 1 - q.
+
+    >>> tail_from(10, Fraction(1, 2), 10) == 2.0**-10, tail_from(10, Fraction(1, 2), 11)
+    (True, 0.0)
+    """
+    if least <= 0:
+        return 1.0
+    if least > count or rate == 0:
+        return 0.0
+    if rate == 1 or (ratio := Fraction(count - least, least + 1) * rate / (1 - rate)) >= 1:
+        return 1.0
+    with precision():
+        q = arb(rate.numerator) / rate.denominator
+        chance = arb(count).bin(least) * q**least * (1 - q) ** (count - least)
+        return min(1.0, upper(chance / (1 - arb(ratio.numerator) / ratio.denominator)))
+
+
+def least_range(count: int, rate: Fraction, log_chance: float, *, both: bool) -> tuple[int, int, float]:
+    """A narrow range [low, high] outside of which X falls with about the chance given, and that chance rounded up.
+
+    Args:
+        count: n.
+        rate: q.
+        log_chance: natural logarithm of the chance wanted, on each side.
+        both: whether low is wanted too; otherwise it is 0.
+
+    >>> least_range(100, Fraction(1, 10), log(1e-3), both=True)[:2]
+    (2, 20)
+    """
+    high = _least(count, float(rate), log_chance)
+    low = count - _least(count, float(1 - rate), log_chance) if both else 0
+    chance = tail_from(count, rate, high + 1) + (tail_from(count, 1 - rate, count - low + 1) if both else 0.0)
+    return low, high, min(1.0, chance * (1 + 2.0**-50))
+
+
+def _least(count: int, rate: float, log_chance: float) -> int:
+    """The least k for which P(X > k) is about as small as wanted, in floats."""
+    if rate in (0.0, 1.0):
+        return count if rate else 0
+
+    def log_tail(least: int) -> float:  # the bound of `tail_from`, for count * rate < least <= count
+        ratio = (count - least) / (least + 1) * rate / (1 - rate)
+        ways = lgamma(count + 1) - lgamma(least + 1) - lgamma(count - least + 1)
+        return ways + least * log(rate) + (count - least) * log1p(-rate) - log1p(-ratio)
+
+    low, high = floor(count * rate), count
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if log_tail(middle + 1) <= log_chance else (middle + 1, high)
+    return low

@@ -13,7 +13,6 @@ Source: docs/proofs/poisson.md (claims ours/poisson/blocks, ours/poisson/mixture
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from math import isfinite, log
 
@@ -23,7 +22,6 @@ from numpy.typing import NDArray
 from lastiterate.numeric.losses.assumptions import StronglyConvex
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.subsampling.binomial_tails import least_range
 from lastiterate.numeric.subsampling.noise_split import Shares
 
 __all__ = ["Block", "BlockShares", "block"]
@@ -59,18 +57,17 @@ class Block:
         return min(self.before + length // self.steps, -(-run // self.steps))
 
 
-def block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> Block | None:
-    """The block of so many steps outside an event of about the chance given; None where a batch may be too large.
+def block(run: NoisySGD, assumption: StronglyConvex, steps: int, sizes: tuple[int, int], chance: float) -> Block | None:
+    """The block of so many steps; None where a batch may be too large, or nothing contracts for certain.
 
     Args:
         run: with Poisson batches and one step size.
         assumption: what is assumed of the losses.
         steps: w.
-        log_chance: natural logarithm of the chance that a block is not like this.
+        sizes: the least sum of the sizes of a block, and the largest batch in it, without the sample that differs.
+        chance: that a block is not like this, rounded up.
     """
-    others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
-    _, largest, beyond = least_range(others, q, log_chance - log(2 * steps), both=False)
-    low, _, below = least_range(steps * others, q, log_chance - log(2), both=True)
+    low, largest = sizes
     eta, b = exact(run.step_size_at(0)), run.batch
     if not eta * largest / b * (exact(assumption.L) + exact(assumption.m)) <= 2 or low == 0:
         return None
@@ -79,7 +76,6 @@ def block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: flo
         return None
     contraction = contraction.max(exact(_LEAST))
     tracked = steps * eta * exact(run.clip_norm) / b / (1 - contraction)
-    chance = min(1.0, upper(steps * exact(beyond) + exact(below)))
     reach, before = run.diameter, 0
     if upper(tracked) < reach:
         blocks = -(-run.steps // steps)

@@ -11,7 +11,7 @@ from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.shift_program.optimum import optimum, untested
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.without_replacement import moved, rate
+from lastiterate.numeric.subsampling.noise_split import moved, rate
 from lastiterate.proofs_checks.attacks.record import Setting
 
 __all__ = ["affine_untested", "amplified_twice", "best_position", "smaller_direction"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from lastiterate.numeric.bound import estimate
+from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.losses.assumptions import Clipped, Holder
 from lastiterate.numeric.losses.measured import Measured

@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.bound import Bound, Estimate, bound, estimate
+    from lastiterate.numeric.bound import Bound, bound
     from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.compare import compare
     from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
     from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.estimate import Estimate, estimate
     from lastiterate.numeric.losses.assumptions import (
         Assumption,
         Blocks,
@@ -95,7 +96,8 @@ __all__ = [
 _HOMES = {
     "numeric.losses.assumptions": "Assumption Blocks Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated",
     "numeric.losses.automatic_clipping": "automatic_clipping",
-    "numeric.bound": "Bound Estimate bound estimate",
+    "numeric.bound": "Bound bound",
+    "numeric.estimate": "Estimate estimate",
     "numeric.shift_program.bracket": "Bracket bracket",
     "numeric.calibrate": "calibrate",
     "numeric.compare": "compare",

@@ -14,8 +14,9 @@ from mpmath import mpf
 from oracle import SLACK, cost, exact_shifts, expand, gdp_delta, states, tracked
 from programs import ASSUMPTIONS, run_of, settings
 
-from lastiterate.numeric.bound import Bound, Estimate, bound, estimate
+from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.estimate import Estimate, estimate
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.published.chien_li_full import theorem_3_1, theorem_3_7

@@ -16,7 +16,7 @@ from lastiterate.numeric.shift_program.bracket import bracket
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
-# One encounter moves an update by 2 eta K / b = 1, and the noise is 1.
+# One participation moves an update by 2 eta K / b = 1, and the noise is 1.
 _RUN = NoisySGD(20, step_size=0.1, noise_std=1.0, clip_norm=5.0, dataset_size=5, batch_size=1, sampling="cyclic")
 _COSTS = (0.38198, 0.47324, 0.58681, 0.76869, 1.32117)
 
@@ -96,14 +96,14 @@ def test_a_sample_that_is_never_met_costs_nothing() -> None:
     assert bound(run, Convex(1.0)).cost == pytest.approx(1.0)
 
 
-def test_composition_counts_encounters() -> None:
+def test_composition_counts_participations() -> None:
     run = replace(_RUN, steps=1003)
     assert float(ShiftProgram(run, Smooth(1.0), 2).composition()) == pytest.approx(201.0)
 
 
 @pytest.mark.parametrize(("L", "steps"), [(0.1, 13), (0.1, 2003), (1.0, 103), (1.0, 4003), (30.0, 13), (30.0, 1003)])
-def test_steps_that_expand_hide_each_encounter_until_the_next(L: float, steps: int) -> None:
-    """Sum of a_j c^-j = s over the five steps up to the next encounter, at the price s^2 over the sum of c^-2j.
+def test_steps_that_expand_hide_each_participation_until_the_next(L: float, steps: int) -> None:
+    """Sum of a_j c^-j = s over the five steps up to the next participation, at the price s^2 over the sum of c^-2j.
 
     Rounding errors of the shifts must not grow with c^T: else composition would be all that is left of long runs.
     """

@@ -9,9 +9,10 @@ import pytest
 
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
-from lastiterate.numeric.bound import bound, estimate
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.run import NoisySGD

@@ -23,7 +23,7 @@ import lastiterate as li
 from lastiterate.numeric import divergences
 from lastiterate.numeric.calibrate import VARIED
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
-from lastiterate.numeric.shuffling.shuffled import mean_routes, worst_routes
+from lastiterate.numeric.shuffling.shuffled import View, mean_routes, worst_routes
 from lastiterate.numeric.subsampling.poisson import poisson_routes
 from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
 
@@ -71,7 +71,7 @@ def _bound(run: li.NoisySGD, loss: li.Assumption, target: dict[str, float]) -> l
 def _routes(run: li.NoisySGD, loss: li.Assumption) -> list[Any]:
     if run.sampling == "shuffled":
         worst = worst_routes(run, loss)
-        means = mean_routes(run, loss, 4.0, worst[0].pair)
+        means = mean_routes(View(run, loss), 4.0, worst[0].pair)
         return [
             [(one.route, one.pair.cost, one.window[0]) for one in worst],
             [(one.route, one.rdp(4.0), *one.window) for one in means],

@@ -79,7 +79,7 @@ def test_as_many_participations_as_there_are(scheme: str) -> None:
     for steps in (5 << 21, 5 + (5 << 21), 10**15):
         found = bound(replace(run, steps=steps), Convex(1.0), order=2.0)
         s = 2 * 0.1 * 2.0 / 4
-        exact = min(steps // 5 * s**2 / 5, 4 * 1e6 * s / 5)  # an encounter costs s^2 / 5, a window (D + s m)^2 / 5 m
+        exact = min(steps // 5 * s**2 / 5, 4 * 1e6 * s / 5)  # a participation costs s^2 / 5, a window (D + s m)^2 / 5 m
         assert exact <= found.epsilon <= exact * (1 + 1e-5) + 1
 
 

@@ -30,9 +30,10 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program import optimum, positions
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
-from lastiterate.numeric.shuffling.schedule import View
-from lastiterate.numeric.subsampling import binomial_tails, poisson, poisson_blocks
-from lastiterate.numeric.subsampling.without_replacement import moved, rate
+from lastiterate.numeric.shuffling.shuffled import View
+from lastiterate.numeric.subsampling import poisson
+from lastiterate.numeric.subsampling.noise_split import moved, rate
+from lastiterate.numeric.subsampling.poisson_blocks import Block
 from lastiterate.symbolic import gaussian, shift_program
 from lastiterate.symbolic.formulas import accounting, divergences, losses, update
 
@@ -112,13 +113,13 @@ def composed(p: Point) -> DominatingPair:
     return DominatingPair(p("D"), (step,))
 
 
-def block(p: Point) -> poisson_blocks.Block | None:
+def block(p: Point) -> Block | None:
     a_run = NoisySGD(4, p("eta"), 1.0, p("K"), 40, batch_size=20, sampling="poisson")
-    return poisson_blocks.block(a_run, StronglyConvex(p("L"), p("m")), 3, -3.0)
+    return poisson._block(a_run, StronglyConvex(p("L"), p("m")), 3, -3.0)
 
 
 def block_low() -> int:
-    return binomial_tails.least_range(3 * 39, Fraction(1, 2), -3.0 - log(2).evalf(), both=True)[0]
+    return poisson.least_range(3 * 39, Fraction(1, 2), -3.0 - log(2).evalf(), both=True)[0]
 
 
 def short(p: Point) -> bool:
@@ -187,9 +188,9 @@ PAIRS = (
     Pair("subsampling.poisson._Sized.expansion", lambda p: p.z + update.moved(p.eta, p.K, p.b),
          lambda p: poisson._Sized(Convex(p("L")), 0, int(p.b)).expansion(run(p), 0, differs=True).ball(exact(p("z"))),
          BALL, wants=lambda p: p.eta * p.L <= 2),
-    Pair("subsampling.without_replacement.moved", lambda p: update.moved(S.One, p.K, p.b),
+    Pair("subsampling.noise_split.moved", lambda p: update.moved(S.One, p.K, p.b),
          lambda p: moved(run(p, "poisson"))),
-    Pair("subsampling.without_replacement.moved (replace)", lambda p: update.sensitivity(S.One, p.K, p.b),
+    Pair("subsampling.noise_split.moved (replace)", lambda p: update.sensitivity(S.One, p.K, p.b),
          lambda p: moved(run(p, "without_replacement"))),
     Pair("subsampling.without_replacement.rate", lambda p: p.b / p.n, lambda p: rate(run(p, "poisson"))),
     Pair("subsampling.poisson_blocks.block",
@@ -292,12 +293,12 @@ PAIRS = (
          lambda p: conversion._value_and_slope(p("alpha"), p("d") / 8, p("x"), p("q"))[1], BALL),
     Pair("accounting.conversion.mixed_rdp", lambda p: accounting.event_mixture(p.x, p.d, p.x + p.y, p.alpha),
          lambda p: conversion.mixed_rdp(p("x"), p("d"), p("x") + p("y"), p("alpha"))),
-    Pair("subsampling.binomial_tails.tail_from", lambda p: accounting.binomial_tail(2 * p.w, p.q, least(p)),
-         lambda p: binomial_tails.tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
+    Pair("subsampling.poisson.tail_from", lambda p: accounting.binomial_tail(2 * p.w, p.q, least(p)),
+         lambda p: poisson.tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
          wants=lambda p: least(p) <= 2 * p.w and accounting.binomial_tail(2 * p.w, p.q, least(p)) < 1),
     Pair("shuffling.oblivious_shifts.pool", lambda p: accounting.log_mean((p.x, p.y, p.D), p.alpha),
          lambda p: float(pool(np.array([p("x"), p("y"), p("D")]), float(p.alpha * (p.alpha - 1) / 2))), FLOAT),
-    Pair("shuffling.schedule.View.composition",
+    Pair("shuffling.shuffled.View.composition",
          lambda p: -(-p.T // (p.n // p.b)) * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
          lambda p: View(run(p, "shuffled"), hoelder(p)).composition(), BALL, wants=lambda p: p.T > 1),
 )  # fmt: skip

@@ -131,7 +131,7 @@ def test_a_constant_schedule_is_a_scalar() -> None:
 def _trivial(case: Case) -> float:
     """The least of composition and one last step from the whole domain, written out."""
     own = 2 * case.eta * case.K / case.b
-    encounters = 1 + (case.T - 1) // case.batches
+    participations = 1 + (case.T - 1) // case.batches
     z = case.D
     match case.kind:
         case "convex":
@@ -143,7 +143,7 @@ def _trivial(case: Case) -> float:
         case _:
             slope = case.L * z ** (case.lam if case.kind == "holder" else 1.0)
             far = z + case.eta * (case.b - 1) / case.b * min(slope, 2 * case.K) + own
-    return min(encounters * own**2, far**2) / case.sigma**2
+    return min(participations * own**2, far**2) / case.sigma**2
 
 
 def test_never_above_composition_or_one_last_step() -> None:

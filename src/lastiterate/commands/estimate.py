@@ -13,7 +13,7 @@ from lastiterate.commands.output import say_json
 from lastiterate.commands.progress import progress
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.bound import Estimate
+    from lastiterate.numeric.estimate import Estimate
     from lastiterate.runtime.constants.record import HolderEstimate
     from lastiterate.runtime.constants.worst_case_constants import WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
@@ -214,7 +214,7 @@ def measured(
 
 def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
     """The conditional number in the setting of Figure 1, over as many steps as were trained."""
-    from lastiterate.numeric.bound import estimate
+    from lastiterate.numeric.estimate import estimate
     from lastiterate.numeric.figures.chien_li_1 import SETTING
     from lastiterate.numeric.published.record import run_of
 
@@ -223,7 +223,7 @@ def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
 
 def _together(found: "HolderEstimate") -> "Estimate | None":
     """As `_carried`, from the constants of the layers; None where some layer has none."""
-    from lastiterate.numeric.bound import estimate
+    from lastiterate.numeric.estimate import estimate
     from lastiterate.numeric.figures.chien_li_1 import SETTING
     from lastiterate.numeric.published.record import run_of
     from lastiterate.runtime.pair_table import Kind

@@ -13,7 +13,7 @@ from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.runtime.pair_table import Kind
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.bound import Estimate
+    from lastiterate.numeric.estimate import Estimate
     from lastiterate.runtime.constants.extreme_value import Extrapolation
     from lastiterate.runtime.constants.record import HolderEstimate
     from lastiterate.runtime.constants.worst_case_constants import WorstCaseConstants

@@ -182,7 +182,7 @@ def test_a_sample_among_a_million_million() -> None:
 
 @pytest.mark.parametrize("batches", ["cyclic", "shuffled"])
 def test_more_batches_than_steps(batches: str) -> None:
-    """One encounter at most, whichever of a million million batches holds the sample."""
+    """One participation at most, whichever of a million million batches holds the sample."""
     run = NoisySGD(5, 1.0, 2.0, 1.0, 10**12, batch_size=1, sampling=batches)
     assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon <= 1.0 * (1 + 1e-9)
     varied = replace(run, noise_std=(2.0, 2.0, 1.0, 2.0, 2.0))

@@ -1,4 +1,4 @@
-"""Known encounters without a loop over the steps, against the taut string over all steps."""
+"""Known participations without a loop over the steps, against the taut string over all steps."""
 
 from math import inf
 
@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.rounding import precision
-from lastiterate.numeric.shift_program.participations import Encounters, MergedPath, cheapest
+from lastiterate.numeric.shift_program.participations import MergedPath, Participations, cheapest
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
 
 @st.composite
-def _programs(draw: st.DrawFn) -> tuple[Encounters, float]:
+def _programs(draw: st.DrawFn) -> tuple[Participations, float]:
     c = draw(st.sampled_from([0.3, 0.9, 0.99, 1.0, 1.03, 1.3]))
     d = c if c <= 1 else draw(st.floats(1.0, c))
     period, count = draw(st.integers(1, 6)), draw(st.integers(1, 6))
@@ -22,17 +22,17 @@ def _programs(draw: st.DrawFn) -> tuple[Encounters, float]:
     gap = draw(st.integers(1, period)) if c <= 1 else period
     steps = last + (gap + (count - 2) * period if count > 1 else 0) + draw(st.integers(0, period - 1))
     D = draw(st.sampled_from([inf, 0.05, 0.3, 1.0, 3.0, 8.0]))
-    return Encounters(arb(c), arb(d), arb(1), 1.0, steps, count, last, gap, period), D
+    return Participations(arb(c), arb(d), arb(1), 1.0, steps, count, last, gap, period), D
 
 
-def _stepwise(met: Encounters) -> tuple[np.ndarray, np.ndarray]:
+def _stepwise(met: Participations) -> tuple[np.ndarray, np.ndarray]:
     """c and s of every step."""
     at = [met.steps - met.before_end(k) for k in range(1, met.count + 1)]
     hit = np.isin(np.arange(met.steps), at)
     return np.where(hit, float(met.d), float(met.c)), np.where(hit, float(met.s), 0.0)
 
 
-def _found(met: Encounters, D: float) -> tuple[float, MergedPath]:
+def _found(met: Participations, D: float) -> tuple[float, MergedPath]:
     with precision():
         cost, path = cheapest(met, D)
         return float(cost), path
@@ -40,7 +40,7 @@ def _found(met: Encounters, D: float) -> tuple[float, MergedPath]:
 
 @given(_programs())
 @settings(max_examples=300)
-def test_the_taut_string_over_all_steps(case: tuple[Encounters, float]) -> None:
+def test_the_taut_string_over_all_steps(case: tuple[Participations, float]) -> None:
     met, D = case
     c, s = _stepwise(met)
     tracked = [0.0]
@@ -52,7 +52,7 @@ def test_the_taut_string_over_all_steps(case: tuple[Encounters, float]) -> None:
 
 @given(_programs())
 @settings(max_examples=300)
-def test_the_path_hides_everything_at_its_cost(case: tuple[Encounters, float]) -> None:
+def test_the_path_hides_everything_at_its_cost(case: tuple[Participations, float]) -> None:
     met, D = case
     c, s = _stepwise(met)
     cost, path = _found(met, D)
@@ -66,10 +66,10 @@ def test_the_path_hides_everything_at_its_cost(case: tuple[Encounters, float]) -
 
 
 def test_a_million_steps_in_few_pieces() -> None:
-    cost, path = _found(Encounters(arb(1), arb(1), arb(1), 1.0, 10**6, 10**4, 1, 100, 100), inf)
+    cost, path = _found(Participations(arb(1), arb(1), arb(1), 1.0, 10**6, 10**4, 1, 100, 100), inf)
     assert cost == pytest.approx(1 + (10**4 - 1) / 100)
     assert len(path.amounts) <= 4
-    cost, _ = _found(Encounters(arb(0.9), arb(0.9), arb(1), 1.0, 10**6, 10, 1, 10**5, 10**5), inf)
+    cost, _ = _found(Participations(arb(0.9), arb(0.9), arb(1), 1.0, 10**6, 10, 1, 10**5, 10**5), inf)
     assert cost == pytest.approx(1.0)  # what was met 100,000 steps ago is forgotten
-    cost, _ = _found(Encounters(arb(1.1), arb(1.1), arb(1), 1.0, 10**6, 10, 1, 10**5, 10**5), 1e-3)
+    cost, _ = _found(Participations(arb(1.1), arb(1.1), arb(1), 1.0, 10**6, 10, 1, 10**5, 10**5), 1e-3)
     assert cost == pytest.approx(1.0, rel=1e-2)  # growth by 1.1^100000 overflows nothing

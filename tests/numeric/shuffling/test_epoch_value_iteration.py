@@ -78,7 +78,7 @@ def test_equal_steps_in_closed_form(c: float) -> None:
             assert getattr(closed, field.name) == pytest.approx(getattr(one_by_one, field.name), rel=1e-12, abs=0)
 
 
-def test_encounters_taken_together_cost_no_less() -> None:
+def test_participations_taken_together_cost_no_less() -> None:
     for c in (0.9, 1.0, 1.05):
         epochs = [merged_alike(c, c, 1.0, 1.0, 40, 40, at) for at in (None, [4, 9, 19, 29, 34, 36, 37, 38, 39])]
         runs = [Shuffled(lambda _k, e=epoch: e, 3, True, 2.0, 2.0, 1.0, 0) for epoch in epochs]  # type: ignore[misc]

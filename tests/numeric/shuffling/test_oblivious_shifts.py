@@ -1,4 +1,4 @@
-"""Shifts that do not look at the order: drifts and their inverses, means over cases, and single encounters."""
+"""Shifts that do not look at the order: drifts and their inverses, means over cases, and single participations."""
 
 from fractions import Fraction
 from math import inf
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.shuffling import oblivious_shifts
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, blind_cost, each_by_itself, pool
+from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, each_by_itself, oblivious_cost, pool
 
 _VALUES = st.lists(st.floats(0, 6).map(lambda power: 10.0**power), min_size=1, max_size=6)
 
@@ -84,8 +84,8 @@ def test_without_a_modulus_only_the_cap_is_known() -> None:
 
 @pytest.mark.parametrize(("steps", "batches"), [(12, 4), (13, 4), (3, 4), (300, 60)])
 @pytest.mark.parametrize("kappa", [0.5, 6.0])
-def test_single_encounters_by_the_closed_form(steps: int, batches: int, kappa: float) -> None:
-    """With g(z) = c z hiding s over an encounter and k free steps costs s^2 / (1 + c^-2 + .. + c^-2k)."""
+def test_single_participations_by_the_closed_form(steps: int, batches: int, kappa: float) -> None:
+    """With g(z) = c z hiding s over a participation and k free steps costs s^2 / (1 + c^-2 + .. + c^-2k)."""
     c, s = 2.0, 0.3
     costs = s**2 / np.cumsum(c ** (-2.0 * np.arange(batches)))
     rest = steps % batches
@@ -98,7 +98,7 @@ def test_single_encounters_by_the_closed_form(steps: int, batches: int, kappa: f
     assert exact <= found <= exact * (1 + 2e-3)
 
 
-def test_composition_pays_for_each_encounter() -> None:
+def test_composition_pays_for_each_participation() -> None:
     assert Epochs(12, 4, 0.5, inf).composition(1.0) == pytest.approx(3 * 0.25)
     assert Epochs(13, 4, 0.5, inf).composition(None) == pytest.approx(4 * 0.25)
     cut = np.log(0.75 + 0.25 * np.exp(0.25))
@@ -111,9 +111,9 @@ def test_windows_that_are_not_looked_at_only_raise_the_cost(
     kappa: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drift, epochs = PowerDrift(0.01, 1.0), Epochs(400, 4, 0.3, 2.0)
-    cost, start = blind_cost(drift, epochs, kappa)
+    cost, start = oblivious_cost(drift, epochs, kappa)
     monkeypatch.setattr(oblivious_shifts, "LONGEST", 10)
-    short, later = blind_cost(drift, epochs, kappa)
+    short, later = oblivious_cost(drift, epochs, kappa)
     assert cost < short < epochs.composition(kappa)
     assert start < later >= 400 - 10 - 4
 
@@ -140,6 +140,6 @@ def test_a_participation_before_the_windows_looked_at_is_not_forgotten(
 ) -> None:
     """It was priced as if the last epoch, which is cut, never met the sample."""
     drift, epochs = PowerDrift(0.001, 0.5, 1.0), Epochs(3 * 50 + 10, 50, 0.3, 0.01)
-    cost, _ = blind_cost(drift, epochs, kappa)
+    cost, _ = oblivious_cost(drift, epochs, kappa)
     monkeypatch.setattr(oblivious_shifts, "LONGEST", 30)
-    assert blind_cost(drift, epochs, kappa)[0] >= cost
+    assert oblivious_cost(drift, epochs, kappa)[0] >= cost

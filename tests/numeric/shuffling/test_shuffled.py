@@ -30,10 +30,9 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.taut_string import taut_string
-from lastiterate.numeric.shuffling.schedule import View
-from lastiterate.numeric.shuffling.shuffled import mean_routes, worst_routes
+from lastiterate.numeric.shuffling.shuffled import View, mean_routes, worst_routes
 
-# One encounter moves an update by 2 eta K / b = 1, and the noise is 1.
+# One participation moves an update by 2 eta K / b = 1, and the noise is 1.
 _RUN = NoisySGD(20, 0.1, 1.0, 5.0, 5, batch_size=1, sampling="shuffled")
 _ASSUMPTIONS: list[Assumption] = [
     *(Smooth(0.3), Convex(1.0), StronglyConvex(1.0, 0.5), Holder(0.5, 0.5), Clipped()),
@@ -60,7 +59,7 @@ def _runs(draw: st.DrawFn) -> tuple[NoisySGD, Assumption]:
 
 def _mean(run: NoisySGD, assumption: Assumption, order: float) -> float:
     worst = worst_routes(run, assumption)[0].pair
-    return min(one.rdp(order) for one in mean_routes(run, assumption, order, worst))
+    return min(one.rdp(order) for one in mean_routes(View(run, assumption), order, worst))
 
 
 @given(_runs(), st.sampled_from([1.1, 2.0, 10.0]))
@@ -115,7 +114,7 @@ def test_every_order_of_a_short_run(assumption: Assumption, D: float) -> None:
 @pytest.mark.parametrize("assumption", _ASSUMPTIONS)
 @pytest.mark.parametrize("D", [inf, 1.5])
 def test_monotone_in_noise_steps_clip_norm_and_diameter(assumption: Assumption, D: float) -> None:
-    # In steps: by whole epochs. A cut epoch is dear: its encounter follows the one before more closely.
+    # In steps: by whole epochs. A cut epoch is dear: its participation follows the one before more closely.
     run = replace(_RUN, steps=17, diameter=D)
     for order in (None, 3.0):
 
@@ -227,7 +226,7 @@ def test_shifts_depend_on_the_order() -> None:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("L", [30.0, 1e9, 1e29])
 def test_epochs_that_grow_beyond_floats(L: float) -> None:
-    """31^200 and more in an epoch: no more than composition, no less than the encounter of the last step."""
+    """31^200 and more in an epoch: no more than composition, no less than the participation of the last step."""
     run = NoisySGD(400, 1.0, 1.0, 1.0, 1000, batch_size=5, sampling="shuffled", diameter=3.0)
     found = bound(run, Smooth(L), order=2.0).epsilon
     assert 2 / 5 * (2 / 5) < found <= 2 * (2 / 5) ** 2 * (1 + 1e-9)
@@ -248,7 +247,7 @@ def test_all_orders_of_a_run_that_is_cut() -> None:
     costs = []
     for places in product(range(3), repeat=3):
         met = np.array([t % 3 == places[t // 3] for t in range(7)])
-        # Linear losses: N(number of encounters, 7) against N(0, 7), a lower bound of each order's cost.
+        # Linear losses: N(number of participations, 7) against N(0, 7), a lower bound of each order's cost.
         costs.append(met.sum() ** 2 / 7)
     worst = bound(run, Convex(1.0)).cost
     assert worst >= max(costs)

@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling import noise_split_affine, noise_split_general
-from lastiterate.numeric.subsampling.noise_split import Shares, approximate_prices
-from lastiterate.numeric.subsampling.without_replacement import moved, rate, same_data, split_windows
+from lastiterate.numeric.subsampling import noise_split_general, windows
+from lastiterate.numeric.subsampling.noise_split import Shares, approximate_prices, rate
+from lastiterate.numeric.subsampling.windows import split_windows
 
 _RUN = NoisySGD(
     6, 0.5, 0.2, 1.0, dataset_size=50, batch_size=5, sampling="without_replacement", diameter=0.5
@@ -21,8 +21,7 @@ _RUN = NoisySGD(
 
 
 def _shares(run: NoisySGD, assumption: Assumption, order: float) -> Shares:
-    program = ShiftProgram(run, assumption)
-    return Shares(program, same_data(run, assumption), moved(run), rate(run), run.adjacency, order)
+    return Shares(run, ShiftProgram(run, assumption), order)
 
 
 def _least(run: NoisySGD, c: float, order: float) -> float:
@@ -49,10 +48,10 @@ def _least(run: NoisySGD, c: float, order: float) -> float:
 def test_straight_windows_are_the_optimum(m: float, order: float) -> None:
     for run in (_RUN, replace(_RUN, noise_std=[0.2, 0.3, 0.15, 0.25, 0.2, 0.4])):
         shares = _shares(run, StronglyConvex(2.0, m), order)
-        [window] = split_windows(shares)
+        [(_, window)] = split_windows(shares)
         least = _least(run, 1 - 0.5 * m, order)
         found = window.pair.rdp(order)
-        whole = window.length == run.steps  # composition, all but for the search's grid
+        whole = window.window == (0, run.steps)  # composition, all but for the search's grid
         assert whole or least * (1 - 3e-3) <= found <= least * (1 + 3e-3)
 
 
@@ -69,18 +68,18 @@ def test_windows_are_feasible(steps: int, noise: float, diameter: float, order: 
     run = replace(_RUN, steps=steps, noise_std=noise, diameter=diameter)
     free = 2 * 0.5 * 1.0 / 5
     shares = _shares(run, assumption, order)
-    for window in split_windows(shares):
-        parts = window.pair.steps
-        assert sum(step.count for step in parts) == window.length
+    for estimate, window in split_windows(shares):
+        parts, length = window.pair.steps, steps - window.window[0]
+        assert sum(step.count for step in parts) == length
         assert all(0 < step.multiplier < noise / free for step in parts)
         spent = sum(step.count * (step.multiplier * free / noise) ** 2 for step in parts)
-        left = window.length - spent
-        assert window.share == pytest.approx(spent / window.length)
-        reach, factor = float(shares.reach[window.length - 1]), 1 - 0.5 * 0.3
+        left = length - spent
+        assert window.share == pytest.approx(spent / length)
+        reach, factor = float(shares.reach[length - 1]), 1 - 0.5 * 0.3
         growth = factor if isinstance(assumption, StronglyConvex) else 1.0
         # With c <= 1 shifts are cheapest all at the end, where c^w reach is left; otherwise all of it is to be hidden.
-        assert window.pair.cost >= (growth**window.length * reach) ** 2 / (left * noise**2) * (1 - 1e-9)
-        assert window.estimate == pytest.approx(window.pair.rdp(order), rel=1e-3)
+        assert window.pair.cost >= (growth**length * reach) ** 2 / (left * noise**2) * (1 - 1e-9)
+        assert estimate == pytest.approx(window.pair.rdp(order), rel=1e-3)
 
 
 def test_steps_are_counted_from_the_last_one() -> None:
@@ -99,17 +98,16 @@ def test_noise_that_is_spent_on_prices_hides_nothing(assumption: Assumption) -> 
     assert (shares.left(whole) == 0).all()
     assert shares.left(whole * 0.6) == pytest.approx(0.64, rel=1e-12)
     assert (shares.left(whole * 0.6) <= 1 - 0.6**2).all()
-    assert shares.window(whole, np.inf, 0.0) is None
+    assert shares.window(whole, np.inf, 0.0) == []
     if shares.contractions is not None:
-        assert noise_split_affine._cost(shares, whole) == np.inf
+        assert windows._cost(shares, whole) == np.inf
         c, noise = 0.5, 0.2
         width = sum(0.64 * (noise / c**k) ** 2 for k in (1, 2, 3))
-        cost = noise_split_affine._cost(shares, whole * 0.6)
+        cost = windows._cost(shares, whole * 0.6)
         assert cost == pytest.approx(float(shares.reach[2]) ** 2 / width, rel=1e-12)
-        found = shares.window(whole * 0.6, cost, 1.5)
-        assert found is not None
-        assert (found.length, found.pair.cost) == (3, cost)
-        assert [(step.count, step.rate) for step in found.pair.steps] == [(3, shares.rate)]
+        [(_, found)] = shares.window(whole * 0.6, cost, 1.5)
+        assert (found.window, found.pair.cost) == ((3, 6), cost)
+        assert [(step.count, step.rate) for step in found.pair.steps] == [(3, rate(_RUN))]
         assert found.share == pytest.approx(0.36)
     else:
-        assert noise_split_general._Search(shares).window(whole, np.zeros(3), 0.0) is None
+        assert noise_split_general._Search(shares).window(whole, np.zeros(3), 0.0) == []

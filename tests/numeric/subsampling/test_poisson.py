@@ -25,9 +25,7 @@ from lastiterate.numeric.lower.line import mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.binomial_tails import least_range, tail_from
-from lastiterate.numeric.subsampling.poisson import _BLOCKS, _DEPTHS, poisson_routes
-from lastiterate.numeric.subsampling.poisson_blocks import block
+from lastiterate.numeric.subsampling.poisson import _BLOCKS, _DEPTHS, _block, least_range, poisson_routes, tail_from
 
 _RUN = NoisySGD(
     200, step_size=0.1, noise_std=0.1, clip_norm=1.0, dataset_size=100, batch_size=5, sampling="poisson", diameter=1.0
@@ -171,8 +169,8 @@ def test_epsilon_delta_uses_an_event_less_likely_than_delta() -> None:
 def test_blocks_of_strongly_convex_steps_contract() -> None:
     """A single batch may be empty, so that no range of sizes contracts; a block does, and the loss converges.
 
-    From below: one encounter moves the iterate by r, on average the runs are q r / (eta m) apart, and the noise adds
-    up to sigma^2 / (2 eta m); mixtures over sizes and encounters are hardly wider than that.
+    From below: one participation moves the iterate by r, on average the runs are q r / (eta m) apart, and the noise
+    adds up to sigma^2 / (2 eta m); mixtures over sizes and participations are hardly wider than that.
     """
     run = replace(_RUN, steps=20_000, dataset_size=1000, batch_size=20)
     routes = {one.route: one for one in poisson_routes(run, StronglyConvex(1.0, 0.5), 4.0)}
@@ -209,7 +207,7 @@ def test_what_is_tracked_from_the_start_may_fail_in_every_block() -> None:
     chances = []
     for width in _BLOCKS:
         blocks = run.steps // width
-        known = block(run, assumption, width, log(delta) - _DEPTHS[1] - log(blocks) - 1)
+        known = _block(run, assumption, width, log(delta) - _DEPTHS[1] - log(blocks) - 1)
         chances += [] if known is None else [blocks * known.chance]
     assert chances
     assert any(failure == pytest.approx(chance, rel=1e-12, abs=0) for chance in chances)
@@ -218,7 +216,7 @@ def test_what_is_tracked_from_the_start_may_fail_in_every_block() -> None:
 def test_a_block_in_numbers() -> None:
     """Its contraction, reach and chance from the range of sizes that it says it is made of."""
     steps, log_chance = 64, log(1e-9)
-    known = block(replace(_RUN, diameter=inf), StronglyConvex(1.0, 0.5), steps, log_chance)
+    known = _block(replace(_RUN, diameter=inf), StronglyConvex(1.0, 0.5), steps, log_chance)
     assert known is not None
     low, high, below = least_range(steps * 99, Fraction(5, 100), log_chance - log(2), both=True)
     largest = least_range(99, Fraction(5, 100), log_chance - log(2 * steps), both=False)
@@ -227,19 +225,19 @@ def test_a_block_in_numbers() -> None:
     assert known.reach == pytest.approx(steps * 0.1 * 1.0 / 5 / (1 - contraction), rel=1e-12)
     assert known.chance == pytest.approx(steps * largest[2] + below, rel=1e-12, abs=0)
     assert (known.steps, known.before) == (steps, 4)
-    narrow = block(replace(_RUN, diameter=0.01), StronglyConvex(1.0, 0.5), steps, log_chance)
+    narrow = _block(replace(_RUN, diameter=0.01), StronglyConvex(1.0, 0.5), steps, log_chance)
     assert narrow is not None
     assert (narrow.reach, narrow.before) == (0.01, 0)
     assert high > low > 0
 
 
 def test_no_block_without_a_contraction_that_is_sure() -> None:
-    assert block(_RUN, StronglyConvex(1.0, 1e-90), 64, log(1e-9)) is None, "no ball tells it from 1"
-    assert block(_RUN, StronglyConvex(1.0, 0.5), 1, log(1e-9)) is None, "a single batch may be empty"
+    assert _block(_RUN, StronglyConvex(1.0, 1e-90), 64, log(1e-9)) is None, "no ball tells it from 1"
+    assert _block(_RUN, StronglyConvex(1.0, 0.5), 1, log(1e-9)) is None, "a single batch may be empty"
 
 
 def test_what_a_block_does() -> None:
-    known = block(_RUN, StronglyConvex(1.0, 0.5), 64, log(1e-9))
+    known = _block(_RUN, StronglyConvex(1.0, 0.5), 64, log(1e-9))
     assert known is not None
     assert 0.95**64 < known.contraction < 1
     assert known.chance <= 2e-9
@@ -251,7 +249,7 @@ def test_what_a_block_does() -> None:
     for size in sizes.T:
         distance = (1 - 0.01 * size) * distance + 0.1 / 5
     assert distance.max() <= min(1.0, known.reach)
-    assert block(_RUN, StronglyConvex(10.0, 0.5), 64, log(1e-9)) is None  # a batch of 20 goes beyond 2 / L
+    assert _block(_RUN, StronglyConvex(10.0, 0.5), 64, log(1e-9)) is None  # a batch of 20 goes beyond 2 / L
 
 
 def test_schedules() -> None:

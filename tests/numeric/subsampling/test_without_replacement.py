@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from lastiterate.numeric.accounting.dominating import step_rdp
-from lastiterate.numeric.bound import bound, estimate
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.rounding import printed_up

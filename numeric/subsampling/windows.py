@@ -1,4 +1,7 @@
-"""Windows of affine steps, e_t(z) = c_t z without the sample that differs: one number decides every share.
+"""The routes that all random batches have: composition, the best window of shifts, and the worst case over batches.
+
+Composition gives all of the noise to the change of the data, the worst case none. In between a window splits it: where
+steps are affine, e_t(z) = c_t z without the sample that differs, one number decides every share.
 
 For given shares the best shifts of a window from tau cost reach^2 / sum v_t / (c_tau .. c_t)^2. With P_t = c_t ..
 c_(T-1) this is B^2 / X, B = P_tau reach, X = sum v_t P_(t+1)^2, so that all windows at once are sums from the end. The
@@ -9,26 +12,31 @@ is the whole, and this is the optimum.
 Source: ours (claims ours/sampled/shares).
 """
 
+from collections import Counter
+from collections.abc import Callable
 from functools import cached_property
 from math import exp, inf, isfinite, log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.subsampling.noise_split import (
-    EPS,
-    KINDS,
-    PriceTable,
-    Shares,
-    SplitWindow,
-    approximate_prices,
-    quantiles,
-)
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
+from lastiterate.numeric.rounding import exact, lower, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.optimum import Optimum, best_window, optimum
+from lastiterate.numeric.shift_program.paths import GeometricPath
+from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.subsampling import noise_split as split
+from lastiterate.numeric.subsampling.noise_split import Shares, Window, moved
+from lastiterate.numeric.subsampling.noise_split_general import curved_windows
 
-__all__ = ["straight_windows"]
+__all__ = ["beside", "composition", "split_windows", "worth_pricing"]
 
 Array = NDArray[np.float64]
 
+_CLOSE = 1.01
+"""Windows are priced with certainty where their estimate is at most so many times what is known."""
+_MOST_KINDS = 256
 _HUGE = 1e100
 _CANDIDATES = 10
 _POLISHED = 64
@@ -40,28 +48,96 @@ _ROUNDS = 4
 _BISECTIONS = 18
 
 
-def straight_windows(shares: Shares) -> list[SplitWindow]:
+def composition(run: NoisySGD) -> Candidate:
+    """All steps, each with all of its noise. Beyond 256 kinds of steps, multipliers are rounded down to so many."""
+    alike = Counter((run.step_size_at(t), run.noise_std_at(t)) for t in range(1 if run.constant else run.steps))
+    counts: Counter[float] = Counter()
+    for (step_size, noise), count in alike.items():
+        multiplier = lower(exact(noise) / (exact(step_size) * exact(moved(run))))
+        counts[multiplier] += run.steps if run.constant else count
+    multipliers = np.sort(np.array(list(counts)))
+    nodes = multipliers
+    if len(nodes) > _MOST_KINDS:
+        nodes = np.geomspace(multipliers[0], multipliers[-1], _MOST_KINDS)
+        nodes[0] = multipliers[0]
+    below = nodes[np.searchsorted(nodes, multipliers, side="right") - 1]
+    rounded: Counter[float] = Counter()
+    for multiplier, node in zip(multipliers.tolist(), below.tolist(), strict=True):
+        rounded[node] += counts[multiplier]
+    pair = DominatingPair(0.0, split.sampled_steps(run, dict(sorted(rounded.items()))))
+    return Candidate("composition", run.scheme.claim, (0, run.steps), pair, share=1.0)
+
+
+def beside(
+    shares: Shares, surely: float, bounded: Callable[[Candidate], Candidate] = lambda one: one, *, every: bool
+) -> list[Candidate]:
+    """The best window of shifts, and worst batches.
+
+    Args:
+        shares: of the run.
+        surely: Renyi epsilon that is known; what cannot be less is left out.
+        bounded: what makes a bound of a candidate.
+        every: whether nothing is to be left out.
+    """
+    order, program = shares.order, shares.program
+    found = [bounded(one) for one in worth_pricing(shares, surely, every=every)]
+    if every or not min([surely, *(one.rdp(order) for one in found)]) <= order / 2 * program.least():
+        found += [bounded(one) for one in _worst_batches(shares.run, program)]
+    return found
+
+
+def worth_pricing(shares: Shares, surely: float, *, every: bool) -> list[Candidate]:
+    """The best window of shifts, if it may be less than what is known. Arguments as `beside`."""
+    found = split_windows(shares) if every or shares.least() < surely else []
+    return [one for estimate, one in found if every or estimate < surely * _CLOSE]
+
+
+def _worst_batches(run: NoisySGD, program: ShiftProgram) -> list[Candidate]:
+    """The bound for batches that may all hold the sample; the program is of the last steps of the run."""
+    if not program.initial:
+        found = optimum(program)
+    else:
+        line = program.expansion(0).affine_on(program.diameter)
+        best = None if line is None else best_window(*line, program.diameter, program.steps)
+        if line is None or best is None:
+            return []
+        first, ratio = float(best.lam / line[0]), float(1 / line[0])
+        path = GeometricPath(run.steps - best.length, program.diameter, first, ratio, best.length)
+        found = Optimum(best.cost / exact(program.noise_at(0)) ** 2, path, "closed form")
+    window, pair = (found.path.start, run.steps), DominatingPair(upper(found.cost))
+    return [Candidate("worst batches", run.scheme.claim, window, pair, optimum=found, share=0.0)]
+
+
+def split_windows(shares: Shares) -> list[Window]:
+    """The best window found, or none where nothing bounds how far apart the runs are."""
+    if not isfinite(float(shares.reach.max())) or not shares.reach[0] > 0:
+        return []
+    found = _straight_windows(shares) if shares.contractions is not None else curved_windows(shares)
+    return sorted(found, key=lambda one: one[0])[:1]
+
+
+def _straight_windows(shares: Shares) -> list[Window]:
     """The best window of one share for all steps, where steps are alike, and the best of a share for each step."""
     search = _Search(shares)
-    found = [search.one_share()]
+    found = search.one_share()
     table = shares.wide
     for _ in range(3):
         chosen = search.balance(table)
         if chosen is None:
             break
         multipliers = table.multiplier[chosen]
-        if len(np.unique(chosen)) <= KINDS:
-            found.append(shares.window(multipliers, _cost(shares, multipliers), float(table.price[chosen].sum())))
+        if len(np.unique(chosen)) <= split.KINDS:
+            found += shares.window(multipliers, _cost(shares, multipliers), float(table.price[chosen].sum()))
         table = shares.table(_fewer(table.multiplier, chosen))
-    known = [window for window in found if window is not None]
-    if not known:
+    if not found:
         return []
-    best = min(known, key=lambda one: one.estimate)
-    if best.length > _POLISHED or shares.period > 1:
-        return known
-    lengths = {*range(1, _SHORT + 1), *range(best.length - 2, best.length + 3)}
-    polished = [search.polish(length) for length in sorted(lengths) if 0 < length <= len(search.growth)]
-    return known + [window for window in polished if window is not None]
+    best = shares.run.steps - min(found, key=lambda one: one[0])[1].window[0]
+    if best > _POLISHED or shares.period > 1:
+        return found
+    for length in sorted({*range(1, _SHORT + 1), *range(best - 2, best + 3)}):
+        if 0 < length <= len(search.growth):
+            found += search.polish(length)
+    return found
 
 
 def _fewer(nodes: Array, chosen: NDArray[np.int64]) -> Array:
@@ -69,8 +145,8 @@ def _fewer(nodes: Array, chosen: NDArray[np.int64]) -> Array:
     used = np.unique(chosen)
     if len(used) <= 3:
         low, high = max(int(used[0]) - 1, 0), min(int(used[-1]) + 1, len(nodes) - 1)
-        return np.geomspace(nodes[low], nodes[high], 2 * KINDS + 1)
-    return quantiles(nodes, chosen)
+        return np.geomspace(nodes[low], nodes[high], 2 * split.KINDS + 1)
+    return split.quantiles(nodes, chosen)
 
 
 def _cost(shares: Shares, multipliers: Array) -> float:
@@ -81,10 +157,10 @@ def _cost(shares: Shares, multipliers: Array) -> float:
         growth = np.maximum(np.cumprod(shares.contractions[:count][::-1]), 1 / _HUGE)  # a larger growth costs more
         left = shares.left(multipliers)[::-1]
         terms = left * (shares.noise[:count][::-1] / growth) ** 2
-        width = float(np.minimum(terms, _HUGE).sum()) * (1 - (4 * count + 32) * EPS)
+        width = float(np.minimum(terms, _HUGE).sum()) * (1 - (4 * count + 32) * split.EPS)
     if not width > 0:
         return inf
-    return float(shares.reach[count - 1]) ** 2 / width * (1 + 8 * EPS)
+    return float(shares.reach[count - 1]) ** 2 / width * (1 + 8 * split.EPS)
 
 
 class _Search:
@@ -118,8 +194,8 @@ class _Search:
         nu = self.shares.order / 2 * min(float(self.drop[at]) / max(float(x[at]), 1e-300), 1e150) ** 2
         return at + 1, float(totals[at]), nu
 
-    def one_share(self) -> SplitWindow | None:
-        """The best share that is the same for all steps, None where steps differ; sets where to look on."""
+    def one_share(self) -> list[Window]:
+        """The best share that is the same for all steps, none where steps differ; sets where to look on."""
         shares, low, high, best = self.shares, 0.0, 1.0, (inf, 0.5, 1)
         for _ in range(_ROUNDS):
             for beta in np.linspace(low, high, _CANDIDATES + 2)[1:-1].tolist():
@@ -132,12 +208,12 @@ class _Search:
             low, high = max(0.0, best[1] - width), min(1.0, best[1] + width)
             self._shorten(max(int(min(best[0] / shares.wide.price[-1], 1e9)) + 2, best[2]))
         if not shares.program.run.constant:
-            return None
+            return []
         multipliers = np.full(best[2], float(shares.most[0]) * best[1] ** 0.5)
-        toll = float(approximate_prices(shares.rate, multipliers[:1], shares.adjacency, shares.order)[0])
+        toll = float(shares.prices(multipliers[:1])[0])
         return shares.window(multipliers, _cost(shares, multipliers), toll * best[2])
 
-    def balance(self, table: PriceTable) -> NDArray[np.int64] | None:
+    def balance(self, table: split.PriceTable) -> NDArray[np.int64] | None:
         """Vertices of the table for the steps of the best window, the last step first."""
         count = len(self.growth)
         most = self.shares.most[:count]
@@ -173,9 +249,9 @@ class _Search:
         spread = np.geomspace(shares.wide.multiplier[0], shares.wide.multiplier[-1], _FINE_NODES)
         whole = shares.most[:_POLISHED] * (1 - 1e-9)  # of steps that pay for hardly any shift
         nodes = np.unique(np.concatenate([spread, whole]))
-        return nodes, approximate_prices(shares.rate, nodes, shares.adjacency, shares.order)
+        return nodes, shares.prices(nodes)
 
-    def polish(self, length: int) -> SplitWindow | None:
+    def polish(self, length: int) -> list[Window]:
         """The window of this length with each step's share the best beside all others', from equal shares."""
         shares = self.shares
         nodes, prices = self._fine
@@ -186,10 +262,10 @@ class _Search:
             kept = np.maximum(1 - (nodes / most[:, None]) ** 2, 0.0) * self.weight[:length, None]
             chosen = _descend(toll, kept, chosen, shares.order / 2 * float(self.drop[length - 1]) ** 2)
             if not np.isfinite(toll[np.arange(length), chosen]).all():
-                return None
-            if len(np.unique(chosen)) <= KINDS:
+                return []
+            if len(np.unique(chosen)) <= split.KINDS:
                 break
-            fewer = quantiles(nodes, chosen)
+            fewer = split.quantiles(nodes, chosen)
             chosen, prices = np.searchsorted(fewer, nodes[chosen], side="right") - 1, prices[np.isin(nodes, fewer)]
             nodes = fewer
         multipliers = nodes[chosen]

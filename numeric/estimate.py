@@ -1,0 +1,40 @@
+"""What a bound would be if measured constants were true."""
+
+from dataclasses import dataclass
+
+from lastiterate.numeric.bound import PrivacyLoss, solved
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.run import NoisySGD, described_run
+
+__all__ = ["Estimate", "estimate"]
+
+
+@dataclass(frozen=True)
+class Estimate(PrivacyLoss):
+    """The same numbers from *measured* constants: no bound, but what would be one if the measurement were true."""
+
+    conditional_on: str = ""
+
+    def __str__(self) -> str:
+        """The numbers, said to be an estimate, and on what they are conditional."""
+        return f"an estimate, not a bound: {super().__str__()}, conditional on {self.conditional_on}"
+
+    def as_dict(self) -> dict[str, object]:
+        return super().as_dict() | {"conditional_on": self.conditional_on}
+
+
+def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
+    """What `bound` would say if the measured constants were true; typed as an estimate. Arguments as there.
+
+    Raises:
+        InputError: as `bound`, or ``measured`` is not a `Measured`.
+    """
+    if not isinstance(measured, Measured):
+        raise InputError(
+            f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
+            "for an assumption that is proved or assumed call bound(run, assumption, ...)."
+        )
+    described_run("estimate", run)
+    found = solved(run, measured.assumption, order, delta)
+    return Estimate(run, measured.assumption, *found, conditional_on=measured.conditional_on)
