@@ -89,7 +89,7 @@ def _curve(
         return claimed_at(name, setting, assumption)
 
     shade = paler(COLORS[color]) if pale else COLORS[color]
-    return Curve(name, label, tuple(steps), _values(theorem, steps), status, shade, line, width, COLORS[color])
+    return Curve(name, label, tuple(steps), _values(theorem, steps), status, shade, line, width)
 
 
 def _ours(name: str, label: str, steps: Sequence[int], assumption: Assumption, color: str) -> Curve:

@@ -1,11 +1,10 @@
 """Drawing of figures with matplotlib, and writing of a PNG beside its CSV.
 
-Panels stand from left to right, names at the curves or in a legend beside them, a note below.
+Panels stand from left to right, the legend beside them, a note below.
 """
 
 import io
-from collections.abc import Iterator, Sequence
-from math import ceil, log, log10
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
@@ -20,52 +19,32 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "write_figure"]
 
-_LABEL: Final = 0.052
-_SECOND_LINE: Final = 0.03
-"""Height of a label at the right edge and of what a second line adds to it, as shares of the height of the axes."""
 _PLAIN: Final = 100.0
 """A logarithmic axis over less than this ratio is marked in plain numbers at 1, 2 and 5."""
-_HIGH: Final = 0.93
-"""Height at which a curve that leaves the axes is labelled, as a share of that of the axes."""
 _PAD: Final = 0.025
+_WORDS: Final = 40
+"""Letters in a line of the legend."""
 _INK: Final = "#444444"
-_LETTERS: Final = 18
+_LETTERS: Final = 17
 """Letters of the note in an inch."""
-
-# In inches.
-_LEFT, _APART, _BELOW, _ABOVE, _LINE, _HEIGHT = 0.72, 0.1, 0.62, 0.45, 0.135, 3.85
-_WIDTHS: Final = {1: 5.6, 2: 4.3, 3: 3.7}
-_LEGEND: Final = 3.0
-_ROW: Final = 0.185
-_SAMPLE: Final = 0.42
-_LETTER: Final = 0.0635
+_WIDTHS: Final = {1: 5.9, 2: 4.7, 3: 4.1}
+_LEGEND, _HEIGHT, _LINE = 3.0, 4.9, 0.135  # in inches, as the widths
 
 
 def draw(figure: Figure) -> "Canvas":
-    """Draw the curves, each named beside its right end or in the legend."""
+    """Draw the panels, and beside them the curves by what their numbers are."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
-    count, margin = len(figure.panels), _margin(figure)
-    width = _WIDTHS.get(count, 3.3)
-    beside = _LEGEND if figure.legend else 0.75 + _LETTER * max(_longest(curve.caption) for curve in figure.curves)
-    whole = margin + count * width + (count - 1) * (margin + _APART) + beside
-    note = "\n".join(fill(line, int(_LETTERS * whole)) for line in figure.note.strip().split("\n"))
-    below = _BELOW + _LINE * (note.count("\n") + 1)
-    above = _ABOVE + (0.2 if any(panel.title for panel in figure.panels) else 0.0)
-    high = below + _HEIGHT + above
-    canvas = Canvas(figsize=(whole, high))
+    wide = len(figure.panels) * _WIDTHS.get(len(figure.panels), 3.7) + _LEGEND
+    note = "\n".join(fill(line, int(_LETTERS * wide)) for line in figure.note.strip().split("\n"))
+    canvas = Canvas(figsize=(wide, _HEIGHT + _LINE * (note.count("\n") + 1)), layout="constrained")
     FigureCanvasAgg(canvas)
-    for place, panel in enumerate(figure.panels):
-        left = margin + place * (width + margin + _APART)
-        axes = canvas.add_axes((left / whole, below / high, width / whole, _HEIGHT / high))
+    for axes, panel in zip(canvas.subplots(1, len(figure.panels), squeeze=False)[0], figure.panels, strict=True):
         _fill(axes, panel)
-        if not figure.legend:
-            _name(axes, panel)
-    canvas.text(margin / whole, 1 - 0.12 / high, figure.title, fontsize=11, va="top", ha="left")
-    canvas.text(0.12 / whole, 0.08 / high, note, fontsize=7.5, color=_INK, va="bottom", ha="left")
-    if figure.legend:
-        _legend(canvas, figure, high - above)
+    canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=11)
+    canvas.supxlabel(note, x=0.01, ha="left", fontsize=7.5, color=_INK)
+    _legend(canvas, figure)
     return canvas
 
 
@@ -90,17 +69,6 @@ def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
             f"A figure needs a folder that can be written, got out={folder} ({error.strerror}); name another."
         ) from None
     return png, data
-
-
-def _margin(figure: Figure) -> float:
-    """Room for the numbers and the name of a vertical axis, in inches."""
-    least = (10 ** ceil(log10(panel.bottom)) for panel in figure.panels if panel.bottom > 0)
-    longest = max(len(text) for text in (*(f"{panel.top:,.0f}" for panel in figure.panels), *map(_number, least)))
-    return _LEFT + _LETTER * max(longest - 4, 0)
-
-
-def _longest(text: str) -> int:
-    return max(len(line) for line in text.split("\n"))
 
 
 def _fill(axes: "Axes", panel: Panel) -> None:
@@ -151,14 +119,6 @@ def _number(value: float) -> str:
     return f"{value:,.10g}"
 
 
-def _share(panel: Panel, value: float) -> float:
-    """Position of a value on the vertical axis, as a share of its height from below."""
-    if panel.bottom <= 0:
-        return min(value / panel.top, 1.0)
-    inside = min(max(value, panel.bottom), panel.top)
-    return log(inside / panel.bottom) / log(panel.top / panel.bottom)
-
-
 def _look(curve: Curve, color: str = "") -> dict[str, Any]:
     return {
         "color": color or curve.color,
@@ -170,20 +130,17 @@ def _look(curve: Curve, color: str = "") -> dict[str, Any]:
     }
 
 
-def _legend(canvas: "Canvas", figure: Figure, top: float) -> None:
-    """Styles under what their numbers are, then the colours of the members; ``top`` in inches from below."""
+def _legend(canvas: "Canvas", figure: Figure) -> None:
+    """Styles under what their numbers are, in bold, then the colours of the members."""
     from matplotlib.lines import Line2D
 
-    width, height = canvas.get_size_inches()
-    left, row = width - _LEGEND + 0.12, top
-    for place, (text, look) in enumerate(_entries(figure)):
-        row -= _ROW if look or not place else 1.5 * _ROW
-        if look:
-            ends = [(left + part * _SAMPLE) / width for part in (0.0, 0.5, 1.0)]
-            canvas.add_artist(Line2D(ends, [row / height] * 3, markevery=[1], **look))
-        indent = _SAMPLE + 0.1 if look else 0.0
-        weight = "normal" if look else "bold"
-        canvas.text((left + indent) / width, row / height, text, fontsize=8, fontweight=weight, va="center")
+    entries = list(_entries(figure))
+    samples = [Line2D([], [], **(look or {"linestyle": "none"})) for _, look in entries]
+    legend = canvas.legend(
+        samples, [text for text, _ in entries], loc="outside right upper", fontsize=8, frameon=False, handlelength=3
+    )
+    for text, (_, look) in zip(legend.get_texts(), entries, strict=True):
+        text.set_fontweight("normal" if look else "bold")
 
 
 def _entries(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -193,61 +150,9 @@ def _entries(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
         if seen:
             yield status, {}
         for label, curve in reversed(seen.items()):
-            yield label, _look(curve, _INK if curve.of else "")
+            yield fill(label, _WORDS), _look(curve, _INK if curve.of else "")
     members = {curve.of: curve.color for curve in figure.curves if curve.of}
     if members:
         yield figure.members, {}
     for member, color in members.items():
         yield member, {"color": color, "linewidth": 4, "solid_capstyle": "butt"}
-
-
-def _name(axes: "Axes", panel: Panel) -> None:
-    """Write each label at the right edge, or inside where its curve leaves the axes."""
-    beside = [curve for curve in panel.curves if curve.y[-1] <= panel.top or curve.y[0] > panel.top]
-    ends = [_share(panel, curve.y[-1]) for curve in beside]
-    sizes = [_LABEL + _SECOND_LINE * curve.caption.count("\n") for curve in beside]
-    style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction", "annotation_clip": False}
-    for curve, end, place in zip(beside, ends, _spread(ends, sizes), strict=True):
-        ink = curve.ink or curve.color
-        above = curve.y[-1] > panel.top
-        leader = {"arrowstyle": "-", "color": ink, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
-        axes.annotate(
-            f"{curve.caption}: {curve.y[-1]:.3g} ↑" if above else curve.caption,
-            xy=(1.005, end), xytext=(1.06, place), color=ink, fontsize=8, va="center",
-            arrowprops=None if above else leader, **style,
-        )  # fmt: skip
-    for curve in panel.curves:
-        if curve not in beside:
-            k = next(k for k, y in enumerate(curve.y) if y > _HIGH * panel.top)
-            share = (_HIGH * panel.top - curve.y[k - 1]) / (curve.y[k] - curve.y[k - 1])
-            there = curve.x[k - 1] + share * (curve.x[k] - curve.x[k - 1])
-            axes.text(there / 1.06, 0.985 * panel.top, curve.caption, color=curve.color, fontsize=8,
-                      ha="right", va="top")  # fmt: skip
-
-
-def _spread(ends: Sequence[float], sizes: Sequence[float]) -> list[float]:
-    """Places near ``ends``, in the same order, so that labels of these sizes do not touch, inside the axes if they fit.
-
-    >>> [round(place, 3) for place in _spread([0.5, 0.5, 0.9], [0.05, 0.05, 0.1])]
-    [0.475, 0.525, 0.9]
-    """
-    groups: list[tuple[list[int], float]] = []  # the members of a group of touching labels, and its middle
-
-    def height(members: Sequence[int]) -> float:
-        return sum(sizes[k] for k in members)
-
-    for i in sorted(range(len(ends)), key=lambda i: ends[i]):
-        members, middle = [i], ends[i]
-        while groups and middle - height(members) / 2 < groups[-1][1] + height(groups[-1][0]) / 2:
-            members = groups.pop()[0] + members
-            half, edge = height(members) / 2, min(sizes) / 2
-            middle = sum(ends[k] for k in members) / len(members)
-            middle = min(max(middle, half - edge), 1 - half + edge)
-        groups.append((members, middle))
-    places = [0.0] * len(ends)
-    for members, middle in groups:
-        below = middle - height(members) / 2
-        for i in members:
-            places[i] = below + sizes[i] / 2
-            below += sizes[i]
-    return places

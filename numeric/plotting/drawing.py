@@ -10,10 +10,6 @@ from math import isnan, nan
 __all__ = ["Curve", "Figure", "Panel", "Status", "table"]
 
 
-_LINE = 44
-"""More letters than this beside a curve take two lines."""
-
-
 class Status(StrEnum):
     """Status of the numbers of a curve, as the legend and the CSV state it."""
 
@@ -33,14 +29,13 @@ class Curve:
 
     Attributes:
         name: what the curve is, in the CSV.
-        label: what is written beside it or in the legend.
+        label: what the legend calls it.
         x: iterations T, or places on the horizontal axis of the panel, shape (k,), increasing.
         y: Rényi epsilon at the order of the panel, or what its vertical axis says, shape (k,).
         status: what the numbers are.
         color: any colour of matplotlib.
         line: "-", "--", ":" or "-."; "" for markers alone, whose bands are drawn as bars.
         width: in points.
-        ink: colour of the label where the line itself is too pale to read.
         marker: a marker of matplotlib at every place, or "".
         low: lower end of a band, shape (k,), or ().
         high: upper end of a band, shape (k,), or ().
@@ -56,19 +51,10 @@ class Curve:
     color: str = "#000000"
     line: str = "-"
     width: float = 1.6
-    ink: str = ""
     marker: str = ""
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     of: str = ""
-
-    @property
-    def caption(self) -> str:
-        """The label, and what the numbers are where they are no upper bound."""
-        if self.status is Status.BOUND:
-            return self.label
-        between = " " if len(self.label) + len(self.status) < _LINE else "\n"
-        return f"{self.label}{between}({self.status})"
 
 
 @dataclass(frozen=True)
@@ -77,8 +63,7 @@ class Panel:
 
     Attributes:
         curves: drawn in this order.
-        top: upper end of the vertical axis. Without a legend, curves that leave it are named where they do, and those
-            above it altogether are named with their last value.
+        top: upper end of the vertical axis; curves may leave it.
         order: the Rényi order of every curve; nan where there is none.
         across: what the horizontal axis shows.
         upward: what the vertical axis shows; Rényi epsilon at ``order`` if left out.
@@ -117,11 +102,6 @@ class Figure:
     def curves(self) -> tuple[Curve, ...]:
         """Those of all panels."""
         return tuple(curve for panel in self.panels for curve in panel.curves)
-
-    @property
-    def legend(self) -> bool:
-        """Whether a legend stands beside the axes; otherwise each curve is named at its right end."""
-        return len(self.panels) > 1 or any(curve.of for curve in self.curves)
 
 
 def table(figure: Figure) -> str:

@@ -71,12 +71,12 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
 
 def _evaluated(
     name: str, label: str, steps: Sequence[int], known: dict[str, float], color: str, line: str, status: Status,
-    width: float = 1.6, ink: str = "",
+    width: float = 1.6,
 ) -> Curve:  # fmt: skip
     assumption = Holder(known["L"], known["lam"]) if known else Clipped()
     values = tuple(claimed_at(name, {**SETTING, "T": T}, assumption) for T in steps)
     full = f"{name} lambda={known['lam']:g}" if known else name
-    return Curve(full, label, tuple(steps), values, status, color, line, width, ink)
+    return Curve(full, label, tuple(steps), values, status, color, line, width)
 
 
 def _estimated(name: str, label: str, steps: Sequence[int], measured: Measured, color: str, line: str = "--") -> Curve:

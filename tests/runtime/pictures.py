@@ -11,12 +11,13 @@ def assert_inside(figure: Figure) -> None:
     picture = draw(figure)
     picture.canvas.draw()
     renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]
-    for text in picture.texts:
+    texts = [*picture.texts, *picture.legends[0].get_texts()]
+    for text in texts:
         box = text.get_window_extent(renderer)
         assert box.x0 >= 0, text
         assert box.x1 <= picture.bbox.x1, text
         assert box.y0 >= 0, text
-    words = {text.get_text() for text in picture.texts}
+    words = {text.get_text().replace("\n", " ") for text in texts}
     for curve in figure.curves:
         assert {curve.label, str(curve.status)} <= words
         assert not curve.of or curve.of in words

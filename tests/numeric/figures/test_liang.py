@@ -31,7 +31,6 @@ def test_the_status_of_a_printed_theorem_is_its_verdict(first: dict[str, Curve],
     for curve in printed:
         usable = THEOREMS[curve.name].usable
         assert curve.status is (Status.BOUND if usable else Status.REFUTED)
-        assert usable or "refuted" in curve.caption
     assert fifth["naive"].status is Status.REFUTED
 
 
