@@ -15,6 +15,7 @@ Random batches are taken to meet the sample in every step.
 Source: claims ours/cyclic/last_step, chien_li/theorem_3_1/composition and chien_li/remarks_3_1/last_step.
 """
 
+from collections.abc import Iterator
 from math import isfinite
 
 import numpy as np
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.expansion import ULPS
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
@@ -34,8 +36,9 @@ __all__ = ["fallback_route", "fixed_routes", "plain_optimum", "worst_position"]
 
 Array = NDArray[np.float64]
 
-_UP, _SLACK = 1 + 3e-14, 1 + 1e-9
-"""Above the float errors of an expansion, and of a sum over a run."""
+_EPS = float(np.finfo(float).eps)
+_UP = 1 + 2 * ULPS * _EPS
+"""Above the float error of an expansion."""
 
 
 def fixed_routes(
@@ -119,15 +122,23 @@ def _composed(programs: list[ShiftProgram]) -> Array:
 
 
 def _moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:
-    """What the path of one place costs at each place, moved to where the sample is met; rounded up.
+    """What the path of one place costs at each place, moved to where the sample is met; rounded up."""
+    spent = np.zeros(len(programs))
+    for t, shift in enumerate(_moved_shifts(programs, place, path)):
+        spent += (shift / programs[0].noise_at(t)) ** 2
+    return np.asarray(spent * (1 + (programs[0].steps + 8) * _EPS))  # a term is off by 3 units, the sum by one a term
 
-    The distance there is at least what the runs can be apart, and every shift a hair longer than floats say.
+
+def _moved_shifts(programs: list[ShiftProgram], place: int, path: Shifts) -> Iterator[Array]:
+    """The shifts of each step, at each place.
+
+    The distance at each time is at least what the runs can be apart, so that what is left after the shifts is too.
     """
     first, epoch = programs[0], programs[0].run.batches
     steps, places = first.steps, np.arange(len(programs))
     goal = _states(programs[place], path)
     ahead = (place - places) % epoch
-    z, spent = np.zeros(len(programs)), np.zeros(len(programs))
+    z = np.zeros(len(programs))
     for t in range(steps):
         met = t % epoch
         image = programs[(met + 1) % len(programs)].expansion(t).value(z)
@@ -137,9 +148,7 @@ def _moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:
         wanted = goal[np.minimum(t + 1 + ahead, steps)]
         z = np.minimum(np.minimum(image, wanted), first.diameter)
         with np.errstate(invalid="ignore"):
-            shift = np.where(wanted < first.diameter, image - z, 0.0)
-        spent += (shift / first.noise_at(t)) ** 2
-    return np.asarray(spent * _SLACK)
+            yield np.where(wanted < first.diameter, image - z, 0.0)
 
 
 def _states(program: ShiftProgram, path: Shifts) -> Array:

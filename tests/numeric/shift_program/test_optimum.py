@@ -2,12 +2,15 @@
 
 from math import inf
 
+import numpy as np
 import pytest
 
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import upper
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program import positions
 from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.positions import plain_optimum, worst_position
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
@@ -53,3 +56,21 @@ def test_the_worst_position_is_that_of_all(assumption: Assumption, step_size: li
     program, found = worst_position(run, assumption)
     assert upper(found.cost) == pytest.approx(max(every), rel=1e-7)
     assert every[program.position] == pytest.approx(max(every), rel=1e-7)
+
+
+@pytest.mark.parametrize("assumption", [Holder(1.0, 0.5), Smooth(20.0), Clipped(), Convex(1.0)], ids=str)
+def test_a_path_that_is_moved_costs_no_more_than_is_said(assumption: Assumption) -> None:
+    """Floats fall short of an expansion by a few units in the last place; steep ones make real distances of them."""
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        steps = [float(eta) for eta in rng.uniform(0.02, 0.1, 23)]
+        noise = [float(std) for std in rng.uniform(0.5, 1.5, 23)]
+        run = NoisySGD(23, steps, noise, 1.0, 5, batch_size=1, sampling="cyclic", diameter=float(rng.uniform(0.1, 1)))
+        programs = [ShiftProgram(run, assumption, place) for place in range(5)]
+        path = optimum(programs[2]).path
+        said = positions._moved(programs, 2, path)
+        shifts = np.array(list(positions._moved_shifts(programs, 2, path)))
+        for place, program in enumerate(programs):
+            start = max(path.start - (2 - place) % 5, 0)
+            moved = Path(start, float(program.tracked[start]), shifts[start:, place])
+            assert upper(program.cost(moved)) <= said[place]
