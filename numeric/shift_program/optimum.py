@@ -168,7 +168,7 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         if periodic is None:
             return _searched(program), False
         exactly = (program.expansion(met[0] + k).affine_on(program.diameter) for k in (0, 1))
-        # Not all starts are tried, and a path a fraction of a percent cheaper may be missed: value iteration bounds it.
+        # Of very many starts not all are tried: value iteration bounds what may be missed.
         return periodic if all(line is not None for line in exactly) else periodic + _searched(program), False
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
     found: list[Optimum] = []

@@ -167,10 +167,9 @@ def _floats(met: Participations, j: NDArray[np.int64], D: float) -> Array:
         top_x, top_h = width(w), height(j) + c**w * D
         zero = np.zeros_like(w)
         points = [(zero, zero)]
-        points += [
-            (np.where(j >= k, width(place(np.maximum(k, 1))), 0.0), np.where(j >= k, height(k), 0.0))
-            for k in (np.ones_like(j), np.full_like(j, 2), j)
-        ]
+        for k in (np.ones_like(j), np.full_like(j, 2), j):
+            before = (k > 0) & (k <= j) & (place(np.maximum(k, 1)) < w)
+            points.append((np.where(before, width(place(np.maximum(k, 1))), 0.0), np.where(before, height(k), 0.0)))
         best = np.full(len(w), np.inf)
         for size in range(4):
             for chosen in combinations((1, 2, 3), size):

@@ -49,9 +49,7 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
         known = {"L": constant, "lam": lam}
         words = f"$\\lambda$ = {lam:g}, $L$ = {constant:.3f}"
         curves.append(
-            _evaluated(
-                "chien_li_3_7", f"{words}: Theorem 3.7", steps, known, paler(shade), "-", Status.ESTIMATE, 4.0, shade
-            )
+            _evaluated("chien_li_3_7", f"{words}: Theorem 3.7", steps, known, paler(shade), "-", Status.ESTIMATE, 4.0)
         )
         ours.append(_estimated(f"shift_holder lambda={lam:g}", f"{words}: ours", steps, uniform.holder(lam), shade))
     joined = uniform.envelopes[Kind.SAMPLE].join(logarithmic.envelopes[Kind.SAMPLE])

@@ -17,7 +17,7 @@ from lastiterate.numeric.shift_program.taut_string import taut_string
 def _programs(draw: st.DrawFn) -> tuple[Participations, float]:
     c = draw(st.sampled_from([0.3, 0.9, 0.99, 1.0, 1.03, 1.3]))
     d = c if c <= 1 else draw(st.floats(1.0, c))
-    period, count = draw(st.integers(1, 6)), draw(st.integers(1, 6))
+    period, count = draw(st.integers(1, 6)), draw(st.integers(1, 40 if c <= 1 else 6))
     last = draw(st.integers(1, period))
     gap = draw(st.integers(1, period)) if c <= 1 else period
     steps = last + (gap + (count - 2) * period if count > 1 else 0) + draw(st.integers(0, period - 1))
