@@ -1,4 +1,4 @@
-"""From a claim to its report: every check, the misprint, and every mutant."""
+"""From a claim to its report: every check, the misprint, every mutant, and the near misses of what holds."""
 
 from dataclasses import replace
 from time import perf_counter
@@ -6,6 +6,7 @@ from typing import Any
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.possible import impossible
+from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.verdict import (
     ClaimReport,
     Outcome,
@@ -21,6 +22,8 @@ __all__ = ["decide"]
 def decide(claim: Claim) -> ClaimReport:
     """Decide a claim and all its mutants, here and now; `runner.run` adds the cache and the workers.
 
+    Near misses are made of the checks that hold: of one that does not, they would say nothing.
+
     Never raises for what a claim holds: an engine that fails is recorded as an error of its check.
     """
     started = perf_counter()
@@ -31,6 +34,8 @@ def decide(claim: Claim) -> ClaimReport:
         outcomes = tuple(decide_check(check, claim.assumptions) for check in claim.checks)
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
+    held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
+    beside = [wrong for check in held for wrong in near_misses(check, claim.assumptions)]
     return ClaimReport(
         key=claim.key,
         verdict=verdict_of(claim, outcomes, misprint),
@@ -38,6 +43,7 @@ def decide(claim: Claim) -> ClaimReport:
         outcomes=outcomes,
         misprint=misprint,
         mutants=mutants,
+        near_misses=tuple(_tried(wrong, claim) for wrong in beside),
         seconds=perf_counter() - started,
     )
 

@@ -11,7 +11,7 @@ import sympy as sp
 
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
-from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status
+from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
 from lastiterate.symbolic.claim import Claim, Units
 from lastiterate.symbolic.notation import MEANING, PREVIOUS, UNITS
 
@@ -72,13 +72,13 @@ def _range(symbol: sp.Symbol) -> str:
 
 
 def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ()) -> str:
-    """Title, source, verdict, assumptions, symbols with units, checks and mutants with their outcomes, remark."""
+    """Title, source, verdict, assumptions, symbols with units, checks, mutants and near misses, remark."""
     grade = f" ({report.grade})" if report.grade else ""
     lines = [
         claim.key,
         f"  {claim.title}",
         f"  {claim.source}; {claim.role}",
-        f"  verdict: {report.verdict}{grade}; {report.rejected} of {len(report.mutants)} mutants rejected",
+        f"  verdict: {report.verdict}{grade}; {tally(report)}",
     ]
     if report.scope:
         lines.append(f"  scope: {report.scope}")
@@ -110,6 +110,9 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         state = "rejected" if tried.rejected else "NOT rejected"
         lines += ["", f"Mutant {mutant.name}: {state}", indent(as_text(of_check(mutant)), "    ")]
         lines += [f"  {line}" for line in _outcome(tried)]
+    if report.near_misses:
+        lines += ["", "Near misses"]
+        lines += [f"  {'rejected' if one.rejected else 'NOT rejected'}: {one.check}" for one in report.near_misses]
     if claim.remark:
         lines += ["", "Remark", indent(claim.remark, "  ")]
     return "\n".join(lines)

@@ -13,22 +13,24 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Verdi
 __all__ = ["Expected", "drifts", "location", "read_lock", "write_lock"]
 
 FILE = "verdicts.lock.json"
-_KEYS = {"verdict", "grade", "checks", "rejected"}
+_COUNTS = ("checks", "rejected", "near_misses")
+_KEYS = {"verdict", "grade", *_COUNTS}
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the lock file says of a claim: verdict, grade, number of checks, and of mutants rejected."""
+    """What the lock file says of a claim: verdict, grade, number of checks, of mutants and of near misses rejected."""
 
     verdict: Verdict
     grade: Grade | None
     checks: int
     rejected: int
+    near_misses: int
 
     @classmethod
     def of(cls, report: ClaimReport) -> "Expected":
         """What a lock file would say of this report."""
-        return cls(report.verdict, report.grade, len(report.outcomes), report.rejected)
+        return cls(report.verdict, report.grade, len(report.outcomes), report.rejected, report.near_rejected)
 
 
 def location() -> Path:
@@ -64,15 +66,15 @@ def _entry(key: str, entry: object) -> Expected:
     try:
         verdict = Verdict(entry["verdict"])
         grade = None if entry["grade"] is None else Grade(entry["grade"])
-        for count in (entry["checks"], entry["rejected"]):
+        for count in (entry[name] for name in _COUNTS):
             if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-                raise ValueError(f"{count!r} is not a number of checks or mutants")
+                raise ValueError(f"{count!r} is not a number of checks, mutants or near misses")
     except ValueError as error:
         raise InputError(
-            f"An entry of the lock file needs a verdict, a grade and two counts, got {key}={entry!r} ({error}); "
+            f"An entry of the lock file needs a verdict, a grade and three counts, got {key}={entry!r} ({error}); "
             "restore it."
         ) from None
-    return Expected(verdict, grade, entry["checks"], entry["rejected"])
+    return Expected(verdict, grade, *(entry[name] for name in _COUNTS))
 
 
 def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:
@@ -111,9 +113,10 @@ def drifts(
         else:
             found += _changed(report, locked, here)
         found += [
-            f"{report.key} does not reject the mutant '{mutant.check}': {_why(mutant)}."
-            for mutant in report.mutants
-            if not mutant.rejected
+            f"{report.key} does not reject the {kind} '{wrong.check}': {_why(wrong)}."
+            for kind, tried in (("mutant", report.mutants), ("near miss", report.near_misses))
+            for wrong in tried
+            if not wrong.rejected
         ]
     if complete:
         found += [
@@ -137,6 +140,11 @@ def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[
         yield (
             f"{report.key} rejects {here.rejected} of {len(report.mutants)} mutants, "
             f"the lock file says {locked.rejected}."
+        )
+    if here.near_misses != locked.near_misses:
+        yield (
+            f"{report.key} rejects {here.near_misses} of {len(report.near_misses)} near misses, "
+            f"the lock file says {locked.near_misses}."
         )
 
 

@@ -1,7 +1,7 @@
 """What the engines answer, and how the answers of a claim's checks come together to a verdict.
 
 Unknown never counts as passed: a check that is undecided or in error makes the claim UNDECIDED, and a mutant
-is rejected only when its engine refutes it.
+or a near miss is rejected only when its engine refutes it.
 """
 
 from collections.abc import Mapping
@@ -22,6 +22,7 @@ __all__ = [
     "Outcome",
     "Status",
     "Verdict",
+    "tally",
     "verdict_of",
     "weakest",
 ]
@@ -115,8 +116,9 @@ class ClaimReport:
         grade: weakest grade among the checks; None unless all hold.
         outcomes: one for each check, in the claim's order.
         misprint: outcome of the check as printed, for a claim with a misprint.
-        mutants: one for each mutant, in the claim's order.
-        seconds: time it took to decide, mutants included.
+        mutants: one for each mutant of the claim, in its order.
+        near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.near_misses`.
+        seconds: time it took to decide, mutants and near misses included.
     """
 
     key: str
@@ -125,13 +127,14 @@ class ClaimReport:
     outcomes: tuple[Outcome, ...]
     misprint: Outcome | None
     mutants: tuple[Outcome, ...]
+    near_misses: tuple[Outcome, ...]
     seconds: float
 
     @property
     def errs(self) -> bool:
         """Whether an engine raised instead of answering."""
         printed = () if self.misprint is None else (self.misprint,)
-        return any(outcome.status is Status.ERROR for outcome in (*self.outcomes, *printed, *self.mutants))
+        return any(outcome.status is Status.ERROR for outcome in (*self.outcomes, *printed, *self.tried))
 
     @property
     def scope(self) -> str:
@@ -139,9 +142,19 @@ class ClaimReport:
         return "; ".join(dict.fromkeys(outcome.scope for outcome in self.outcomes if outcome.scope))
 
     @property
+    def tried(self) -> tuple[Outcome, ...]:
+        """The outcomes of mutants and near misses, all of which should be rejected."""
+        return (*self.mutants, *self.near_misses)
+
+    @property
     def rejected(self) -> int:
         """The number of mutants that were rejected."""
         return sum(mutant.rejected for mutant in self.mutants)
+
+    @property
+    def near_rejected(self) -> int:
+        """The number of near misses that were rejected."""
+        return sum(wrong.rejected for wrong in self.near_misses)
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -162,6 +175,18 @@ def _adapter() -> "TypeAdapter[ClaimReport]":
     from pydantic import TypeAdapter
 
     return TypeAdapter(ClaimReport)
+
+
+def tally(*reports: ClaimReport) -> str:
+    """How many mutants and how many near misses the engines rejected, of how many.
+
+    >>> tally()
+    '0 of 0 mutants rejected'
+    """
+    mutants, rejected = sum(len(r.mutants) for r in reports), sum(r.rejected for r in reports)
+    near, near_rejected = sum(len(r.near_misses) for r in reports), sum(r.near_rejected for r in reports)
+    also = f" and {near_rejected} of {near} near misses" if near else ""
+    return f"{rejected} of {mutants} mutants{also} rejected"
 
 
 def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:

@@ -34,13 +34,13 @@ class Entry:
     @property
     def engines(self) -> tuple[str, ...]:
         """The engines that decided a check or a mutant, each once."""
-        outcomes = [*self.report.outcomes, *self.report.mutants]
+        outcomes = [*self.report.outcomes, *self.report.tried]
         return tuple(dict.fromkeys(outcome.engine.value for outcome in outcomes))
 
 
 @dataclass(frozen=True)
 class PaperCount:
-    """A paper with the number of its claims by verdict, and of its mutants."""
+    """A paper with the number of its claims by verdict, and of its mutants and near misses."""
 
     paper: str
     title: str
@@ -56,7 +56,7 @@ class PaperCount:
 
 @dataclass(frozen=True)
 class EngineCount:
-    """An engine with the number of checks that it decided, and of mutants that it rejected, of those it should."""
+    """An engine with the number of checks that it decided, and of mutants and near misses that it rejected."""
 
     engine: str
     checks: int
@@ -85,7 +85,7 @@ def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
     for paper in dict.fromkeys(entry.paper for entry in shown):
         own = [entry.report for entry in shown if entry.paper == paper]
         verdicts = Counter(report.verdict for report in own)
-        rejected, mutants = sum(r.rejected for r in own), sum(len(r.mutants) for r in own)
+        rejected, mutants = sum(wrong.rejected for r in own for wrong in r.tried), sum(len(r.tried) for r in own)
         counts = {verdict: verdicts[verdict] for verdict in Verdict}
         counted.append(PaperCount(paper, paper_title(paper), counts, rejected, mutants))
     return tuple(counted)
@@ -94,7 +94,7 @@ def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
 def by_engine(shown: Sequence[Entry]) -> tuple[EngineCount, ...]:
     """Checks and mutants counted by engine, the busiest first."""
     checks = Counter(outcome.engine.value for entry in shown for outcome in entry.report.outcomes)
-    mutants = Counter(mutant.engine.value for entry in shown for mutant in entry.report.mutants)
-    rejected = Counter(m.engine.value for entry in shown for m in entry.report.mutants if m.rejected)
+    mutants = Counter(mutant.engine.value for entry in shown for mutant in entry.report.tried)
+    rejected = Counter(m.engine.value for entry in shown for m in entry.report.tried if m.rejected)
     names = sorted({*checks, *mutants}, key=lambda name: (-checks[name] - mutants[name], name))
     return tuple(EngineCount(name, checks[name], rejected[name], mutants[name]) for name in names)

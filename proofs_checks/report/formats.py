@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from rich.table import Table
 
-from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
 
 __all__ = ["as_json", "as_junit", "summary", "table"]
 
@@ -22,20 +22,18 @@ _COLOUR = {
 
 
 def summary(reports: Sequence[ClaimReport]) -> str:
-    """One line that counts claims by verdict and mutants rejected.
+    """One line that counts claims by verdict, and mutants and near misses rejected.
 
     >>> summary(())
     '0 claims: 0 HOLDS, 0 SUPPORTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
     """
     counts = Counter(report.verdict for report in reports)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
-    rejected = sum(report.rejected for report in reports)
-    mutants = sum(len(report.mutants) for report in reports)
-    return f"{len(reports)} claims: {verdicts}; {rejected} of {mutants} mutants rejected"
+    return f"{len(reports)} claims: {verdicts}; {tally(*reports)}"
 
 
 def table(reports: Sequence[ClaimReport]) -> Table:
-    """One row a claim: verdict, grade, engines, mutants rejected, seconds."""
+    """One row a claim: verdict, grade, engines, mutants and near misses rejected, seconds."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     longest = max((len(report.key) for report in reports), default=0)
     for name, width in (("claim", longest), ("verdict", 9), ("grade", 11)):
@@ -50,7 +48,7 @@ def table(reports: Sequence[ClaimReport]) -> Table:
             f"[{_COLOUR[report.verdict]}]{report.verdict}[/]",
             report.grade.value if report.grade else "-",
             ", ".join(engines),
-            f"{report.rejected}/{len(report.mutants)}",
+            f"{sum(wrong.rejected for wrong in report.tried)}/{len(report.tried)}",
             f"{report.seconds:.1f} s",
         )
     return grid

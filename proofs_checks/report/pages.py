@@ -19,7 +19,7 @@ from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper,
 from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
 from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign
 from lastiterate.proofs_checks.statement import of_check, quantified
-from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.items import Item, items
 from lastiterate.symbolic.papers import PAPERS
@@ -49,6 +49,7 @@ def _templates() -> Environment:
         sign=relation_sign,
         letter=lambda name: inline(Symbol({"lam": "lambda"}.get(name, name))),
         symbols=symbols,
+        tally=tally,
         refuted=refuted,
         style=_asset("style.css"),
         script=_asset("script.js"),

@@ -115,7 +115,7 @@ class ClaimItem(pytest.Item):
 
         (report,) = run([self.claim], jobs=1, cache=ReportCache())
         own = Expected.of(report)
-        plain = [own.verdict.value, own.grade.value if own.grade else None, own.checks, own.rejected]
+        plain = [own.verdict.value, own.grade.value if own.grade else None, own.checks, own.rejected, own.near_misses]
         self.user_properties.append((_PROPERTY, {report.key: plain}))  # xdist carries plain data alone
         lock = lock_file(self.config)
         if self.config.getoption("lastiterate_update_lock"):
@@ -124,7 +124,8 @@ class ClaimItem(pytest.Item):
             expected = read_lock(lock)
         else:
             passes = report.verdict if report.verdict is Verdict.SUPPORTED else Verdict.HOLDS
-            expected = {report.key: Expected(passes, own.grade, own.checks, len(report.mutants))}
+            counts = (own.checks, len(report.mutants), len(report.near_misses))
+            expected = {report.key: Expected(passes, own.grade, *counts)}
         found = drifts([report], expected, complete=False)
         if not lock.exists():
             found = tuple(sentence.replace("the lock file says", "expected is") for sentence in found)

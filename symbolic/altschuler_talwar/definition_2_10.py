@@ -55,9 +55,7 @@ CLAIMS = (
         "altschuler_talwar/definition_2_10/lemma_2_11",
         "Lemma 2.11: over laws on a ball of radius r the largest is S(q, s/r)",
         at("Lemma 2.11"),
-        Identity(
-            (r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma / r) ** 2), "change of variables"
-        ).mutant("s r", right=(y - 1) ** 2 / (2 * (sigma * r) ** 2)),
+        Identity((r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma / r) ** 2), "change of variables"),
         IntervalInequality(
             sampled_down(_tenth, 1 / x, Integer(3)),
             "<",
@@ -75,6 +73,6 @@ CLAIMS = (
             (1 - q) * xi + q * (u * gamma + (1 - u) * kappa),
             u * ((1 - q) * xi + q * gamma) + (1 - u) * ((1 - q) * xi + q * kappa),
             "densities, two centres",
-        ).mutant("base mixed once", right=u * ((1 - q) * xi + q * gamma) + (1 - u) * q * kappa),
+        ),
     ),
 )

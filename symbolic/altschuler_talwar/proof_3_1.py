@@ -31,7 +31,7 @@ CLAIMS = (
         "altschuler_talwar/proof_3_1/probability",
         "(3.1): the bias is there with probability b/n",
         at("Step 1", "(3.1)"),
-        Identity(_chance, b / n, "batches that hold i*").mutant("b/(n - 1)", right=b / (n - 1)),
+        Identity(_chance, b / n, "batches that hold i*"),
         assumptions=(b <= n,),
         misprint=Identity(_chance, 1 - b / n, "as printed before (3.1)"),
         remark="""The bias of Z' is said to be realised only with probability 1 - b/n. It is there when i* is in the
@@ -41,31 +41,21 @@ CLAIMS = (
         "altschuler_talwar/proof_3_1/coupling",
         "Gradients on the other data set plus the bias of Z' are the gradients on this one",
         at("Step 1"),
-        Identity(-gamma / b + (gamma - kappa) / b, -kappa / b, "the sample i*, in units of eta").mutant(
-            "bias of the other sign", left=-gamma / b + (kappa - gamma) / b
-        ),
-        Identity(v * x + v * (1 - x), v, "variances of Y and Z add to that of the noise").mutant(
-            "standard deviations add", left=(v * x) ** 2 + (v * (1 - x)) ** 2, right=v**2
-        ),
+        Identity(-gamma / b + (gamma - kappa) / b, -kappa / b, "the sample i*, in units of eta"),
+        Identity(v * x + v * (1 - x), v, "variances of Y and Z add to that of the noise"),
     ),
     Claim(
         "altschuler_talwar/proof_3_1/observation_3_3",
         "Observation 3.3: V_(t+1) = phi_t(V_t) + Y_(t+1)",
         at("Observation 3.3"),
-        Identity(_auxiliary + x - a, xi, "the point where phi_t takes gradients is W_t").mutant(
-            "gradient at V_t + x", left=_auxiliary + x
-        ),
-        _projected(_auxiliary - y + (z + x), _next, "what is projected").mutant(
-            "without Z_t", _projected(_auxiliary - y + x, _next, "")
-        ),
+        Identity(_auxiliary + x - a, xi, "the point where phi_t takes gradients is W_t"),
+        _projected(_auxiliary - y + (z + x), _next, "what is projected"),
     ),
     Claim(
         "altschuler_talwar/proof_3_1/observation_3_4",
         "Observation 3.4: phi_t is a contraction, as the mean of contractions is",
         at("Observation 3.4"),
-        Inequality(Abs(xi + zeta) / 2, "<=", z, (Abs(xi) <= z, Abs(zeta) <= z), "a batch of two, one dimension").mutant(
-            "the sum", left=Abs(xi + zeta)
-        ),
+        Inequality(Abs(xi + zeta) / 2, "<= and attained", z, (Abs(xi) <= z, Abs(zeta) <= z), "a batch of two"),
         Inequality(j * z / b, "<=", z, (j <= b,), "b maps, each divided by b").mutant(
             "2 b maps", given=(j <= 2 * b, z > 0)
         ),
@@ -100,7 +90,7 @@ CLAIMS = (
         "altschuler_talwar/proof_3_1/last_map",
         "Below (3.4): W_T = h(V_(T-1)), gradients taken at v + (Z_tau + ... + Z_(T-2)) - Y_(T-1)",
         at("Step 3"),
-        Identity(_auxiliary + x - a, xi, "that point is W_(T-1)").mutant("without Y", left=_auxiliary + x),
+        Identity(_auxiliary + x - a, xi, "that point is W_(T-1)"),
         misprint=Identity(_auxiliary + (x + z) - a, xi, "the sum up to Z_(T-1), as printed"),
         remark="""In the map h the gradients are taken where the sum runs up to z_(T-1). They are taken at W_(T-1),
         which does not contain Z_(T-1). The sum in the gradient ends at T - 2; the one outside is right.""",

@@ -30,7 +30,7 @@ CLAIMS = (
         "altschuler_talwar/section_1/known_rate",
         "(1.1): T steps of the sampled Gaussian cost 8 alpha K^2 T/(n^2 sigma_DP^2)",
         at("Section 1.2", "(1.1)"),
-        Identity(T * _step, 8 * _rate * T, "Lemma 2.12 put in").mutant("noise b sigma/K", left=T * _step / 4),
+        Identity(T * _step, 8 * _rate * T, "Lemma 2.12 put in"),
         Asymptotic(T * _step, _rate * T, Integer(8), name="constant 8").mutant(
             "n for n^2",
             left=_step,
@@ -82,9 +82,7 @@ CLAIMS = (
         "altschuler_talwar/section_1/remark_1_4",
         "(1.3): the best order gives v + 2 sqrt(v chi), at most 3 sqrt(v chi) where v <= 1 <= chi",
         at("Remark 1.4", "(1.3)"),
-        Identity(
-            (1 + sqrt(chi / v)) * v + chi / sqrt(chi / v), v + 2 * sqrt(v * chi), "Lemma 2.5 at 1 + sqrt(chi/v)"
-        ).mutant("alpha for alpha - 1", right=2 * sqrt(v * chi)),
+        Identity((1 + sqrt(chi / v)) * v + chi / sqrt(chi / v), v + 2 * sqrt(v * chi), "Lemma 2.5 at 1 + sqrt(chi/v)"),
         Asymptotic(v + 2 * sqrt(v * chi), sqrt(v * chi), Integer(3), given=(v <= 1, chi >= 1)).mutant(
             "any epsilon", constant=None, path={v: growth, chi: _one}, given=()
         ),
@@ -106,9 +104,7 @@ CLAIMS = (
         "altschuler_talwar/section_1/footnote_3",
         "Footnote 3: one noise in three conventions, by rescaling",
         at("Footnote 3"),
-        Identity((u * sigma_dp) ** 2, u * (sqrt(u) * sigma_dp) ** 2, "eta^2 sigma^2 = eta (sqrt(eta) sigma)^2").mutant(
-            "without the root", right=u * (u * sigma_dp) ** 2
-        ),
+        Identity((u * sigma_dp) ** 2, u * (sqrt(u) * sigma_dp) ** 2, "eta^2 sigma^2 = eta (sqrt(eta) sigma)^2"),
     ),
     Claim(
         "altschuler_talwar/section_1/footnote_4",
@@ -131,7 +127,7 @@ CLAIMS = (
         "altschuler_talwar/section_1/schedule_rate",
         "With step sizes t^-c the threshold D n/(K eta_T) grows as T^c, more slowly than T",
         at("Section 1.2"),
-        Identity(z / (T ** (-u)), z * T**u, "D n/K over eta_T").mutant("T^-c", right=z * T ** (-u)),
+        Identity(z / (T ** (-u)), z * T**u, "D n/K over eta_T"),
         Unbounded(T, T**u, {T: growth, u: _one / 2}, (u < 1,), "T over T^c at c = 1/2").mutant(
             "c = 1", path={T: growth, u: _one}, given=(u <= 1,)
         ),

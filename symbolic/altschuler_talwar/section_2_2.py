@@ -60,9 +60,7 @@ CLAIMS = (
         "altschuler_talwar/section_2_2/definition_2_3",
         "Definition 2.3 at two Gaussians of one variance: alpha d^2/(2 v), as footnote 8 uses it",
         at("Definition 2.3"),
-        Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "either order").mutant(
-            "d for d^2", right=alpha * d / (2 * v)
-        ),
+        Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "either order"),
         assumptions=(alpha > 1,),
     ),
     Claim(
@@ -96,9 +94,7 @@ CLAIMS = (
         "Lemma 2.8: losses at one order add up over two algorithms",
         at("Lemma 2.8"),
         _composed(Max(x, y)).mutant("the smaller inner sum", _composed(Min(x, y))),
-        Identity(log(u * v) / (alpha - 1), log(u) / (alpha - 1) + log(v) / (alpha - 1), "power sums multiply").mutant(
-            "one loss", right=log(u) / (alpha - 1)
-        ),
+        Identity(log(u * v) / (alpha - 1), log(u) / (alpha - 1) + log(v) / (alpha - 1), "power sums multiply"),
         assumptions=(alpha > 1,),
     ),
     Step(

@@ -59,9 +59,7 @@ CLAIMS = (
         "altschuler_talwar/section_5_1/proposition_5_4",
         "Proposition 5.4: z_t = c^(t - tau) D + sum c^(t - i) (s_i - a_i) solves z' = c z + s - a",
         at("Proposition 5.4"),
-        Recursion(t, D, c * PREVIOUS + s - a, c**t * D + (s - a) * (1 - c**t) / (1 - c), name="equal s and a")
-        .mutant("no contraction", step=PREVIOUS + s - a)
-        .mutant("from 0", initial=Integer(0)),
+        Recursion(t, D, c * PREVIOUS + s - a, c**t * D + (s - a) * (1 - c**t) / (1 - c), name="equal s and a"),
         assumptions=(c < 1,),
     ),
     Claim(
@@ -78,7 +76,7 @@ CLAIMS = (
             alpha * (c**w * D) ** 2 / (2 * eta**2 * sigma**2),
             c ** (2 * w) * alpha * D**2 / (2 * eta**2 * sigma**2),
             "price",
-        ).mutant("c^w", right=c**w * alpha * D**2 / (2 * eta**2 * sigma**2)),
+        ),
         Recursion(t, D, c * PREVIOUS, c**t * D, name="z_t without shifts"),
         assumptions=(c < 1,),
     ),
@@ -95,7 +93,7 @@ CLAIMS = (
         "altschuler_talwar/section_5_1/no_steps_repaired",
         "With one more step of noise the last shift is c^(T - tau) D, at most that of (5.2)",
         at("Section 5.1", "(5.3)"),
-        Recursion(t, D, c * PREVIOUS, c**t * D, name="T - tau contractions").mutant("not contracted", step=PREVIOUS),
+        Recursion(t, D, c * PREVIOUS, c**t * D, name="T - tau contractions"),
         Inequality((c * x) ** 2, "<=", x**2, name="one contraction more").mutant("half", right=x**2 / 2),
         assumptions=(c < 1,),
         repairs="altschuler_talwar/section_5_1/no_steps",

@@ -66,7 +66,7 @@ CLAIMS = (
         "altschuler_talwar/section_5_1/contraction_bound",
         "Below (5.3): (kappa - 1)/(kappa + 1) <= 1 - 1/kappa <= exp(-1/kappa)",
         at("Section 5.1"),
-        Inequality((r - 1) / (r + 1), "<=", 1 - 1 / r, (r >= 1,), "first").mutant("1 - 2/kappa", right=1 - 2 / r),
+        Inequality((r - 1) / (r + 1), "<= and attained", 1 - 1 / r, (r >= 1,), "first"),
         IntervalInequality(1 - x, "<=", exp(-x), {x: (0, 1)}, "second, x = 1/kappa").mutant(
             "exp(-2/kappa)", right=exp(-2 * x)
         ),

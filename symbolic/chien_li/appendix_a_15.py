@@ -41,7 +41,7 @@ CLAIMS = (
             (4 * s * D + s**2).subs(s, 2 * eta * K / n),
             8 * eta * K * D / n + (2 * eta * K / n) ** 2,
             "in n",
-        ).mutant("factor two dropped in s", left=(4 * s * D + s**2).subs(s, eta * K / n)),
+        ),
         Inequality(8 * eta * K * D / n, "<=", y, given=(n * y >= 8 * eta * K * D,), name="below any y"),
     ),
     Claim(

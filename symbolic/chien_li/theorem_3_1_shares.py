@@ -19,13 +19,11 @@ from lastiterate.symbolic.notation import SHARES, SHIFTS, Delta, a, beta, c, s, 
 from lastiterate.symbolic.shift_program import best_shares, cost, direct_cost, split_cost, sums
 
 _V, _W = sums(c, 3)
-_level = (s * _V + Delta) / _W
 _split = s**2 / beta + a**2 / (1 - beta)
 _three = sum((s**2 / b for b in SHARES), Integer(0)) + Delta**2 / sum(
     ((1 - b) * c ** (-2 * j) for j, b in enumerate(SHARES, 1)), Integer(0)
 )
 _best = dict(zip(SHARES, best_shares(c, s, Delta, 3), strict=True))
-_swapped = {b: s * c**-j / _level for j, b in enumerate(SHARES, 1)}
 _setting = (Rational(9, 10), Rational(2, 25), Integer(1), 20)
 
 
@@ -65,11 +63,9 @@ CLAIMS = (
         "chien_li/theorem_3_1/shares/optimum",
         "(3) at beta_j = s c^j / level is (s V + Delta)^2 / W, and stationary there",
         at("Theorem 3.1", "(3)"),
-        Identity(_three.subs(_best), cost(s, Delta, _V, _W), "value")
-        .mutant("c and 1/c exchanged", left=_three.subs(_swapped))
-        .mutant("V for W", right=cost(s, Delta, _V, _V))
-        .mutant("the change of the data forgotten", right=cost(Integer(0), Delta, _V, _W))
-        .mutant("equal shares", left=_three.subs(dict.fromkeys(SHARES, s * _W / (s * _V + Delta)))),
+        Identity(_three.subs(_best), cost(s, Delta, _V, _W), "value").mutant(
+            "equal shares", left=_three.subs(dict.fromkeys(SHARES, s * _W / (s * _V + Delta)))
+        ),
         *(Identity(diff(_three, b).subs(_best), Integer(0), f"stationary in {b}") for b in SHARES),
         assumptions=(Delta > 0, *(b < 1 for b in SHARES)),
     ),
@@ -102,11 +98,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/shares/binding_example",
         "c = 0.9, s = 0.08, Delta = 1, 20 steps: (3) costs 0.1549, direct shifts 0.1310",
         at("Theorem 3.1", "(3)"),
-        Value(split_cost(*_setting), "0.1549", "(3) at its best beta").mutant(
-            "factor two dropped in s", expression=split_cost(Rational(9, 10), Rational(1, 25), Integer(1), 20)
-        ),
-        Value(direct_cost(*_setting), "0.1310", "direct shifts")
-        .mutant("beta <= 1 forgotten in (3)", printed="0.1549")
-        .mutant("one step less", expression=direct_cost(Rational(9, 10), Rational(2, 25), Integer(1), 19)),
+        Value(split_cost(*_setting), "0.1549", "(3) at its best beta"),
+        Value(direct_cost(*_setting), "0.1310", "direct shifts"),
     ),
 )

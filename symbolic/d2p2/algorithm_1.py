@@ -46,9 +46,7 @@ CLAIMS = (
         "d2p2/lemma_2",
         "r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j: first entry, d = p = 2",
         at("Lemma 2"),
-        Identity((_a * y + _c * z) / sqrt(Integer(2)), _column, "down the first column").mutant(
-            "without the root", left=_a * y + _c * z
-        ),
+        Identity((_a * y + _c * z) / sqrt(Integer(2)), _column, "down the first column"),
         misprint=Identity(_row, _column, "sum_j A_ij o_j, as printed"),
         remark="""Lemma 2 defines r = A^T o/sqrt(p) and then writes its entries with A_ij, which are those of A
         o/sqrt(p). A is d x p, so A o is not even defined unless d = p. Read A_ji.""",
@@ -57,9 +55,7 @@ CLAIMS = (
         "d2p2/lemma_2/norm",
         "|A^T o|^2/p has mean sigma_A^2 |o|^2: each of p entries has variance sigma_A^2 |o|^2/p",
         at("Lemma 2"),
-        Identity(ell * (sigma_A**2 * g**2 / ell), sigma_A**2 * g**2, "p entries").mutant(
-            "without 1/p", left=ell * (sigma_A**2 * g**2)
-        ),
+        Identity(ell * (sigma_A**2 * g**2 / ell), sigma_A**2 * g**2, "p entries"),
         Simulated("row_energy", "==", ell * sigma_A**2, _flat, _half, "o a unit vector").mutant(
             "p^2", value=ell**2 * sigma_A**2, tolerance=Integer(0)
         ),
@@ -99,16 +95,14 @@ CLAIMS = (
         "d2p2/algorithm_1/projected_gradient_repaired",
         "E|A A^T g|^2/p = (p + d + 1) sigma_A^4 <= 3 p d^2 sigma_A^4 for every d and p",
         at("A.6", "(30)"),
-        Inequality(ell + dim + 1, "<= and attained", 3 * ell * dim**2, name="equal at d = p = 1").mutant(
-            "2 p d^2", sign="<=", right=2 * ell * dim**2
-        ),
+        Inequality(ell + dim + 1, "<= and attained", 3 * ell * dim**2, name="equal at d = p = 1"),
         repairs="d2p2/algorithm_1/projected_gradient_one",
     ),
     Step(
         "d2p2/algorithm_1/noise_exponent",
         "Table 3: the variance of the noise at step k is nu^2/k, the square of nu/sqrt(k) in section 3.1",
         at("Table 3"),
-        Identity((nu / sqrt(j)) ** 2, nu**2 / j, "section 3.1 and Theorem 2").mutant("k^2", right=nu**2 / j**2),
+        Identity((nu / sqrt(j)) ** 2, nu**2 / j, "section 3.1 and Theorem 2"),
         misprint=Identity((nu / sqrt(j)) ** 2, nu**2 / sqrt(j), "Table 3, as printed"),
         remark="""Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. The first
         would cost sum sqrt(k) in place of sum k steps' worth of privacy, and would change Theorems 1 to 3. Read
@@ -118,9 +112,7 @@ CLAIMS = (
         "d2p2/algorithm_1/returned",
         "Algorithm 1 makes K updates, the last of them x_(K+1); Theorem 2 is on the mean of x_1, ..., x_K",
         at("Algorithm 1"),
-        Recursion(T, Integer(1), PREVIOUS + 1, T, 1, "updates in K passes, K from 1 on").mutant(
-            "K + 1", closed_form=T + 1
-        ),
+        Recursion(T, Integer(1), PREVIOUS + 1, T, 1, "updates in K passes, K from 1 on"),
         misprint=Recursion(T, Integer(0), PREVIOUS + 1, T, 1, "those in the x_K that is returned"),
         remark="""Line 9 returns x_K after a loop whose last pass makes x_(K+1). So the last update is thrown away, and
         neither is the mean of Theorem 2. Read x_(K+1), or start at x_0.""",

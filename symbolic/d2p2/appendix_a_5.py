@@ -33,15 +33,9 @@ CLAIMS = (
         "d2p2/appendix_a_5",
         "(24): the three terms of (23) after the substitution",
         at("A.5", "(24)"),
-        Identity(_at(_start), D * dim**2 / (ell**2 * sigma_A**2) / sqrt(T), "initialisation").mutant(
-            "d for d^2", right=D * dim / (ell**2 * sigma_A**2) / sqrt(T)
-        ),
-        Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy").mutant(
-            "p for sqrt(p)", right=ell * sqrt(chi) / (dim**2 * n * epsilon) / sqrt(T)
-        ),
-        Identity(_at(_projection), ell ** Rational(5, 2) * sigma_A**2 / sqrt(T), "projection").mutant(
-            "p^2", right=ell**2 * sigma_A**2 / sqrt(T)
-        ),
+        Identity(_at(_start), D * dim**2 / (ell**2 * sigma_A**2) / sqrt(T), "initialisation"),
+        Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy"),
+        Identity(_at(_projection), ell ** Rational(5, 2) * sigma_A**2 / sqrt(T), "projection"),
         assumptions=_assumed,
     ),
     Ours(
@@ -89,7 +83,7 @@ CLAIMS = (
             _noise.subs({eta: _step, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
             C_2 * ell**3 * theta * sqrt(T) * chi / (dim**2 * n**2 * epsilon**2),
             "substituted",
-        ).mutant("falls with K", right=C_2 * ell**3 * theta * chi / (dim**2 * n**2 * epsilon**2) / sqrt(T)),
+        ),
         assumptions=_assumed,
         repairs="d2p2/appendix_a_5/constant",
     ),

@@ -36,12 +36,8 @@ CLAIMS = (
         "d2p2/appendix_a_8",
         "(36): the privacy and projection terms of (35) after the substitution",
         at("A.8", "(36)"),
-        Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy").mutant(
-            "p for sqrt(p)", right=ell * sqrt(chi) / (dim**2 * n * epsilon) / sqrt(T)
-        ),
-        Identity(_at(_projection), L * ell**2 * sigma_A**2 / sqrt(T), "projection, with L").mutant(
-            "p^2.5", right=L * ell ** Rational(5, 2) * sigma_A**2 / sqrt(T)
-        ),
+        Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy"),
+        Identity(_at(_projection), L * ell**2 * sigma_A**2 / sqrt(T), "projection, with L"),
         assumptions=(epsilon > 0, L > 0),
         misprint=Identity(_at(_projection), ell**2 * sigma_A**2 / sqrt(T), name="projection as printed, without L"),
         remark="""The projection error of (36) is printed as p^2 sigma_A^2. The term it comes from carries L, which the
@@ -59,15 +55,15 @@ CLAIMS = (
         "d2p2/appendix_a_8/clipping_bias_rightly",
         "sigma/sqrt(B) + stab <= sigma + stab",
         at("A.8", "(36)"),
-        Inequality(_bias, "<= and attained", sigma + stab, name="any B").mutant("sigma alone", sign="<=", right=sigma),
+        Inequality(_bias, "<= and attained", sigma + stab, name="any B"),
         repairs="d2p2/appendix_a_8/clipping_bias",
     ),
     Ours(
         "d2p2/appendix_a_8/a_9_2",
         "A.9.2: B = 1024, K = 40: B^2 K / n^2 is 0.01165 and 0.00782, so C_1 = 314 allows epsilon 3.66 and 2.45",
         at("A.9.2"),
-        Value(_range(60000), "11.65", "n = 60000, in 1/1000").mutant("B for B^2", expression=_range(60000) / 1024),
-        Value(_range(73257), "7.82", "n = 73257, in 1/1000").mutant("n swapped", expression=_range(60000)),
+        Value(_range(60000), "11.65", "n = 60000, in 1/1000"),
+        Value(_range(73257), "7.82", "n = 73257, in 1/1000"),
         Value(314 * _range(60000) / 1000, "3.66", "epsilon allowed"),
         Value(314 * _range(73257) / 1000, "2.45", "epsilon allowed"),
     ),

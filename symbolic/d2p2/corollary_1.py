@@ -27,10 +27,8 @@ CLAIMS = (
         "d2p2/corollary_1",
         "eta = 1/sqrt(K): the three terms of Theorem 2 are 1/sqrt(K), nu^2 ln K / K^1.5 and 1/sqrt(K)",
         at("Corollary 1"),
-        Identity(1 / (_step * T), 1 / sqrt(T), "initialisation").mutant("1/K", right=1 / T),
-        Identity(_noise(nu**2), nu**2 * log(T) / (T * sqrt(T)), "noise, nu fixed").mutant(
-            "eta = 1/K", right=nu**2 * log(T) / T**2
-        ),
+        Identity(1 / (_step * T), 1 / sqrt(T), "initialisation"),
+        Identity(_noise(nu**2), nu**2 * log(T) / (T * sqrt(T)), "noise, nu fixed"),
     ),
     Claim(
         "d2p2/corollary_1/private_rate",
@@ -48,7 +46,7 @@ CLAIMS = (
         "d2p2/corollary_1/private_rate_rightly",
         "With nu^2 = K^2 the noise term is sqrt(K) ln K; over the rate without noise, 1/sqrt(K), it is K ln K",
         at("Table 1", "D2P2-SGD (Convex)"),
-        Identity(_noise(T**2), sqrt(T) * log(T), "it grows").mutant("bounded", right=log(T) / sqrt(T)),
+        Identity(_noise(T**2), sqrt(T) * log(T), "it grows"),
         Identity(_noise(T**2) * sqrt(T), T * log(T), "against 1/sqrt(K)"),
         IntervalInequality(Integer(100), "<", T * log(T), {T: (1000, 2000)}, "above every constant").mutant(
             "below 100", left=T * log(T), sign="<=", right=Integer(100)

@@ -24,15 +24,13 @@ CLAIMS = (
             noise_term.subs(eta, 1 / sqrt(T)),
             L * ell ** Rational(3, 2) * nu**2 / (T * sqrt(T)),
             "noise over ln K + 1",
-        ).mutant("noise over K", right=L * ell ** Rational(3, 2) * nu**2 / T),
+        ),
         Inequality(clipping_bias, "<=", 2 * (sigma_sgd + stab), name="bias").mutant("bias", right=sigma_sgd + stab),
     ),
     Step(
         "d2p2/corollary_2/complexity",
         "B = sigma^2/xi^2 and K = 1/xi^2 make K B = sigma^2/xi^4 gradients",
         at("Section 3.2", "below Corollary 2"),
-        Identity((sigma_sgd**2 / u**2) * (1 / u**2), sigma_sgd**2 / u**4, "u is xi").mutant(
-            "xi^-2", right=sigma_sgd**2 / u**2
-        ),
+        Identity((sigma_sgd**2 / u**2) * (1 / u**2), sigma_sgd**2 / u**4, "u is xi"),
     ),
 )

@@ -55,7 +55,7 @@ CLAIMS = (
             name="over all orders",
         ).mutant("without the half", left=-((epsilon - _half) ** 2) / 4, sign="<="),
         Value(_true, "0.1269", "the true delta at epsilon = 1"),
-        Value(_least, "0.8825", "the least of Lemma 4").mutant("equal", printed="0.1269"),
+        Value(_least, "0.8825", "the least of Lemma 4"),
     ),
     Ours(
         "d2p2/lemma_4/sufficient",
@@ -75,9 +75,7 @@ CLAIMS = (
         "d2p2/lemma_4/moment",
         "(8): the moment under Q is that of alpha L, exp((alpha - 1) D_alpha) = E_Q exp(alpha L)",
         at("A.3", "(6), (8), (10)"),
-        Identity(_under_q(alpha), moment_exponent(xi, _p, _q, alpha), "(8)").mutant(
-            "alpha + 1", left=_under_q(alpha + 1)
-        ),
+        Identity(_under_q(alpha), moment_exponent(xi, _p, _q, alpha), "(8)"),
         misprint=Identity(_under_q(alpha - 1), moment_exponent(xi, _p, _q, alpha), name="(6) and (10), as printed"),
         remark="""(6) and (10) write the moment under Q with the power alpha - 1. Under Q the power is alpha, and alpha
         - 1 belongs to the expectation under P. (8) has both right.""",
@@ -86,9 +84,7 @@ CLAIMS = (
         "d2p2/lemma_4/markov",
         "(9): Markov's inequality keeps the factor exp(-(alpha - 1) epsilon)",
         at("A.3", "(9)"),
-        Identity(
-            exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * (xi - epsilon)), "D_alpha = xi"
-        ).mutant("plus epsilon", right=exp((alpha - 1) * (xi + epsilon))),
+        Identity(exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * (xi - epsilon)), "D_alpha = xi"),
         misprint=Identity(
             exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * xi), name="(9), as printed"
         ),

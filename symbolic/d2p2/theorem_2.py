@@ -120,21 +120,15 @@ CLAIMS = (
         "d2p2/theorem_2/fourth_moment_rightly",
         "E|a|^4 = d (d + 2) sigma_A^4 <= 3 d^2 sigma_A^4, equal at d = 1",
         at("A.4", "below (16)"),
-        Inequality(_fourth, "<= and attained", 3 * dim**2 * sigma_A**4, name="3 d^2").mutant(
-            "2 d^2", sign="<=", right=2 * dim**2 * sigma_A**4
-        ),
-        Identity(3 * dim + dim * (dim - 1), dim * (dim + 2), "d fourth powers and d (d - 1) pairs").mutant(
-            "pairs counted once", left=3 * dim + dim * (dim - 1) / 2
-        ),
+        Inequality(_fourth, "<= and attained", 3 * dim**2 * sigma_A**4, name="3 d^2"),
+        Identity(3 * dim + dim * (dim - 1), dim * (dim + 2), "d fourth powers and d (d - 1) pairs"),
         repairs="d2p2/theorem_2/fourth_moment",
     ),
     Step(
         "d2p2/theorem_2/projection_power",
         "(17), (30): (1/sqrt(p))^2 p^2 d^2 sigma_A^4 is p d^2 sigma_A^4, at most p^1.5 d^2 sigma_A^4",
         at("A.4", "(17); A.6 (30)"),
-        Identity(ell**2 * dim**2 * sigma_A**4 / _root**2, ell * dim**2 * sigma_A**4, "(30)").mutant(
-            "p^1.5 exactly", right=ell * _root * dim**2 * sigma_A**4
-        ),
+        Identity(ell**2 * dim**2 * sigma_A**4 / _root**2, ell * dim**2 * sigma_A**4, "(30)"),
         Inequality(ell, "<= and attained", ell * _root, name="(17) is looser by sqrt(p)"),
     ),
     Step(
@@ -142,9 +136,7 @@ CLAIMS = (
         "(19)-(20): the terms of (18) divided by 2 eta sigma_A^2 sqrt(p)",
         at("A.4", "(20)"),
         Identity(eta**2 * ell * _root * dim**2 * sigma_A**4 / _half_step, eta * ell * dim**2 * sigma_A**2 / 2, "p"),
-        Identity(eta**2 * _noise_printed / _half_step, eta * ell * _root * nu**2 / 2, "p^1.5").mutant(
-            "factor two dropped", right=eta * ell * _root * nu**2
-        ),
+        Identity(eta**2 * _noise_printed / _half_step, eta * ell * _root * nu**2 / 2, "p^1.5"),
     ),
     Step(
         "d2p2/theorem_2/harmonic",
@@ -153,9 +145,7 @@ CLAIMS = (
         IntervalInequality(u / (1 + u), "<=", log(1 + u), {u: (Rational(1, 1000), 1)}, "u = 1/k, k <= 1000").mutant(
             "1/k for 1/(k+1)", left=u
         ),
-        Identity(diff(log(1 + u) - u / (1 + u), u), u / (1 + u) ** 2, "the difference grows from 0").mutant(
-            "slope", right=u / (1 + u)
-        ),
+        Identity(diff(log(1 + u) - u / (1 + u), u), u / (1 + u) ** 2, "the difference grows from 0"),
     ),
     Step(
         "d2p2/theorem_2/mean_of_clipped",
@@ -173,9 +163,7 @@ CLAIMS = (
         "d2p2/theorem_2/mean_of_clipped_equal",
         "For equal gradients the mean of the clipped is the clipped mean; for 5, -1, -1 it is negative",
         at("A.4", "below (16)"),
-        Identity(3 * (u / (u + stab)) / 3, u / (u + stab), "three equal gradients u").mutant(
-            "sum for mean", left=3 * (u / (u + stab))
-        ),
+        Identity(3 * (u / (u + stab)) / 3, u / (u + stab), "three equal gradients u"),
         Inequality((5 / (5 + stab) - 2 / (1 + stab)) / 3, "<", Integer(0), given=(stab < 1,), name="5, -1, -1").mutant(
             "positive", left=Integer(0), sign="<=", right=(5 / (5 + stab) - 2 / (1 + stab)) / 3
         ),

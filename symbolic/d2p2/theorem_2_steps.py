@@ -59,9 +59,7 @@ CLAIMS = (
         "d2p2/lemma_6",
         "(14) on h x^2/2: f(x) >= f(y) + f'(y)(x - y)",
         at("Lemma 6", "(14)"),
-        Inequality(
-            h * zeta**2 / 2 + h * zeta * (xi - zeta), "<= and attained", h * xi**2 / 2, name="quadratics"
-        ).mutant("without the half", left=h * zeta**2 + h * zeta * (xi - zeta), sign="<="),
+        Inequality(h * zeta**2 / 2 + h * zeta * (xi - zeta), "<= and attained", h * xi**2 / 2, name="quadratics"),
         assumptions=(h >= 0,),
     ),
     Step(
@@ -90,9 +88,7 @@ CLAIMS = (
         "d2p2/theorem_2/gradient_size_repaired",
         "1/(|g| + gamma) >= 1/(G + gamma) for gradients of norm at most G, which covers the example",
         at("A.4", "below (19)"),
-        Inequality(1 / (x + stab), "<= and attained", 1 / (g + stab), (g <= x, g > 0), "x = G here").mutant(
-            "G/2", left=2 / (x + stab), sign="<="
-        ),
+        Inequality(1 / (x + stab), "<= and attained", 1 / (g + stab), (g <= x, g > 0), "x = G here"),
         Inequality((x - _half) ** 2 / 2, "<", _far(x + stab), (x >= 2,), "G = x, the start"),
         repairs="d2p2/theorem_2/gradient_size",
     ),
@@ -111,9 +107,7 @@ CLAIMS = (
         "d2p2/theorem_2/vanishing_term_repaired",
         "For gradients 3 and -1 the term is -2/((3 + gamma)(1 + gamma)); with a constant below it, it vanishes",
         at("A.4", "below (17)"),
-        Identity(
-            ((3 - 1) / (3 + stab) + (-1 - 1) / (1 + stab)) / 2, -2 / ((3 + stab) * (1 + stab)), "its value"
-        ).mutant("-1/(..)", right=-1 / ((3 + stab) * (1 + stab))),
+        Identity(((3 - 1) / (3 + stab) + (-1 - 1) / (1 + stab)) / 2, -2 / ((3 + stab) * (1 + stab)), "its value"),
         Identity(((3 - 1) / (x + stab) + (-1 - 1) / (x + stab)) / 2, Integer(0), "norm x throughout"),
         repairs="d2p2/theorem_2/vanishing_term",
     ),

@@ -32,9 +32,7 @@ CLAIMS = (
         "liang/algorithm_1/loop",
         "Algorithm 1 makes T updates; 'until t > T' makes T + 1, and theta_T is not the last of them",
         at("Algorithm 1"),
-        Recursion(T, Integer(0), PREVIOUS + 1, T, name="passes until t >= T, t counted up from 0").mutant(
-            "T - 1 passes", closed_form=T - 1
-        ),
+        Recursion(T, Integer(0), PREVIOUS + 1, T, name="passes until t >= T, t counted up from 0"),
         misprint=Recursion(T, Integer(1), PREVIOUS + 1, T, name="passes until t > T: one even for T = 0"),
         remark="""The counter is raised before it is tested, so 'until t > T' runs the loop for t = 0, ..., T and makes
         T + 1 updates. Theorems 3.3 and 3.4 price T of them, and theta_T, which is returned, is made by the T-th. Read
@@ -44,7 +42,7 @@ CLAIMS = (
         "liang/algorithm_1/clip",
         "clip_C(x) = x min(1, C/|x|) has norm min(|x|, C)",
         at("Algorithm 1", "step 2"),
-        Inequality(_clipped, "<= and attained", K, name="at most C").mutant("C/2", sign="<=", right=K / 2),
+        Inequality(_clipped, "<= and attained", K, name="at most C"),
         Inequality(_clipped, "==", Min(g, K), name="norm").mutant("max for min", left=g * Max(1, K / g)),
         Inequality(
             Abs(_bounded(gamma) - _bounded(xi)),
@@ -61,9 +59,7 @@ CLAIMS = (
         Inequality(Abs(_project(xi) - _project(zeta)), "<= and attained", Abs(xi - zeta), name="non-expansive").mutant(
             "contracts by half", sign="<=", right=Abs(xi - zeta) / 2
         ),
-        Inequality(Abs(_project(xi)), "<= and attained", D, name="in the domain").mutant(
-            "radius D/2", sign="<=", right=D / 2
-        ),
+        Inequality(Abs(_project(xi)), "<= and attained", D, name="in the domain"),
     ),
     Step(
         "liang/algorithm_1/noise",
@@ -71,9 +67,6 @@ CLAIMS = (
         at("B.2", "(43)"),
         Identity(
             eta**2 * beta * sigma_dp**2 + eta**2 * (1 - beta) * sigma_dp**2, eta**2 * sigma_dp**2, "the parts add"
-        ).mutant(
-            "square roots of the shares add",
-            left=eta**2 * beta**2 * sigma_dp**2 + eta**2 * (1 - beta) ** 2 * sigma_dp**2,
         ),
         Units(eta * sigma_dp, D, name="a length").mutant("without eta", left=sigma_dp),
         Simulated("noise_energy", "==", dim * eta**2 * sigma_dp**2, _noise, Integer(1) / 2, "E|zeta|^2, d = 5").mutant(

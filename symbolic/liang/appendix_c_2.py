@@ -36,16 +36,14 @@ CLAIMS = (
         "liang/appendix_c_2/conversion",
         "(83): alpha = 1 + 2 chi/epsilon at RDP epsilon/2 is (epsilon, delta)-DP, and alpha/(eps/2) <= 8 chi/eps^2",
         at("C.2", "above (83)"),
-        Identity(epsilon / 2 + chi / (2 * chi / epsilon), epsilon, "Lemma 2.4").mutant(
-            "epsilon in full", left=epsilon + chi / (2 * chi / epsilon)
-        ),
+        Identity(epsilon / 2 + chi / (2 * chi / epsilon), epsilon, "Lemma 2.4"),
         Inequality(
             (1 + 2 * chi / epsilon) / (epsilon / 2),
             "<= and attained",
             8 * chi / epsilon**2,
             (epsilon <= 2 * chi,),
             "rate",
-        ).mutant("4 for 8", sign="<=", right=4 * chi / epsilon**2),
+        ),
         assumptions=(epsilon > 0,),
     ),
     Step(
@@ -53,9 +51,7 @@ CLAIMS = (
         "(85): T = epsilon n/(eta K sqrt(dim L chi)) makes the terms of (84) equal in pairs",
         at("C.2", "(85)"),
         Identity(1 / (eta * K * _steps) ** 2, _X, "first"),
-        Identity(1 / (eta * _steps), K * u / v, "second")
-        .mutant("T squared", left=1 / (eta * _steps**2))
-        .mutant("u for u^2", left=u * eta * _steps * K**2 / v**2),
+        Identity(1 / (eta * _steps), K * u / v, "second").mutant("T squared", left=1 / (eta * _steps**2)),
         Identity(u**4 * (eta * K * _steps) ** 2 / v**4, _X, "fifth"),
         Identity(u**2 * eta * _steps * K**2 / v**2, K * u / v, "sixth"),
     ),
@@ -63,10 +59,8 @@ CLAIMS = (
         "liang/appendix_c_2/small_noise",
         "(87), (88): K = sqrt(dim L chi)/(epsilon n), eta = b/L give X and T = epsilon^2 n^2/(b dim chi)",
         at("C.2", "(88)"),
-        Identity(_small_clip * u / v, _X, "(87)").mutant("K squared", left=_small_clip**2 * u / v),
-        Identity(_names(_at(_steps, _small_clip, b / L)), epsilon**2 * n**2 / (b * dim * chi), "(88)").mutant(
-            "L kept", right=epsilon**2 * n**2 * L / (b * dim * chi)
-        ),
+        Identity(_small_clip * u / v, _X, "(87)"),
+        Identity(_names(_at(_steps, _small_clip, b / L)), epsilon**2 * n**2 / (b * dim * chi), "(88)"),
         assumptions=_positive,
     ),
     Step(
@@ -110,7 +104,7 @@ CLAIMS = (
             _at(_steps, _large_clip, _large_eta),
             v ** (4 * _third) * L / (b * u ** (4 * _third) * sigma_sgd ** (2 * _third)),
             "(92)",
-        ).mutant("power 2/3 of u", right=v ** (4 * _third) * L / (b * u ** (2 * _third) * sigma_sgd ** (2 * _third))),
+        ),
         assumptions=_positive,
     ),
 )

@@ -34,10 +34,8 @@ CLAIMS = (
         "liang/appendix_c_3/steps",
         "(98): T = epsilon n D/(eta K sqrt(dim chi)) makes the terms of (97) equal in pairs",
         at("C.3", "(98)"),
-        Identity(L * D**4 / (eta * K * _steps) ** 2, D**2 * L * u**2 / v**2, "first").mutant(
-            "L lost", left=u**4 * (eta * K * _steps) ** 2 / v**4
-        ),
-        Identity(D**2 / (eta * _steps), K * D * u / v, "second").mutant("D for D^2", left=D / (eta * _steps)),
+        Identity(L * D**4 / (eta * K * _steps) ** 2, D**2 * L * u**2 / v**2, "first"),
+        Identity(D**2 / (eta * _steps), K * D * u / v, "second"),
         Identity(L * u**4 * (eta * K * _steps) ** 2 / v**4, D**2 * L * u**2 / v**2, "fifth"),
         Identity(u**2 * eta * K**2 * _steps / v**2, K * D * u / v, "sixth"),
     ),
@@ -45,9 +43,7 @@ CLAIMS = (
         "liang/appendix_c_3/small_noise_steps",
         "(100): T = epsilon^2 n^2 m^(5/2)/(b L^(5/2) dim chi) at the K and eta of case 1.1",
         at("C.3", "(100)"),
-        Identity(
-            _small_count, v**2 * m ** Rational(5, 2) / (b * L ** Rational(5, 2) * u**2), "K and eta put in"
-        ).mutant("L^(3/2)", right=v**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * u**2)),
+        Identity(_small_count, v**2 * m ** Rational(5, 2) / (b * L ** Rational(5, 2) * u**2), "K and eta put in"),
         Identity(_small_clip * D * u / v, D**2 * L * u**2 / v**2, "(99)"),
         assumptions=_positive,
         misprint=Identity(
@@ -106,7 +102,7 @@ CLAIMS = (
             "the printed K", left=diff(K * D * u / v + _bias, K).subs(K, _printed_clip)
         ),
         Inequality(r * rho, "<", 1 / rho + rho, (r * rho**2 <= 1,), "no r serves (101), rho = L^(1/4)"),
-        Identity(_best_clip * D * u / v, _rate, "first term").mutant("the printed rate", right=_printed_rate),
+        Identity(_best_clip * D * u / v, _rate, "first term"),
         Identity(_bias.subs(K, _best_clip), _rate, "second term"),
         Identity(_printed_clip * D * u / v, _rate / L ** Rational(1, 4), "with the printed K, first term"),
         Identity(_bias.subs(K, _printed_clip), _printed_rate, "and second term"),
@@ -117,7 +113,7 @@ CLAIMS = (
         "liang/appendix_c_3/large_noise_step_size",
         "Case 1.2: eta has the power 1/4, so that eta sigma^2/b is the rate",
         at("C.3", "case (1.2)"),
-        Identity(_eta * sigma_sgd**2 / b, _rate, "power 1/4").mutant("b lost", left=_eta * sigma_sgd**2 / b**2),
+        Identity(_eta * sigma_sgd**2 / b, _rate, "power 1/4"),
         assumptions=_positive,
         misprint=Identity(_printed_eta * sigma_sgd**2 / b, _printed_rate, "power 1/3, as printed"),
         remark="""The step size of case 1.2 has [d L log(1/delta)/(epsilon n)^2]^(1/3), copied from (91), where the
@@ -132,8 +128,6 @@ CLAIMS = (
             _steps.subs(eta, _printed_eta).subs(K, _printed_clip),
             v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 12) * sigma_sgd),
             "K and eta put in",
-        ).mutant(
-            "L^(1/4)", right=v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 4) * sigma_sgd)
         ),
         assumptions=_positive,
         misprint=Identity(_steps.subs(eta, _printed_eta).subs(K, _printed_clip), _printed_count, "as printed"),
@@ -148,7 +142,7 @@ CLAIMS = (
             u**4 * L * eta**2 * K**2 * _domain**2 / (epsilon * n) ** 4,
             u**4 * L * (1 + eta * L) ** 4 * D**4 / (eta**2 * K**2 * epsilon**4),
             "fifth",
-        ).mutant("power 2 of 1 + eta L", right=u**4 * L * (1 + eta * L) ** 2 * D**4 / (eta**2 * K**2 * epsilon**4)),
+        ),
         Identity(
             u**2 * eta * K**2 * _domain / (epsilon * n) ** 2,
             u**2 * (1 + eta * L) ** 2 * D**2 / (eta * epsilon**2),
@@ -160,9 +154,7 @@ CLAIMS = (
         "liang/appendix_c_3/late_rate",
         "(19), (105): eta = D sqrt(b dim chi)/(epsilon sigma) gives sigma D sqrt(dim chi)/(sqrt(b) epsilon)",
         at("C.3", "(104), (105)"),
-        Identity(_late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / (sqrt(b) * epsilon), "as in (19)").mutant(
-            "b for sqrt(b)", right=sigma_sgd * D * u / (b * epsilon)
-        ),
+        Identity(_late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / (sqrt(b) * epsilon), "as in (19)"),
         Identity(u**2 * D**2 / (_late_eta * epsilon**2), sigma_sgd * D * u / (sqrt(b) * epsilon), "noise, eta L small"),
         assumptions=_positive,
         misprint=Identity(

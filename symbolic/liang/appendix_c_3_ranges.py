@@ -88,9 +88,7 @@ CLAIMS = (
         "liang/appendix_c_3/left_out_repaired",
         "The term over the rate without L is at most (L/mu)^(11/8) in the case, and attains it",
         at("C.3", "(101)"),
-        Inequality(v**3 * rho**4, "<= and attained", rho ** Rational(11, 2), (v**2 <= rho,), "rho^(11/2)").mutant(
-            "rho^5", sign="<=", right=rho**5
-        ),
+        Inequality(v**3 * rho**4, "<= and attained", rho ** Rational(11, 2), (v**2 <= rho,), "rho^(11/2)"),
         Unbounded(v**4 * rho**4, v, _edge, _within, "without limit").mutant(
             "Y falls faster", path={rho: growth**3, v: growth**-4}
         ),
@@ -129,7 +127,7 @@ CLAIMS = (
             sigma_sgd * D * u / (z * epsilon),
             (20 * L * D * z * u <= 9 * epsilon * sigma_sgd, z > 0),
             "u^2 = d chi, z^2 = b",
-        ).mutant("40/9", left=Rational(40, 9) * (u / epsilon) ** 2 * L * D**2, sign="<="),
+        ),
         Inequality(2 * L * D**2, "<", Rational(20, 9) * L * D**2, name="the trivial bound of the ball"),
         assumptions=(L > 0, epsilon > 0),
         repairs="liang/appendix_c_3/late_step_size",
@@ -139,7 +137,7 @@ CLAIMS = (
         "(103): for large C and T its first, second, third and fifth terms are as small as one likes",
         at("C.3", "(103)"),
         Inequality(L * D**4 / (eta * K * T) ** 2, "<=", z, (z > 0, z * (eta * K) ** 2 >= L * D**4), "first"),
-        Inequality(D**2 / (eta * T), "<=", z, (z > 0, z * eta * T >= D**2), "second").mutant("half", right=z / 2),
+        Inequality(D**2 / (eta * T), "<= and attained", z, (z > 0, z * eta * T >= D**2), "second"),
         Units(D**2 / eta + sigma_sgd**3 / (m * K) + eta * sigma_sgd**2 / b, _loss, SMOOTH, "losses"),
     ),
     Claim(
@@ -147,7 +145,7 @@ CLAIMS = (
         "A smaller diameter lowers each of the three rates of (19)",
         at("Remark 3.13"),
         Inequality(r * x**2, "<= and attained", r * D**2, (x <= D,), "first and, squared, second"),
-        Inequality(r * x, "<= and attained", r * D, (x <= D,), "third").mutant("by half", sign="<=", right=r * D / 2),
+        Inequality(r * x, "<= and attained", r * D, (x <= D,), "third"),
     ),
     Step(
         "liang/appendix_c_3/implications",
@@ -163,7 +161,7 @@ CLAIMS = (
         "liang/appendix_c_3/implications_repaired",
         "The bound over the quoted optimum is mu D^2, and equal to it where mu D^2 = 1",
         at("C.3", "Implications"),
-        Identity(_first / (L * _Y / m), m * D**2, "ratio").mutant("ratio mu D", right=m * D),
+        Identity(_first / (L * _Y / m), m * D**2, "ratio"),
         Identity(_first.subs(m, 1 / D**2), (L * _Y / m).subs(m, 1 / D**2), "at mu = 1/D^2"),
         assumptions=(L > 0, epsilon > 0),
         repairs="liang/appendix_c_3/implications",

@@ -53,10 +53,8 @@ CLAIMS = (
             2 * D + 2 * eta * K,
             (xi <= D, -zeta <= D, gamma <= K, -kappa <= K),
             "distance before the noise",
-        ).mutant("2 eta K/b for b = 2", sign="<=", right=2 * D + eta * K),
-        Identity(_last, _naive.subs(b, _one) / eta**2, "at b = 1 the naive formula over eta^2").mutant(
-            "eta forgotten", right=_naive.subs(b, _one)
         ),
+        Identity(_last, _naive.subs(b, _one) / eta**2, "at b = 1 the naive formula over eta^2"),
         repairs="liang/appendix_e_1",
     ),
 )

@@ -66,9 +66,7 @@ CLAIMS = (
         "liang/proposition_3_8",
         "(15), (80): sigma_DP^2 = alpha C^2 T/(epsilon n b) put into the last two terms of (14)",
         at("Proposition 3.8", "(15)"),
-        Identity(_at(_fifth, _noise), alpha * dim * L * eta * K * T / (epsilon * n * b), "fifth term").mutant(
-            "C^2", right=alpha * dim * L * eta * K**2 * T / (epsilon * n * b)
-        ),
+        Identity(_at(_fifth, _noise), alpha * dim * L * eta * K * T / (epsilon * n * b), "fifth term"),
         Identity(_at(_sixth, _noise), sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * n * b), "sixth, C outside"),
         Units(_at(_fifth + _sixth, _noise), g, SMOOTH, "gradients").mutant(
             "under the root, by units", left=sqrt(alpha * dim * L * eta * T * K / (epsilon * n * b))
@@ -85,12 +83,8 @@ CLAIMS = (
         "liang/proposition_c_1",
         "(81): sigma_DP^2 = alpha C^2 T/(epsilon n^2) put into the last two terms of (14)",
         at("Proposition C.1", "(81)"),
-        Identity(_at(_fifth, _strong), alpha * dim * L * eta * K * T / (epsilon * n**2), "fifth term").mutant(
-            "n for n^2", right=alpha * dim * L * eta * K * T / (epsilon * n)
-        ),
-        Identity(
-            _at(_sixth, _strong), sqrt(alpha * dim * L * eta * T) * K / (sqrt(epsilon) * n), "sixth, C outside"
-        ).mutant("n under the root", right=sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * n)),
+        Identity(_at(_fifth, _strong), alpha * dim * L * eta * K * T / (epsilon * n**2), "fifth term"),
+        Identity(_at(_sixth, _strong), sqrt(alpha * dim * L * eta * T) * K / (sqrt(epsilon) * n), "sixth, C outside"),
         Inequality(_strong, "<= and attained", _noise, (b <= n,), "less noise than (15) by b/n"),
         assumptions=_positive,
     ),
@@ -98,9 +92,7 @@ CLAIMS = (
         "liang/proposition_3_8/privacy",
         "sigma_DP^2 = 2 alpha C^2 T/(epsilon n b) makes (46) at most epsilon: the noise is needed from below",
         at("Proposition 3.8"),
-        Identity(
-            2 * alpha * K**2 * T / (n * b * sigma_dp**2) * sigma_dp**2 / (2 * _noise), epsilon, "(46), all noise"
-        ).mutant("half the noise", left=2 * alpha * K**2 * T / (n * b * _noise)),
+        Identity(2 * alpha * K**2 * T / (n * b * sigma_dp**2) * sigma_dp**2 / (2 * _noise), epsilon, "(46), all noise"),
         Inequality(
             epsilon,
             "<= and attained",

@@ -63,9 +63,7 @@ CLAIMS = (
         "liang/proposition_3_12",
         "(18), (94): sigma_DP^2 = alpha C^2 min{T, T-bar}/(epsilon n b) put into the last two terms of (17)",
         at("Proposition 3.12", "(18)"),
-        Identity(_at(_fifth, _noise), alpha * dim * eta * K * sqrt(L) / (epsilon * n * b) * x, "fifth term").mutant(
-            "C^2", right=alpha * dim * eta * K**2 * sqrt(L) / (epsilon * n * b) * x
-        ),
+        Identity(_at(_fifth, _noise), alpha * dim * eta * K * sqrt(L) / (epsilon * n * b) * x, "fifth term"),
         Identity(_at(_sixth, _noise), sqrt(alpha * dim * eta / (epsilon * n * b) * x) * K, "sixth, C outside"),
         Units(_at(_fifth + _sixth, _noise), G, _count, "roots of a loss").mutant(
             "under the root, by units", left=sqrt(alpha * dim * eta / (epsilon * n * b) * x * K)
@@ -86,15 +84,13 @@ CLAIMS = (
             (_at(_fifth, _strong) ** 2).subs(alpha, 8 * chi / epsilon),
             64 * dim**2 * L * eta**2 * K**2 * chi**2 / (epsilon**4 * n**4) * x**2,
             "fifth of (97)",
-        ).mutant("epsilon^2 in the fifth", right=64 * dim**2 * L * eta**2 * K**2 * chi**2 / (epsilon**2 * n**4) * x**2),
+        ),
         Identity(
             (_at(_sixth, _strong) ** 2).subs(alpha, 8 * chi / epsilon),
             8 * dim * eta * chi * K**2 / (epsilon**2 * n**2) * x,
             "sixth of (97)",
         ),
-        Identity(_first**2, L * D**4 / (eta**2 * K**2 * T**2), "first of (97)").mutant(
-            "D^2 in the first", right=L * D**2 / (eta**2 * K**2 * T**2)
-        ),
+        Identity(_first**2, L * D**4 / (eta**2 * K**2 * T**2), "first of (97)"),
         Inequality(Min(T, y) ** 2, "==", Min(T**2, y**2), name="the square of the minimum"),
         assumptions=_positive,
     ),

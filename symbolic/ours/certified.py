@@ -47,7 +47,7 @@ CLAIMS = (
         proof("constants", "Cross-entropy in its logits"),
         _variance(_one / 2).mutant("curvature 1/4 for any number of classes", _variance(_one / 4)),
         _gradient(Integer(2)).mutant("gradient at most 1", _gradient(_one)),
-        Inequality(p * (1 - p), "<=", _one / 4).mutant("logistic curvature 1/8", right=_one / 8),
+        Inequality(p * (1 - p), "<= and attained", _one / 4),
         assumptions=(p <= 1,),
     ),
     Ours(

@@ -38,8 +38,6 @@ CLAIMS = (
         .mutant("half as steep", right=(kappa - gamma) / 2)
         .mutant("without the order of the scores", given=()),
         Inequality(_cut(kappa), "<=", K, name="and at most K"),
-        Inequality(p * (1 - p), "<=", Rational(1, 4), _logistic, "curvature of logistic losses").mutant(
-            "curvature at most 1/5", right=Rational(1, 5)
-        ),
+        Inequality(p * (1 - p), "<= and attained", Rational(1, 4), _logistic, "curvature of logistic losses"),
     ),
 )

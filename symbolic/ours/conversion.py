@@ -42,9 +42,7 @@ CLAIMS = (
         "ours/conversion/convex",
         "What the divergence of two points has to exceed is convex in the chance of the event",
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
-        _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2).mutant(
-            "no square", _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * s * u)
-        ),
+        _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2),
         letters={p: "chance of the event", s: "delta", u: "exp(-epsilon)"},
         assumptions=(alpha > 1, s < p),
     ),
@@ -52,10 +50,8 @@ CLAIMS = (
         "ours/conversion/usual",
         "Without its second term the best conversion is Canonne, Kamath & Steinke's Proposition 12",
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
-        _turns(alpha * s).mutant("turns at delta", _turns(s)),
-        _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)).mutant(
-            "without log alpha", _usual(log(s) - (alpha - 1) * log(alpha - 1))
-        ),
+        _turns(alpha * s),
+        _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)),
         letters={p: "chance of the event", s: "delta", v: "alpha - 1"},
         assumptions=(alpha > 1, s < p),
     ),

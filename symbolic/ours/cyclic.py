@@ -93,9 +93,7 @@ CLAIMS = (
         "ours/cyclic/strongly_convex",
         "The E - 1 earlier encounters of the worst sample cost Bok, Su & Altschuler's value, one straight string",
         proof("cyclic", "The strongly convex value"),
-        _drift(p / c * (1 - p**w) / (1 - p))
-        .mutant("wrong base case", _drift(p / c * (1 - p ** (w + 1)) / (1 - p)))
-        .mutant("latest encounter not contracted", _drift((1 - p**w) / (1 - p))),
+        _drift(p / c * (1 - p**w) / (1 - p)),
         Recursion(w, _zero, PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="width"),
         Identity(_budget**2 / _noise, _value, "squared drift over width").mutant(
             "width with c for c^2", left=_budget**2 * (1 - c) / (1 - q)

@@ -31,20 +31,16 @@ CLAIMS = (
         "ours/encounters/string",
         "Slopes between encounters l steps apart rise by c^-l towards the past; for c <= 1 the chord lies above",
         proof("affine_windows", "Schedules: a taut string"),
-        Identity(_slope(p * q) / _slope(q), 1 / p, "ratio of slopes").mutant("they fall", right=p),
+        Identity(_slope(p * q) / _slope(q), 1 / p, "ratio of slopes"),
         _above(1).mutant("above twice the chord", _above(2)),
-        Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X").mutant(
-            "X with c for c^2", closed_form=(1 - c**w) / (1 - c)
-        ),
+        Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X"),
         assumptions=(c > 0, x > 0, y > 0),
     ),
     Ours(
         "ours/encounters/piece",
         "A piece hides an amount at the least cost by shifts proportional to what is left of them at its end",
         proof("affine_windows", "Schedules: a taut string"),
-        Inequality((c * a + x) ** 2 / (1 + c**2), "<= and attained", a**2 + x**2, name="two steps").mutant(
-            "twice as dear", left=2 * (c * a + x) ** 2 / (1 + c**2), sign="<="
-        ),
+        Inequality((c * a + x) ** 2 / (1 + c**2), "<= and attained", a**2 + x**2, name="two steps"),
         Identity(
             (c * y / (1 + c**2)) ** 2 + (y / (1 + c**2)) ** 2, y**2 / (1 + c**2), "shifts c and 1 of c^2 + 1"
         ).mutant("equal shifts", left=2 * (y / (1 + c)) ** 2),

@@ -63,7 +63,7 @@ CLAIMS = (
         "ours/layers/concave",
         "Orders up to 1/2, from 1/2 on, or with 8 p q >= (2 p + 2 q - 1)^2: the root of the sum is concave",
         proof("expansions", "Blocks of a gradient"),
-        _bend(Integer(2)).mutant("without the factor 2 of the squares", _bend(Integer(1))),
+        _bend(Integer(2)),
         _between(p, q).mutant("orders below p, too", _between(p / 2, q)),
         _concave(q <= _half, name="orders up to 1/2").mutant(
             "orders up to 3/5", _concave(q <= Rational(3, 5), name="3/5")

@@ -18,7 +18,7 @@ from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality,
 from lastiterate.symbolic.notation import P, a, alpha, beta, gamma, kappa, lam, p, q, r, s, theta, u, v, w, x, xi
 from lastiterate.symbolic.papers import proof
 
-_one, _half = Integer(1), Rational(1, 2)
+_half = Rational(1, 2)
 
 # Slopes of the profile at t = 1 from the right and, by f'(t) = -1 + f(1/t) - f'(1/t)/t, from the left.
 _right = -p
@@ -82,9 +82,9 @@ CLAIMS = (
         proof("privacy_loss", "A pair for the step without replacement"),
         _convex(_right).mutant("steeper to the right", _convex(-2 * p)),
         _still((1 - q) * p + q * (1 - p)),
-        Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass")
-        .mutant("the base instead of the mixture", _still(p))
-        .mutant("slope of the mixture", left=-q * p - _left),
+        Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass").mutant(
+            "slope of the mixture", left=-q * p - _left
+        ),
         assumptions=_rates,
     ),
     Ours(
@@ -124,7 +124,7 @@ CLAIMS = (
         _heaviest(1 / (1 + lam)).mutant("1/(2 + 3 lam)", _heaviest(1 / (2 + 3 * lam))),
         Identity(
             lam / u - 1 / (1 - u), (lam - (1 + lam) * u) / (u * (1 - u)), "where log u^lam (1 - u) turns", (u < 1,)
-        ).mutant("turns at lam", right=(lam - u) / (u * (1 - u))),
+        ),
         letters={lam: "slope of the tilt", x: "privacy loss", u: "exp(-x)"},
     ),
     Ours(

@@ -79,8 +79,8 @@ CLAIMS = (
         "ours/poisson/step",
         "Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",
         proof("poisson", "Two directions"),
-        _moved(j).mutant("the step of a batch of b", _moved(b)).mutant("i* in the batch of both copies", _moved(j + 1)),
-        _apart(eta * K / b).mutant("a sample replaced", _apart(2 * eta * K / b)),
+        _moved(j),
+        _apart(eta * K / b),
     ),
     Ours(
         "ours/poisson/long_step",

@@ -45,9 +45,7 @@ CLAIMS = (
         "ours/projection/layers",
         "Layers with Gaussian matrices of their own cost at most as much as the layer of least rank alone",
         proof("random_projection", "Layers"),
-        Identity(diff(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank").mutant(
-            "slope without the second term", right=-log(1 - x / r)
-        ),
+        Identity(diff(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank"),
         IntervalInequality(-log(1 - u), "<", u / (1 - u), _box, "it is negative, u = x / r").mutant(
             "the cost grows with the rank", left=u / (1 - u), right=-log(1 - u)
         ),

@@ -27,12 +27,10 @@ CLAIMS = (
         "ours/taut_string/energy",
         "One step lowers R by p a, and its cost is the energy (p a)^2 / (p sigma)^2",
         proof("affine_windows", "Schedules: a taut string"),
-        _step(p * (c * z + s - a) + kappa)
-        .mutant("the shift before the expansion", _step(p * (c * (z - a) + s) + kappa))
-        .mutant("drift forgotten", _step(p * (c * z - a) + kappa)),
-        Identity((p * a) ** 2 / (p * sigma) ** 2, a**2 / sigma**2, "energy").mutant(
-            "energy with p for p^2", left=(p * a) ** 2 / (p * sigma**2)
+        _step(p * (c * z + s - a) + kappa).mutant(
+            "the shift before the expansion", _step(p * (c * (z - a) + s) + kappa)
         ),
+        Identity((p * a) ** 2 / (p * sigma) ** 2, a**2 / sigma**2, "energy"),
         Inequality(
             (x + y) ** 2 / (p + q),
             "<= and attained",

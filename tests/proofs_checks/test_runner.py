@@ -163,15 +163,16 @@ def test_lock_and_reports_agree(claims, tmp_path):
 def test_every_drift_is_a_sentence(claims):
     reports = run(claims, jobs=1)
     expected = _expected(reports)
-    expected["toy/a"] = Expected(Verdict.REFUTED, None, 1, 1)
-    expected["toy/b"] = Expected(Verdict.HOLDS, Grade.SAMPLED, 2, 1)
-    expected["toy/gone"] = Expected(Verdict.HOLDS, Grade.PROVED, 1, 2)
+    expected["toy/a"] = Expected(Verdict.REFUTED, None, 1, 1, 3)
+    expected["toy/b"] = Expected(Verdict.HOLDS, Grade.SAMPLED, 2, 1, 2)
+    expected["toy/gone"] = Expected(Verdict.HOLDS, Grade.PROVED, 1, 2, 3)
     del expected["toy/c"]
     found = drifts(reports, expected)
     assert found == (
         "toy/a is HOLDS, the lock file says REFUTED.",
         "toy/b is proved, the lock file says sampled.",
         "toy/b has 1 checks, the lock file says 2.",
+        "toy/b rejects 3 of 3 near misses, the lock file says 2.",
         "toy/c is new: HOLDS (proved), 1 mutants rejected, and the lock file does not know it.",
         "toy/gone is missing: the lock file says HOLDS (proved), 2 mutants rejected.",
     )
@@ -184,7 +185,7 @@ def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_c
     (sentence,) = drifts(reports, _expected(reports))
     assert "does not reject the mutant 'harmless'" in sentence
     assert "identity says held" in sentence
-    (more, _) = drifts(reports, {"toy/claim": Expected(Verdict.HOLDS, Grade.PROVED, 1, 1)})
+    (more, _) = drifts(reports, {"toy/claim": Expected(Verdict.HOLDS, Grade.PROVED, 1, 1, 3)})
     assert more == "toy/claim rejects 0 of 1 mutants, the lock file says 1."
 
 
@@ -195,12 +196,12 @@ def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_c
         "[]",
         '{"toy/a": 1}',
         '{"toy/a": {"verdict": "HOLDS", "grade": "proved"}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": -1, "rejected": 1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": 1, "more": 2}}',
-        '{"toy/a": {"verdict": "MAYBE", "grade": "proved", "checks": 1, "rejected": 1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "sure", "checks": 1, "rejected": 1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": -1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": true}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": -1, "rejected": 1, "near_misses": 1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": 1, "near_misses": 1, "more": 2}}',
+        '{"toy/a": {"verdict": "MAYBE", "grade": "proved", "checks": 1, "rejected": 1, "near_misses": 1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "sure", "checks": 1, "rejected": 1, "near_misses": 1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": 1, "near_misses": -1}}',
+        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": true, "near_misses": 1}}',
     ],
 )
 def test_a_bad_lock_file_is_bad_input(tmp_path, text):
@@ -235,7 +236,8 @@ def test_three_formats(claims):
     assert suite.get("failures") == "2"
     assert len(suite.findall("testcase")) == 4
     line = formats.summary(reports)
-    assert line == "3 claims: 3 HOLDS, 0 SUPPORTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 3 of 3 mutants rejected"
+    verdicts = "3 claims: 3 HOLDS, 0 SUPPORTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
+    assert line == f"{verdicts}; 3 of 3 mutants and 9 of 9 near misses rejected"
     assert formats.table(reports).row_count == 3
 
 
@@ -252,7 +254,7 @@ def test_describe_shows_everything(make_claim):
     for part in (
         "toy/claim",
         "toy, Lemma 1",
-        "verdict: HOLDS (proved); 1 of 1 mutants rejected",
+        "verdict: HOLDS (proved); 1 of 1 mutants and 6 of 6 near misses rejected",
         "c < 1",
         "sensitivity of one step",
         "u(t) = c⋅u(t - 1) + s",

@@ -1,0 +1,140 @@
+"""Near misses: wrong variants of a check, one term of a side three percent off, each of which its engine must refute.
+
+They are made from the check, the same each time, and only where the check leaves no room: an equation, a recursion, a
+printed value, and an inequality that is attained. Elsewhere a change of three percent may be true, and none is made.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from operator import add
+from typing import Final, NamedTuple
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.feasible_points import free_symbols
+from lastiterate.symbolic.claim import Check, Identity, Inequality, RandomPoints, Recursion, Relation, Value
+
+__all__ = ["MOST", "near_misses"]
+
+MOST: Final = 3
+"""Near misses of one check."""
+
+_MORE, _LESS = sp.Rational(103, 100), sp.Rational(97, 100)
+_TINY = 1e-25
+
+
+class _Term(NamedTuple):
+    """A term of a side of a check, and the side as a function of what stands in its place."""
+
+    field: str
+    term: sp.Expr
+    side: Callable[[sp.Expr], sp.Expr]
+
+
+def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, ...]:
+    """At most `MOST` near misses, spread over the check; () where three percent may be within what it says.
+
+    >>> from sympy import Symbol
+    >>> x = Symbol("x")
+    >>> [wrong.name for wrong in near_misses(Identity(x * (x + 1), x**2 + x), ())]
+    ['x*(x + 1) times 103/100 on the left', 'x times 103/100 on the left', 'x**2 times 103/100 on the right']
+    """
+    if isinstance(check, Value):
+        return _digits(check)
+    if isinstance(check, Inequality) and check.relation is Relation.TIGHT:
+        return _spread(list(_attained(check, assumptions)))
+    if isinstance(check, Identity) or (
+        isinstance(check, Inequality | RandomPoints) and check.relation is Relation.EQUAL
+    ):
+        sides: tuple[str, ...] = ("left", "right")
+    elif isinstance(check, Recursion):
+        sides = ("closed_form", "step", "initial")
+    else:
+        return ()
+    return _spread([_changed(check, term, _MORE) for term in _terms_of(check, *sides)])
+
+
+def _spread(found: list[Check]) -> tuple[Check, ...]:
+    """The first, the middle and the last, and none twice."""
+    places = dict.fromkeys((0, len(found) // 2, len(found) - 1))
+    return tuple(found[place] for place in places) if found else ()
+
+
+def _changed(check: Check, place: _Term, factor: sp.Rational) -> Check:
+    side = {"left": "on the left", "right": "on the right"}.get(place.field, f"in {place.field}")
+    changes = {
+        "name": f"{place.term} times {factor} {side}",
+        "mutants": (),
+        place.field: place.side(factor * place.term),
+    }
+    return replace(check, **changes)
+
+
+def _terms_of(check: Check, *names: str) -> Iterator[_Term]:
+    """The terms on which their side depends, but for a whole side that is only compared with zero."""
+    sides = {name: sp.sympify(getattr(check, name), strict=True) for name in names}
+    for name, side in sides.items():
+        against_zero = len(sides) == 2 and any(other.is_zero for another, other in sides.items() if another != name)
+        for place in _terms(name, side, lambda new: new):
+            if not (_same(side, place.side(_MORE * place.term)) or (against_zero and place.term == side)):
+                yield place
+
+
+def _terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, inside: bool = False) -> Iterator[_Term]:
+    """The terms of an expression, and those of the sums inside its factors, bases, exponents and logarithms."""
+    if not inside and not isinstance(side, sp.Add):
+        yield _Term(field, side, whole)
+    if not isinstance(side, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log):
+        return
+    for i, part in enumerate(side.args):
+
+        def around(new: sp.Expr, i: int = i) -> sp.Expr:
+            return whole(side.func(*side.args[:i], new, *side.args[i + 1 :]))
+
+        if isinstance(side, sp.Add) or part.has(sp.Add):
+            yield from _terms(field, part, around, inside=not isinstance(side, sp.Add))
+
+
+def _same(side: sp.Expr, changed: sp.Expr) -> bool:
+    """Whether the change is none, or is lost where a sum cancels, seen at one point."""
+    if side == changed or side.has(sp.Sum, sp.Integral, sp.Derivative):
+        return bool(side == changed)
+    point = {
+        s: sp.Integer(k) if s.is_integer else sp.Rational(4 * k + 3, 10) for k, s in enumerate(free_symbols(side), 2)
+    }
+    off = (changed.xreplace(point) - side.xreplace(point)).evalf()
+    return bool(off.is_number and off.is_finite and abs(off) < _TINY)
+
+
+def _attained(check: Inequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
+    """The left larger or the right smaller by three percent of a term that is not zero where the sides are equal."""
+    nonzero = (sp.Ne(s, 0, evaluate=False) for s in free_symbols(check.left, check.right) if not s.is_zero)
+    there = (*assumptions, *check.given, *(check.attained or nonzero))
+    loose = replace(check, sign="<=", attained=())
+    for field, up, down in (("left", _MORE, _LESS), ("right", _LESS, _MORE)):
+        side = sp.sympify(getattr(check, field), strict=True)
+        for term in sp.Add.make_args(side):
+            for factor, signed in ((up, term), (down, -term)):
+                if _positive(signed, there, sure=not check.attained):
+                    yield _changed(loose, _Term(field, term, partial(add, side - term)), factor)
+
+
+def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
+    """Whether a term is certainly positive there; without ``sure``, never negative and not always zero."""
+    if sure:
+        return entails(there, sp.Gt(term, 0, evaluate=False))
+    return entails(there, sp.Ge(term, 0, evaluate=False)) and not entails(there, sp.Eq(term, 0, evaluate=False))
+
+
+def _digits(check: Value) -> tuple[Check, ...]:
+    """The last printed digit one more and one less."""
+    printed = Decimal(check.printed)
+    unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
+    return tuple(
+        replace(check, name=f"printed {value}", mutants=(), printed=str(value))
+        for value in (printed - unit, printed + unit)
+    )

@@ -1,0 +1,81 @@
+"""Near misses: made where three percent cannot be true, refuted by the engine, and noticed where it is not."""
+
+import pytest
+import sympy as sp
+
+from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.engines import decide_check, equality, identity
+from lastiterate.proofs_checks.lock import Expected, drifts
+from lastiterate.proofs_checks.near_misses import MOST, near_misses
+from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Recursion, Units, Value
+from lastiterate.symbolic.notation import PREVIOUS, alpha, c, eta, s, t, x, y
+
+SQUARE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
+GEOMETRIC = Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c))
+MEANS = Inequality(2 * x * y, "<= and attained", x**2 + y**2)
+
+
+@pytest.mark.parametrize(
+    ("check", "assumptions", "least"),
+    [
+        (SQUARE, (), MOST),
+        (Identity(sp.exp(x + y), sp.exp(x) * sp.exp(y)), (), 2),
+        (Identity((sp.log(x) - sp.log(x) + y) / 2 - y / 2, sp.S.Zero), (), 0),
+        (GEOMETRIC, (c < 1,), MOST),
+        (MEANS, (), 2),
+        (Inequality((alpha - 1) * x, "<= and attained", sp.S.Zero, attained=(sp.Eq(x, 0),)), (alpha < 1,), 0),
+        (Inequality(-(c**2), "<= and attained", 1 - 2 * c, attained=(sp.Eq(c, 1),)), (), 1),
+        (Value(sp.sqrt(2), "1.41"), (), 2),
+    ],
+)
+def test_each_is_a_check_of_its_type_that_the_engine_refutes(check, assumptions, least):
+    made = near_misses(check, assumptions)
+    assert least <= len(made) <= MOST
+    assert len(set(made)) == len(made)
+    assert made == near_misses(check, assumptions)
+    for wrong in made:
+        assert type(wrong) is type(check)
+        assert wrong.mutants == ()
+        assert decide_check(wrong, assumptions).status is Status.REFUTED, wrong.name
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        Inequality(x, "<=", 2 * x),
+        Inequality(x, "<", x + 1),
+        IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)}),
+        Units(eta * x, eta * x),
+    ],
+)
+def test_none_where_there_may_be_room(check):
+    assert near_misses(check, ()) == ()
+
+
+def test_a_term_that_cancels_is_not_changed():
+    vanishing = sp.log(x * y) - sp.log(x) - sp.log(y)
+    made = near_misses(Identity(vanishing / (alpha - 1) + s * x, s * x), (alpha > 1,))
+    assert made
+    assert all(decide_check(wrong, (alpha > 1,)).rejected for wrong in made)
+
+
+def test_none_of_a_check_that_does_not_hold(make_claim):
+    assert decide(make_claim(Identity(x, 2 * x))).near_misses == ()
+
+
+def test_an_engine_that_accepts_everything_is_noticed(make_claim, monkeypatch):
+    good = decide(make_claim(SQUARE))
+    assert (good.near_rejected, len(good.near_misses)) == (MOST, MOST)
+    monkeypatch.setattr(identity, "compared", lambda *_: True)
+    monkeypatch.setattr(identity, "vanishes", lambda *_: ("believing", equality.vanishes))
+    found = drifts([decide(make_claim(SQUARE))], {"toy/claim": Expected.of(good)})
+    assert f"toy/claim rejects 0 of {MOST} near misses, the lock file says {MOST}." in found
+    assert len([sentence for sentence in found if "does not reject the near miss" in sentence]) == MOST
+
+
+def test_a_near_miss_that_is_a_check_of_the_claim_is_an_error(make_claim):
+    (wrong, *_) = near_misses(SQUARE, ())
+    report = decide(make_claim(SQUARE, wrong))
+    assert report.near_misses[0].status is Status.ERROR
+    assert "the mutant is a check of the claim itself" in report.near_misses[0].detail
