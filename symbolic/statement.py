@@ -4,9 +4,6 @@ A body is a Sympy condition, or again a statement. Functions and conditions that
 In every divergence the numerator comes first.
 """
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
-# pyright: reportArgumentType=false, reportCallIssue=false
-
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 

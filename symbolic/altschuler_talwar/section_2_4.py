@@ -1,38 +1,57 @@
-"""Privacy amplification by iteration: Lemmas 2.15 and 2.16, Propositions 2.17 and 3.2.
+"""Privacy amplification by sampling and by iteration: Lemmas 2.12, 2.15 and 2.16, Propositions 2.17 and 3.2.
 
-Statement    Shifted divergences: a Gaussian step turns a shift a into alpha a^2/(2 sigma^2); contractions that differ
-             by s lengthen a shift z to z + s; hence alpha/2 times the sum of a_t^2/sigma_t^2, from z_0 = 0 or from
-             z_tau = D.
-Assumptions  sigma is the noise of the iteration, on the iterate; v its variance; w = T - tau steps.
-Derivation   Two points x apart have shifted divergence 0 within x and infinity below; the triangle inequality is
+Statement    2.12: S(q, sigma; alpha) <= 2 alpha q^2/sigma^2 for q < 1/5, sigma >= 4 and alpha <= alpha*(q, sigma).
+             2.4: Shifted divergences: a Gaussian step turns a shift a into alpha a^2/(2 sigma^2); contractions that
+             differ by s lengthen a shift z to z + s; hence alpha/2 times the sum of a_t^2/sigma_t^2, from z_0 = 0 or
+             from z_tau = D.
+Assumptions  2.12: alpha* is the largest order with alpha <= M sigma^2/2 - log(sigma^2) and alpha <= (M^2 sigma^2/2 -
+             log(5 sigma^2))/(M + log(q alpha) + 1/(2 sigma^2)), M = log(1 + 1/(q (alpha - 1))).
+             2.4: sigma is the noise of the iteration, on the iterate; v its variance; w = T - tau steps.
+Derivation   2.12: Cited from Mironov, Talwar & Zhang 2019, Theorem 11. Certified here on boxes that the two conditions
+             cut, in both directions of the divergence; the larger one is log(1 + q^2 (exp(v) - 1)) at the order 2, v =
+             1/sigma^2, and log(1 + 3 (1 - q) q^2 (exp(v) - 1) + q^3 (exp(3 v) - 1))/2 at 3: with log(1 + x) <= x
+             these two hold everywhere.
+             2.4: Two points x apart have shifted divergence 0 within x and infinity below; the triangle inequality is
              (A.1); z_t is a recursion; by Cauchy and Schwarz equal shifts are best, and two Gaussian walks attain the
              value.
-Source       Altschuler & Talwar 2022, section 2.4, Proposition 3.2 and appendix A.3.
+Source       Altschuler & Talwar 2022, Lemma 2.12.
+             Altschuler & Talwar 2022, section 2.4, Proposition 3.2 and appendix A.3.
+Remark       The conditions on alpha are for the larger direction: it leaves the bound at large orders. S as
+             Definition 2.10 has it stays below log(1/(1 - q)) and has no need of them.
 """
 
-from sympy import Abs, Expr, Integer, Max
+from collections.abc import Mapping
+
+from sympy import Abs, Expr, Integer, Max, Rational, Symbol, exp, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Recursion, Step
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
 from lastiterate.symbolic.gaussian import renyi
-from lastiterate.symbolic.notation import (
-    PREVIOUS,
-    SHIFTS,
-    D,
-    T,
-    a,
-    alpha,
-    gamma,
-    s,
-    sigma,
-    t,
-    v,
-    w,
-    x,
-    xi,
-    z,
-    zeta,
+from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, D, T, a, alpha, gamma, q, s, sigma, t, v, w, x, xi, z, zeta
+from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
+
+_fifth, _low, _tenth = Rational(1, 5), Rational(3, 20), Rational(1, 10)
+_large = log(1 + 1 / (q * (alpha - 1)))
+_orders = (
+    alpha <= _large * sigma**2 / 2 - log(sigma**2),
+    alpha * (_large + log(q * alpha) + 1 / (2 * sigma**2)) <= _large**2 * sigma**2 / 2 - log(5 * sigma**2),
 )
+_bound = 2 * alpha * q**2 / sigma**2
+_two: Mapping[Symbol, tuple[Expr | int, Expr | int]] = {q: (_low, _fifth), sigma: (4, 5), alpha: (2, 2)}
+_four: Mapping[Symbol, tuple[Expr | int, Expr | int]] = {
+    q: (_low, _fifth),
+    sigma: (4, 4),
+    alpha: (Rational(3, 2), Integer(3)),
+}
+
+
+def _price(
+    direction: Expr, box: Mapping[Symbol, tuple[Expr | int, Expr | int]], right: Expr, name: str
+) -> IntervalInequality:
+    return IntervalInequality(direction, "<=", right, box, name)
+
+
+_up, _down = sampled_up(q, sigma, alpha), sampled_down(q, sigma, alpha)
 
 _zero = Integer(0)
 
@@ -63,6 +82,52 @@ def _differ(other: Expr) -> Inequality:
 _squares = sum((shift**2 for shift in SHIFTS), _zero)
 
 CLAIMS = (
+    Claim(
+        "altschuler_talwar/lemma_2_12/smaller_direction",
+        "Lemma 2.12 as Definition 2.10 reads: S <= 2 alpha q^2/sigma^2",
+        at("Lemma 2.12"),
+        _price(_down, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5").mutant(
+            "a quarter", _price(_down, _two, _bound / 8, "")
+        ),
+        _price(_down, _four, _bound, "orders 3/2 to 3, q as before, sigma = 4"),
+        assumptions=_orders,
+    ),
+    Ours(
+        "altschuler_talwar/lemma_2_12/larger_direction",
+        "The bound of Lemma 2.12 holds for the larger direction too, which the asymptotics need",
+        at("Lemma 2.12"),
+        _price(_up, _two, _bound, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5").mutant(
+            "a quarter", _price(_up, _two, _bound / 8, "")
+        ),
+        _price(_up, _four, _bound, "orders 3/2 to 3, q as before, sigma = 4"),
+        IntervalInequality(exp(v) - 1, "<=", 4 * v, {v: (0, Rational(1, 16))}, "order 2, everywhere"),
+        IntervalInequality(
+            3 * (1 - q) * (exp(v) - 1) + q * (exp(3 * v) - 1),
+            "<=",
+            12 * v,
+            {v: (0, Rational(1, 16)), q: (0, _fifth)},
+            "order 3, everywhere",
+        ),
+        IntervalInequality(log(1 + x), "<=", x, {x: (0, 1)}, "for orders 2 and 3"),
+        assumptions=_orders,
+    ),
+    Ours(
+        "altschuler_talwar/lemma_2_12/orders",
+        "Beyond alpha* the larger direction breaks the bound, the smaller one does not",
+        at("Section 2.3"),
+        IntervalInequality(
+            _bound.subs({q: _tenth, sigma: 4, alpha: 200}),
+            "<",
+            sampled_up(_tenth, Integer(4), Integer(200)),
+            {},
+            "q = 1/10, sigma = 4, alpha = 200",
+        ).mutant(
+            "at alpha = 4",
+            left=_bound.subs({q: _tenth, sigma: 4, alpha: 4}),
+            right=sampled_up(_tenth, Integer(4), Integer(4)),
+        ),
+        IntervalInequality(-log(1 - _tenth), "<", _bound.subs({q: _tenth, sigma: 4, alpha: 200}), {}, "S is smaller"),
+    ),
     Claim(
         "altschuler_talwar/section_2_4/lemma_2_15",
         "Lemma 2.15: a Gaussian step hides a shift a at the price alpha a^2/(2 sigma^2); two points attain it",

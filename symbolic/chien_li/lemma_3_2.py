@@ -1,19 +1,26 @@
-"""Shift reduction: fresh noise pays for a shift.
+"""Shift reduction and Lipschitz reduction: fresh noise pays for a shift, and a c-Lipschitz map scales it by c.
 
-Statement    D^(z)(mu * N(0, sigma^2) || nu * N(0, sigma^2)) <= D^(z + a)(mu || nu) + alpha a^2 / (2 sigma^2).
-Assumptions  alpha > 1; a, z >= 0.
-Derivation   On mu = N(d, v), nu = N(0, v) with x = d - z the claim reads
+Statement    3.2: D^(z)(mu * N(0, sigma^2) || nu * N(0, sigma^2)) <= D^(z + a)(mu || nu) + alpha a^2 / (2 sigma^2).
+             3.3: D^(c z)(phi mu || phi nu) <= D^(z)(mu || nu).
+Assumptions  3.2: alpha > 1; a, z >= 0.
+             3.3: phi is c-Lipschitz, c >= 0; z >= 0.
+Derivation   3.2: On mu = N(d, v), nu = N(0, v) with x = d - z the claim reads
              x^2 / (v + sigma^2) <= max(x - a, 0)^2 / v + a^2 / sigma^2, and the difference is a square.
+             3.3: The law that attains D^(z) is moved by phi at most c z, (76); the rest is post-processing, (77).
+             On Gaussians and phi(x) = c x both sides are equal.
 Source       Chien & Li 2025, Lemma 3.2, (5), citing Feldman et al. 2018.
-Remark       Equality at a = x sigma^2 / (v + sigma^2). Point masses are the limit v -> 0, a >= x.
+             Chien & Li 2025, Lemma 3.3 and A.5.
+Remark       3.2: Equality at a = x sigma^2 / (v + sigma^2). Point masses are the limit v -> 0, a >= x.
+             3.3: It is used with the projection behind the map: the composition is still c-Lipschitz.
 """
 
-from sympy import Expr, Max
+from sympy import Abs, Expr, Integer, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality
-from lastiterate.symbolic.notation import a, alpha, sigma, v, x, z
-from lastiterate.symbolic.statement import FIRST, SECOND, Noisy, ShiftedDivergence, closed
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Step
+from lastiterate.symbolic.gaussian import renyi
+from lastiterate.symbolic.notation import D, a, alpha, c, d, gamma, kappa, sigma, v, x, xi, z, zeta
+from lastiterate.symbolic.statement import FIRST, MAP, SECOND, Image, Lipschitz, Noisy, ShiftedDivergence, closed
 
 _left = alpha * x**2 / (2 * (v + sigma**2))
 _paid = alpha * a**2 / (2 * sigma**2)
@@ -25,6 +32,20 @@ def _right(paid: Expr) -> Expr:
 
 _gap = alpha * (x - a) ** 2 / (2 * v) + _paid - _left
 _square = alpha * (sigma**2 * x - (sigma**2 + v) * a) ** 2 / (2 * v * sigma**2 * (v + sigma**2))
+
+_zero = Integer(0)
+_before = renyi((d - z, sigma**2), (_zero, sigma**2), alpha)
+
+
+_after = renyi((c * d - c * z, (c * sigma) ** 2), (_zero, (c * sigma) ** 2), alpha)
+
+
+def _project(point: Expr) -> Expr:
+    return Max(-D / 2, Min(D / 2, point))
+
+
+_moved = Abs(_project(gamma) - _project(kappa))
+_lipschitz = (Abs(gamma - kappa) <= c * Abs(xi - zeta),)
 
 CLAIMS = (
     Claim(
@@ -46,5 +67,38 @@ CLAIMS = (
             alpha > 1,
         ),
         assumptions=(alpha > 1,),
+    ),
+    Claim(
+        "chien_li/lemma_3_3",
+        "On Gaussians and x -> c x the Lipschitz reduction is an equality",
+        at("Lemma 3.3", "(6)"),
+        Identity(_after, _before, "x -> c x"),
+        statement=closed(
+            ShiftedDivergence(alpha, c * z, Image(MAP, FIRST), Image(MAP, SECOND))
+            <= ShiftedDivergence(alpha, z, FIRST, SECOND),
+            Lipschitz(MAP, c),
+            alpha > 1,
+        ),
+        assumptions=(alpha > 1, z <= d),
+    ),
+    Step(
+        "chien_li/lemma_3_3/projected",
+        "A c-Lipschitz map followed by the projection is c-Lipschitz",
+        at("Section 3.1", "(a)"),
+        Inequality(_moved, "<= and attained", c * Abs(xi - zeta), given=_lipschitz, name="interval of length D")
+        .mutant("the projection contracts", sign="<=", right=c * Abs(xi - zeta) / 2)
+        .mutant("reflected instead of projected", left=Abs(_project(gamma) + kappa), sign="<="),
+    ),
+    Step(
+        "chien_li/lemma_3_3/coupling",
+        "A coupling within z is carried to one within c z",
+        at("A.5", "(76)"),
+        Inequality(
+            Abs(gamma - kappa),
+            "<= and attained",
+            c * z,
+            given=(*_lipschitz, Abs(xi - zeta) <= z),
+            name="pathwise",
+        ).mutant("within z", right=z, given=_lipschitz),
     ),
 )

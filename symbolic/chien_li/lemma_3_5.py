@@ -1,24 +1,45 @@
-"""Forward tracking of W_infinity(W_t, W_t') for a Lipschitz update.
+"""Forward tracking of W_infinity(W_t, W_t') for a Lipschitz update: the recursion, and the closed form of (3).
 
 Statement    W_infinity(W_t, W_t') <= min(D_t, D), D_t = min(c D_{t-1} + 2 eta K / n, D_{t-1} + 2 eta K), D_0 = 0.
+             (3): min(s (1 - c^t)/(1 - c), 2 eta K t) of (3) is never below the recursion (7), and for c <= 1 equal to
+             it.
 Assumptions  per-sample updates c-Lipschitz; gradients clipped at K; same noise in both runs.
+             (3): as Lemma 3.5.
 Derivation   n - 1 samples move both runs by the same map, one by two maps that differ by 2 eta K, (81)-(90);
              or no map at all: two clipped means differ by 2 K.
+             (3): By induction on t, branch by branch.
 Source       Chien & Li 2025, Lemma 3.5, (7), A.7.
-Remark       Theorem 3.1 uses a closed form instead: `lemma_3_5_closed_form`. Sharper than the recursion: the sample
+             Chien & Li 2025, Theorem 3.1, (3), against Lemma 3.5, (7).
+Remark       Theorem 3.1 uses the closed form (3) instead. Sharper than the recursion: the sample
              that differs is paid with 2 eta K / n alone, so its share of the expansion need not be paid again
              (`sharper`).
+             (3): For c > 1 the recursion is smaller once (c - 1) D_{t-1} > 2 eta K (1 - 1/n). So (3) is valid but not
+             the least that its own lemma gives.
 """
 
-from sympy import Abs, Max, Min
+from sympy import Abs, Expr, Integer, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, gamma, kappa, n, s, x, xi, z, zeta
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Step
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, gamma, kappa, n, s, t, x, xi, y, z, zeta
 
 _s = 2 * eta * K / n
 _cap = 2 * eta * K
 _clipped = (Abs(gamma) <= K, Abs(kappa) <= K)
+_zero = Integer(0)
+_past_threshold = ((c - 1) * x > _cap * (1 - 1 / n),)
+
+
+def _geometric(closed: Expr) -> Recursion:
+    return Recursion(t, _zero, c * PREVIOUS + s, closed, name="c D + s")
+
+
+def _step(recursion: Expr, closed: Expr) -> Inequality:
+    """One induction step: the recursion x at most both closed forms y and z stays so."""
+    return Inequality(recursion, "<=", closed, given=(x <= y, x <= z), name="induction step")
+
+
+_closed_next = Min(c * y + _s, z + _cap)
 
 CLAIMS = (
     Claim(
@@ -95,5 +116,54 @@ CLAIMS = (
         Inequality(z + eta * L * (n - 1) / n * z + _s, "<=", (1 + eta * L) * z + _s, name="never larger").mutant(
             "never smaller", left=(1 + eta * L) * z + _s, right=z + eta * L * (n - 1) / n * z + _s
         ),
+    ),
+    Step(
+        "chien_li/lemma_3_5/closed_forms",
+        "The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
+        at("Theorem 3.1", "(3)"),
+        _geometric(s * (1 - c**t) / (1 - c)).mutant("another particular solution", _geometric(s / (1 - c) + c**t)),
+        Recursion(t, _zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
+        assumptions=(c > 0, c < 1),
+    ),
+    Claim(
+        "chien_li/lemma_3_5/first_branch",
+        "For c <= 1 the minimum in (7) is the first branch",
+        at("A.7", "Indeed, when c < 1"),
+        Inequality(c * x + _s, "<=", x + _cap, given=(c <= 1, n >= 1), name="c <= 1")
+        .mutant("for every c", given=())
+        .mutant("the second branch", left=x + _cap, right=c * x + _s, given=(c <= 1,)),
+    ),
+    Claim(
+        "chien_li/lemma_3_5/threshold",
+        "The second branch is smaller exactly when (c - 1) D_{t-1} > 2 eta K (1 - 1/n)",
+        at("A.7", "This happens whenever"),
+        Inequality(x + _cap, "<", c * x + _s, given=_past_threshold, name="if")
+        .mutant("2 eta K / n for 2 eta K (1 - 1/n)", given=((c - 1) * x > _cap / n,))
+        .mutant("c for c - 1", given=(c * x > _cap * (1 - 1 / n),))
+        .mutant("factor two dropped", given=((c - 1) * x > eta * K * (1 - 1 / n),)),
+        Inequality(_cap * (1 - 1 / n), "<", (c - 1) * x, given=(x + _cap < c * x + _s,), name="only if"),
+    ),
+    Step(
+        "chien_li/lemma_3_5/closed_form_valid",
+        "The closed form min(s sum c^t, 2 eta K t) of (3) is never below the recursion (7)",
+        at("Theorem 3.1", "(3)"),
+        _step(Min(c * x + _s, x + _cap), _closed_next)
+        .mutant("never above", _step(_closed_next, Min(c * x + _s, x + _cap)))
+        .mutant("sensitivity halved", _step(Min(c * x + _s, x + _cap), Min(c * y + _s / 2, z + _cap)))
+        .mutant("cap over n", _step(Min(c * x + _s, x + _cap), Min(c * y + _s, z + _s / 2))),
+    ),
+    Ours(
+        "chien_li/lemma_3_5/recursion_smaller",
+        "Past the threshold the recursion (7) is strictly below the closed form of (3)",
+        at("A.7"),
+        Inequality(
+            Min(c * x + _s, x + _cap),
+            "<",
+            _closed_next,
+            given=(x <= y, x < z, *_past_threshold),
+            name="strictly below",
+        )
+        .mutant("below the threshold too", given=(x <= y, x < z))
+        .mutant("equal", sign="=="),
     ),
 )

@@ -8,9 +8,6 @@ Source       Chien & Li 2025, Lemma 3.8 and A.8, (91)-(102).
 Remark       The sum of the suprema in (96) loses nothing: both terms grow with |X - Y|.
 """
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
-# pyright: reportOperatorIssue=false
-
 from sympy import Abs, Integer, Max, Rational
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -1,21 +1,28 @@
-"""Properties of h, the inverse of g(x) = x + L x^lambda.
+"""Forward tracking of W_infinity(W_t, W_t') for Hoelder continuous gradients, with h, the inverse of x + L x^lambda.
 
-Statement    h maps [0, inf) onto [0, inf), is strictly increasing, continuous, bijective, and for lambda = 1/2
+Statement    3.9: h maps [0, inf) onto [0, inf), is strictly increasing, continuous, bijective, and for lambda = 1/2
              h(z) = ((-L + sqrt(L^2 + 4 z)) / 2)^2.
-Assumptions  L >= 0, 0 < lambda <= 1, z >= 0.
-Derivation   g' = 1 + L lambda x^(lambda - 1) > 0, g(0) = 0, g -> infinity. With u = sqrt(x), u^2 + L u = z.
+             3.10: D_t = min(g(D_{t-1}; eta L) + 2 eta K / n, D_{t-1} + 2 eta K), D_0 = 0; W_infinity <= min(D_t, D).
+Assumptions  3.9: L >= 0, 0 < lambda <= 1, z >= 0.
+             3.10: gradients (L, lambda)-Hoelder, 0 < lambda <= 1, clipped at K; full batches, same noise.
+Derivation   3.9: g' = 1 + L lambda x^(lambda - 1) > 0, g(0) = 0, g -> infinity. With u = sqrt(x), u^2 + L u = z.
+             3.10: Each update moves two points at most g(z; eta L) apart under one map, and the two maps differ by
+             2 eta K / n; or two clipped means differ by 2 K.
 Source       Chien & Li 2025, Lemma 3.9, A.9, (103)-(104).
-Remark       A.9 prints the derivative without its factor lambda; the sign is the same. Closed forms exist for
+             Chien & Li 2025, Lemma 3.10, (17), A.10.
+Remark       3.9: A.9 prints the derivative without its factor lambda; the sign is the same. Closed forms exist for
              lambda = 1, 1/3, 2/3, 1/4, 3/4 too (`symbolic.holder`): triple-angle formulas and two quadratics.
              g is concave, so h is convex, h(z) <= z, and h(x) + h(y) <= h(x + y).
+             3.10: A.10 calls it the full-batch case of Lemma A.2. That case is sharper: with b = n (29) has
+             g(D_{t-1}; eta L (n - 1)/n), as the sample that differs is already paid for.
 """
 
-from sympy import Expr, Integer, Rational, cos, diff, sqrt
+from sympy import Abs, Expr, Integer, Min, Rational, cos, diff, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, RandomPoints, Step
 from lastiterate.symbolic.holder import g, inverse, slope
-from lastiterate.symbolic.notation import K, L, lam, r, theta, u, v, x, y, z
+from lastiterate.symbolic.notation import K, L, eta, gamma, kappa, lam, n, r, theta, u, v, x, xi, y, z, zeta
 
 _zero, _half = Integer(0), Rational(1, 2)
 _box = {x: (Rational(1, 100), 4), L: (0, 4), lam: (Rational(1, 20), 1)}
@@ -43,6 +50,12 @@ def _closed(order: Expr, size: Expr = L) -> RandomPoints:
     box = {z: (Rational(1, 20), 6), L: (Rational(1, 10), 3)}
     return RandomPoints(g(inverse(z, size, order), L, order), "==", z, box, f"as written, lambda = {order}")
 
+
+_s, _cap = 2 * eta * K / n, 2 * eta * K
+_given = (Abs(gamma - kappa) <= L * y, Abs(xi - zeta) <= z, n >= 2)
+_both = Abs(xi - zeta - eta * (gamma - kappa) * (n - 1) / n)
+_next = g(z, eta * L, lam) + _s
+_special = g(z, eta * L * (n - 1) / n, lam) + _s
 
 CLAIMS = (
     Claim(
@@ -116,5 +129,57 @@ CLAIMS = (
         .mutant("superadditive, lambda = 1/2", left=1 + sqrt(u), right=sqrt(1 + u))
         .mutant("h(z) >= z", left=z, right=_h),
         assumptions=(lam <= 1,),
+    ),
+    Claim(
+        "chien_li/lemma_3_10",
+        "One step: the distance grows to at most min(g(z; eta L) + 2 eta K / n, z + 2 eta K)",
+        at("Lemma 3.10", "(17)"),
+        Inequality(
+            _both + _s,
+            "<=",
+            z + eta * L * y + _s,
+            given=_given,
+            name="n - 1 common samples, y = z^lambda",
+        )
+        .mutant("drift of one sample", right=z + eta * L * y / n + _s)
+        .mutant("eta forgotten", right=z + L * y + _s),
+        Inequality(
+            Abs(xi - zeta - eta * (gamma - kappa)),
+            "<= and attained",
+            z + _cap,
+            given=(Abs(xi - zeta) <= z, Abs(gamma) <= K, Abs(kappa) <= K),
+            name="clipping alone",
+        ),
+        Identity(_next.subs(lam, 1), (1 + eta * L) * z + _s, "lambda = 1 is (7)"),
+        Identity(_next.subs(z, 0), _s, "D_1 = 2 eta K / n"),
+        assumptions=(lam <= 1,),
+    ),
+    Step(
+        "chien_li/lemma_3_10/special_case",
+        "(17) follows from the full-batch case of Lemma A.2, which is the smaller",
+        at("A.10"),
+        Identity(_special, z + eta * L * (n - 1) / n * z**lam + _s, "(29) at b = n"),
+        Inequality(z + eta * L * (n - 1) / n * y + _s, "<=", z + eta * L * y + _s, name="never above (17)").mutant(
+            "never below (17)", left=z + eta * L * y + _s, right=z + eta * L * (n - 1) / n * y + _s
+        ),
+        assumptions=(lam <= 1,),
+    ),
+    Ours(
+        "chien_li/lemma_3_10/sharper",
+        "One step grows the distance to at most z + eta (n - 1)/n min(L z^lambda, 2 K) + 2 eta K / n",
+        at("Lemma 3.10", "(17)"),
+        Inequality(
+            _both + _s,
+            "<= and attained",
+            z + eta * (n - 1) / n * Min(L * y, 2 * K) + _s,
+            given=(*_given, Abs(gamma) <= K, Abs(kappa) <= K),
+            name="y = z^lambda",
+        ),
+        Inequality(
+            z + eta * (n - 1) / n * Min(L * y, 2 * K) + _s,
+            "<=",
+            Min(z + eta * L * y + _s, z + _cap),
+            name="never above (17)",
+        ).mutant("strictly below (17)", sign="<"),
     ),
 )

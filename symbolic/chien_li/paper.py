@@ -1,8 +1,5 @@
 """Where a line of the paper stands, and the names that several of its modules share."""
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
-# pyright: reportReturnType=false
-
 from collections.abc import Mapping
 from typing import Final
 

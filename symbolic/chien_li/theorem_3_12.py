@@ -10,9 +10,6 @@ Source       Chien & Li 2025, Definition 3.11, Theorem 3.12 and A.3.
 Remark       gamma and kappa are densities at one point, of the base and of the moved Gaussian.
 """
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
-# pyright: reportArgumentType=false
-
 from sympy import Expr, Function, Integer, Lambda, Rational, Sum, Tuple, log, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at

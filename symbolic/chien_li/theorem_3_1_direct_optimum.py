@@ -9,9 +9,6 @@ Remark       Without that test the formula claims 21 s^2 for c = 1.1, Delta = 0,
              1000 s^2.
 """
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
-# pyright: reportArgumentType=false
-
 from sympy import Expr, Integer, Ne, Rational, expand, together
 from sympy.logic.boolalg import Boolean
 

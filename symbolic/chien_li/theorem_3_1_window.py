@@ -1,22 +1,32 @@
-"""How long the window of shifts should be, and what the best length costs.
+"""How long the window of shifts should be, what the best length costs, and the same as Gaussian differential privacy.
 
 Statement    For a start Delta that does not depend on the window (Delta = D once the runs may have drifted that
              far): the cost is unimodal in w, least at w* = log(1 + D (c - 1)/s) / log c, and is
              (c + 1) D (2 s + (c - 1) D) there.
+             GDP: The last iterate is mu-GDP with mu^2 = sum a_t^2 / sigma_t^2 of any path of the shift program, and so
+             (epsilon, delta(epsilon))-DP with delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).
 Assumptions  s > 0, D > 0; c > 1, or c < 1 with D (1 - c) < s; c = 1 is the limit w* = D/s, cost 4 s D.
+             GDP: |psi(x) - psi'(y)| <= e(|x - y|); mu > 0, epsilon >= 0.
 Derivation   With u = c^-w the cost is (c + 1)/(c - 1) (s (1 - u) + (c - 1) D)^2 / (1 - u^2); the sign of its slope
              in u is that of u (s + (c - 1) D) - s.
+             GDP: Shifted interpolation: a third process moves from W' to W; it leaves W' by a share of e(z), paid for
+             by one Gaussian step, a = share e(z), and keeps the distance z' = (1 - share) e(z) to W. The share is 1
+             at T. Steps compose by adding mu^2.
 Source       ours, for Chien & Li 2025, (3), where tau is found by search (A.13).
+             ours, after Bok, Su & Altschuler 2024 (c-Lipschitz maps); Dong, Roth & Su 2022, Corollary 2.13.
 Remark       The last shift of the best window is s (c + 1) for every c. For c < 1 and D (1 - c) >= s the cost
              falls for ever, towards s^2 (1 + c)/(1 - c). At c = 1 the bound is about 8 eta K D / n.
+             GDP: Stronger than RDP at every order at once: mu-GDP gives alpha mu^2 / 2 and not conversely.
 """
 
-from sympy import Expr, Integer, Ne, diff
+from sympy import Expr, Integer, Ne, diff, erfc, exp, pi, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Identity, Inequality, Ours
-from lastiterate.symbolic.notation import D, K, c, eta, n, r, s, u, w
+from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Value
+from lastiterate.symbolic.gaussian import cumulative, delta_of_gdp, density_exponent
+from lastiterate.symbolic.holder import expansion
+from lastiterate.symbolic.notation import D, K, L, alpha, beta, c, epsilon, eta, lam, mu, n, r, s, u, w, xi, z, zeta
 from lastiterate.symbolic.shift_program import (
     best_window,
     best_window_cost,
@@ -41,6 +51,21 @@ def _least(value: Expr, *given: Boolean, name: str) -> Inequality:
     gap = (c + 1) * _remaining**2 - value * (c - 1) * (1 - u**2)
     return Inequality(Integer(0), "<= and attained", gap, given=given, name=name)
 
+
+_zero, _one = Integer(0), Integer(1)
+_grown = expansion(z, L, lam, s)
+_delta = delta_of_gdp(epsilon, mu)
+_threshold = mu / 2 + epsilon / mu
+
+
+def _ratio_at(point: Expr) -> Expr:
+    """log dN(mu, 1) / dN(0, 1) at the point."""
+    return density_exponent(point, mu, _one) - density_exponent(point, _zero, _one)
+
+
+_pair = density_exponent(xi, mu, _one) + density_exponent(zeta, s, _one)
+_turned = sqrt(mu**2 + s**2)
+_along, _across = (mu * xi + s * zeta) / _turned, (s * xi - mu * zeta) / _turned
 
 CLAIMS = (
     Ours(
@@ -115,5 +140,50 @@ CLAIMS = (
         .mutant("rising", left=(c + 1) * _remaining * (u * (s + D * (c - 1)) - s), right=Integer(0))
         .mutant("twice the limit", left=2 * s**2 * (1 + c) * (u**2 - 1)),
         assumptions=(c > 0, c < 1, D * (1 - c) >= s, u > 1),
+    ),
+    Ours(
+        "chien_li/theorem_3_1/gdp/one_step",
+        "One interpolated step: the shift share e(z) and what is left, (1 - share) e(z), make e(z)",
+        at("Section 3.1", "(8)"),
+        Identity((1 - beta) * _grown, _grown - beta * _grown, "the state update z' = e(z) - a"),
+        Identity((_grown - beta * _grown).subs(beta, 1), _zero, "share 1 ends at z = 0").mutant(
+            "ends at share 1/2", left=(_grown - beta * _grown).subs(beta, _one / 2)
+        ),
+    ),
+    Ours(
+        "chien_li/theorem_3_1/gdp/composition",
+        "Two Gaussian steps are one: a rotation turns the means (mu, s) into sqrt(mu^2 + s^2)",
+        at("Lemma 2.4"),
+        Identity(_pair, density_exponent(_along, _turned, _one) + density_exponent(_across, _zero, _one), "rotated")
+        .mutant(
+            "the parameters add", right=density_exponent(_along, mu + s, _one) + density_exponent(_across, _zero, _one)
+        )
+        .mutant("not a rotation", right=density_exponent(_along, _turned, _one) + density_exponent(zeta, _zero, _one)),
+    ),
+    Ours(
+        "chien_li/theorem_3_1/gdp/delta",
+        "delta(epsilon) of mu-GDP: the tails past mu/2 + epsilon/mu, exact",
+        at("Section 4", "RDP-DP conversion"),
+        Identity(_ratio_at(_threshold), epsilon, "the likelihood ratio is e^epsilon at mu/2 + epsilon/mu"),
+        Identity(_delta.subs(epsilon, 0), 1 - erfc(mu / (2 * sqrt(2))), "delta(0) is the total variation"),
+        Identity(diff(_delta, epsilon), -exp(epsilon) * cumulative(-mu / 2 - epsilon / mu), "slope in epsilon"),
+        Identity(
+            diff(_delta, mu),
+            exp(-((mu / 2 - epsilon / mu) ** 2) / 2) / sqrt(2 * pi),
+            "slope in mu: positive, so rounding mu up is safe",
+        ),
+        Value(delta_of_gdp(_one, _one), "0.126937", "epsilon = 1, mu = 1"),
+    ),
+    Ours(
+        "chien_li/theorem_3_1/gdp/beats_rdp",
+        "delta from GDP is below the delta that RDP of one order gives, exp((alpha - 1)(alpha mu^2/2 - epsilon))",
+        at("Section 4", "RDP-DP conversion"),
+        IntervalInequality(
+            _delta,
+            "<",
+            exp((alpha - 1) * (alpha * mu**2 / 2 - epsilon)),
+            {mu: (_one / 2, 2), epsilon: (_zero, 4), alpha: (_one * 11 / 10, 8)},
+            "a box of settings",
+        ).mutant("half the exponent", right=exp((alpha - 1) * (alpha * mu**2 / 4 - epsilon))),
     ),
 )

@@ -1,16 +1,22 @@
-"""The rate of Corollary 1 and Table 1, and the noise that Theorem 1 asks for.
+"""The rate of Corollary 1 and Table 1, and what privacy and dimensions do to the convex bound, A.5.
 
 Statement    With eta = 1/sqrt(K) Theorem 2 gives O(1/sqrt(K) + ln K / K^1.5).
+             A.5: With eta = p^1.5/(d^2 sqrt(K)) and C_2 = n epsilon/(p^2.5 K ln K sqrt(ln(1/delta))) the three terms
+             are 1/sqrt(K) times D d^2/(p^2 sigma_A^2), sqrt(p ln(1/delta))/(d^2 n epsilon) and p^2.5 sigma_A^2.
 Assumptions  nu does not depend on K; Theorem 1 asks for nu^2 proportional to K^2 at a fixed epsilon.
+             A.5: B = 1; chi = ln(1/delta); theta stands for ln K.
 Derivation   The noise term is eta ln K nu^2 / K: ln K / K^1.5 for fixed nu, sqrt(K) ln K for nu^2 = K^2.
+             A.5: Substitution into (23).
 Source       D2P2-SGD, Corollary 1 and Table 1.
+             D2P2-SGD, A.5, (23)-(24).
+Remark       C_2 falls with K here, while Theorem 1 needs one constant: nu^2 then grows like K, not like K^2.
 """
 
-from sympy import Expr, Integer, log, sqrt
+from sympy import Expr, Integer, Rational, log, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, IntervalInequality, Ours
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.notation import T, growth, nu
+from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A, theta
 
 _step = 1 / sqrt(T)
 
@@ -21,6 +27,20 @@ def _noise(variance: Expr) -> Expr:
 
 _rate = 1 / sqrt(T) + log(T) / (T * sqrt(T))
 _many = {T: (1000, 2000)}
+
+_step_size = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
+_constant = n * epsilon / (ell ** Rational(5, 2) * T * theta * sqrt(chi))
+_variance = _constant * T**2 * chi / (n**2 * epsilon**2)
+
+
+def _at(term: Expr) -> Expr:
+    return term.subs({eta: _step_size, nu: sqrt(_variance)})
+
+
+_start = D / (eta * T * sigma_A**2 * sqrt(ell))
+_noise_term = eta * ell ** Rational(3, 2) * theta * nu**2 / T
+_projection = eta * ell * dim**2 * sigma_A**2
+_assumed = (epsilon > 0,)
 
 CLAIMS = (
     Claim(
@@ -52,5 +72,63 @@ CLAIMS = (
             "below 100", left=T * log(T), sign="<=", right=Integer(100)
         ),
         repairs="d2p2/corollary_1/private_rate",
+    ),
+    Claim(
+        "d2p2/appendix_a_5",
+        "(24): the three terms of (23) after the substitution",
+        at("A.5", "(24)"),
+        Identity(_at(_start), D * dim**2 / (ell**2 * sigma_A**2) / sqrt(T), "initialisation"),
+        Identity(_at(_noise_term), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy"),
+        Identity(_at(_projection), ell ** Rational(5, 2) * sigma_A**2 / sqrt(T), "projection"),
+        assumptions=_assumed,
+    ),
+    Ours(
+        "d2p2/appendix_a_5/step_size",
+        "The step size p^1.5/(d^2 sqrt(K)) of A.5 and A.8 meets eta <= 1/(2 L) from K = 4 L^2 on, for p <= d",
+        at("A.5"),
+        Inequality(
+            2 * L * _step_size,
+            "<= and attained",
+            Integer(1),
+            (ell <= dim, 4 * L**2 <= T),
+            "2 L eta",
+        ).mutant("from K = L^2 on", sign="<=", given=(ell <= dim, L**2 <= T)),
+    ),
+    Step(
+        "d2p2/appendix_a_5/comparison",
+        "(24) against DPSGD's sqrt(d ln(1/delta))/(n epsilon): less privacy error for p <= d, more to start with",
+        at("A.5", "below (24)"),
+        Inequality(sqrt(ell) / dim**2, "<= and attained", sqrt(dim), (ell <= dim,), "privacy").mutant(
+            "any p", sign="<=", given=()
+        ),
+        Inequality(Integer(1), "<= and attained", dim**2 / ell**2, (ell <= dim,), "initialisation"),
+    ),
+    Step(
+        "d2p2/appendix_a_5/constant",
+        "C_2 = n epsilon / (p^2.5 K ln K sqrt(ln(1/delta))) is at least a constant (n = p = chi = 1)",
+        at("A.5"),
+        Inequality(
+            C_2,
+            "<=",
+            _constant.subs({n: 1, ell: 1, chi: 1}),
+            given=(epsilon <= 1, theta >= 1),
+            name="noise at least that of Theorem 1",
+        ).mutant("K^2", right=_constant.subs({n: 1, ell: 1, chi: 1}) / T),
+        assumptions=_assumed,
+        remark="""Theorem 1 asks for a constant C_2, and A.5 puts in one that depends on n, epsilon, p, K and delta. It
+        tends to 0 with K, so the noise put in is below that of Theorem 1 for all large K, and (24) is for a run that
+        is not covered. With C_2 fixed the privacy error grows like sqrt(K) ln K / epsilon^2.""",
+    ),
+    Ours(
+        "d2p2/appendix_a_5/constant_fixed",
+        "With C_2 fixed the privacy error is C_2 p^3 ln K sqrt(K) ln(1/delta) / (d^2 n^2 epsilon^2)",
+        at("A.5"),
+        Identity(
+            _noise_term.subs({eta: _step_size, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
+            C_2 * ell**3 * theta * sqrt(T) * chi / (dim**2 * n**2 * epsilon**2),
+            "substituted",
+        ),
+        assumptions=_assumed,
+        repairs="d2p2/appendix_a_5/constant",
     ),
 )

@@ -6,9 +6,6 @@ D is a diameter, q = b/n, c the contraction of the step that is taken. The paper
 theorem is stated up to one.
 """
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
-# pyright: reportAssignmentType=false, reportIndexIssue=false, reportOperatorIssue=false
-
 from typing import Final
 
 from sympy import Expr, IndexedBase, Sum, exp, sqrt

@@ -1,20 +1,25 @@
-"""The case analysis of C.1 behind Theorem 3.10, with its constants.
+"""The case analysis of C.1 behind Theorem 3.10, with its constants, to the minimum of (79).
 
 Statement    Four cases by K against 10 sigma_SGD rho^2 and by |grad l| against 35 sigma_SGD rho^3 or K/2.
+             2.2: Where K >= 10 sigma_SGD rho^2 and |grad l| <= K/2 the distance falls by (1/25) eta G^2 but for a bias.
 Assumptions  L-smooth and m-strongly convex population risk, rho = (L/m)^(1/4) >= 1, eta <= 9/(20 L).
+             2.2: as appendix_c_1.
 Derivation   G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|: g <= sqrt(2 L) G and x <= sqrt(2/m) G. Each
              display is compared after dividing by eta.
+             2.2: As appendix_c_1; a sample is clipped only where it is farther than K/2 from the mean.
 Source       Liang et al., C.1, (58)-(79).
+             Liang et al., C.1, (71)-(79).
 Remark       The paper's C is K, its mu is m. In units where L = 1/2, sqrt(2 L) = 1 and sqrt(2/m) = 2 rho^2:
              used where said, without loss of generality.
+             2.2: The paper's C is K, its mu is m; units where L = 1/2 are used where said.
 """
 
-from sympy import Expr, Rational
+from sympy import Expr, Integer, Min, Rational, sqrt
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Step
-from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import G, K, eta, g, p, rho, sigma_sgd, x, z
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Simulated, Step
+from lastiterate.symbolic.liang.paper import at, earlier
+from lastiterate.symbolic.notation import G, K, L, b, eta, g, m, p, r, rho, sigma_sgd, u, v, x, z
 
 _far = 35 * sigma_sgd * rho**3
 _near = 5 * sigma_sgd * rho
@@ -103,5 +108,129 @@ CLAIMS = (
         Inequality(2 * sigma_sgd * 2 * rho**2, "<= and attained", 2 * K / 5, name="fifth step, L = 1/2"),
         Inequality(-K + 2 * K / 5, "<= and attained", -3 * K / 5, name="last step"),
         assumptions=_case_2,
+    ),
+    Step(
+        "liang/appendix_c_1/chebyshev",
+        "(72): a sample is clipped with probability at most 4 sigma_SGD^2/K^2",
+        at("C.1", "(72)"),
+        Inequality(p, "<= and attained", 4 * sigma_sgd**2 / K**2, (p * K**2 / 4 <= sigma_sgd**2,), "Markov"),
+        misprint=Inequality(p, "<=", 4 * sigma_sgd**2 / K, (p * K**2 / 4 <= sigma_sgd**2,), "as printed"),
+        remark="""(72) prints 4 sigma_SGD^2/C for a probability, which has the unit of a gradient and is exceeded for C
+        < 1. Markov's inequality gives 4 sigma_SGD^2/C^2, and (73) uses that.""",
+    ),
+    Step(
+        "liang/appendix_c_1/clipping_bias",
+        "(73), third step: |E[clip X - X]| <= E|clip X - X| Pr(clipped), 'law of total expectation'",
+        at("C.1", "(73)"),
+        Inequality(p * x, "<=", p * (p * x), (p < 1,), "excess x with probability p, else none").mutant(
+            "half of it", right=p * (p * x) / 2
+        ),
+        Simulated("clipping_excess", "<=", K * p**2, {p: _q(1, 4), K: 1}, name="a quarter of 2 K"),
+        remark="""(73) multiplies the mean excess E|clip X - X| by the probability of clipping, though the excess is
+        zero wherever nothing is clipped. The law of total expectation has the mean *given* clipping there. A right
+        bound is |E[clip X - X]| <= sigma_SGD^2/(2 K), from (d - K/2)^+ <= d^2/(2 K).""",
+    ),
+    Step(
+        "liang/appendix_c_1/clipping_bias_conditional",
+        "Earlier (64), third step: E[clip X - X] is the mean given clipping times Pr(clipped)",
+        earlier("C.1", "(64)"),
+        Identity(p * x + (1 - p) * 0, x * p, "excess x given clipping, none otherwise"),
+        Simulated("clipping_excess", "==", K * p, {p: _q(1, 4), K: 1}, _q(1, 50), "a quarter of 2 K").mutant(
+            "the probability twice, simulated", value=K * p**2, tolerance=Integer(0)
+        ),
+    ),
+    Ours(
+        "liang/appendix_c_1/clipping_bias_repaired",
+        "Where g <= K/2 the excess of a sample at distance x from the mean is at most x^2/(2 K)",
+        at("C.1", "(73)"),
+        Inequality(
+            z - K, "<= and attained", x**2 / (2 * K), (z <= g + x, 2 * g <= K), "norm z; the mean over samples follows"
+        ).mutant("g <= 3 K/4", sign="<=", given=(z <= g + x, 4 * g <= 3 * K)),
+        Inequality(
+            2 * sigma_sgd**2 / (2 * K) * 2 * rho**2 * G,
+            "<=",
+            sigma_sgd**3 * 4 * rho**4 / K + G**2 / 25,
+            (rho >= 1, _edge <= K),
+            "so (73) keeps its form: sigma_SGD^3/(m K), and little of G^2; L = 1/2, 1/m = 2 rho^4",
+        ),
+        repairs="liang/appendix_c_1/clipping_bias",
+    ),
+    Step(
+        "liang/appendix_c_1/case_2_2",
+        "(73): 8 sigma^2/K^2 (sigma + g) x <= 4 sigma^3/(m K) + (4/25) sqrt(m/L) G^2, and 2 - 4/25 >= 46/25",
+        at("C.1", "(73)"),
+        Inequality(
+            8 * sigma_sgd**3 / K**2 * x, "<= and attained", 4 * sigma_sgd**3 / (m * K), (2 * m * x <= K,), "first"
+        ),
+        Inequality(16 * sigma_sgd**2 / K**2 * rho**2, "<= and attained", _q(4, 25) * rho**-2, name="second"),
+        Inequality(_q(46, 25), "<= and attained", 2 - _q(4, 25) * rho**-2, name="last line"),
+        assumptions=_case_2,
+    ),
+    Step(
+        "liang/appendix_c_1/mean_square",
+        "(74), first step: |g(theta)|^2 <= 1/b^2 sum of |g_xi|^2",
+        at("C.1", "(74)"),
+        Inequality(g**2, "<=", g**2 / b, (b >= 1,), "all b samples alike").mutant("1/b^2", right=g**2 / b**2, given=()),
+        Simulated("batch_energy", "<=", K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
+        remark="""(74) bounds the square of a mean of b vectors by 1/b^2 times the sum of their squares, which fails
+        for any b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b, not the squared mean. The
+        last line of (74) needs the clipping bias beside 2 eta^2 sigma_SGD^2/b.""",
+    ),
+    Ours(
+        "liang/appendix_c_1/mean_square_repaired",
+        "|mean|^2 <= mean of squares; 2 eta^2 g^2 <= (9/5) eta G^2 at eta <= 9/(20 L); -46/25 + 9/5 = -1/25",
+        at("C.1", "(74), (75)"),
+        Inequality(((u + v) / 2) ** 2, "<= and attained", (u**2 + v**2) / 2, name="two vectors on a line"),
+        Inequality(
+            2 * eta * g**2,
+            "<= and attained",
+            _q(9, 5) * G**2,
+            (g**2 <= 2 * L * G**2, 20 * L * eta <= 9),
+            "last of (74)",
+        ).mutant("eta <= 1/(2 L)", sign="<=", given=(g**2 <= 2 * L * G**2, 2 * L * eta <= 1)),
+        Identity(_q(-46, 25) + _q(9, 5), _q(-1, 25), "(75)"),
+        repairs="liang/appendix_c_1/mean_square",
+    ),
+    Step(
+        "liang/appendix_c_1/minimum",
+        "(79), (17): over the cases of K the error is r min{rho^3 sigma/sqrt(m), sqrt(sigma^3/(m K))}",
+        at("C.1", "(79)"),
+        Inequality(
+            rho**6 * sigma_sgd**2,
+            "<=",
+            r * Min(rho**6 * sigma_sgd**2, sigma_sgd**3 / K),
+            (rho >= 1, _edge >= K),
+            "squares times m; case 1 has the first term",
+        ).mutant("r = 100", right=100 * Min(rho**6 * sigma_sgd**2, sigma_sgd**3 / K)),
+        remark="""Case 1 proves the first of the two terms and case 2 the second; (79) claims the smaller one
+        throughout. In case 1 near K = 10 sigma_SGD sqrt(L/m) the second is smaller by sqrt(10) L/m, which no constant
+        covers. What is proved is the first for K <= 10 sigma_SGD sqrt(L/m) and the second above, so the larger
+        always.""",
+    ),
+    Ours(
+        "liang/appendix_c_1/minimum_repaired",
+        "Case 2: the second term is the smaller one; case 1: the gap of the squares is at most 10 (L/m)^2",
+        at("C.1", "(79)"),
+        Inequality(sigma_sgd**3 / K, "<=", rho**6 * sigma_sgd**2, (_edge <= K,), "case 2").mutant(
+            "case 2, a hundredth", left=100 * sigma_sgd**3 / K
+        ),
+        Inequality(rho**6 * sigma_sgd**2, "<= and attained", 10 * rho**8 * sigma_sgd**3 / K, (_edge >= K,), "case 1"),
+        Inequality(
+            r * sigma_sgd**3 / K,
+            "<",
+            rho**6 * sigma_sgd**2,
+            (rho >= r, r > 1, sigma_sgd <= K),
+            "no r serves (79): K = sigma_SGD is case 1",
+        ),
+        assumptions=(rho >= 1,),
+        repairs="liang/appendix_c_1/minimum",
+    ),
+    Step(
+        "liang/appendix_c_1/roots",
+        "(77): by concavity a 25th of the mean root is at most the root; the root of a sum, term by term",
+        at("C.1", "(77)"),
+        Inequality(x / 25, "<=", z, (x**2 / 25 <= z**2,), "Jensen from (76)").mutant("a 4th", left=x / 4),
+        Inequality(sqrt(u + v), "<=", sqrt(u) + sqrt(v), name="(26)").mutant("half", right=(sqrt(u) + sqrt(v)) / 2),
+        Identity(sqrt(4 * sigma_sgd**3 / (m * K)) ** 2, (2 * sigma_sgd ** _q(3, 2) / sqrt(m * K)) ** 2, "second term"),
     ),
 )

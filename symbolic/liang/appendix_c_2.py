@@ -1,17 +1,23 @@
-"""C.2, the trade-off of privacy and utility without projection.
+"""C.2, the trade-off of privacy and utility without projection, and the ranges of the parameters that it chooses.
 
 Statement    Squared gradient norms of O(max{X, sigma_SGD^(4/3) X^(1/3)}), X = dim L log(1/delta)/(epsilon n)^2.
+             Ranges: (82)-(93): T, C and eta are chosen, and then the rates hold with the conditions of Proposition C.1
+             (ii).
 Assumptions  eta <= 1/(9 L) from Lemma 3.7; the strengthened privacy bound (42).
+             Ranges: eta <= 1/(9 L); sigma_DP > 8 C/(b sqrt(beta)) with sigma_DP^2 of the order chi C^2 T/(epsilon n)^2.
 Derivation   Choose T, then K and eta, and put them in.
+             Ranges: X = dim L chi/(epsilon n)^2; put the choices in and look at what the conditions then say.
 Source       Liang et al., C.2, (83)-(93).
+             Liang et al., C.2, (82)-(93).
 Remark       chi = log(1/delta). x = sqrt(dim L chi), y = epsilon n, so that X = x^2/y^2.
+             Ranges: u^3 = sigma_SGD and v^3 = X where roots of them are needed; r is the constant of a Theta().
 """
 
-from sympy import Expr, Integer, Rational, diff
+from sympy import Expr, Integer, Rational, diff, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
-from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import K, L, b, chi, dim, epsilon, eta, n, r, sigma_sgd, u, v
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.notation import K, L, b, chi, dim, epsilon, eta, g, growth, n, r, sigma_sgd, u, v, x, y, z
 
 _third = Rational(1, 3)
 _steps = v / (eta * K * u)
@@ -30,6 +36,14 @@ def _names(expression: Expr) -> Expr:
     """u^2 = dim L chi, v = epsilon n written out."""
     return expression.subs({u: (dim * L * chi) ** Rational(1, 2), v: epsilon * n})
 
+
+_gap = {**SMOOTH, r: "gradient length"}
+_privacy_price = dim * L * chi / (epsilon * n) ** 2
+_large = (v <= u**2,)
+_count_1 = epsilon**2 * n**2 / (b * dim * chi)
+_variance_1 = chi * _count_1 / (epsilon * n) ** 2
+_count_2 = (epsilon * n) ** Rational(4, 3) * L / (b * (dim * L * chi) ** Rational(2, 3) * sigma_sgd ** Rational(2, 3))
+_crowd = {dim: growth**2, b: growth}
 
 CLAIMS = (
     Claim(
@@ -106,5 +120,116 @@ CLAIMS = (
             "(92)",
         ),
         assumptions=_positive,
+    ),
+    Step(
+        "liang/appendix_c_2/squares",
+        "(84): the square of (83) is at most six times the sum of the squares of its six terms",
+        at("C.2", "(84)"),
+        Inequality(
+            (x + y + z + u + v + r) ** 2,
+            "<= and attained",
+            6 * (x**2 + y**2 + z**2 + u**2 + v**2 + r**2),
+            name="Cauchy & Schwarz",
+        ),
+    ),
+    Step(
+        "liang/appendix_c_2/small_noise_case",
+        "(86), (87): where sigma_SGD^2 <= X, the bias and eta L sigma_SGD^2/b at eta L <= b are at most X",
+        at("C.2", "(86)"),
+        Inequality(sigma_sgd**2, "<= and attained", x, (sigma_sgd**2 <= x,), "bias"),
+        Inequality(
+            eta * L * sigma_sgd**2 / b, "<= and attained", x, (sigma_sgd**2 <= x, eta * L <= b), "sampling"
+        ).mutant("eta L <= 2 b", sign="<=", given=(sigma_sgd**2 <= x, eta * L <= 2 * b)),
+    ),
+    Step(
+        "liang/appendix_c_2/large_noise_case",
+        "(89), (90): where X <= sigma_SGD^2, X is at most sigma_SGD^(4/3) X^(1/3) and may be left out",
+        at("C.2", "(89)"),
+        Inequality(v**3, "<= and attained", u**4 * v, _large, "u^3 = sigma_SGD, v^3 = X"),
+    ),
+    Step(
+        "liang/appendix_c_2/large_noise_step_size",
+        "(91): eta = r b X^(1/3)/(L sigma_SGD^(2/3)) meets eta <= 1/(9 L), some r, every b",
+        at("C.2", "(91)"),
+        Inequality(r * b * v / u**2, "<=", Rational(1, 9), _large, "eta L").mutant("b^2", left=r * b**2 * v / u**2),
+        Asymptotic(b * v / u**2, Integer(1), path={b: growth, u: Integer(1), v: Integer(1)}, given=_large),
+        remark="""(91) makes eta L of the order b (X/sigma_SGD^2)^(1/3), which is b at the edge of the case, while
+        Lemma 3.7 needs eta L <= 1/9. z3 finds a point for every constant and the path b = N shows that none serves.
+        With the smaller of (91) and 1/(9 L) the rate (90) stands, with more steps than (92).""",
+    ),
+    Ours(
+        "liang/appendix_c_2/large_noise_step_size_repaired",
+        "The smaller of (91) and 1/(9 L) keeps the sampling term at most the rate (90)",
+        at("C.2", "(91)"),
+        Inequality(
+            eta * L * u**6 / b, "<= and attained", u**4 * v, (eta * L <= b * v / u**2,), "u^3 = sigma_SGD, v^3 = X"
+        ),
+        Unbounded(
+            b * v / u**2, Integer(1), {b: growth, u: Integer(1), v: Integer(1)}, _large, "(91) is unbounded"
+        ).mutant("b bounded", left=v / u**2, path={u: growth, v: Integer(1)}),
+        repairs="liang/appendix_c_2/large_noise_step_size",
+    ),
+    Step(
+        "liang/appendix_c_2/privacy_range",
+        "(88): at this T the noise meets sigma_DP > 8 C/(b sqrt(beta)), which (81) assumes, for some constant",
+        at("C.2", "(88)"),
+        Inequality(64 / b**2, "<", r / (b * dim), name="beta <= 1, sigma_DP^2/C^2 = r/(b d)").mutant(
+            "1/(b^2 d)", right=r / (b**2 * dim)
+        ),
+        Asymptotic(64 / b**2, 1 / (b * dim), path=_crowd, name="d = N^2, b = N"),
+        remark="""C.2 starts from (81), which assumes sigma_DP > 8 C/(b sqrt(beta)). With T of (88) the noise
+        sigma_DP^2/C^2 is of the order 1/(b d), so the assumption says that b is above 64 d times a constant; in high
+        dimension it fails. z3 gives a point for each constant, and the path d = b^2 = N^2 refutes all of them. With b
+        of the order d the choice is consistent; else only (80), with n b for n^2, may be used.""",
+    ),
+    Ours(
+        "liang/appendix_c_2/privacy_range_repaired",
+        "sigma_DP^2/C^2 = chi T/(epsilon n)^2 is 1/(b d) at (88), and above 64/b^2 where b > 64 d",
+        at("C.2", "(88)"),
+        Identity(_variance_1, 1 / (b * dim), "the noise at (88)"),
+        Inequality(64 / b**2, "<", 1 / (b * dim), (b > 64 * dim,), "enough").mutant("b > 32 d", given=(b > 32 * dim,)),
+        Identity(
+            chi * _count_2 / (epsilon * n) ** 2,
+            (L * chi / (dim * epsilon * n * sigma_sgd) ** 2) ** _third / b,
+            "and at (92)",
+        ),
+        assumptions=_positive,
+        repairs="liang/appendix_c_2/privacy_range",
+    ),
+    Claim(
+        "liang/appendix_c_2/units",
+        "(87), (90): with the initial gap in X, X and sigma_SGD^(4/3) X^(1/3) are squares of gradients",
+        at("C.2", "(87), (90)"),
+        Units(r * _privacy_price, g**2, _gap, "(87) with the gap r"),
+        Units(sigma_sgd ** Rational(4, 3) * (r * _privacy_price) ** _third, g**2, _gap, "(90)").mutant(
+            "X^(1/2)", left=sigma_sgd ** Rational(4, 3) * sqrt(r * _privacy_price)
+        ),
+        Units(b / (L * sigma_sgd ** Rational(2, 3)) * (r * _privacy_price) ** _third, eta, _gap, "(91)").mutant(
+            "no L in (91)", left=b / sigma_sgd ** Rational(2, 3) * (r * _privacy_price) ** _third
+        ),
+        Units(_count_2 * r**_third, Integer(1), _gap, "(92)"),
+        Units(_count_1, Integer(1), _gap, "(88)"),
+        misprint=Units(_privacy_price, g**2, _gap, "as printed, without the gap"),
+        remark="""As (14) leaves out the initial gap, all of C.2 is in units where it is 1: X = d L
+        log(1/delta)/(epsilon n)^2 is no square of a gradient. With the gap F_0 in X every rate and choice of C.2 adds
+        up. The rates grow with F_0, which the paper does not show.""",
+    ),
+    Step(
+        "liang/appendix_c_2/implications",
+        "C.2: the bound X of the small-noise case is of higher order, slightly worse than the optimal sqrt(X)",
+        at("C.2", "Implications"),
+        Inequality(sqrt(x), "<=", x, (x < 1, x > 0), "where the bound says something").mutant("up to 10", right=10 * x),
+        Asymptotic(sqrt(x), x, path={x: 1 / growth**2}, given=(x < 1,), name="many samples, X = 1/N^2"),
+        remark="""X = d L log(1/delta)/(epsilon n)^2 is the square of the quoted sqrt(d L log(1/delta))/(epsilon n), so
+        for X < 1 it is smaller, not worse. It bounds the square of a gradient norm, the other an excess risk; the two
+        cannot be put in order. z3 and the path X = 1/N^2 both refute the order as written.""",
+    ),
+    Ours(
+        "liang/appendix_c_2/implications_repaired",
+        "X is below its root for X < 1 and at least it from 1 on",
+        at("C.2", "Implications"),
+        Inequality(x, "<", sqrt(x), (x < 1, x > 0), "X < 1").mutant("X < 2", given=(x < 2, x > 0)),
+        Inequality(sqrt(x), "<= and attained", x, (x >= 1,), "X >= 1"),
+        repairs="liang/appendix_c_2/implications",
     ),
 )

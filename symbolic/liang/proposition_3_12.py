@@ -1,10 +1,16 @@
-"""Theorem 3.10, Propositions 3.12 and C.3: the utility of DPSGD-DC, its units, and the noise put in.
+"""The utility of DPSGD-GC and DPSGD-DC as printed, and what units say: 3.7, 3.8, C.1; 3.10, 3.12, C.3.
 
-Statement    (17): six terms bound min_t E sqrt(l - l*); (18), (94)-(96) put the noise of privacy in, (97) squares.
-Assumptions  L-smooth and m-strongly convex risk, eta <= 9/(20 L), alpha/epsilon <= 8 chi/epsilon^2 after conversion.
+Statement    3.7: (14): six terms bound min_t E|grad l|; (15), (80), (81) put the noise of privacy in.
+             3.12: (17): six terms bound min_t E sqrt(l - l*); (18), (94)-(96) put the noise of privacy in, (97)
+             squares.
+Assumptions  3.7: L-smooth risk, eta <= 1/(9 L), sigma_DP^2 = alpha K^2 T/(epsilon n b), or n^2 for n b.
+             3.12: L-smooth and m-strongly convex risk, eta <= 9/(20 L), alpha/epsilon <= 8 chi/epsilon^2 after
+             conversion.
 Derivation   Substitution; the units engine adds the terms.
-Source       Liang et al., Theorem 3.10, Propositions 3.12 and C.3; earlier version (19), (22), (23).
-Remark       x stands for min{T, T-bar}, a number; the paper's C is K, its mu is m.
+Source       Liang et al., Lemma 3.7, Propositions 3.8 and C.1; earlier version (17), (20), (21).
+             Liang et al., Theorem 3.10, Propositions 3.12 and C.3; earlier version (19), (22), (23).
+Remark       3.7: r is the initial gap l(theta_0) - l*, which (14) leaves out.
+             3.12: x stands for min{T, T-bar}, a number; the paper's C is K, its mu is m.
 """
 
 from sympy import Expr, Integer, Min, Rational, sqrt
@@ -23,33 +29,117 @@ from lastiterate.symbolic.notation import (
     dim,
     epsilon,
     eta,
+    g,
     growth,
     m,
     n,
+    r,
     sigma_dp,
     sigma_sgd,
     x,
     y,
 )
 
-_count = {**SMOOTH, x: "1"}
+_gap = {**SMOOTH, r: "gradient length"}
+_noise = alpha * K**2 * T / (epsilon * n * b)
+_strong = alpha * K**2 * T / (epsilon * n**2)
 _positive = (L > 0, epsilon > 0)
-_bias = Min(L ** Rational(3, 4) / m ** Rational(5, 4) * sigma_sgd, sqrt(sigma_sgd**3 / (m * K)))
-_fifth = dim * eta * sigma_dp**2 * sqrt(L) / K
-_sixth = sqrt(dim * eta) * sigma_dp
-_first = sqrt(L) * D**2 / (eta * K * T)
-_rate = _first + D / sqrt(eta * T) + _bias + sqrt(eta) * sigma_sgd / sqrt(b) + _fifth + _sixth
-_noise = alpha * K**2 / (epsilon * n * b) * x
-_strong = alpha * K**2 / (epsilon * n**2) * x
-_late = (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2)
-_earlier = alpha / epsilon * ((1 + eta * L) ** 2 * D**2 / eta**2 + K**2 / (n * b))
+
+
+def _start(gap: Expr) -> Expr:
+    """The first two terms of (14)."""
+    return gap / (eta * K * T) + sqrt(gap) / sqrt(eta * T)
+
+
+_rest = (
+    Min(sigma_sgd, sigma_sgd**2 / K)
+    + sqrt(eta * L) * sigma_sgd / sqrt(b)
+    + dim * L * eta / K * sigma_dp**2
+    + sqrt(dim * L * eta) * sigma_dp
+)
+_fifth = dim * L * eta / K * sigma_dp**2
+_sixth = sqrt(dim * L * eta) * sigma_dp
 
 
 def _at(term: Expr, variance: Expr) -> Expr:
     return term.subs(sigma_dp, sqrt(variance))
 
 
+_printed = r * (1 / (eta * K * T) + 1 / sqrt(eta * T))
+_far = (g > 2 * r + L * eta * K * T, eta * K * T >= 1, eta * T >= 1)
+
+_count = {**SMOOTH, x: "1"}
+_bias = Min(L ** Rational(3, 4) / m ** Rational(5, 4) * sigma_sgd, sqrt(sigma_sgd**3 / (m * K)))
+_linear = dim * eta * sigma_dp**2 * sqrt(L) / K
+_root = sqrt(dim * eta) * sigma_dp
+_first = sqrt(L) * D**2 / (eta * K * T)
+_rate = _first + D / sqrt(eta * T) + _bias + sqrt(eta) * sigma_sgd / sqrt(b) + _linear + _root
+_noise_late = alpha * K**2 / (epsilon * n * b) * x
+_strong_late = alpha * K**2 / (epsilon * n**2) * x
+_late = (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2)
+_earlier = alpha / epsilon * ((1 + eta * L) ** 2 * D**2 / eta**2 + K**2 / (n * b))
+
 CLAIMS = (
+    Claim(
+        "liang/lemma_3_7",
+        "(14): its six terms are gradients once the first two carry the initial gap l(theta_0) - l*",
+        at("Lemma 3.7", "(14)"),
+        Units(_start(r) + _rest, g, _gap, "with the gap r and its root")
+        .mutant("gap for its root", left=r / (eta * K * T) + r / sqrt(eta * T) + _rest)
+        .mutant("sigma_SGD / C", left=_start(r) + sigma_sgd / K + _rest),
+        misprint=Units(_start(Integer(1)) + _rest, g, _gap, "as printed, 1 for the gap"),
+        remark="""(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and no gradient, beside terms that are
+        gradients. Koloskova et al. have the initial gap F_0 = l(theta_0) - l* there: F_0/(eta C T) + sqrt(F_0/(eta
+        T)). As printed no constant serves all problems, since F_0 may be as large as one likes.""",
+    ),
+    Ours(
+        "liang/lemma_3_7/gap_needed",
+        "Without the gap (14) fails far from the minimum: T clipped steps lower the gradient by L eta C T",
+        at("Lemma 3.7", "(14)"),
+        Inequality(_printed, "<", g - L * eta * K * T, _far, "no r serves; g at the start, no noise").mutant(
+            "3 r", left=3 * _printed
+        ),
+    ),
+    Claim(
+        "liang/proposition_3_8",
+        "(15), (80): sigma_DP^2 = alpha C^2 T/(epsilon n b) put into the last two terms of (14)",
+        at("Proposition 3.8", "(15)"),
+        Identity(_at(_fifth, _noise), alpha * dim * L * eta * K * T / (epsilon * n * b), "fifth term"),
+        Identity(_at(_sixth, _noise), sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * n * b), "sixth, C outside"),
+        Units(_at(_fifth + _sixth, _noise), g, SMOOTH, "gradients").mutant(
+            "under the root, by units", left=sqrt(alpha * dim * L * eta * T * K / (epsilon * n * b))
+        ),
+        assumptions=_positive,
+        misprint=Identity(
+            _at(_sixth, _noise), sqrt(alpha * dim * L * eta * T * K) / sqrt(epsilon * n * b), "C under the root"
+        ),
+        remark="""In our copy of the later version the root of the sixth term of (15), (80), (81) and (83) reaches over
+        C, so the term is no gradient. Substituting the noise gives C outside the root, which is what the earlier
+        version's (20) and (21) print. (84), its square, has C^2 and agrees with that reading.""",
+    ),
+    Claim(
+        "liang/proposition_c_1",
+        "(81): sigma_DP^2 = alpha C^2 T/(epsilon n^2) put into the last two terms of (14)",
+        at("Proposition C.1", "(81)"),
+        Identity(_at(_fifth, _strong), alpha * dim * L * eta * K * T / (epsilon * n**2), "fifth term"),
+        Identity(_at(_sixth, _strong), sqrt(alpha * dim * L * eta * T) * K / (sqrt(epsilon) * n), "sixth, C outside"),
+        Inequality(_strong, "<= and attained", _noise, (b <= n,), "less noise than (15) by b/n"),
+        assumptions=_positive,
+    ),
+    Ours(
+        "liang/proposition_3_8/privacy",
+        "sigma_DP^2 = 2 alpha C^2 T/(epsilon n b) makes (46) at most epsilon: the noise is needed from below",
+        at("Proposition 3.8"),
+        Identity(2 * alpha * K**2 * T / (n * b * sigma_dp**2) * sigma_dp**2 / (2 * _noise), epsilon, "(46), all noise"),
+        Inequality(
+            epsilon,
+            "<= and attained",
+            2 * alpha * K**2 * T / (n * b * sigma_dp**2),
+            (sigma_dp**2 <= 2 * _noise,),
+            "less",
+        ),
+        assumptions=_positive,
+    ),
     Claim(
         "liang/theorem_3_10/units",
         "(17), (79): the six terms add, and are roots of a loss",
@@ -63,13 +153,15 @@ CLAIMS = (
         "liang/proposition_3_12",
         "(18), (94): sigma_DP^2 = alpha C^2 min{T, T-bar}/(epsilon n b) put into the last two terms of (17)",
         at("Proposition 3.12", "(18)"),
-        Identity(_at(_fifth, _noise), alpha * dim * eta * K * sqrt(L) / (epsilon * n * b) * x, "fifth term"),
-        Identity(_at(_sixth, _noise), sqrt(alpha * dim * eta / (epsilon * n * b) * x) * K, "sixth, C outside"),
-        Units(_at(_fifth + _sixth, _noise), G, _count, "roots of a loss").mutant(
+        Identity(_at(_linear, _noise_late), alpha * dim * eta * K * sqrt(L) / (epsilon * n * b) * x, "fifth term"),
+        Identity(_at(_root, _noise_late), sqrt(alpha * dim * eta / (epsilon * n * b) * x) * K, "sixth, C outside"),
+        Units(_at(_linear + _root, _noise_late), G, _count, "roots of a loss").mutant(
             "under the root, by units", left=sqrt(alpha * dim * eta / (epsilon * n * b) * x * K)
         ),
         assumptions=_positive,
-        misprint=Identity(_at(_sixth, _noise), sqrt(alpha * dim * eta / (epsilon * n * b) * x * K), "C under the root"),
+        misprint=Identity(
+            _at(_root, _noise_late), sqrt(alpha * dim * eta / (epsilon * n * b) * x * K), "C under the root"
+        ),
         remark="""In our copy of the later version the root of the sixth term of (18) and (94) reaches over C, and that
         of (95) and (96) over C/n, so the terms are no roots of a loss. Substituting the noise gives them outside.
         (97), the square, has C^2/n^2 and agrees with that reading.""",
@@ -78,15 +170,15 @@ CLAIMS = (
         "liang/proposition_c_3",
         "(95): n^2 for n b; (97) is its square, alpha/epsilon = 8 chi/epsilon^2, up to 64 and 8",
         at("Proposition C.3", "(95), (97)"),
-        Identity(_at(_fifth, _strong), alpha * dim * eta * K * sqrt(L) / (epsilon * n**2) * x, "fifth of (95)"),
-        Identity(_at(_sixth, _strong), sqrt(alpha * dim * eta / epsilon * x) * K / n, "sixth of (95)"),
+        Identity(_at(_linear, _strong_late), alpha * dim * eta * K * sqrt(L) / (epsilon * n**2) * x, "fifth of (95)"),
+        Identity(_at(_root, _strong_late), sqrt(alpha * dim * eta / epsilon * x) * K / n, "sixth of (95)"),
         Identity(
-            (_at(_fifth, _strong) ** 2).subs(alpha, 8 * chi / epsilon),
+            (_at(_linear, _strong_late) ** 2).subs(alpha, 8 * chi / epsilon),
             64 * dim**2 * L * eta**2 * K**2 * chi**2 / (epsilon**4 * n**4) * x**2,
             "fifth of (97)",
         ),
         Identity(
-            (_at(_sixth, _strong) ** 2).subs(alpha, 8 * chi / epsilon),
+            (_at(_root, _strong_late) ** 2).subs(alpha, 8 * chi / epsilon),
             8 * dim * eta * chi * K**2 / (epsilon**2 * n**2) * x,
             "sixth of (97)",
         ),

@@ -1,14 +1,21 @@
-"""Fixed batches in the same order in every epoch: which sample is worst, and the strongly convex value.
+"""Fixed batches in the same order in every epoch: the worst sample, the strongly convex value, the touching points.
 
 Statement    With constant step size and noise no sample costs more than one in the batch of the last step. For
              c-Lipschitz updates, l batches and E epochs that one costs, in units of s^2, at most
              1 + c^(2l-2) (1 - c^2) / (1 - c^l)^2 (1 - c^(l(E-1))) / (1 + c^(l(E-1))).
+             Points: The points (X, H) of encounters l steps apart have slopes that rise by c^-l from one to the next,
+             towards the past: for c <= 1 the string is straight over them. Hiding s over an encounter and the l - 1
+             steps after it costs (c^(l-1) s)^2 / (1 + c^2 + ... + c^(2l-2)).
 Assumptions  e(z) = c z + s where the batch holds the sample, e(0) = 0 and e nondecreasing where it does not.
+             Points: c > 0; in units of the noise; p = c^l, q = c^d with d the steps from the encounter to the end.
 Derivation   Shift in time: a path for the sample of the last step, started k steps later, is a path for a sample met
              k steps earlier, with no more to hide at any time; then z stays at 0 for k steps. The value: the last
              encounter hides itself, the E - 1 before it share one straight string (`taut_string`) over l (E - 1) steps.
+             Points: H rises by s q / c over X that rises by q^2 / p^2 (p^2 - 1) / (c^2 - 1); d + l for d multiplies q
+             by p. The shifts of a piece are proportional to what is left of them, Cauchy-Schwarz.
 Source       docs/proofs/cyclic.md; the value is that of Bok, Su & Altschuler 2024 for NoisyCGD, in the notation p =
              c^l, q = c^(l(E-1)).
+             docs/proofs/affine_windows.md; used by `lastiterate.numeric.shift_program.participations`.
 """
 
 from collections.abc import Mapping
@@ -37,8 +44,11 @@ from lastiterate.symbolic.notation import (
     s,
     sensitivity,
     t,
+    u,
+    v,
     w,
     x,
+    y,
     z,
 )
 from lastiterate.symbolic.papers import proof
@@ -58,6 +68,16 @@ def _drift(closed: Expr) -> Recursion:
 def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({})) -> UpperBound:
     """Not below linear losses, projected or not, in either order."""
     return UpperBound(bound, ("linear_cyclic", "clamped_cyclic"), altered)
+
+
+def _slope(left: Expr) -> Expr:
+    """Rise of H over that of X between the encounter with c^d = left and the one l steps later."""
+    return (s * left / c) / (left**2 / p**2 * (1 - p**2) / (1 - c**2))
+
+
+def _above(factor: Expr | int) -> Inequality:
+    """Slopes u <= v over widths x, y: the middle point lies below the chord of the outer ones."""
+    return Inequality(factor * u * x, "<=", (u * x + v * y) * x / (x + y), given=(u <= v,), name="chord")
 
 
 CLAIMS = (
@@ -99,5 +119,23 @@ CLAIMS = (
             "width with c for c^2", left=_budget**2 * (1 - c) / (1 - q)
         ),
         assumptions=(c > 0, c < 1, p > 0, p < 1, q > 0, q < 1),
+    ),
+    Ours(
+        "ours/encounters/string",
+        "Slopes between encounters l steps apart rise by c^-l towards the past; for c <= 1 the chord lies above",
+        proof("affine_windows", "Schedules: a taut string"),
+        Identity(_slope(p * q) / _slope(q), 1 / p, "ratio of slopes"),
+        _above(1).mutant("above twice the chord", _above(2)),
+        Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X"),
+        assumptions=(c > 0, x > 0, y > 0),
+    ),
+    Ours(
+        "ours/encounters/piece",
+        "A piece hides an amount at the least cost by shifts proportional to what is left of them at its end",
+        proof("affine_windows", "Schedules: a taut string"),
+        Inequality((c * a + x) ** 2 / (1 + c**2), "<= and attained", a**2 + x**2, name="two steps"),
+        Identity(
+            (c * y / (1 + c**2)) ** 2 + (y / (1 + c**2)) ** 2, y**2 / (1 + c**2), "shifts c and 1 of c^2 + 1"
+        ).mutant("equal shifts", left=2 * (y / (1 + c)) ** 2),
     ),
 )

@@ -14,9 +14,6 @@ Source       docs/proofs/without_replacement.md; it repairs Chien & Li 2025, The
              & Gaboardi 2018, Theorem 2.
 """
 
-# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
-# pyright: reportArgumentType=false
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

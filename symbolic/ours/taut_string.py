@@ -1,18 +1,34 @@
-"""Affine expansions that change over time: the cheapest path is a taut string.
+"""Cheapest paths: the taut string of affine expansions, value iteration on a grid, and where a path can rest.
 
-Statement    With p = c_{t+1} ... c_{T-1}, H what drifts in after t and R = (growth to T) z + H, one step from z lowers
-             R by p a, and the cost a^2 / sigma^2 is (p a)^2 / (p sigma)^2: the energy of a string over X, whose step
-             is (p sigma)^2.
-Assumptions  z' = c z + s - a.
-Derivation   R_t = p c z + p s + H and R_{t+1} = p (c z + s - a) + H. The slack R - H is the growth times z.
+Statement    String: With p = c_{t+1} ... c_{T-1}, H what drifts in after t and R = (growth to T) z + H, one step from z
+             lowers R by p a, and the cost a^2 / sigma^2 is (p a)^2 / (p sigma)^2: the energy of a string over X, whose
+             step is (p sigma)^2.
+             Grid: F_{t+1}(y) = min_x F_t(x) + (e(x) - y)_+^2 / sigma^2 is y^2 / sigma^2 plus a concave function, so
+             between two nodes it is at least its chord minus (y - left)(right - y) / sigma^2.
+             Kinks: Let e have left slope c and right slope r at z_t > 0, a > 0 the shift after z_t and x the one
+             before. If c > r (the clip cap) the cost falls to one side, so no cheapest path passes through the kink
+             itself.
+Assumptions  String: z' = c z + s - a.
+             Grid: sigma > 0; F_t and e arbitrary.
+             Kinks: a > 0; e'(z-) = c, e'(z+) = r.
+Derivation   String: R_t = p c z + p s + H and R_{t+1} = p (c z + s - a) + H. The slack R - H is the growth times z.
+             Grid: For fixed e the term (e - y)_+^2 - y^2 is e^2 - 2 e y below y = e and -y^2 above: concave. A minimum
+             of concave functions is concave, and a concave function lies above its chord.
+             Kinks: As a function of z_t the cost has left slope 2 (a c - x) and right slope 2 (a r - x); a minimum
+             needs a c <= x <= a r.
 Source       docs/proofs/affine_windows.md; used by `lastiterate.numeric.shift_program.taut_string`. The chord of two
              points has the least energy by Cauchy-Schwarz, chien_li/proof_3_1/cauchy_schwarz.
+             docs/proofs/affine_windows.md; used by `lastiterate.numeric.shift_program.value_iteration`.
+             docs/proofs/expansions.md: paths do not rest on the kink of the clip cap.
+Remark       At a convex kink (a tabulated modulus) a whole interval of slopes a c <= x <= a r is stationary.
+             That is why `numeric.shift_program.optimum` shoots only where e is concave.
 """
 
-from sympy import Expr
+from sympy import Expr, Max, Rational
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
-from lastiterate.symbolic.notation import a, c, kappa, p, q, s, sigma, x, y, z
+from lastiterate.symbolic.notation import a, c, gamma, kappa, p, q, r, s, sigma, x, y, z
 from lastiterate.symbolic.papers import proof
 
 _before = p * (c * z + s) + kappa
@@ -20,6 +36,26 @@ _before = p * (c * z + s) + kappa
 
 def _step(after: Expr) -> Identity:
     return Identity(_before - after, p * a, "one step lowers R by p a")
+
+
+def _midpoint(subtracted: Expr | int) -> Inequality:
+    """Midpoint concavity in y of (z - y)_+^2 - subtracted * y^2, z the image of a fixed state."""
+
+    def term(at: Expr) -> Expr:
+        return Max(z - at, 0) ** 2 - subtracted * at**2
+
+    return Inequality((term(x) + term(y)) / 2, "<=", term((x + y) / 2), name="midpoint concavity")
+
+
+def _chord(sag: Expr) -> Identity:
+    """The parabola r y^2 plus the chord, from x to z, of what is left of values gamma and kappa."""
+    share = (y - x) / (z - x)
+    chord_of_rest = (gamma - r * x**2) * (1 - share) + (kappa - r * z**2) * share
+    return Identity(r * y**2 + chord_of_rest, gamma * (1 - share) + kappa * share - sag, "chord minus sag")
+
+
+def _falls(*given: Boolean) -> Inequality:
+    return Inequality(x, "<", a * c, given=(a > 0, x <= a * r, *given), name="the left slope is positive")
 
 
 CLAIMS = (
@@ -38,5 +74,26 @@ CLAIMS = (
             given=(q > 0,),
             name="two pieces cost no less than their chord",
         ).mutant("pieces cheaper than the chord", left=x**2 / p + y**2 / q, sign="<=", right=(x + y) ** 2 / (p + q)),
+    ),
+    Ours(
+        "ours/value_iteration/concave",
+        "(e - y)_+^2 - y^2 is concave in y, whatever e",
+        proof("affine_windows", "Value iteration with a known sign of the error"),
+        _midpoint(1)
+        .mutant("nothing subtracted", _midpoint(0))
+        .mutant("half of y^2 subtracted", _midpoint(Rational(1, 2))),
+    ),
+    Ours(
+        "ours/value_iteration/chord",
+        "A parabola r y^2 plus a chord is the chord of the sum minus r (y - left)(right - y)",
+        proof("affine_windows", "Value iteration with a known sign of the error"),
+        _chord(r * (y - x) * (z - y)),
+        assumptions=(x < z,),
+    ),
+    Ours(
+        "ours/kinks/concave",
+        "No cheapest path rests on a concave kink: if the cost does not fall to the right, it falls to the left",
+        proof("expansions", "Kinks"),
+        _falls(c > r).mutant("a convex kink", _falls(c < r)).mutant("no kink", _falls(c >= r)),
     ),
 )

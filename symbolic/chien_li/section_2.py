@@ -1,0 +1,178 @@
+"""Section 2, on Gaussians and finite laws: divergence, post-processing, composition, moduli, shifted divergence.
+
+Statement    2.1: D_alpha(N(d, sigma^2) || N(0, sigma^2)) = alpha d^2 / (2 sigma^2).
+             2.3: (p + q)^alpha (x + y)^(1 - alpha) <= p^alpha x^(1 - alpha) + q^alpha y^(1 - alpha).
+             2.4: D(X_1, X_2 || Y_1, Y_2) <= D(X_1 || Y_1) + sup over x_1 of D(X_2 | x_1 || Y_2 | x_1).
+             2.5: omega(z) = L z^lambda; lambda = 1 gives L z.
+             2.7: D^(z)(N(d, sigma^2) || N(0, sigma^2)) = alpha max(d - z, 0)^2 / (2 sigma^2).
+Assumptions  2.1: alpha > 1; sigma > 0 in the unit of d.
+             2.3: alpha > 1; weights p, q > 0 of the first law, x, y > 0 of the second.
+             2.4: alpha > 1. With the moments exp((alpha - 1) D): p, q > 0 are the two terms of the first
+             step, x, y > 0 the moments of the second step given its outcome.
+             2.5: 0 < lambda <= 1, L >= 0; for the second claim a domain of diameter D.
+             2.7: alpha > 1; z >= 0, d >= 0 in the unit of sigma.
+Derivation   2.1: The integrand mu^alpha nu^(1 - alpha) is a Gaussian around alpha d times
+             exp(alpha (alpha - 1) d^2 / (2 sigma^2)): complete the square in the exponent.
+             2.3: With the ratios u = p/x and v = q/y it is Jensen's inequality for the convex t -> t^alpha.
+             2.4: The moment of the pair is p x + q y, at most (p + q) max(x, y).
+             2.5: z = z^(1 - lambda) z^lambda <= D^(1 - lambda) z^lambda for z <= D.
+             2.7: The translate by z is within W_infinity distance z and has means d - z apart. It is optimal:
+             the functional is convex in the first law, its derivative at the translate is an increasing
+             function of the point (the likelihood ratio grows), and every law within z of N(d, sigma^2)
+             lies stochastically above the translate.
+Source       Chien & Li 2025, Definition 2.1 and (40)(c), citing Mironov 2017.
+             Chien & Li 2025, Lemma 2.3. Every map of finite sets is a chain of such mergers.
+             Chien & Li 2025, Lemma 2.4. The supremum is over the outcomes of the first step; both laws
+             of the second step are conditioned on the same outcome.
+             Chien & Li 2025, Definition 2.5 and the remark below it.
+             Chien & Li 2025, Definitions 2.6 and 2.7.
+Remark       2.1: The value is the same with the laws exchanged. With unequal variances it is not (`unequal`),
+             and it is infinite once alpha v_2 + (1 - alpha) v_1 <= 0.
+             2.4: For independent Gaussian steps it is an equality, and the costs a_t^2 / sigma_t^2 add.
+             2.7: At z = 0 it is the plain divergence; from z = d on it vanishes, which ends the proof of (11).
+"""
+
+from sympy import Expr, Integer, Max, Min, Rational, diff, log
+
+from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, RandomPoints, Step
+from lastiterate.symbolic.gaussian import density_exponent, moment_exponent, renyi
+from lastiterate.symbolic.notation import SHIFTS, D, L, alpha, d, lam, p, q, r, sigma, u, v, x, xi, z, zeta
+from lastiterate.symbolic.statement import FIRST, MAP, SECOND, Image, RenyiDivergence, closed
+
+_exponent = moment_exponent(xi, (d, sigma**2), (Integer(0), sigma**2), alpha)
+_around = density_exponent(xi, alpha * d, sigma**2)
+
+
+def _square(bound: Expr) -> Identity:
+    return Identity(_exponent, _around + (alpha - 1) * bound, "complete the square")
+
+
+_mixed = alpha * v + (1 - alpha) * r
+_unequal = moment_exponent(xi, (d, r), (Integer(0), v), alpha)
+_peak = density_exponent(xi, alpha * d * v / _mixed, r * v / _mixed)
+
+# Second law: weights r and v. First law: weights p and q.
+_merged = (p + q) ** alpha * (r + v) ** (1 - alpha)
+_apart = p**alpha * r ** (1 - alpha) + q**alpha * v ** (1 - alpha)
+_box = {p: (Rational(1, 10), 3), q: (Rational(1, 10), 3), r: (Rational(1, 10), 3), v: (Rational(1, 10), 3)}
+_mean = q * u + (1 - q)
+_jensen_box = {u: (2, 3), q: (Rational(1, 4), Rational(3, 4)), alpha: (2, 3)}
+
+_zero = Integer(0)
+_first, _second = SHIFTS[0], SHIFTS[1]
+_pair = p * r + q * v
+_two_steps = moment_exponent(xi, (_first, sigma**2), (_zero, sigma**2), alpha) + moment_exponent(
+    zeta, (_second, sigma**2), (_zero, sigma**2), alpha
+)
+_centred = -((xi - alpha * _first) ** 2 + (zeta - alpha * _second) ** 2) / (2 * sigma**2)
+_gain = alpha * (alpha - 1) / (2 * sigma**2)
+
+_third = Rational(1, 3)
+_modulus = L * z**lam
+_unit = {u: (Rational(1, 1000), 1), lam: (Rational(1, 100), 1)}
+_ratio = density_exponent(xi, d - z, sigma**2) - density_exponent(xi, _zero, sigma**2)
+_shifted = alpha * (d - z) ** 2 / (2 * sigma**2)  # for z <= d; zero beyond
+
+CLAIMS = (
+    Step(
+        "chien_li/definition_2_1/gaussians",
+        "Gaussians of one variance, means d apart, have divergence alpha d^2 / (2 sigma^2)",
+        at("Definition 2.1", "(40)(c)"),
+        _square(alpha * d**2 / (2 * sigma**2)).mutant(
+            "alpha - 1 for alpha", _square((alpha - 1) * d**2 / (2 * sigma**2))
+        ),
+        Identity(renyi((d, sigma**2), (Integer(0), sigma**2), alpha), alpha * d**2 / (2 * sigma**2), "closed form"),
+        assumptions=(alpha > 1,),
+    ),
+    Ours(
+        "chien_li/definition_2_1/unequal",
+        "Unequal variances r (numerator law) and v: alpha d^2 / (2 (alpha v + (1 - alpha) r)), and the widths",
+        at("Definition 2.1"),
+        Identity(_unequal, _peak + (alpha - 1) * alpha * d**2 / (2 * _mixed), "complete the square")
+        .mutant("variances exchanged", right=_peak + (alpha - 1) * alpha * d**2 / (2 * (alpha * r + (1 - alpha) * v)))
+        .mutant("mean variance instead", right=_peak + (alpha - 1) * alpha * d**2 / (r + v)),
+        Identity(
+            renyi((d, r), (Integer(0), v), alpha) * (alpha - 1),
+            alpha * (alpha - 1) * d**2 / (2 * _mixed)
+            + log(r * v / _mixed) / 2
+            - alpha * log(r) / 2
+            - (1 - alpha) * log(v) / 2,
+            "with the widths",
+        ),
+        assumptions=(alpha > 1, alpha * v + (1 - alpha) * r > 0),
+    ),
+    Step(
+        "chien_li/definition_2_1/monotone",
+        "A shorter distance of the means costs less: sup over |m| <= d is at d",
+        at("Definition 2.1", "(40)-(41)"),
+        Inequality(
+            alpha * x**2 / (2 * sigma**2),
+            "<= and attained",
+            alpha * d**2 / (2 * sigma**2),
+            given=(x <= d,),
+            name="supremum",
+        ).mutant("the infimum", left=alpha * d**2 / (2 * sigma**2), right=alpha * x**2 / (2 * sigma**2)),
+        assumptions=(alpha > 1,),
+    ),
+    Claim(
+        "chien_li/lemma_2_3",
+        "Merging two atoms does not raise the Renyi divergence",
+        at("Lemma 2.3"),
+        Inequality(_merged.subs(alpha, 2), "<= and attained", _apart.subs(alpha, 2), name="alpha = 2").mutant(
+            "divergence grows", left=_apart.subs(alpha, 2), right=_merged.subs(alpha, 2)
+        ),
+        Identity(diff(u**alpha, u, 2), alpha * (alpha - 1) * u ** (alpha - 2), "t^alpha is convex"),
+        IntervalInequality(_mean**alpha, "<", q * u**alpha + 1 - q, _jensen_box, "Jensen, ratios apart").mutant(
+            "Jensen turned round", left=q * u**alpha + 1 - q, sign="<=", right=_mean**alpha
+        ),
+        RandomPoints(_merged, "<=", _apart, {**_box, alpha: (Rational(11, 10), 20)}, "real alpha").mutant(
+            "exponent 1 + alpha on the second law", right=p**alpha * r ** (1 + alpha) + q**alpha * v ** (1 - alpha)
+        ),
+        statement=closed(
+            RenyiDivergence(alpha, Image(MAP, FIRST), Image(MAP, SECOND)) <= RenyiDivergence(alpha, FIRST, SECOND),
+            alpha > 1,
+        ),
+        assumptions=(alpha > 1,),
+    ),
+    Claim(
+        "chien_li/lemma_2_4",
+        "The moment of a pair is at most the product of the first moment and the worst second one",
+        at("Lemma 2.4"),
+        Inequality(_pair, "<=", (p + q) * Max(r, v), name="worst outcome")
+        .mutant("best outcome", right=(p + q) * Min(r, v))
+        .mutant("mean outcome", right=(p + q) * (r + v) / 2),
+        Identity(_two_steps, _centred + _gain * (_first**2 + _second**2), "independent Gaussians add")
+        .mutant("only the worse step counts", right=_centred + _gain * Max(_first, _second) ** 2)
+        .mutant("shifts add before squaring", right=_centred + _gain * (_first + _second) ** 2),
+        assumptions=(alpha > 1,),
+    ),
+    Claim(
+        "chien_li/definition_2_5/order_one",
+        "(L, 1)-Hoelder continuous is L-Lipschitz",
+        at("Definition 2.5"),
+        Identity(_modulus.subs(lam, Integer(1)), L * z, "order one"),
+    ),
+    Ours(
+        "chien_li/definition_2_5/bounded_domain",
+        "On diameter D, L-smooth gradients are (L D^(1 - lambda), lambda)-Hoelder for every lambda",
+        at("Definition 2.5"),
+        Inequality(L * z, "<= and attained", L * D ** (1 - _third) * z**_third, (z <= D,), "lambda = 1/3"),
+        IntervalInequality(u, "<=", u**lam, _unit, "every lambda, z = u D, divided by L D")
+        .mutant("half the constant", right=u**lam / 2)
+        .mutant("beyond the diameter", box={**_unit, u: (1, 2)}),
+    ),
+    Ours(
+        "chien_li/definition_2_7/gaussians",
+        "The shifted divergence of two Gaussians is that of the means brought z closer",
+        at("Definition 2.7"),
+        Identity(renyi((d - z, sigma**2), (_zero, sigma**2), alpha), _shifted, "value of the translate"),
+        Identity(diff(_ratio, xi), (d - z) / sigma**2, "slope of the log likelihood ratio"),
+        Inequality(_zero, "<=", (d - z) / sigma**2, name="the ratio grows").mutant(
+            "the ratio falls", left=(d - z) / sigma**2, right=_zero
+        ),
+        Identity(_shifted.subs(z, d), _zero, "nothing is left at z = d"),
+        Identity(_shifted.subs(z, 0), renyi((d, sigma**2), (_zero, sigma**2), alpha), "plain at z = 0"),
+        assumptions=(alpha > 1, z <= d),
+    ),
+)
