@@ -7,8 +7,8 @@ from torch import Tensor
 
 from benchmarks.table import Row, median_time
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.devices import threads_of_torch
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, real_sample
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload

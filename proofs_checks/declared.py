@@ -1,4 +1,4 @@
-"""What the declaration of a symbol says: each fact is honoured by every engine, or the symbol is refused.
+"""Declarations of symbols: each fact is honoured by every engine, or the symbol is refused.
 
 A symbol that may be complex or infinite takes no part in an order, so that it is refused wherever it stands in one; an
 assumption such as ``x >= 0``, or an interval of a box, makes a plain symbol real.
@@ -30,7 +30,7 @@ _OPEN: Mapping[str, str] = {
 
 @lru_cache(maxsize=4096)
 def admits(symbol: sp.Symbol, value: sp.Expr) -> bool:
-    """Whether a number has every property that the symbol is declared to have."""
+    """Tell whether a number has every property that the symbol is declared to have."""
     return all(getattr(value, f"is_{fact}") is wanted for fact, wanted in symbol.assumptions0.items())
 
 
@@ -44,14 +44,14 @@ def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
 
 
 def within(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:
-    """Whether the declared sign allows the inside of an interval, and at least one of its ends."""
+    """Tell whether the declared sign allows the inside of an interval, and at least one of its ends."""
     ends = [sp.Rational(low + (high - low) * share / 4) for share in (0, 1, 3, 4)]
     allowed = [all(condition.xreplace({symbol: end}) == sp.true for condition in conditions(symbol)) for end in ends]
     return allowed[1] and allowed[2] and (low == high or allowed[0] or allowed[3])
 
 
 def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
-    """Why the symbol cannot be taken, "" where it can; ``plain`` where a complex number may stand for it."""
+    """Reason why the symbol cannot be taken, "" where it can; ``plain`` where a complex number may stand for it."""
     facts = symbol.assumptions0
     why = next((words for fact, words in _OPEN.items() if facts.get(fact) is False), "")
     extended = any(fact.startswith("extended_") for fact in facts)

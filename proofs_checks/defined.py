@@ -1,4 +1,4 @@
-"""Where an expression is defined: what each part of it needs, shown on a whole region or tested at a point.
+"""Definedness of expressions: what each part of one needs, shown on a whole region or tested at a point.
 
 Undefined is never true. A check holds only where every need of both its sides is shown, and it is refuted only at a
 point at which all of them are met. A part of which nothing is known here needs what cannot be shown.
@@ -70,7 +70,7 @@ class Need:
 
 
 def complex_valued(*parts: sp.Basic) -> bool:
-    """Whether an expression speaks of complex numbers, by name or by a symbol that is not real."""
+    """Tell whether an expression speaks of complex numbers, by name or by a symbol that is not real."""
     return any(
         part.has(sp.I, *_COMPLEX) or any(symbol.is_real is not True for symbol in part.free_symbols) for part in parts
     )
@@ -78,7 +78,7 @@ def complex_valued(*parts: sp.Basic) -> bool:
 
 @lru_cache(maxsize=8192)
 def needs(expression: sp.Basic, *, over_complex: bool = False) -> tuple[Need, ...]:
-    """What the parts of an expression need, inner parts first; what Sympy sees to be true is left out."""
+    """Needs of the parts of an expression, inner parts first; what Sympy sees to be true is left out."""
     return tuple(dict.fromkeys(n for n in _needs(expression, (), over_complex) if n.condition != sp.true))
 
 
@@ -181,7 +181,7 @@ def _terms(part: sp.Basic) -> Iterator[sp.Basic]:
 
 
 def defined_at(expressions: Sequence[sp.Basic], point: Point) -> bool:
-    """Whether every need of the expressions is certainly met at an exact point."""
+    """Tell whether every need of the expressions is certainly met at an exact point."""
     over = complex_valued(*expressions)
     for expression in expressions:
         here = expression.xreplace(point) if expression.has(sp.Sum, sp.Product) else expression

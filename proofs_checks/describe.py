@@ -61,7 +61,7 @@ def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
 
 
 def _range(symbol: sp.Symbol) -> str:
-    """What a symbol is declared to be.
+    """Declaration of a symbol, in words.
 
     >>> _range(sp.Symbol("k", integer=True, positive=True)), _range(sp.Symbol("x", nonnegative=True))
     ('a positive integer', 'a nonnegative number')

@@ -1,4 +1,4 @@
-"""Which theorem claims less than which, on runs where both say something.
+"""Order of the theorems by what they claim, on runs where both of two say something.
 
 A run whose losses are strongly convex is also one with convex, smooth and merely clipped losses, so a theorem is asked
 at the strongest assumption that it accepts. The comparison is on random runs with full batches, the same ones every
@@ -73,7 +73,7 @@ class Pair:
 
     @property
     def relation(self) -> str:
-        """What was seen: "=", "<=" or "either"."""
+        """Relation that was seen: "=", "<=" or "either"."""
         if self.greatest <= 1 + SLACK:
             return "=" if self.least >= 1 - SLACK else "<="
         return "either"
@@ -152,7 +152,7 @@ def _weaker(setting: Setting, strength: int) -> Iterator[Assumption]:
 
 
 def _claimed(theorems: Sequence[PublishedBound], setting: Setting, run: NoisySGD, strength: int) -> list[float | None]:
-    """What each theorem claims at the strongest assumption that it accepts; None where it accepts none."""
+    """Claim of each theorem at the strongest assumption that it accepts; None where it accepts none."""
     chain = list(_weaker(setting, strength))
     return [_one(theorem, run, chain, setting["alpha"]) for theorem in theorems]
 

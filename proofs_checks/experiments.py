@@ -1,4 +1,4 @@
-"""What the simulation engine draws: random quantities of the papers' algorithms, and what is known of them.
+"""Random quantities of the papers' algorithms, which the simulation engine draws, and what is known of them.
 
 Each experiment draws independent copies of one quantity and says what makes a confidence interval for its mean
 valid: a range, that it is an indicator, or a bound of its second moment.
@@ -19,6 +19,10 @@ Parameters = Mapping[str, float]
 
 Draws = NDArray[np.float64]
 """One copy of the quantity in each entry, shape (copies,)."""
+
+
+Drawing = Callable[[np.random.Generator, int, Parameters], Draws]
+"""From a generator, the number of copies and the parameters."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +50,32 @@ class Experiment:
     """A quantity that can be drawn.
 
     Attributes:
-        says: the quantity, in words.
         needs: names of the parameters.
         copies: how many are drawn.
         draw: independent copies, from a generator, the number of copies and the parameters.
         known: what makes the confidence interval valid.
     """
 
-    says: str
     needs: frozenset[str]
     copies: int
-    draw: Callable[[np.random.Generator, int, Parameters], Draws]
+    draw: Drawing
     known: Indicator | Range | Moment
+
+
+_FOUND: dict[str, Experiment] = {}
+
+EXPERIMENTS: Final[Mapping[str, Experiment]] = MappingProxyType(_FOUND)
+"""Each experiment under the name that claims use, that of the function that draws it."""
+
+
+def _experiment(needs: str, known: Indicator | Range | Moment, copies: int = 200_000) -> Callable[[Drawing], Drawing]:
+    """Register a function that draws a quantity, with the names of its parameters and what is known of it."""
+
+    def registered(draw: Drawing) -> Drawing:
+        _FOUND[draw.__name__.strip("_")] = Experiment(frozenset(needs.split()), copies, draw, known)
+        return draw
+
+    return registered
 
 
 def _whole(parameters: Parameters, name: str) -> int:
@@ -69,7 +87,9 @@ def _chi_moment(degrees: float, order: int) -> float:
     return float(np.prod([degrees + 2 * i for i in range(order)]))
 
 
+@_experiment("dim eta sigma_DP", Moment(lambda at: _chi_moment(at["dim"], 2) * (at["eta"] * at["sigma_DP"]) ** 4))
 def _noise_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """|zeta|^2 of the noise eta N(0, sigma_DP^2 I_d) on the iterate."""
     noise = draw.normal(0.0, at["eta"] * at["sigma_DP"], (copies, _whole(at, "dim")))
     return np.asarray((noise**2).sum(axis=1))
 
@@ -79,24 +99,27 @@ def _projection(draw: np.random.Generator, copies: int, at: Parameters) -> Draws
     return draw.normal(0.0, at["sigma_A"], (copies, _whole(at, "dim"), _whole(at, "ell")))
 
 
+@_experiment(
+    "dim ell sigma_A nu",
+    Moment(lambda at: _chi_moment(at["dim"], 2) * _chi_moment(at["ell"], 2) * (at["sigma_A"] * at["nu"]) ** 4),
+)
 def _projected_noise(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """|A e|^2, A with d x p entries N(0, sigma_A^2), e from N(0, nu^2 I_p)."""
     noise = draw.normal(0.0, at["nu"], (copies, _whole(at, "ell")))
     back = np.einsum("cij,cj->ci", _projection(draw, copies, at), noise)
     return np.asarray((back**2).sum(axis=1))
 
 
+@_experiment("dim sigma_A", Moment(lambda at: _chi_moment(at["dim"], 2) * at["sigma_A"] ** 4))
 def _column_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """(A^T A)_11, the energy of a column of d entries N(0, sigma_A^2)."""
     return np.asarray((_projection(draw, copies, dict(at) | {"ell": 1.0})[:, :, 0] ** 2).sum(axis=1))
 
 
+@_experiment("ell sigma_A", Moment(lambda at: _chi_moment(at["ell"], 2) * at["sigma_A"] ** 4))
 def _row_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """(A A^T)_11, the energy of a row of p entries N(0, sigma_A^2)."""
     return np.asarray((_projection(draw, copies, dict(at) | {"dim": 1.0})[:, 0, :] ** 2).sum(axis=1))
-
-
-def _projected_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    matrix = _projection(draw, copies, at)
-    back = np.einsum("cij,cj->ci", matrix, matrix[:, 0, :])
-    return np.asarray((back**2).sum(axis=1) / at["ell"])
 
 
 def _projected_gradient_square(at: Parameters) -> float:
@@ -106,15 +129,25 @@ def _projected_gradient_square(at: Parameters) -> float:
     return total * at["sigma_A"] ** 8 / p**2
 
 
+@_experiment("dim ell sigma_A", Moment(_projected_gradient_square))
+def _projected_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+    """|A A^T g|^2 / p for a unit vector g."""
+    matrix = _projection(draw, copies, at)
+    back = np.einsum("cij,cj->ci", matrix, matrix[:, 0, :])
+    return np.asarray((back**2).sum(axis=1) / at["ell"])
+
+
 def _normalised(gradient: Draws, stab: float) -> Draws:
     return np.asarray(gradient / (np.abs(gradient) + stab))
 
 
+@_experiment("stab", Range(lambda _: -1.0, lambda _: 1.0))
 def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """One per-sample gradient of 5, -1, -1, normalised."""
+    """A gradient of 5, -1, -1 at random, over its size plus stab."""
     return _normalised(draw.choice(np.array([5.0, -1.0, -1.0]), copies), at["stab"])
 
 
+@_experiment("T eta nu stab", Range(lambda _: 0.0, lambda _: 168 / 27), copies=2_000)
 def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """The least gradient along D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
 
@@ -133,8 +166,9 @@ def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) ->
     return np.asarray((13 * 14 - 14) / 27 * np.clip(1.0 + lowest, 0.0, 1.0))
 
 
+@_experiment("T eta sigma_DP K D", Indicator())
 def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """Whether the last iterate of DPSGD-DC is above 0: one sample of slope -K, batch of one, radius D."""
+    """Indicator that the last iterate of DPSGD-DC is above 0, one sample of slope -K, radius D."""
     theta = np.zeros(copies)
     for _ in range(_whole(at, "T")):
         noise = draw.normal(0.0, at["sigma_DP"], copies)
@@ -142,105 +176,24 @@ def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Dra
     return np.asarray(theta > 0, dtype=np.float64)
 
 
+@_experiment("n b eta L", Indicator())
 def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """Whether one update of two coupled runs on n losses -L x^2/2 expands their distance beyond 1 + eta L."""
+    """Indicator that an update on a Poisson batch of n losses -L x^2/2 expands a distance beyond 1 + eta L."""
     size = draw.binomial(_whole(at, "n"), at["b"] / at["n"], copies)
     first, second = np.zeros(copies), np.ones(copies)
     moved = [x + at["eta"] / at["b"] * size * at["L"] * x for x in (first, second)]
     return np.asarray(np.abs(moved[1] - moved[0]) > (1 + at["eta"] * at["L"]) * (1 + 1e-12), dtype=np.float64)
 
 
+@_experiment("p K", Range(lambda _: 0.0, lambda at: at["K"]))
 def _clipping_excess(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """How much clipping takes off a gradient that is 2 K with probability p, else 0."""
+    """Part that clipping to K takes off a gradient that is 2 K with probability p, else 0."""
     gradient = np.where(draw.random(copies) < at["p"], 2 * at["K"], 0.0)
     return np.asarray(gradient - np.minimum(gradient, at["K"]))
 
 
+@_experiment("b K", Range(lambda _: 0.0, lambda at: at["K"] ** 2))
 def _batch_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """|mean of b gradients|^2, each K or 0 with equal chances."""
     gradients = at["K"] * draw.integers(0, 2, (copies, _whole(at, "b")))
     return np.asarray(gradients.mean(axis=1) ** 2)
-
-
-def _experiment(
-    says: str,
-    needs: str,
-    draw: Callable[[np.random.Generator, int, Parameters], Draws],
-    known: Indicator | Range | Moment,
-    copies: int = 200_000,
-) -> Experiment:
-    return Experiment(says, frozenset(needs.split()), copies, draw, known)
-
-
-EXPERIMENTS: Final[Mapping[str, Experiment]] = MappingProxyType(
-    {
-        "noise_energy": _experiment(
-            "|zeta|^2 of the noise eta N(0, sigma_DP^2 I_d) on the iterate",
-            "dim eta sigma_DP",
-            _noise_energy,
-            Moment(lambda at: _chi_moment(at["dim"], 2) * (at["eta"] * at["sigma_DP"]) ** 4),
-        ),
-        "projected_noise": _experiment(
-            "|A e|^2, A with d x p entries N(0, sigma_A^2), e from N(0, nu^2 I_p)",
-            "dim ell sigma_A nu",
-            _projected_noise,
-            Moment(lambda at: _chi_moment(at["dim"], 2) * _chi_moment(at["ell"], 2) * (at["sigma_A"] * at["nu"]) ** 4),
-        ),
-        "column_energy": _experiment(
-            "(A^T A)_11, the energy of a column of d entries N(0, sigma_A^2)",
-            "dim sigma_A",
-            _column_energy,
-            Moment(lambda at: _chi_moment(at["dim"], 2) * at["sigma_A"] ** 4),
-        ),
-        "row_energy": _experiment(
-            "(A A^T)_11, the energy of a row of p entries N(0, sigma_A^2)",
-            "ell sigma_A",
-            _row_energy,
-            Moment(lambda at: _chi_moment(at["ell"], 2) * at["sigma_A"] ** 4),
-        ),
-        "projected_gradient": _experiment(
-            "|A A^T g|^2 / p for a unit vector g",
-            "dim ell sigma_A",
-            _projected_gradient,
-            Moment(_projected_gradient_square),
-        ),
-        "normalised_gradient": _experiment(
-            "a gradient of 5, -1, -1 at random, over its size plus stab",
-            "stab",
-            _normalised_gradient,
-            Range(lambda _: -1.0, lambda _: 1.0),
-        ),
-        "stalled_gradient": _experiment(
-            "the least gradient along D2P2-SGD, 13 samples of slope 14 and 14 of slope -1, B = 27",
-            "T eta nu stab",
-            _stalled_gradient,
-            Range(lambda _: 0.0, lambda _: 168 / 27),
-            copies=2_000,
-        ),
-        "positive_end": _experiment(
-            "whether the last iterate of DPSGD-DC is above 0, one sample of slope -K, radius D",
-            "T eta sigma_DP K D",
-            _positive_end,
-            Indicator(),
-        ),
-        "poisson_expansion": _experiment(
-            "whether an update on a Poisson batch of n losses -L x^2/2 expands a distance beyond 1 + eta L",
-            "n b eta L",
-            _poisson_expansion,
-            Indicator(),
-        ),
-        "clipping_excess": _experiment(
-            "what clipping to K takes off a gradient that is 2 K with probability p, else 0",
-            "p K",
-            _clipping_excess,
-            Range(lambda _: 0.0, lambda at: at["K"]),
-        ),
-        "batch_energy": _experiment(
-            "|mean of b gradients|^2, each K or 0 with equal chances",
-            "b K",
-            _batch_energy,
-            Range(lambda _: 0.0, lambda at: at["K"] ** 2),
-        ),
-    }
-)
-"""Each experiment under the name that claims use."""

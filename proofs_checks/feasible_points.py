@@ -109,7 +109,7 @@ def sign_at(expression: sp.Expr, point: Point) -> int | None:
 
 
 def _short_powers(expression: sp.Expr, point: Point) -> bool:
-    """Whether exact substitution stays small: Sympy would spell out 2^(123456/7891) digit by digit."""
+    """Tell whether exact substitution stays small: Sympy would spell out 2^(123456/7891) digit by digit."""
     for power in expression.atoms(sp.Pow, sp.exp):
         if power.exp.free_symbols <= point.keys():
             exponent = power.exp.xreplace(point)
@@ -148,7 +148,7 @@ _NEEDED: dict[Relation, Callable[[int], bool]] = {
 
 
 def relation_at(left: sp.Expr, relation: Relation, right: sp.Expr, point: Point) -> bool | None:
-    """Whether ``left relation right`` certainly holds (or fails) at an exact point; None where unclear."""
+    """Tell whether ``left relation right`` certainly holds (or fails) at an exact point; None where unclear."""
     if relation not in _NEEDED:
         return None
     sign = sign_at(left - right, point)
@@ -156,12 +156,12 @@ def relation_at(left: sp.Expr, relation: Relation, right: sp.Expr, point: Point)
 
 
 def truth_at(condition: Boolean, point: Point) -> bool | None:
-    """Whether a condition certainly holds (or fails) at an exact point; None where unclear."""
+    """Tell whether a condition certainly holds (or fails) at an exact point; None where unclear."""
     return truth(condition, by_sign(lambda difference: sign_at(difference, point)))
 
 
 def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> bool | None:
-    """Whether a condition, relations under and, or and not, certainly holds (or fails); None where unclear.
+    """Tell whether a condition, relations under and, or and not, certainly holds (or fails); None where unclear.
 
     Args:
         condition: what is asked.
@@ -199,7 +199,7 @@ class _Range:
 
 
 def _range(symbol: sp.Symbol, conditions: Sequence[Boolean]) -> _Range:
-    """What the declaration and the conditions on this symbol alone say; the rest is left to rejection."""
+    """Range by the declaration and the conditions on this symbol alone; the rest is left to rejection."""
     low: sp.Rational | None = sp.S.Zero if symbol.is_nonnegative else None
     open_ = bool(symbol.is_positive)
     high: sp.Rational | None = sp.S.Zero if symbol.is_nonpositive else None
@@ -291,7 +291,7 @@ def points(
 
 
 def _is_short(symbol: sp.Symbol, value: sp.Expr) -> bool:
-    """Whether a computed value can be written into a report: rational, or complex with rational parts."""
+    """Tell whether a computed value can be written into a report: rational, or complex with rational parts."""
     return bool(
         value.is_Rational or (symbol.is_real is not True and all(part.is_Rational for part in value.as_real_imag()))
     )

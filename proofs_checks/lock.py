@@ -19,7 +19,7 @@ _KEYS = {"verdict", "grade", *_COUNTS}
 
 @dataclass(frozen=True)
 class Expected:
-    """What the lock file says of a claim: verdict, grade, number of checks, of mutants and of near misses rejected."""
+    """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and of near misses rejected."""
 
     verdict: Verdict
     grade: Grade | None
@@ -29,7 +29,7 @@ class Expected:
 
     @classmethod
     def of(cls, report: ClaimReport) -> "Expected":
-        """What a lock file would say of this report."""
+        """The entry that this report has in a lock file."""
         return cls(report.verdict, report.grade, len(report.outcomes), report.rejected, report.near_rejected)
 
 

@@ -100,7 +100,7 @@ def _terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, in
 
 
 def _same(side: sp.Expr, changed: sp.Expr) -> bool:
-    """Whether the change is none, or is lost where a sum cancels, seen at one point."""
+    """Tell whether the change is none, or is lost where a sum cancels, seen at one point."""
     if side == changed or side.has(sp.Sum, sp.Integral, sp.Derivative):
         return bool(side == changed)
     point = {
@@ -124,7 +124,7 @@ def _attained(check: Inequality, assumptions: tuple[Boolean, ...]) -> Iterator[C
 
 
 def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
-    """Whether a term is certainly positive there; without ``sure``, never negative and not always zero."""
+    """Tell whether a term is certainly positive there; without ``sure``, never negative and not always zero."""
     if sure:
         return entails(there, sp.Gt(term, 0, evaluate=False))
     return entails(there, sp.Ge(term, 0, evaluate=False)) and not entails(there, sp.Eq(term, 0, evaluate=False))

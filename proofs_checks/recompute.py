@@ -33,7 +33,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.notation import PREVIOUS
 
-__all__ = ["Recomputed", "counterexample", "recompute", "refuted"]
+__all__ = ["Recomputed", "recompute", "refuted"]
 
 MOST_DIGITS: Final = 1000
 
@@ -51,30 +51,6 @@ class Recomputed:
     check: str
     found: Counterexample
     certain: bool
-
-
-def counterexample(key: str, digits: int = 50) -> tuple[Recomputed, ...]:
-    """The counterexamples of a claim of the ledger, computed again; () where it has none.
-
-    Args:
-        key: the claim's key.
-        digits: significant digits of the enclosures.
-
-    Raises:
-        InputError: there is no such claim, or the number of digits is not usable.
-
-    >>> again, _ = counterexample("chien_li/remarks_3_1/degenerates", digits=5)
-    >>> dict(again.found.at), again.found.left, again.found.relation, again.found.right, again.certain
-    ({'w': '2', 'D': '1', 's': '1'}, '4.5000', '==', '8.0000', True)
-    """
-    from lastiterate.proofs_checks.cache import ReportCache
-    from lastiterate.proofs_checks.runner import run
-    from lastiterate.proofs_checks.selection import select
-    from lastiterate.symbolic.ledger import CLAIMS
-
-    (claim,) = select(CLAIMS, keys=(key,))
-    (report,) = run([claim], jobs=1, cache=ReportCache())
-    return recompute(claim, report, digits)
 
 
 def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[Recomputed, ...]:
@@ -130,7 +106,7 @@ def _bits(digits: int) -> int:
 
 
 def _broken(left: arb, relation: Relation, right: arb) -> bool:
-    """Whether the balls show that the relation fails."""
+    """Tell whether the balls show that the relation fails."""
     if relation is Relation.EQUAL:
         return not left.overlaps(right)
     return bool(left >= right) if relation is Relation.BELOW else bool(left > right)

@@ -16,7 +16,7 @@ __all__ = ["Stated", "theorem"]
 
 @dataclass(frozen=True)
 class Stated:
-    """What a printed theorem says of a run, with the ledger's verdict on it.
+    """Claim of a printed theorem about a run, with the ledger's verdict on it.
 
     Attributes:
         name: of the theorem.

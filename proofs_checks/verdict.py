@@ -1,4 +1,4 @@
-"""What the engines answer, and how the answers of a claim's checks come together to a verdict.
+"""Answers of the engines, and the verdict on a claim that they come to together.
 
 Unknown never counts as passed: a check that is undecided or in error makes the claim UNDECIDED, and a mutant
 or a near miss is rejected only when its engine refutes it.
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Verdict(StrEnum):
-    """What is said of a claim."""
+    """Verdict on a claim."""
 
     HOLDS = "HOLDS"
     SUPPORTED = "SUPPORTED"
@@ -40,7 +40,7 @@ class Verdict(StrEnum):
 
 
 class Grade(StrEnum):
-    """How strong the evidence is that a check holds, strongest first."""
+    """Strength of the evidence that a check holds, strongest first."""
 
     PROVED = "proved"
     CERTIFIED = "certified"
@@ -50,7 +50,7 @@ class Grade(StrEnum):
 
 
 class Status(StrEnum):
-    """What an engine says of one check."""
+    """Answer of an engine to one check."""
 
     HELD = "held"
     REFUTED = "refuted"
@@ -102,7 +102,7 @@ class Outcome:
 
     @property
     def rejected(self) -> bool:
-        """Whether a mutant is caught: only a refutation counts; raising or not deciding does not."""
+        """Tell whether a mutant is caught: only a refutation counts; raising or not deciding does not."""
         return self.status is Status.REFUTED
 
 
@@ -132,7 +132,7 @@ class ClaimReport:
 
     @property
     def errs(self) -> bool:
-        """Whether an engine raised instead of answering."""
+        """Tell whether an engine raised instead of answering."""
         printed = () if self.misprint is None else (self.misprint,)
         return any(outcome.status is Status.ERROR for outcome in (*self.outcomes, *printed, *self.tried))
 
@@ -178,7 +178,7 @@ def _adapter() -> "TypeAdapter[ClaimReport]":
 
 
 def tally(*reports: ClaimReport) -> str:
-    """How many mutants and how many near misses the engines rejected, of how many.
+    """Numbers of mutants and of near misses that the engines rejected, and of all of them.
 
     >>> tally()
     '0 of 0 mutants rejected'

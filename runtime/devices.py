@@ -1,12 +1,17 @@
-"""Devices and floating-point formats by name."""
+"""Devices, floating-point formats, threads and memory of the machine."""
 
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
 
 import torch
+from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import count
 
-__all__ = ["DTYPES", "device_of"]
+__all__ = ["DTYPES", "bytes_of_a_pair", "device_of", "ran_out", "says_when_memory_runs_out", "threads_of_torch"]
 
 DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 
@@ -34,3 +39,85 @@ def device_of(name: str) -> torch.device:
     if device.type == "cuda":
         torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     return device
+
+
+@contextmanager
+def threads_of_torch(threads: int) -> Iterator[None]:
+    """Let torch use so many threads on the CPU, and afterwards as many as before.
+
+    Raises:
+        InputError: ``threads`` is below 1.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(count("threads", threads))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+_COPIES_OF_GRADIENT: Final = 8
+_COPIES_OF_ACTIVATION: Final = 4
+
+_OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough memory", "ALLOC_FAILED")
+
+
+@torch.no_grad()
+def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch.dtype) -> int:
+    """Estimated working set of one (point, sample): its gradients and the activations of every layer.
+
+    Args:
+        module: the network.
+        row: a batch of one, where the module is.
+        dimension: number of trained parameters.
+        dtype: of the gradients.
+    """
+    seen = 0
+
+    def count(_module: nn.Module, _inputs: object, output: object) -> None:
+        nonlocal seen
+        seen += output.numel() if isinstance(output, Tensor) else 0
+
+    hooks = [part.register_forward_hook(count) for part in module.modules()]
+    try:
+        module(row)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return dtype.itemsize * (_COPIES_OF_GRADIENT * dimension + _COPIES_OF_ACTIVATION * seen)
+
+
+def ran_out(error: BaseException) -> bool:
+    """Tell whether this error means that memory ran out, on whatever device."""
+    told = isinstance(error, RuntimeError) and any(said in str(error) for said in _OF_THE_ALLOCATORS)
+    return told or isinstance(error, (MemoryError, torch.OutOfMemoryError))
+
+
+def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Result]:
+    """Let a function end with one sentence, an `InputError`, where memory runs out in it.
+
+    >>> @says_when_memory_runs_out
+    ... def greedy() -> None:
+    ...     raise MemoryError
+    >>> greedy()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    lastiterate.numeric.errors.InputError: The measurement needs more memory than there is, got MemoryError; ...
+    """
+
+    @wraps(function)
+    def told(*args: P.args, **kwargs: P.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except (MemoryError, RuntimeError) as error:
+            if not ran_out(error):
+                raise
+            said = str(error).strip().partition("\n")[0].rstrip(".")[:160]
+            raise InputError(
+                f"The measurement needs more memory than there is, got {type(error).__name__}"
+                f"{f' ({said})' if said else ''}; lower memory (--memory), or measure fewer points at once."
+            ) from error
+
+    return told

@@ -14,8 +14,7 @@ from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
-from lastiterate.runtime.devices import DTYPES, device_of
-from lastiterate.runtime.memory import bytes_of_a_pair
+from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 

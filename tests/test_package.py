@@ -92,6 +92,19 @@ def test_nothing_is_printed() -> None:
     assert [f"{path}:{node.lineno}" for path, node in calls if ast.unparse(node.func) == "print"] == []
 
 
+def test_docstrings_open_with_a_noun_or_an_imperative() -> None:
+    asking = {"How", "What", "When", "Where", "Whether", "Which", "Who", "Why"}
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    documented = (
+        (path, node, ast.get_docstring(node) or "")
+        for path, tree in _trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and path.parts[0] not in ("numeric", "symbolic")
+    )
+    found = {f"{path}:{getattr(node, 'lineno', 1)}": doc.splitlines()[0] for path, node, doc in documented if doc}
+    assert {place: line for place, line in found.items() if line.split()[0].rstrip(",:") in asking} == {}
+
+
 def test_files_are_short() -> None:
     lines = {str(path): len((ROOT / path).read_text().splitlines()) for path in _trees()}
     assert {path: count for path, count in lines.items() if count > _LONGEST} == {}

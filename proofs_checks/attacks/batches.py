@@ -7,7 +7,6 @@ of the two data sets: a run that meets it is moved by 2 eta K / b against the ot
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from math import inf
 
 from lastiterate.numeric.lower.binomial_law import BinomialLaw
 from lastiterate.numeric.lower.line import mixture_masses
@@ -16,17 +15,16 @@ from lastiterate.numeric.lower.walk import Update, Walk, last_masses
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
+from lastiterate.proofs_checks.attacks.record import JUST_BELOW, Assumed, Attack, BothDirections, Setting
 
 __all__ = ["BATCHES"]
 
 MAX_STEPS = 200
-_JUST_BELOW = 1 - 1e-13
 
 
 def _moves(run: NoisySGD) -> tuple[float, float]:
     """By how much a batch with the sample moves either run, next to one without it; lengths, rounded towards 0."""
-    r = run.step_size_at(0) * run.clip_norm / run.batch * _JUST_BELOW
+    r = run.step_size_at(0) * run.clip_norm / run.batch * JUST_BELOW
     return (r, 0.0) if run.adjacency == "add_remove" else (r, -r)
 
 
@@ -36,7 +34,7 @@ def _on_the_line(run: NoisySGD, order: float) -> BothDirections | None:
         with precision():
             gap = exact(first - second) * ((run.steps - 1) // run.batches + 1)
             value = lower(exact(order) * gap**2 / (2 * run.steps * exact(run.noise_std_at(0)) ** 2))
-        return BothDirections(value * _JUST_BELOW, value * _JUST_BELOW)
+        return BothDirections(value * JUST_BELOW, value * JUST_BELOW)
     if run.steps > MAX_STEPS:
         return None
     rate = Fraction(run.batch, run.dataset_size)
@@ -60,12 +58,12 @@ def _on_an_interval(run: NoisySGD, order: float) -> BothDirections | None:
         if law is None:
             return None
         laws.append(law)
-    return BothDirections(renyi_below(order, *laws) * _JUST_BELOW, renyi_below(order, *laws[::-1]) * _JUST_BELOW)
+    return BothDirections(renyi_below(order, *laws) * JUST_BELOW, renyi_below(order, *laws[::-1]) * JUST_BELOW)
 
 
 def _attack(sampling: str, *, bounded: bool) -> Attack:
     def attack(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
-        if bounded is not (setting["D"] < inf) or (bounded and setting["T"] > MAX_STEPS):
+        if bounded and setting["T"] > MAX_STEPS:
             return None
         run = run_of(setting, sampling)
         return _on_an_interval(run, setting["alpha"]) if bounded else _on_the_line(run, setting["alpha"])
@@ -74,10 +72,10 @@ def _attack(sampling: str, *, bounded: bool) -> Attack:
         name=f"{'clamped' if bounded else 'linear'}_{sampling}",
         run=f"constant gradients, {sampling} batches of the largest proper divisor of n; the sample that differs "
         "pushes one run up",
-        meets=frozenset({Assumed.CLIPPED, Assumed.HOLDER, Assumed.SMOOTH, Assumed.CONVEX}),
+        meets=frozenset(Assumed) - {Assumed.SENSITIVITY, Assumed.STRONGLY_CONVEX},
         bounded=bounded,
         maps=False,
-        lower=attack,
+        solve=attack,
     )
 
 

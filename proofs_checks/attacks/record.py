@@ -4,10 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
+from typing import Final
 
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.record import Setting
 
-__all__ = ["Assumed", "Attack", "BothDirections", "Setting"]
+__all__ = ["JUST_BELOW", "SCHEMES", "Assumed", "Attack", "BothDirections", "Setting", "assumption_of"]
+
+SCHEMES: Final = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
+
+JUST_BELOW: Final = 1 - 1e-13
+"""A factor that covers the rounding of a few operations on floats."""
 
 
 class Assumed(StrEnum):
@@ -25,6 +32,19 @@ class Assumed(StrEnum):
     """Convex, L-smooth and K-Lipschitz losses, eta <= 2/L."""
     STRONGLY_CONVEX = "strongly_convex"
     """m-strongly convex, L-smooth and K-Lipschitz losses."""
+
+
+def assumption_of(setting: Setting, assumed: Assumed) -> Assumption:
+    """The assumption with the setting's constants; of the sensitivity alone, clipping."""
+    if assumed is Assumed.HOLDER:
+        return Holder(setting["L"], setting["lam"])
+    if assumed is Assumed.SMOOTH:
+        return Smooth(setting["L"])
+    if assumed is Assumed.CONVEX:
+        return Convex(setting["L"])
+    if assumed is Assumed.STRONGLY_CONVEX:
+        return StronglyConvex(setting["L"], setting["m"])
+    return Clipped()
 
 
 @dataclass(frozen=True)
@@ -51,7 +71,7 @@ class Attack:
         maps: it is a pair of update maps with the expansion that the theorem uses, not of K-Lipschitz losses
             (a quadratic is not Lipschitz on an unbounded domain): it tests the theorem's argument at the level
             of maps, |psi(x) - psi'(y)| <= e(|x - y|).
-        lower: lower bounds at a setting under an assumption, None where it is not admissible there.
+        solve: lower bounds at a setting of its kind of domain, None where it is not admissible there.
         quantity: what is bounded from below, in words.
     """
 
@@ -60,9 +80,11 @@ class Attack:
     meets: frozenset[Assumed]
     bounded: bool | None
     maps: bool
-    lower: Callable[[Setting, Assumed], BothDirections | None]
+    solve: Callable[[Setting, Assumed], BothDirections | None]
     quantity: str = "D_alpha"
 
-    def speaks(self, setting: Setting) -> bool:
-        """Whether the attack is for domains like this one."""
-        return self.bounded in (None, isfinite(setting["D"]))
+    def lower(self, setting: Setting, assumed: Assumed) -> BothDirections | None:
+        """Lower bounds at a setting under an assumption, None where it is not admissible there."""
+        if self.bounded not in (None, isfinite(setting["D"])):
+            return None
+        return self.solve(setting, assumed)

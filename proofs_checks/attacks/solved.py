@@ -6,8 +6,14 @@
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.record import run_of
-from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
-from lastiterate.proofs_checks.attacks.runs import SCHEMES, assumption_of
+from lastiterate.proofs_checks.attacks.record import (
+    SCHEMES,
+    Assumed,
+    Attack,
+    BothDirections,
+    Setting,
+    assumption_of,
+)
 
 __all__ = ["SOLVED"]
 
@@ -27,7 +33,7 @@ def _attack(scheme: str, *, dp: bool) -> Attack:
         meets=frozenset(Assumed) - {Assumed.SENSITIVITY},
         bounded=None,
         maps=False,
-        lower=attack,
+        solve=attack,
         quantity="epsilon at delta" if dp else "D_alpha",
     )
 

@@ -1,4 +1,4 @@
-"""What is attacked: every bound that a claim may name, with what it assumes and where it is asked.
+"""Targets of the attacks: every bound that a claim may name, with its assumption and the settings it is asked at.
 
 A target maps a setting to the number that is claimed there, rounded up. A name here is not a verdict: which of them
 hold is decided by the ledger.
@@ -15,8 +15,7 @@ from lastiterate.numeric.published.folklore import TRIVIAL
 from lastiterate.numeric.published.record import PublishedBound, run_of
 from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.proofs_checks.attacks import wrong
-from lastiterate.proofs_checks.attacks.record import Assumed, Setting
-from lastiterate.proofs_checks.attacks.runs import SCHEMES, assumption_of
+from lastiterate.proofs_checks.attacks.record import SCHEMES, Assumed, Setting, assumption_of
 from lastiterate.proofs_checks.attacks.settings import tight
 
 __all__ = ["TARGETS", "Target", "named"]
@@ -52,6 +51,11 @@ _ASSUMED: Final[Mapping[str, Assumed]] = {
 """What each kind of losses in a record comes to."""
 
 
+def _thin(scheme: str) -> int:
+    """Share of the settings at which a bound is asked: those of random batches take long."""
+    return 1 if scheme in ("full", "cyclic") else 4
+
+
 def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Target:
     """A theorem at the weakest of its hypotheses, on the first scheme that it speaks of."""
 
@@ -59,7 +63,7 @@ def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Tar
         run = run_of(setting, theorem.schemes[0])
         return theorem.epsilon(run, assumption_of(setting, assumed), setting["alpha"])
 
-    return Target(name or theorem.name, assumed, evaluate)
+    return Target(name or theorem.name, assumed, evaluate, thin=_thin(theorem.schemes[0]))
 
 
 def _ours(scheme: str, assumed: Assumed, *, dp: bool = False, few: bool = False) -> Target:
@@ -70,7 +74,7 @@ def _ours(scheme: str, assumed: Assumed, *, dp: bool = False, few: bool = False)
         return bound(run_of(setting, scheme), assumption_of(setting, assumed), **target).epsilon
 
     name = f"bound_{scheme}_{assumed}" + ("_dp" if dp else "_few" if few else "")
-    return Target(name, assumed, evaluate, tight if dp or few else None, 1 if scheme in ("full", "cyclic") else 4)
+    return Target(name, assumed, evaluate, tight if dp or few else None, _thin(scheme))
 
 
 _LOSSES = tuple(assumed for assumed in Assumed if assumed is not Assumed.SENSITIVITY)

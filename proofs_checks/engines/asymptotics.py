@@ -80,7 +80,7 @@ def _settled(expression: sp.Expr) -> sp.Expr:
 
 
 def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
-    """Whether the condition holds (or fails) on the path from some point on; None where that is not clear."""
+    """Tell whether the condition holds (or fails) on the path from some point on; None where that is not clear."""
     return truth(condition, by_sign(lambda difference: _eventual_sign(_settled(difference.xreplace(on_path)))))
 
 
@@ -104,7 +104,7 @@ def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) ->
 
 
 def _leaves(on_path: Mapping[sp.Symbol, sp.Expr], conditions: tuple[Boolean, ...]) -> str:
-    """What does not hold on the path in the end, "" when all does."""
+    """Condition that does not hold on the path in the end, "" when all do."""
     for symbol, value in on_path.items():
         for sign in declared(symbol):
             if not _eventually(sign, {symbol: value}):

@@ -33,7 +33,7 @@ Edges = tuple[tuple[fmpq, fmpq], ...]
 
 @dataclass
 class Problem:
-    """What is to be shown: the gap is nonnegative (positive if strict) on the root box, where the conditions hold.
+    """A problem: the gap is to be nonnegative (positive if strict) on the root box, where the conditions hold.
 
     Attributes:
         gap: an expression in the symbols.
@@ -62,7 +62,7 @@ class Problem:
 
 @dataclass
 class Answer:
-    """What branch and bound found.
+    """Answer of branch and bound.
 
     Attributes:
         held: shown on the whole admissible part of the box.
@@ -120,7 +120,7 @@ def tape_of(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Tape:
 
 
 def status(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[Interval]) -> bool | None:
-    """Whether a condition holds all over the box, nowhere in it, or neither is clear."""
+    """Tell whether a condition holds all over the box, nowhere in it, or neither is clear."""
 
     def on_box(relation: sp.Rel) -> bool | None:
         if isinstance(relation, sp.Eq | sp.Ne):

@@ -139,7 +139,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
 
 
 def _by_z3(check: IntervalInequality, premises: Sequence[Boolean]) -> bool:
-    """Whether z3 shows what boxes do not: a relation that is attained inside, or across jumps."""
+    """Tell whether z3 shows what boxes do not: a relation that is attained inside, or across jumps."""
     relation = sp.Lt if check.relation is Relation.BELOW else sp.Le
     return entails(premises, relation(check.left, check.right, evaluate=False))
 

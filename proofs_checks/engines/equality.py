@@ -1,4 +1,4 @@
-"""Whether two expressions are equal: by routes of simplification, and at an exact point where both are defined."""
+"""Equality of two expressions: by routes of simplification, and at an exact point where both are defined."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -86,7 +86,7 @@ def _by_routes(residue: sp.Expr) -> tuple[str, sp.Expr]:
 
 
 def _by_cases(residue: sp.Expr, conditions: Sequence[Boolean], depth: int) -> bool:
-    """Whether the residue is zero in each of the cases into which it falls, by sign or by the pieces it is made of."""
+    """Tell whether the residue is zero in each of the cases that it falls into, by sign or by its pieces."""
     if complex_valued(residue) or entails(conditions, sp.Eq(residue, 0, evaluate=False)):
         return not complex_valued(residue)
     pieces = [condition for piecewise in residue.atoms(sp.Piecewise) for _, condition in piecewise.args]
@@ -133,7 +133,7 @@ def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Ex
 
 
 def compared(left: sp.Expr, right: sp.Expr, point: Point) -> bool | None:
-    """Whether both sides are defined at a point and equal there, or certainly different; None where that is unclear."""
+    """Tell whether both sides are defined at a point and equal there, or certainly different; None if unclear."""
     if not defined_at((left, right), point):
         return None
     if complex_valued(left, right):
@@ -157,7 +157,7 @@ def differ(left: sp.Expr, right: sp.Expr, point: Point, sides: str = "") -> Coun
 
 
 def shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
-    """Whether a condition follows, a complex number being two real ones."""
+    """Tell whether a condition follows, a complex number being two real ones."""
     found = {symbol for part in (*premises, condition) for symbol in part.free_symbols if symbol.is_real is not True}
     if not found and not condition.has(sp.I):
         return entails(premises, condition)

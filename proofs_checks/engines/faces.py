@@ -28,6 +28,9 @@ __all__ = ["Box", "face_tape", "inside_of", "reduced", "shown_on"]
 Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
 """Each symbol with its interval."""
 
+_FEW, _MANY = 20, 1000
+"""Boxes that balls may look at before z3 is asked, and after."""
+
 Prover = Callable[..., Answer]
 """`branch.prove`."""
 
@@ -39,33 +42,39 @@ def inside_of(box: Box) -> tuple[Boolean, ...]:
 
 
 def shown_on(box: Box, prove: Prover) -> Callable[[Sequence[Boolean], Boolean], bool]:
-    """Whether a condition follows from premises on the box: by z3, and else by balls."""
+    """Tell whether a condition follows from premises on the box: by a few balls, by z3, and else by many balls."""
     real = tuple(s for s, (low, high) in box.items() if low != high)
     point = {s: low for s, (low, high) in box.items() if low == high}
     edges: Edges = tuple(edge_of(box[s]) for s in real)
 
-    def positive(gap: sp.Expr, premises: Sequence[Boolean], *, strict: bool) -> bool:
+    def positive(gap: sp.Expr, premises: Sequence[Boolean], budget: int, *, strict: bool) -> bool:
         gap = at(gap, point)
         if not gap.free_symbols <= set(real):
             return False
         known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
-        return prove(gap, real, edges, known, strict=strict, budget=1000, ladder=0).held
+        return prove(gap, real, edges, known, strict=strict, budget=budget, ladder=0).held
 
-    def shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
-        if entails((*premises, *inside_of(box)), condition):
-            return True
+    def by_balls(premises: Sequence[Boolean], condition: Boolean, budget: int) -> bool:
         if isinstance(condition, And | Or):
-            return (all if isinstance(condition, And) else any)(shown(premises, part) for part in condition.args)
+            combined = all if isinstance(condition, And) else any
+            return combined(by_balls(premises, part, budget) for part in condition.args)
         try:
             if isinstance(condition, sp.Ne):
                 gap = condition.lhs - condition.rhs
-                return positive(gap, premises, strict=True) or positive(-gap, premises, strict=True)
+                return any(positive(side, premises, budget, strict=True) for side in (gap, -gap))
             if isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
                 strict = isinstance(condition, sp.Gt | sp.Lt)
-                return positive(condition.gts - condition.lts, premises, strict=strict)
+                return positive(condition.gts - condition.lts, premises, budget, strict=strict)
         except UnsupportedError:
             return False
         return False
+
+    def shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
+        if by_balls(premises, condition, budget=_FEW) or entails((*premises, *inside_of(box)), condition):
+            return True
+        if isinstance(condition, And | Or):
+            return (all if isinstance(condition, And) else any)(shown(premises, part) for part in condition.args)
+        return by_balls(premises, condition, budget=_MANY)
 
     return shown
 
@@ -147,7 +156,7 @@ _SMOOTH = (
 
 
 def _smooth(problem: Problem, prove: Prover) -> bool:
-    """Whether the gap is continuous on the whole first box, conditions aside, with a derivative that says all.
+    """Tell whether the gap is continuous on the whole first box, conditions aside, with a derivative that says all.
 
     A derivative says nothing across a pole or a jump.
     """
@@ -159,6 +168,6 @@ def _smooth(problem: Problem, prove: Prover) -> bool:
 
 
 def _excluded(problem: Problem, face: Edges) -> bool:
-    """Whether the conditions fail all over the face, and so cut the box along this coordinate."""
+    """Tell whether the conditions fail all over the face, and so cut the box along this coordinate."""
     box = [interval_of(edge) for edge in face]
     return False in [status(c, problem.symbols, box) for c in problem.conditions]

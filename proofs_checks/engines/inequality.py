@@ -49,7 +49,7 @@ def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) 
 
 
 def _fails(check: Inequality, premises: tuple[Boolean, ...], point: Point) -> bool:
-    """Whether the point is certainly admissible and certainly breaks the relation."""
+    """Tell whether the point is certainly admissible and certainly breaks the relation."""
     try:
         return (
             all(admits(symbol, value) for symbol, value in point.items())
@@ -62,7 +62,7 @@ def _fails(check: Inequality, premises: tuple[Boolean, ...], point: Point) -> bo
 
 
 def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool, equal: bool) -> z3.CheckSatResult:
-    """Whether the sides can be equal (or differ) under the premises; unknown where z3 does not see all of them."""
+    """Tell whether the sides can be equal (or differ) under the premises; unknown where z3 does not see all of them."""
     terms = Terms(whole=True)
     left, right = terms.term(check.left), terms.term(check.right)
     formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
@@ -97,7 +97,7 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome |
 
 
 def _touches(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
-    """Whether the sides are certainly equal at one of a few admissible points."""
+    """Tell whether the sides are certainly equal at one of a few admissible points."""
     symbols = free_symbols(check.left, check.right, premises)
     try:
         tried = list(points(symbols, premises, 3))
@@ -143,7 +143,7 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def _proved(check: Inequality, premises: tuple[Boolean, ...], undefined: str) -> Outcome:
-    """What is left to ask once the negation has no solution: points, definedness, and whether the bound is attained."""
+    """Outcome once the negation has no solution: points, definedness, and whether the bound is attained."""
     terms = Terms(whole=True)
     taken = usable(premises)
     consistent, _ = ask(terms, [terms.condition(premise) for premise in taken])

@@ -1,4 +1,4 @@
-"""Whether assumptions can be met at all: whatever follows from a contradiction is not proved."""
+"""Consistency of assumptions: whatever follows from a contradiction is not proved."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ __all__ = ["impossible"]
 
 
 def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
-    """Why the assumptions cannot be met, or "" where a point meets them all, or z3 has one that is not rational."""
+    """Reason why the assumptions cannot be met, or "" where a point meets them, or z3 has one that is not rational."""
     try:
         next(points(free_symbols(assumptions), assumptions, 1, tries=tries))
     except NoPointError as error:

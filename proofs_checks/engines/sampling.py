@@ -67,7 +67,7 @@ def _points(box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]], conditions: t
 
 
 def _suspicious(relation: Relation, left: Any, right: Any) -> bool | None:
-    """Whether the 50-digit values break the relation; None where they are not real numbers."""
+    """Tell whether the 50-digit values break the relation; None where they are not real numbers."""
     if not all(isinstance(value, mpmath.mpf) and mpmath.isfinite(value) for value in (left, right)):
         return None
     slack = mpmath.mpf(10) ** (10 - DIGITS) * (1 + abs(left) + abs(right))

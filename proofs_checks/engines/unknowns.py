@@ -1,4 +1,4 @@
-"""What is known of the values of functions that z3 does not know: a sign, a range, a tangent."""
+"""Facts about the values of functions that z3 does not know: a sign, a range, a tangent."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

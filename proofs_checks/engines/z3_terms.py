@@ -259,7 +259,7 @@ def _can_take(condition: Boolean) -> bool:
 
 
 def entails(premises: Sequence[Boolean], conclusion: Boolean) -> bool:
-    """Whether z3 proves the conclusion from the premises; False when it does not, or cannot say."""
+    """Tell whether z3 proves the conclusion from the premises; False when it does not, or cannot say."""
     return _entails(tuple(premises), conclusion)
 
 
@@ -279,6 +279,6 @@ def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
 
 
 def _short(expression: sp.Sum | sp.Product) -> bool:
-    """Whether a sum or product can be written out."""
+    """Tell whether a sum or product can be written out."""
     limits = [limit.args[1:] for limit in expression.args[1:]]
     return all(len(ends) == 2 and all(e.is_Integer and abs(e) <= MOST_TERMS for e in ends) for ends in limits)

@@ -1,4 +1,4 @@
-"""What the pages show of each claim: its record and its report, and how claims point at one another."""
+"""Claims as the pages show them: record and report, and how claims point at one another."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Entry:
 
     @property
     def paper(self) -> str:
-        """What stands before the first slash of the key."""
+        """The part of the key before its first slash."""
         return self.claim.key.split("/")[0]
 
     @property
@@ -71,7 +71,7 @@ def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport]) -> tuple[En
 
 
 def paper_title(paper: str) -> str:
-    """How readers call a paper; its name in keys where nothing else is known.
+    """Name of a paper for readers; its name in keys where nothing else is known.
 
     >>> paper_title("chien_li"), paper_title("ours"), paper_title("toy")
     ('Chien & Li 2025', 'Ours', 'toy')

@@ -31,9 +31,9 @@ from lastiterate.numeric.lower.audit import Audit, audit, epsilon_limits
 from lastiterate.numeric.run import NoisySGD, chance, count, described_run
 from lastiterate.numeric.store import Store
 from lastiterate.runtime.attacks.worst_case import crafted_tilt
+from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.adjacent import (
     Differing,

@@ -43,7 +43,6 @@ class Curvature:
         value: the eigenvalue's absolute value, gradient / length.
         point: index of the point it was found at.
         sample: index of the sample.
-        per_point: the largest over the samples at each point, shape (points,).
         per_sample: the largest over the points for each sample, shape (samples,).
         iterations: Lanczos steps of the most curved pairs; as many as the dimension give the exact value.
     """
@@ -51,7 +50,6 @@ class Curvature:
     value: float
     point: int
     sample: int
-    per_point: tuple[float, ...]
     per_sample: tuple[float, ...]
     iterations: int
 
@@ -100,7 +98,6 @@ def top_curvature(
         value=float(found[best]),
         point=best // len(chosen),
         sample=int(chosen[best % len(chosen)]),
-        per_point=tuple(found.reshape(len(points), -1).amax(dim=1).tolist()),
         per_sample=tuple(found.reshape(len(points), -1).amax(dim=0).tolist()),
         iterations=steps,
     )
@@ -115,7 +112,7 @@ def curvature_along(gradients: Gradients, points: Tensor, *, seed: int = 0) -> C
         seed: of the starting vectors.
 
     Returns:
-        As `top_curvature` of all points; ``per_point`` and ``per_sample`` are those of the coarse look.
+        As `top_curvature` of all points; ``per_sample`` is that of the coarse look.
 
     Raises:
         InputError: an eigenvalue is not finite.

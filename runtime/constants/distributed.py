@@ -140,7 +140,7 @@ def process_group() -> Iterator[Team]:
 
 
 def _first_to_fail(store: Store) -> bool:
-    """Whether no other process has failed before; if one has, leave it a moment to say why."""
+    """Tell whether no other process has failed before; if one has, leave it a moment to say why."""
     try:
         first = store.add("failed", 1) == 1
     except RuntimeError:  # the process that keeps the store is gone

@@ -21,18 +21,16 @@ from lastiterate.numeric.run import NoisySGD, count, described_run, positive
 from lastiterate.runtime.constants.distributed import joined, local_device, team
 from lastiterate.runtime.constants.fit import envelope_of, orders, read_off
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import measure_center, own_streams
+from lastiterate.runtime.constants.pairs import Draw, measure_center, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
-from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.store import PairStore
+from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import seed_of, stream
-from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.descent import spread, train
-from lastiterate.runtime.workloads.nonsmooth import jumps
+from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 __all__ = ["Sampling", "estimate_holder"]
@@ -194,7 +192,7 @@ def _one_initialisation(
             if at not in found:
                 found[at] = measure_center(
                     gradients,
-                    trajectory.points[at],
+                    trajectory[at],
                     run.clip_norm,
                     points=sampling.points,
                     radius=sampling.radius,

@@ -4,6 +4,8 @@ The table of pairs *is* the measurement. Constants for a list of orders and the 
 it afterwards (`lastiterate.runtime.constants.record`), so no gradient is computed twice.
 """
 
+from enum import StrEnum
+from math import log
 from typing import Final
 
 import numpy as np
@@ -12,13 +14,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
 from lastiterate.runtime.pair_table import Kind, PairTable
 
-__all__ = ["FLOOR_ULPS", "measure_center", "measure_pairs", "own_streams"]
+__all__ = ["FLOOR_ULPS", "SMALLEST_RADIUS", "Draw", "ball_points", "measure_center", "measure_pairs", "own_streams"]
 
 Array = NDArray[np.float64]
+
+SMALLEST_RADIUS: Final = 1e-3
+"""The smallest radius of a log-uniform draw, as a share of the radius of the ball."""
 
 FLOOR_ULPS: Final = 32.0
 """Rounding error assumed of a gradient, in units of the dtype's eps times the largest per-sample norm."""
@@ -27,6 +31,42 @@ _DRAWN_AT_ONCE: Final = 2**20
 """More numbers than this are drawn point by point, in float64, before they are cast to the dtype."""
 
 _PER_SAMPLE: Final = (Kind.SAMPLE, Kind.SAMPLE_CLIPPED)
+
+
+class Draw(StrEnum):
+    """Distribution of the points in the ball.
+
+    ``UNIFORM`` is appendix A.13's draw. In many dimensions it puts nearly every point at the boundary (the
+    median of |u| is 2^(-1/d), 0.9987 of the radius for d = 515), so it says nothing about short distances.
+    ``LOG_UNIFORM`` draws the direction uniformly and the logarithm of the radius uniformly over three
+    decades, so that a measured modulus has support at short distances too.
+    """
+
+    UNIFORM = "uniform"
+    LOG_UNIFORM = "log-uniform"
+
+
+def ball_points(count: int, dimension: int, radius: float, draw: Draw, generator: torch.Generator) -> Tensor:
+    """Points of the Euclidean ball of this radius around the origin.
+
+    Args:
+        count: number of points.
+        dimension: number of coordinates d.
+        radius: radius of the ball, a length (not its diameter).
+        draw: distribution of the radius; the direction is uniform.
+        generator: on the CPU.
+
+    Returns:
+        Shape (count, dimension), float64, on the CPU.
+    """
+    directions = torch.randn(count, dimension, generator=generator, dtype=torch.float64)
+    directions /= torch.linalg.vector_norm(directions, dim=1, keepdim=True)
+    uniform = torch.rand(count, 1, generator=generator, dtype=torch.float64)
+    if draw is Draw.UNIFORM:
+        shares = uniform ** (1.0 / dimension)
+    else:
+        shares = torch.exp(uniform * log(SMALLEST_RADIUS))
+    return directions * shares * radius
 
 
 def measure_pairs(

@@ -141,7 +141,7 @@ class HolderEstimate:
 
     @property
     def trusted(self) -> bool:
-        """Whether a per-sample pair is left that rounding does not dominate; without one there is no constant."""
+        """Tell whether a per-sample pair is left that rounding does not dominate; without one there is no constant."""
         return self.measured[Kind.SAMPLE].kept > 0
 
     @property

@@ -16,7 +16,6 @@ Budget       64 starts and 60 steps reach the constants of quadratics, of powers
 Source       ours.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import Final
@@ -28,15 +27,14 @@ from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, positive
-from lastiterate.runtime.constants.fit import TRUSTED_ERROR, orders
+from lastiterate.runtime.constants.fit import TRUSTED_ERROR
 from lastiterate.runtime.constants.gradient_difference import Changes
-from lastiterate.runtime.constants.pairs import FLOOR_ULPS
-from lastiterate.runtime.constants.sampling import Draw, ball_points
+from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, clip_factor, difference, norm
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project
 
-__all__ = ["Found", "Pair", "best_pairs", "search_one", "search_pairs"]
+__all__ = ["Found", "Pair", "best_pairs", "search_one"]
 
 _SEARCH: Final = 2**42
 """The purpose of the stream that draws the starts."""
@@ -96,62 +94,6 @@ class Found:
     started: NDArray[np.float64]
 
 
-def search_pairs(
-    gradients: Gradients,
-    center: Tensor,
-    lambdas: tuple[float, ...],
-    *,
-    diameter: float,
-    clip_norm: float = inf,
-    batch: bool = False,
-    around: Tensor | None = None,
-    starts: int = 64,
-    iterations: int = 60,
-    seed: int = 0,
-    on_step: Callable[[int, int], None] | None = None,
-) -> tuple[Pair, ...]:
-    """The worst pair found for each order, in a ball around a point.
-
-    Args:
-        gradients: per-sample gradients of the workload.
-        center: shape (dimension,), the centre of the domain.
-        lambdas: orders in (0, 1].
-        diameter: of the ball, finite, a length.
-        clip_norm: of the gradients that are compared; inf for unclipped ones.
-        batch: compare the mean over all samples and not the gradient of one.
-        around: shape (points, dimension), for example iterates: every second start is at one of them.
-        starts: pairs that ascend, side by side as far as the memory budget has room.
-        iterations: steps of the ascent.
-        seed: of the starts.
-        on_step: called with (finished, all) orders.
-
-    Raises:
-        InputError: the diameter is not finite, an order is not in (0, 1], or a gradient is not finite.
-    """
-    asked = orders(lambdas)
-    found = []
-    for done, lam in enumerate(asked):
-        if on_step is not None:
-            on_step(done, len(asked))
-        found.append(
-            search_one(
-                gradients,
-                center,
-                lam,
-                diameter=diameter,
-                clip_norm=clip_norm,
-                batch=batch,
-                around=around,
-                starts=starts,
-                iterations=iterations,
-                seed=seed,
-            )
-        )
-    if on_step is not None:
-        on_step(len(asked), len(asked))
-    return best_pairs(asked, found)
-
-
 def best_pairs(lambdas: tuple[float, ...], found: list[Found]) -> tuple[Pair, ...]:
     """For each order the best of what the ascents of *all* orders found: they cost no more gradients."""
     changes, floors, distances, samples = (np.concatenate([getattr(one, name) for one in found]) for name in _PER_START)
@@ -180,7 +122,23 @@ def search_one(
     iterations: int = 60,
     seed: int = 0,
 ) -> Found:
-    """Run the ascents for one order. Arguments and errors as `search_pairs`."""
+    """Let pairs climb towards the worst one for an order, in a ball around a point.
+
+    Args:
+        gradients: per-sample gradients of the workload.
+        center: shape (dimension,), the centre of the domain.
+        lam: order in (0, 1].
+        diameter: of the ball, finite, a length.
+        clip_norm: of the gradients that are compared; inf for unclipped ones.
+        batch: compare the mean over all samples and not the gradient of one.
+        around: shape (points, dimension), for example iterates: every second start is at one of them.
+        starts: pairs that ascend, side by side as far as the memory budget has room.
+        iterations: steps of the ascent.
+        seed: of the starts.
+
+    Raises:
+        InputError: the diameter is not finite, or a gradient is not finite.
+    """
     radius = positive("diameter", diameter) / 2
     for name, value in (("starts", starts), ("iterations", iterations)):
         count(name, value)

@@ -26,15 +26,13 @@ from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.curvature import curvature_along
 from lastiterate.runtime.constants.extreme_value import Extrapolation, extrapolate
 from lastiterate.runtime.constants.fit import orders, trusted
-from lastiterate.runtime.constants.pairs import measure_pairs
-from lastiterate.runtime.constants.sampling import Draw
+from lastiterate.runtime.constants.pairs import Draw, measure_pairs
 from lastiterate.runtime.constants.search import Found, Pair, best_pairs, search_one
+from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.threads import threads_of_torch
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -164,7 +162,7 @@ def worst_case_constants(
 
     @cache
     def iterates() -> Tensor:
-        return train(gradients, gradients.start, run, seed, centers=centers).points
+        return train(gradients, gradients.start, run, seed, centers=centers)
 
     batch = kind in (Kind.BATCH, Kind.BATCH_CLIPPED)
 

@@ -18,7 +18,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.sampling import Draw
+from lastiterate.runtime.constants.pairs import Draw
 from lastiterate.runtime.coupled.intervals import DriftInterval, drift_interval
 from lastiterate.runtime.coupled.runs import CoupledRuns, coupled_runs, tracked_distance
 from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_infinity

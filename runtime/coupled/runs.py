@@ -21,9 +21,9 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.store import Store
+from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, check_sample, in_blocks, real_sample
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 

@@ -3,36 +3,21 @@
 Between uniform laws on m points each, an optimal coupling is a matching: W_2 is an assignment problem, W_infinity a
 bottleneck matching. Both are exact for the clouds. As estimates of the distance of the laws that the clouds are drawn
 from they are biased upwards, and far so in many dimensions; the distance of *coupled* runs is the better estimate, and
-limits with a confidence are in `lastiterate.runtime.coupled.intervals`. There is no interval of W_infinity here:
-resampling does not cover a maximum.
+limits with a confidence are in `lastiterate.runtime.coupled.intervals`.
 
-Source: Birkhoff 1946; Efron 1979 for the interval.
+Source: Birkhoff 1946.
 """
 
-from dataclasses import dataclass
 from math import sqrt
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.errors import InputError
 
-__all__ = ["Interval", "wasserstein_2", "wasserstein_2_interval", "wasserstein_infinity"]
+__all__ = ["wasserstein_2", "wasserstein_infinity"]
 
 Array = NDArray[np.float64]
-
-_RESAMPLES: Final = 200
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A value with a bootstrap interval. Direction: none, a statistical estimate."""
-
-    value: float
-    low: float
-    high: float
-    level: float
 
 
 def wasserstein_2(left: Array, right: Array) -> float:
@@ -64,26 +49,6 @@ def wasserstein_infinity(left: Array, right: Array) -> float:
         matched = maximum_bipartite_matching(csr_array(distances <= candidates[middle]), perm_type="column")
         low, high = (low, middle) if (matched >= 0).all() else (middle + 1, high)
     return float(candidates[low])
-
-
-def wasserstein_2_interval(left: Array, right: Array, *, level: float = 0.95, seed: int = 0) -> Interval:
-    """W_2 of the clouds with a percentile interval from resampled points: the spread of the matching, not its bias.
-
-    Args:
-        left: shape (points, dimension).
-        right: the same shape.
-        level: confidence.
-        seed: of the resampling.
-    """
-    squares = _distances(left, right) ** 2
-    generator = np.random.default_rng(seed)
-    points = len(squares)
-    drawn = [
-        _root_mean(squares[np.ix_(generator.integers(points, size=points), generator.integers(points, size=points))])
-        for _ in range(_RESAMPLES)
-    ]
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(_root_mean(squares), float(low), float(high), level)
 
 
 def _root_mean(squares: Array) -> float:

@@ -11,17 +11,17 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, cast
 
+import torch
 from opacus.data_loader import DPDataLoader
-from opacus.optimizers import DPOptimizer
+from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD, count, positive
-from lastiterate.runtime.opacus.plain import check_plain
 from lastiterate.runtime.opacus.projection import attached
 
-__all__ = ["Description", "History", "StepSizes", "read"]
+__all__ = ["Description", "History", "StepSizes", "check_plain", "read"]
 
 History = Sequence[tuple[float, float, int]]
 """(noise multiplier, sampling rate, number of steps) of equal steps."""
@@ -154,9 +154,48 @@ def _centre(optimizer: DPOptimizer, diameter: float) -> str:
 
 
 def _contracts(assumption: Assumption) -> bool:
-    """Whether it says more of a sample than holds of one without a gradient."""
+    """Tell whether it says more of a sample than holds of one without a gradient."""
     return isinstance(assumption, StronglyConvex) or any(map(_contracts, getattr(assumption, "parts", ())))
 
 
 def _unrolled(runs: Iterable[tuple[float, int]]) -> list[float]:
     return [value for value, times in runs for _ in range(times)]
+
+
+_FLAT = (DPOptimizer, DPOptimizerFastGradientClipping)
+"""Both clip each sample's whole gradient; the second ("ghost") without storing it, in the loss that Opacus returns."""
+
+
+def check_plain(optimizer: Any) -> None:
+    """Refuse an optimiser whose update is not ``W - eta / b * (sum of clipped gradients + noise)``.
+
+    Raises:
+        InputError: another optimiser than SGD, momentum or weight decay, several step sizes, per-layer clipping.
+    """
+    if isinstance(optimizer, torch.optim.Optimizer) and not isinstance(optimizer, DPOptimizer):
+        raise InputError(
+            f"The accountant needs the optimizer that make_private returned, got optimizer={type(optimizer).__name__}; "
+            "pass that one."
+        )
+    if type(optimizer) not in _FLAT:
+        raise InputError(
+            f"The theorems need flat clipping to a fixed norm on one worker, got optimizer={type(optimizer).__name__}; "
+            "use make_private with clipping='flat' and a model that is not distributed."
+        )
+    inner = optimizer.original_optimizer
+    if type(inner) is not torch.optim.SGD:
+        raise InputError(f"The theorems need plain SGD, got optimizer={type(inner).__name__}; use torch.optim.SGD.")
+    for group in inner.param_groups:
+        for name in ("momentum", "weight_decay", "dampening", "nesterov", "maximize"):
+            if group.get(name):
+                raise InputError(f"The theorems need plain SGD, got {name}={group[name]}; leave it out.")
+        if group["lr"] != inner.param_groups[0]["lr"]:
+            raise InputError(
+                f"The theorems need one step size for all parameters, got lr={group['lr']:g} and "
+                f"lr={inner.param_groups[0]['lr']:g}; put them in one group."
+            )
+    if optimizer.loss_reduction != "mean":
+        raise InputError(
+            f"The theorems need gradients that are divided by the batch size, got loss_reduction="
+            f"{optimizer.loss_reduction!r}; use 'mean'."
+        )

@@ -1,46 +1,19 @@
 """Samples in the batch of each step, drawn as `lastiterate.numeric.run.NoisySGD` says."""
 
 from collections.abc import Iterator
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
-__all__ = ["Batched", "batches", "batches_of_many"]
+from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.run import NoisySGD
+
+__all__ = ["batches", "batches_of_many"]
 
 _DRAWN_AT_ONCE = 2**22
 
 
-class Batched(Protocol):
-    """A run, as far as its batches go; attributes as in `lastiterate.numeric.run.NoisySGD`."""
-
-    @property
-    def steps(self) -> int:
-        """Number of updates."""
-        ...
-
-    @property
-    def dataset_size(self) -> int:
-        """Number of samples."""
-        ...
-
-    @property
-    def sampling(self) -> str:
-        """Sampling scheme of the batches."""
-        ...
-
-    @property
-    def batch(self) -> int:
-        """Number of samples in an update."""
-        ...
-
-    @property
-    def batches(self) -> int:
-        """Number of batches in an epoch."""
-        ...
-
-
-def batches(run: Batched, generator: torch.Generator) -> Iterator[Tensor]:
+def batches(run: NoisySGD | RandomProjectionRun, generator: torch.Generator) -> Iterator[Tensor]:
     """The indices of the samples in the batch of each step, sorted or not, on the CPU.
 
     Args:
@@ -72,7 +45,7 @@ def batches(run: Batched, generator: torch.Generator) -> Iterator[Tensor]:
             yield order[place * run.batch : (place + 1) * run.batch]
 
 
-def batches_of_many(run: Batched, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
+def batches_of_many(run: NoisySGD | RandomProjectionRun, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
     """The batches of many runs side by side, each run with batches of its own; on the CPU.
 
     Args:
@@ -106,7 +79,7 @@ def batches_of_many(run: Batched, runs: int, generator: torch.Generator) -> Iter
             yield order[:, place * run.batch : (place + 1) * run.batch]
 
 
-def _uniform(run: Batched, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
+def _uniform(run: NoisySGD | RandomProjectionRun, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
     """A uniform number for every sample of every run, shape (runs, dataset_size) in all, some runs at a time."""
     step = max(1, _DRAWN_AT_ONCE // run.dataset_size)
     for first in range(0, runs, step):

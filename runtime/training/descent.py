@@ -14,7 +14,7 @@ noise of standard deviation 0.001 in every coordinate, about as long as a gradie
 that the iterates still follow a training trajectory.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -31,27 +31,10 @@ from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["BATCHES", "Trajectory", "paper_run", "project", "spread", "train"]
+__all__ = ["BATCHES", "paper_run", "project", "spread", "train"]
 
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """The iterates of one run.
-
-    Attributes:
-        points: shape (kept, dimension): the iterates that were kept; by default the initial point, then every iterate.
-        run: what was run, as the accountant wants it.
-        seed: the seed of the initial point and of the noise.
-        kept: which iterates ``points`` holds, increasing; 0 is the initial point.
-    """
-
-    points: Tensor
-    run: NoisySGD
-    seed: int
-    kept: tuple[int, ...]
 
 
 def paper_run(
@@ -144,7 +127,7 @@ def train(
     *,
     centers: int | None = None,
     checkpoint: Path | None = None,
-) -> Trajectory:
+) -> Tensor:
     """Run update (1) for ``run.steps`` steps from ``initial``. An iterate that is not kept is not stored.
 
     Args:
@@ -155,6 +138,9 @@ def train(
         centers: how many iterates to keep, see `spread`; None for all of them.
         checkpoint: a file that holds the training as far as it got, written every minute and when it is stopped (so a
             short one writes none); where it is there already, the training goes on from it bit by bit.
+
+    Returns:
+        The iterates that are kept, the initial point first, shape (kept, dimension).
 
     Raises:
         InputError: fewer than two ``centers``, the run speaks of another number of samples, the parameters stop being
@@ -204,7 +190,7 @@ def train(
     except BaseException:
         saved.save()
         raise
-    return Trajectory(points=points, run=run, seed=seed, kept=kept)
+    return points
 
 
 def _what_diverged(gradients: Gradients, point: Tensor, step: int) -> str:

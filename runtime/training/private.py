@@ -19,8 +19,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD, count
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
+from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.memory import says_when_memory_runs_out
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.training.descent import BATCHES

@@ -3,15 +3,39 @@
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from torch import nn
 
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.runtime.workloads.builtin import BUILTIN, ON_YOUR_DATA
+from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
+from lastiterate.runtime.workloads.minilm import minilm
+from lastiterate.runtime.workloads.scikit_learn import breast_cancer, digits_cnn, iris_mlp, iris_softmax
 from lastiterate.runtime.workloads.validation import raised
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["load_workload"]
+__all__ = ["BUILTIN", "ON_YOUR_DATA", "load_workload"]
+
+BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
+    {
+        "iris-mlp": iris_mlp,
+        "iris-mlp-tanh": lambda: iris_mlp(nn.Tanh, name="builtin:iris-mlp-tanh"),
+        "iris-mlp-gelu": lambda: iris_mlp(nn.GELU, name="builtin:iris-mlp-gelu"),
+        "iris-softmax": iris_softmax,
+        "breast-cancer": breast_cancer,
+        "digits-cnn": digits_cnn,
+        "minilm": minilm,
+    }
+)
+"""Those that bring their data along."""
+
+ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType(
+    {"cifar10-cnn": cifar10_cnn, "cifar10-resnet18": cifar10_resnet18}
+)
+"""Those that read a folder of the user, which they take as ``data``."""
 
 
 def load_workload(name: str, data: Path | None = None, checkpoint: Path | None = None) -> Workload:

@@ -24,9 +24,9 @@ from torch import Tensor, nn
 
 import lastiterate
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.memory import ran_out
+from lastiterate.runtime.devices import ran_out
 
-__all__ = ["probe", "raised", "refuse_mixing"]
+__all__ = ["jumps", "probe", "raised", "refuse_mixing"]
 
 _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
@@ -259,3 +259,27 @@ def _tolerance(values: Tensor) -> float:
 
 def _plain(values: Tensor) -> str:
     return str(values.dtype).removeprefix("torch.")
+
+
+_JUMPING: Final = (
+    nn.ReLU, nn.LeakyReLU, nn.PReLU, nn.RReLU, nn.Hardtanh, nn.Hardsigmoid, nn.Hardswish, nn.Hardshrink, nn.Softshrink,
+    nn.Threshold, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d,
+    nn.AdaptiveMaxPool3d,
+)  # fmt: skip
+"""Maps with a kink or a jump. What a forward pass calls as a function is not seen."""
+
+
+def jumps(module: nn.Module) -> str:
+    """Warning about measured constants where a part of the network has kinks, or "".
+
+    >>> jumps(nn.Sequential(nn.Linear(2, 2), nn.Tanh()))
+    ''
+    >>> jumps(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
+    'ReLU gradients jump, so no finite constant is true: these describe the sampled distances only.'
+    """
+    kind = next((type(part).__name__ for part in module.modules() if isinstance(part, _JUMPING)), "")
+    return (
+        f"{kind} gradients jump, so no finite constant is true: these describe the sampled distances only."
+        if kind
+        else ""
+    )

@@ -1,8 +1,9 @@
-"""Workload: a network, a per-sample loss and data."""
+"""Workload: a network, a per-sample loss and data, or a random subset of the data."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +12,11 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.run import count
 from lastiterate.runtime.pair_table import Subset
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.validation import raised, refuse_mixing
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 
-__all__ = ["Workload", "described_workload"]
+__all__ = ["Workload", "described_workload", "subset"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Workload:
         recommended: settings that suit a network of this size, used where the user gives none: fields of
             `lastiterate.runtime.constants.holder.Sampling`, arguments of
             `lastiterate.runtime.training.descent.paper_run`, and ``samples``, how many samples to draw.
-        subset: how the samples were drawn from more, by `lastiterate.runtime.workloads.subset.subset`; None if these
+        subset: how the samples were drawn from more, by `lastiterate.runtime.workloads.workload.subset`; None if these
             are all.
 
     Raises:
@@ -164,3 +166,37 @@ def described_workload(what: str, workload: object) -> Workload:
     if not isinstance(workload, Workload):
         raise InputError(f"{what} needs a Workload, got workload={type(workload).__name__}; build one, or load one.")
     return workload
+
+
+_SUBSET: Final = 2**50
+"""The purpose of the stream that draws the samples."""
+
+
+def subset(workload: Workload, samples: int, seed: int) -> Workload:
+    """The workload on a random subset of its samples, drawn uniformly, in the order of the data.
+
+    What is run on it is a run on ``samples`` samples, and is accounted for as one: no privacy is claimed from the draw.
+
+    Args:
+        workload: network, loss and data, not a subset itself.
+        samples: how many to draw, at most as many as there are.
+        seed: seed of the draw.
+
+    Raises:
+        InputError: more samples than there are, fewer than one, or a workload that is a subset already.
+    """
+    if count("samples", samples) > workload.samples:
+        raise InputError(
+            f"A subset needs samples to be at most the {workload.samples} of {workload.name}, got samples={samples}; "
+            "draw fewer, or leave it out for all of them."
+        )
+    if workload.subset is not None:
+        raise InputError(f"A subset is drawn once, got {workload.name} with {workload.subset}; draw from all samples.")
+    order = torch.randperm(workload.samples, generator=stream(seed, purpose=_SUBSET))
+    chosen = order[:samples].sort().values
+    return replace(
+        workload,
+        inputs=workload.inputs[chosen],
+        targets=workload.targets[chosen],
+        subset=Subset(samples, workload.samples, seed),
+    )

@@ -7,9 +7,12 @@ import sympy as sp
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import ENVIRONMENT
+from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.recompute import counterexample, recompute
+from lastiterate.proofs_checks.recompute import recompute
+from lastiterate.proofs_checks.runner import run
+from lastiterate.proofs_checks.selection import select
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic.claim import (
     Identity,
@@ -37,6 +40,12 @@ CHECKS = (
     UpperBound("output_perturbation", ("clamped_linear",)),
     Units(x + K, D),
 )
+
+
+def counterexample(key, digits=50):
+    (claim,) = select(CLAIMS, keys=(key,))
+    (report,) = run([claim], jobs=1, cache=ReportCache())
+    return recompute(claim, report, digits)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: type(check).__name__)

@@ -1,8 +1,13 @@
 """Workloads whose constants are known."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
+from lastiterate.runtime.constants.fit import orders
+from lastiterate.runtime.constants.search import Pair, best_pairs, search_one
+from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.workload import Workload
 
 
@@ -74,3 +79,9 @@ def linear(dimension: int = 3) -> Workload:
     """The loss is linear, so the gradient never changes."""
     rows = torch.ones(2, dimension)
     return Workload("linear", lambda: Vector(dimension), lambda out, row: (row * out).sum(), rows, rows)
+
+
+def search_pairs(gradients: Gradients, center: Tensor, lambdas: tuple[float, ...], **options: Any) -> tuple[Pair, ...]:
+    """The worst pair found for each order, in a ball around a point."""
+    asked = orders(lambdas)
+    return best_pairs(asked, [search_one(gradients, center, lam, **options) for lam in asked])

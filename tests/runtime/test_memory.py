@@ -27,9 +27,8 @@ from dataclasses import replace
 import torch
 from torch import nn
 from lastiterate.runtime.constants.curvature import top_curvature
-from lastiterate.runtime.constants.pairs import measure_pairs
-from lastiterate.runtime.constants.sampling import Draw
-from lastiterate.runtime.constants.search import search_pairs
+from lastiterate.runtime.constants.pairs import Draw, measure_pairs
+from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.loading import load_workload
@@ -67,7 +66,7 @@ def work(workload, budget, points):
     yield "totals", lambda: gradients.totals(gradients.start.repeat(2, 1), 1.0, some)
     few = torch.arange(min(workload.samples, 200))
     yield "curvature", lambda: top_curvature(gradients, gradients.start[None], samples=few, iterations=2)
-    yield "search", lambda: search_pairs(gradients, gradients.start, (1.0,), diameter=1.0, starts=8, iterations=2)
+    yield "search", lambda: search_one(gradients, gradients.start, 1.0, diameter=1.0, starts=8, iterations=2)
 
 digits = load_workload("builtin:digits-cnn")
 digits = replace(digits, inputs=digits.inputs[:600], targets=digits.targets[:600])

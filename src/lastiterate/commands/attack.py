@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, run_of
+from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, resuming, run_of
 from lastiterate.commands.output import say_json
 from lastiterate.commands.progress import progress
 
@@ -45,11 +45,7 @@ _CLIPPING = "clipping alone"
 @click.option("--level", default=0.95, show_default=True, help="Confidence of the lower bound.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option(
-    "--resume",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of finished runs; the user's cache folder if left out.",
-)
+@resuming("runs")
 def command(
     run_file: Path,
     delta: float,
@@ -91,7 +87,7 @@ def command(
 
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.attacks.attack import attack
-    from lastiterate.runtime.threads import threads_of_torch
+    from lastiterate.runtime.devices import threads_of_torch
 
     folder = resume or cache_folder("attack")
     kept = f"steps are finished, those of whole blocks of runs kept in {folder}"

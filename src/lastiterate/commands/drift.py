@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, run_of
+from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, resuming, run_of
 from lastiterate.commands.output import say_json
 from lastiterate.commands.progress import progress
 from lastiterate.numeric.errors import InputError
@@ -37,11 +37,7 @@ _ROWS = 9
 @click.option(
     "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture to write, .png; a CSV beside it."
 )
-@click.option(
-    "--resume",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of finished pairs; the user's cache folder if left out.",
-)
+@resuming("pairs")
 def command(
     run_file: Path,
     workload: str,
@@ -64,7 +60,7 @@ def command(
         raise InputError(f"A picture needs a name that ends in .png, got plot={plot}; change the ending.")
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.coupled.drift import measure_drift
-    from lastiterate.runtime.threads import threads_of_torch
+    from lastiterate.runtime.devices import threads_of_torch
     from lastiterate.runtime.workloads.loading import load_workload
 
     run, assumption = run_of(run_file)

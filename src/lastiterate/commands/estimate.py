@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, from_checkpoint, require_torch
+from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, resuming
 from lastiterate.commands.output import say_json
 from lastiterate.commands.progress import progress
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lastiterate.runtime.constants.worst_case_constants import WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["command", "loaded", "measured"]
+__all__ = ["command", "measured"]
 
 _ORDERS = (0.25, 0.5, 0.75, 1.0)
 _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
@@ -83,12 +83,7 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
 )
 @from_checkpoint
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option(
-    "--resume",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=None,
-    help="Folder of finished initialisations; the user's cache folder if left out.",
-)
+@resuming("initialisations")
 def command(
     workload: str,
     lambdas: tuple[float, ...],
@@ -127,15 +122,16 @@ def command(
     require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.constants.distributed import process_group
+    from lastiterate.runtime.workloads.loading import load_workload
 
     folder = resume or cache_folder("estimate")
     with process_group() as me:
-        chosen = loaded(workload, data, checkpoint)
+        chosen = load_workload(workload, data, checkpoint)
         advised = {key: value for key, value in chosen.recommended.items() if _left_open(key)}
         options |= {"samples": samples, **advised}
         samples = options.pop("samples")
         if samples is not None:
-            from lastiterate.runtime.workloads.subset import subset
+            from lastiterate.runtime.workloads.workload import subset
 
             chosen = subset(chosen, samples, options["seed"])
         what = f"initialisations are finished and kept in {folder}, with the finished iterates of the one under way"
@@ -167,18 +163,6 @@ def command(
 def _left_open(option: str) -> bool:
     source = click.get_current_context().get_parameter_source(option)
     return source is click.core.ParameterSource.DEFAULT
-
-
-def loaded(name: str, data: Path | None = None, checkpoint: Path | None = None) -> "Workload":
-    """The workload called ``name``, with the user's data where it reads some, and from a checkpoint where one is given.
-
-    Raises:
-        InputError: torch is missing, or there is no such workload, data or checkpoint.
-    """
-    require_torch()
-    from lastiterate.runtime.workloads.loading import load_workload
-
-    return load_workload(name, data, checkpoint)
 
 
 def measured(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from lastiterate.commands.completion import figures
-from lastiterate.commands.measuring import require_torch
+from lastiterate.commands.measuring import require_torch, resuming
 from lastiterate.commands.output import say_json
 from lastiterate.commands.progress import progress
 from lastiterate.numeric.errors import InputError, suggestion
@@ -51,13 +51,14 @@ def measured_2a(
     inits: int = 20, folder: Path | None = None, on_part: Callable[[int, int], None] = lambda _done, _parts: None
 ) -> "Figure":
     """Figure 2 (a) of Chien & Li, with a network measured from this many initialisations."""
-    from lastiterate.commands.estimate import loaded, measured
+    from lastiterate.commands.estimate import measured
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.figures.chien_li_2a import ORDERS, figure_2a
+    from lastiterate.runtime.workloads.loading import load_workload
 
     folder = folder or cache_folder("estimate")
     draws = ("uniform", "log-uniform")
-    iris = loaded("builtin:iris-mlp")
+    iris = load_workload("builtin:iris-mlp")
     uniform, logarithmic = (measured(iris, ORDERS, {"inits": inits, "draw": one}, folder, on_part) for one in draws)
     return figure_2a(uniform, logarithmic)
 
@@ -66,11 +67,7 @@ def measured_2a(
 @click.argument("name", required=False, shell_complete=figures)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to.")
 @click.option("--quick", is_flag=True, help="A rough picture much sooner: fewer points, fewer and shorter runs.")
-@click.option(
-    "--resume",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of finished measurements; the user's cache folder if left out.",
-)
+@resuming("measurements")
 @click.option("--list", "listed", is_flag=True, help="Say which figures there are.")
 @click.option("--json", "as_json", is_flag=True, help="Print the names of the files, or of all figures, as JSON.")
 def command(name: str | None, out: Path | None, quick: bool, resume: Path | None, listed: bool, as_json: bool) -> None:

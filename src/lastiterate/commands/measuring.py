@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["computing", "from_checkpoint", "require_torch", "run_of"]
+__all__ = ["computing", "from_checkpoint", "require_torch", "resuming", "run_of"]
 
 
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,6 +37,15 @@ def from_checkpoint(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(path_type=Path, dir_okay=False),
         help="Weights to start from: a state_dict saved by torch, or safetensors. Nothing in the file is executed.",
     )(command)
+
+
+def resuming(finished: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option that names the folder of finished parts."""
+    return click.option(
+        "--resume",
+        type=click.Path(path_type=Path, file_okay=False),
+        help=f"Folder of finished {finished}; the user's cache folder if left out.",
+    )
 
 
 def require_torch() -> None:

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from lastiterate.runtime.constants.curvature import curvature_along, top_curvature
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.sampling import Draw, ball_points
-from lastiterate.runtime.constants.search import search_pairs
+from lastiterate.runtime.constants.pairs import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, norm
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.random_streams import stream
@@ -67,14 +66,14 @@ def logistic_constant(row: np.ndarray, centre: np.ndarray, radius: float, lam: f
 def test_the_search_on_odd_powers(dimension: int) -> None:
     gradients = gradients_of(known.odd_power(dimension))
     centre = torch.full_like(gradients.start, 0.05)
-    (pair,) = search_pairs(gradients, centre, (1 / 3,), diameter=1.0)
+    (pair,) = known.search_pairs(gradients, centre, (1 / 3,), diameter=1.0)
     assert within_two_percent(pair.constant, 2 ** (2 / 3) * dimension ** (1 / 3))
 
 
 def test_the_search_on_a_gradient_with_many_kinks_is_still_below() -> None:
     """In 32 dimensions ascents end where some coordinates have not crossed their kink: 93% of the constant."""
     gradients = gradients_of(known.odd_power(32))
-    (pair,) = search_pairs(gradients, torch.full_like(gradients.start, 0.05), (1 / 3,), diameter=1.0)
+    (pair,) = known.search_pairs(gradients, torch.full_like(gradients.start, 0.05), (1 / 3,), diameter=1.0)
     assert 0.9 <= pair.constant / (2 ** (2 / 3) * 32 ** (1 / 3)) <= ROUNDING
 
 
@@ -91,7 +90,7 @@ def test_the_search_and_the_curvature_on_quadratics(dimension: int) -> None:
     curvatures = generator.uniform(-1, 1, (5, dimension))
     curvatures[3, dimension // 2] = -2.5
     gradients = gradients_of(known.quadratic(curvatures.tolist()))
-    low, half, one = search_pairs(gradients, gradients.start, (0.25, 0.5, 1.0), diameter=4.0)
+    low, half, one = known.search_pairs(gradients, gradients.start, (0.25, 0.5, 1.0), diameter=4.0)
     for pair in (low, half, one):
         assert within_two_percent(pair.constant, 2.5 * 4.0 ** (1 - pair.lam)), pair
         assert pair.sample == 3
@@ -113,7 +112,7 @@ def test_the_search_on_logistic_losses(offset: float) -> None:
     rows = torch.randn(12, 6, generator=generator, dtype=torch.float64)
     centre = torch.full((6,), offset, dtype=torch.float64)
     gradients = gradients_of(logistic(rows, centre))
-    for pair in search_pairs(gradients, gradients.start, (0.25, 0.5, 1.0), diameter=2.0):
+    for pair in known.search_pairs(gradients, gradients.start, (0.25, 0.5, 1.0), diameter=2.0):
         true = max(logistic_constant(row, centre.numpy(), 1.0, pair.lam) for row in rows.numpy())
         assert within_two_percent(pair.constant, true), pair
         if pair.lam == 1 and not offset:
@@ -144,7 +143,9 @@ def test_certified_constants_are_above_every_estimate(name: str, slack: float, s
     within = ball_points(4, gradients.dimension, diameter / 2, Draw.UNIFORM, stream(seed, purpose=1))
     points = torch.cat([gradients.start[None], gradients.start + within])
     curved = top_curvature(gradients, points).value
-    (pair,) = search_pairs(gradients, gradients.start, (1.0,), diameter=diameter, starts=24, iterations=40, seed=seed)
+    (pair,) = known.search_pairs(
+        gradients, gradients.start, (1.0,), diameter=diameter, starts=24, iterations=40, seed=seed
+    )
     drawn = gradients.at(points)
     change = norm(tuple(leaf[1:] - leaf[:1] for leaf in drawn)) / torch.linalg.vector_norm(within, dim=1)[:, None]
     estimates = (curved, pair.constant, float(change.max()))

@@ -11,7 +11,7 @@ from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.published.record import run_of
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Subset
-from lastiterate.runtime.workloads.builtin import BUILTIN, ON_YOUR_DATA
+from lastiterate.runtime.workloads.loading import BUILTIN, ON_YOUR_DATA
 
 SMALL = ["--inits", "1", "--points", "3", "--steps", "4"]
 USER = """

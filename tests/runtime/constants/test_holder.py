@@ -9,9 +9,8 @@ from torch import nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.fit import envelope_of, read_off
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pairs import measure_pairs, own_streams
+from lastiterate.runtime.constants.pairs import Draw, ball_points, measure_pairs, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
-from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream

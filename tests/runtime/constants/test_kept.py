@@ -14,7 +14,7 @@ from lastiterate.runtime.constants import holder
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import PairTable
-from lastiterate.runtime.training.descent import Trajectory, paper_run
+from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 
 SMALL = Sampling(inits=2, points=30, dtype="float64")
@@ -28,7 +28,7 @@ def test_resumed_equals_uninterrupted(tmp_path: Path, monkeypatch: pytest.Monkey
     calls: list[int] = []
     real = holder.train
 
-    def interrupted(gradients: Gradients, start: torch.Tensor, run: NoisySGD, seed: int, **kept: int) -> Trajectory:
+    def interrupted(gradients: Gradients, start: torch.Tensor, run: NoisySGD, seed: int, **kept: int) -> torch.Tensor:
         calls.append(seed)
         if len(calls) == 2:
             raise KeyboardInterrupt

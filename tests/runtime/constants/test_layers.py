@@ -12,9 +12,8 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import measure_pairs, own_streams
+from lastiterate.runtime.constants.pairs import Draw, ball_points, measure_pairs, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
-from lastiterate.runtime.constants.sampling import Draw, ball_points
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream

@@ -6,14 +6,14 @@ import torch
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.gradient_difference import Changes
-from lastiterate.runtime.constants.search import search_one, search_pairs
+from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
 
 def gradients_of(workload: Workload, **options: str | int) -> Gradients:
-    return Gradients(workload, workload.initial(0), **options)  # type: ignore[arg-type]
+    return Gradients(workload, workload.initial(0), **options)
 
 
 @pytest.mark.parametrize("clip_norm", [inf, 0.07])
@@ -67,22 +67,22 @@ def test_starts_at_iterates_reach_a_place_that_the_ball_misses() -> None:
     workload = Workload("bend", lambda: known.Vector(6, 0.0), loss, rows, rows)
     gradients = gradients_of(workload)
     options = {"diameter": 1.0, "starts": 8, "iterations": 20}
-    (blind,) = search_pairs(gradients, gradients.start, (1.0,), **options)  # type: ignore[arg-type]
-    (told,) = search_pairs(gradients, gradients.start, (1.0,), around=place[None] + 0.002, **options)  # type: ignore[arg-type]
+    (blind,) = known.search_pairs(gradients, gradients.start, (1.0,), **options)
+    (told,) = known.search_pairs(gradients, gradients.start, (1.0,), around=place[None] + 0.002, **options)
     assert blind.constant < 1e-6
     assert 0.9 * 20 <= told.constant <= 20 * (1 + 1e-9), "the curvature at the top is 2 * 1e-3 / 0.01^2"
 
 
 def test_the_mean_over_samples_is_searched_too() -> None:
     gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
-    (pair,) = search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, batch=True, starts=8)
+    (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, batch=True, starts=8)
     assert 2 * 0.9999 <= pair.constant <= 2.0
     assert pair.sample is None
 
 
 def test_a_linear_loss_has_no_pair_to_trust() -> None:
     gradients = gradients_of(known.linear())
-    (pair,) = search_pairs(gradients, gradients.start, (1.0,), diameter=1.0, starts=4, iterations=4)
+    (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=1.0, starts=4, iterations=4)
     assert (pair.constant, pair.float_error) == (0.0, 0.0)
 
 
@@ -91,4 +91,4 @@ def test_a_gradient_that_is_not_finite_is_refused() -> None:
     workload = Workload("root", lambda: known.Vector(1, 0.0), lambda out, _row: (out.sum() + 1e-6).sqrt(), rows, rows)
     gradients = gradients_of(workload)
     with pytest.raises(InputError, match="finite gradients"):
-        search_pairs(gradients, gradients.start, (1.0,), diameter=1.0, starts=4)
+        known.search_pairs(gradients, gradients.start, (1.0,), diameter=1.0, starts=4)

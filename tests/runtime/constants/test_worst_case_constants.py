@@ -18,13 +18,11 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import worst_case_constants as module
 from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.extreme_value import extrapolate
-from lastiterate.runtime.constants.search import search_pairs
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.training.descent import paper_run
-from lastiterate.runtime.workloads.builtin import BUILTIN
-from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.loading import BUILTIN, load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
 
@@ -64,7 +62,7 @@ def test_of_one_is_what_at_computes() -> None:
 def test_search_finds_the_worst_pair_of_a_cube_root(lam: float, constant: float | None) -> None:
     gradients = gradients_of(known.odd_power())
     centre = torch.full_like(gradients.start, 0.05)
-    (pair,) = search_pairs(gradients, centre, (lam,), diameter=1.0, starts=32, iterations=150)
+    (pair,) = known.search_pairs(gradients, centre, (lam,), diameter=1.0, starts=32, iterations=150)
     assert pair.constant >= pair.start > 0
     if constant:
         assert 0.999 * constant <= pair.constant <= constant * (1 + 1e-9)
@@ -74,7 +72,7 @@ def test_search_finds_the_worst_pair_of_a_cube_root(lam: float, constant: float 
 
 def test_search_on_a_quadratic_stays_below_the_constant_and_in_the_domain() -> None:
     gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
-    half, one = search_pairs(gradients, gradients.start, (1.0, 0.5), diameter=2.0)
+    half, one = known.search_pairs(gradients, gradients.start, (1.0, 0.5), diameter=2.0)
     assert 0.99 * 3 <= one.constant <= 3 * (1 + 1e-12)
     assert 0.97 * 3 * 2**0.5 <= half.constant <= 3 * 2**0.5 * (1 + 1e-12), "attained by opposite ends of the domain"
     assert half.distance <= 2.0 * (1 + 1e-12)
@@ -83,7 +81,7 @@ def test_search_on_a_quadratic_stays_below_the_constant_and_in_the_domain() -> N
 
 def test_clipped_search_finds_no_more_than_twice_the_clip_norm() -> None:
     gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
-    (pair,) = search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, clip_norm=0.1)
+    (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, clip_norm=0.1)
     assert pair.constant * pair.distance <= 0.2 * (1 + 1e-9)
 
 
@@ -115,7 +113,7 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         patch.setattr(module, "curvature_along", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            worst_case_constants(workload, run, (0.5, 1.0), on_step=lambda *now: told.append(now), **options)  # type: ignore[arg-type]
+            worst_case_constants(workload, run, (0.5, 1.0), on_step=lambda *now: told.append(now), **options)
     assert told == [(0, 4), (1, 4), (2, 4)]
     with monkeypatch.context() as patch:
         patch.setattr(module, "search_one", interrupted)
@@ -123,7 +121,7 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         patch.setattr(module, "train", interrupted)
         assert worst_case_constants(workload, run, (1.0,), **options).searched[0].constant <= 3  # type: ignore[arg-type]
         with pytest.raises(KeyboardInterrupt):
-            worst_case_constants(workload, run, (1.0,), kind=Kind.BATCH, **options)  # type: ignore[arg-type]
+            worst_case_constants(workload, run, (1.0,), kind=Kind.BATCH, **options)
 
 
 @pytest.mark.parametrize(("kind", "most"), [(Kind.SAMPLE_CLIPPED, 3.0), (Kind.BATCH, 2.0), (Kind.BATCH_CLIPPED, 2.0)])
@@ -170,7 +168,7 @@ def test_certified_constants_are_above_every_estimate(name: str) -> None:
     certified = workload.certified(0, 2.0)
     around = gradients.start + torch.randn(6, gradients.dimension, generator=torch.Generator().manual_seed(1)) * 0.02
     found = top_curvature(gradients, torch.cat([gradients.start[None], around.double()]))
-    (pair,) = search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, iterations=60)
+    (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, iterations=60)
     longest = flat(gradients.at(gradients.start[None]))[0].norm(dim=1).max()
     assert max(found.value, pair.constant) <= certified.smoothness
     assert float(longest) <= certified.lipschitz

@@ -10,7 +10,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.coupled.runs import coupled_runs, tracked_distance
-from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_2_interval, wasserstein_infinity
+from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_infinity
 from lastiterate.runtime.training import adjacent
 from lastiterate.runtime.workloads.loading import load_workload
 
@@ -128,14 +128,6 @@ def test_wasserstein_distances_by_brute_force() -> None:
         lengths = [np.linalg.norm(left - right[list(order)], axis=1) for order in permutations(range(5))]
         assert wasserstein_2(left, right) == pytest.approx(min(np.sqrt((one**2).mean()) for one in lengths))
         assert wasserstein_infinity(left, right) == pytest.approx(min(one.max() for one in lengths))
-
-
-def test_the_interval_holds_the_distance_of_shifted_clouds() -> None:
-    generator = np.random.default_rng(1)
-    left = generator.normal(size=(150, 1))
-    found = wasserstein_2_interval(left, generator.normal(size=(150, 1)) + 2)
-    assert found.low <= 2 <= found.high
-    assert found.low <= found.value <= found.high
 
 
 def test_clouds_of_coupled_runs_are_no_farther_than_the_pairs() -> None:

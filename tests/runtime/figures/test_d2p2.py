@@ -13,9 +13,8 @@ from torch.nn import functional
 
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
-from lastiterate.runtime.figures import d2p2_6, figure_cache
-from lastiterate.runtime.figures.d2p2_2 import DIGITS, figure_3
-from lastiterate.runtime.figures.d2p2_4 import epsilons, figure_4, figure_5
+from lastiterate.runtime.figures import d2p2, figure_cache
+from lastiterate.runtime.figures.d2p2 import DIGITS, epsilons, figure_3, figure_4, figure_5
 from lastiterate.runtime.figures.d2p2_methods import METHODS, Training, certified, claimed, trained
 from lastiterate.runtime.figures.figure_cache import FigureCache
 from lastiterate.runtime.figures.learning import learning_curve, split
@@ -89,19 +88,15 @@ def test_training_is_reproducible_and_seeds_differ(name: str) -> None:
 
 
 def test_only_finite_epsilons_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lastiterate.runtime.figures import d2p2_4
-
     values = iter([1.0, inf, 3.0])
-    monkeypatch.setattr(d2p2_4, "certified", lambda *_arguments: next(values))
+    monkeypatch.setattr(d2p2, "certified", lambda *_arguments: next(values))
     curve = epsilons(measured, METHODS[1], [SMALL] * 3, (0.1, 0.2, 0.3))
     assert (curve.x, curve.y) == ((0.1, 0.3), (1.0, 3.0))
 
 
 def test_figures_4_and_5_on_one_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lastiterate.runtime.figures import d2p2_4
-
-    monkeypatch.setattr(d2p2_4, "DIGITS", SMALL)
-    monkeypatch.setattr(d2p2_4, "_NOISES", (1.0, 8.0))
+    monkeypatch.setattr(d2p2, "DIGITS", SMALL)
+    monkeypatch.setattr(d2p2, "_NOISES", (1.0, 8.0))
     accuracy, cost = figure_4(epochs=1, seeds=2, folder=tmp_path), figure_5(epochs=1, folder=tmp_path)
     for figure in (accuracy, cost):
         assert_inside(figure)
@@ -114,9 +109,9 @@ def test_figures_4_and_5_on_one_epoch(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_figure_6_on_one_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("DIGITS", SMALL), ("_BATCHES", (45, 90)), ("_NOISES", (1.0, 8.0)), ("_KEPT", (0.2, 0.8))):
-        monkeypatch.setattr(d2p2_6, name, value)
-    figure = d2p2_6.figure_6(epochs=1, seeds=1, folder=tmp_path)
+    for name, value in (("DIGITS", SMALL), ("_BATCHES", (45, 90)), ("_FEW_NOISES", (1.0, 8.0)), ("_KEPT", (0.2, 0.8))):
+        monkeypatch.setattr(d2p2, name, value)
+    figure = d2p2.figure_6(epochs=1, seeds=1, folder=tmp_path)
     assert_inside(figure)
     assert len(figure.panels) == 4
     printed, remedy, theirs = figure.panels[3].curves

@@ -10,7 +10,7 @@ from pictures import assert_inside
 from lastiterate.numeric.lower.audit import Audit, audit
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.figures import liang_2, liang_3, liang_4
+from lastiterate.runtime.figures import liang_2_3, liang_4
 from lastiterate.runtime.figures.figure_cache import FigureCache
 from lastiterate.runtime.figures.liang_attacked import attacked, doublings
 
@@ -28,12 +28,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def second(folder: Path) -> Figure:
-    return liang_2.figure_2(last=2, runs=12, folder=folder)
+    return liang_2_3.figure_2(last=2, runs=12, folder=folder)
 
 
 @pytest.fixture(scope="module")
 def third(folder: Path) -> Figure:
-    return liang_3.figure_3(last=4, attacked_until=1, runs=20, folder=folder)
+    return liang_2_3.figure_3(last=4, attacked_until=1, runs=20, folder=folder)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_no_attack_is_above_the_certified_bound(which: str, attacks: int, reques
 
 def test_a_canary_is_seen_where_there_is_next_to_no_noise(folder: Path) -> None:
     def run_of(epochs: int) -> NoisySGD:
-        return replace(liang_2.run_2(70, epochs), noise_std=1e-4)
+        return replace(liang_2_3.run_2(70, epochs), noise_std=1e-4)
 
     keep = FigureCache("test", 1, folder)
     found = attacked(keep, "canary", (16,), run_of, runs=40)
@@ -75,14 +75,14 @@ def test_a_canary_is_seen_where_there_is_next_to_no_noise(folder: Path) -> None:
 def test_larger_batches_hide_more_and_epochs_hide_less(second: Figure) -> None:
     curves = by_name(second)
     for name in ("bound", "lower"):
-        by_batch = np.array([curves[f"{name} b={batch}"].y for batch in liang_2.BATCHES])
+        by_batch = np.array([curves[f"{name} b={batch}"].y for batch in liang_2_3.BATCHES_2])
         assert (np.diff(by_batch, axis=0) < 0).all()
         assert (np.diff(by_batch, axis=1) > 0).all()
 
 
 def test_smaller_domains_hide_more_and_convexity_helps(third: Figure) -> None:
     curves = by_name(third)
-    words = [f"D = {diameter:g}" for diameter in liang_3.DIAMETERS]
+    words = [f"D = {diameter:g}" for diameter in liang_2_3.DIAMETERS]
     ours = np.array([curves[f"bound convex b=14 {word}"].y for word in words])
     assert (np.diff(ours, axis=0) >= -1e-9).all()
     for word in words:
@@ -133,7 +133,7 @@ def test_an_attack_is_found_again(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("lastiterate.runtime.attacks.attack.attack", counted)
     for runs, all_calls in ((30, 2), (30, 2), (31, 4)):
         keep = FigureCache("again", 2, folder)
-        found = attacked(keep, "canary", (1, 4), lambda epochs: liang_2.run_2(70, epochs), runs)
+        found = attacked(keep, "canary", (1, 4), lambda epochs: liang_2_3.run_2(70, epochs), runs)
         assert len(calls) == all_calls
         assert found.y[0] < found.high[0]
 

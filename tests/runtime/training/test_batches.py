@@ -62,7 +62,7 @@ def test_a_step_goes_along_the_sum_over_its_batch(sampling: str) -> None:
     workload = known.quadratic(curvatures.tolist(), 2.0)
     gradients = Gradients(workload, workload.initial(3))
     run = replace(_RUN, steps=40, sampling=sampling, adjacency="")
-    points = train(gradients, gradients.start, run, seed=7).points.numpy()
+    points = train(gradients, gradients.start, run, seed=7).numpy()
     noise = stream(7, purpose=0)
     sizes = set()
     for t, batch in enumerate(batches(run, stream(7, purpose=BATCHES))):

@@ -13,9 +13,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.workloads import cifar
-from lastiterate.runtime.workloads.builtin import ON_YOUR_DATA
 from lastiterate.runtime.workloads.cifar import images_of
-from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.loading import ON_YOUR_DATA, load_workload
 
 pytestmark = pytest.mark.skipif(find_spec("torchvision") is None, reason="it is in the vision extra")
 

@@ -10,8 +10,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.training.descent import paper_run, train
 from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.workloads.builtin import BUILTIN
-from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.loading import BUILTIN, load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
 Loss = Callable[[Tensor, Tensor], Tensor]

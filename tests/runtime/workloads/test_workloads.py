@@ -8,10 +8,8 @@ from torch import nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.pair_table import Subset
-from lastiterate.runtime.workloads.builtin import BUILTIN
-from lastiterate.runtime.workloads.loading import load_workload
-from lastiterate.runtime.workloads.subset import subset
-from lastiterate.runtime.workloads.workload import Workload
+from lastiterate.runtime.workloads.loading import BUILTIN, load_workload
+from lastiterate.runtime.workloads.workload import Workload, subset
 
 GOOD = """
 import torch

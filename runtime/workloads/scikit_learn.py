@@ -1,4 +1,4 @@
-"""Tables that ship with scikit-learn, and small networks on them."""
+"""Data that ship with scikit-learn, and small networks on them."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -15,7 +15,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants, logistic_regression, softmax_regression, two_layer
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["breast_cancer", "iris_mlp", "iris_softmax", "shipped"]
+__all__ = ["breast_cancer", "digits_cnn", "iris_mlp", "iris_softmax"]
 
 _FEATURE_NORM: Final = 5.0
 _TENTH: Final = 0.1
@@ -170,3 +170,34 @@ def shipped(data: str, name: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]]
             f"The data need scikit-learn, got workload={name} without it; run pip install 'lastiterate[runtime]'."
         ) from None
     return np.asarray(loaded.data, dtype=np.float64), torch.from_numpy(np.asarray(loaded.target, dtype=np.int64))
+
+
+def digits_cnn() -> Workload:
+    """A small convolutional network on scikit-learn's 8 x 8 digits: two layers of 3 x 3 filters, tanh, cross-entropy.
+
+    Raises:
+        InputError: scikit-learn is not installed.
+    """
+    name = "builtin:digits-cnn"
+    images, labels = shipped("digits", name)
+
+    def network() -> nn.Module:
+        return nn.Sequential(
+            nn.Conv2d(1, 8, 3, padding=1),
+            nn.Tanh(),
+            nn.AvgPool2d(2),
+            nn.Conv2d(8, 16, 3, padding=1),
+            nn.Tanh(),
+            nn.AvgPool2d(2),
+            nn.Flatten(),
+            nn.Linear(64, 10),
+        )
+
+    return Workload(
+        name=name,
+        module=network,
+        loss=functional.cross_entropy,
+        inputs=torch.from_numpy(images / 16).reshape(-1, 1, 8, 8),
+        targets=labels,
+        recommended={"inits": 3, "centers": 11, "points": 20, "samples": 200},
+    )
