@@ -13,7 +13,8 @@ from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
 from lastiterate.symbolic.claim import Claim, Units
-from lastiterate.symbolic.notation import MEANING, PREVIOUS, UNITS
+from lastiterate.symbolic.letters import UNITS
+from lastiterate.symbolic.notation import MEANING, PREVIOUS
 
 __all__ = ["describe", "evidence", "symbols"]
 

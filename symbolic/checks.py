@@ -245,7 +245,7 @@ class Unbounded(Check):
 class Units(Check):
     """Every sum in ``left`` and ``right`` adds like things, and the two have the same unit. Engine: units.
 
-    The units are those of `notation.MEANING` and `notation.UNITS`; ``units`` gives the unit of a symbol that has none
+    The units are those of `notation.MEANING` and `letters.UNITS`; ``units`` gives the unit of a symbol that has none
     there, or that the claim lets stand for something else.
     """
 

@@ -1,4 +1,4 @@
-"""The letters of the ledger: those of one meaning, and those that stand for any number until a claim says for what.
+"""The letters of one meaning in the ledger; `letters` has those that stand for any number until a claim says for what.
 
 The table `MEANING` follows Chien & Li 2025, the first paper of the ledger. Where two letters of the papers
 collide, the rarer one is renamed here and the claim says so: the paper's window length T - tau is ``w``
@@ -16,7 +16,6 @@ T: Final = Symbol("T", integer=True, positive=True)
 t: Final = Symbol("t", integer=True, nonnegative=True)
 tau: Final = Symbol("tau", integer=True, nonnegative=True)
 w: Final = Symbol("w", integer=True, positive=True)
-j: Final = Symbol("j", integer=True, positive=True)
 n: Final = Symbol("n", integer=True, positive=True)
 b: Final = Symbol("b", integer=True, positive=True)
 eta: Final = Symbol("eta", positive=True)
@@ -37,33 +36,8 @@ s: Final = Symbol("s", positive=True)
 Delta: Final = Symbol("Delta", nonnegative=True)
 V: Final = Symbol("V", positive=True)
 W: Final = Symbol("W", positive=True)
-a: Final = Symbol("a", nonnegative=True)
-x: Final = Symbol("x", nonnegative=True)
-y: Final = Symbol("y", nonnegative=True)
-z: Final = Symbol("z", nonnegative=True)
-d: Final = Symbol("d", nonnegative=True)
-u: Final = Symbol("u", positive=True)
-v: Final = Symbol("v", positive=True)
-r: Final = Symbol("r", positive=True)
-theta: Final = Symbol("theta", positive=True)
 mu: Final = Symbol("mu", positive=True)
 epsilon: Final = Symbol("epsilon", nonnegative=True)
-
-# Numbers of any sign: often two points of the real line with the gradients there, and a curvature between them.
-xi: Final = Symbol("xi", real=True)
-zeta: Final = Symbol("zeta", real=True)
-gamma: Final = Symbol("gamma", real=True)
-kappa: Final = Symbol("kappa", real=True)
-h: Final = Symbol("h", real=True)
-
-# Often the inner products of x - y and of the difference of the gradients of two points.
-P: Final = Symbol("P", nonnegative=True)
-Q: Final = Symbol("Q", real=True)
-R: Final = Symbol("R", nonnegative=True)
-
-# Weights of finite distributions.
-p: Final = Symbol("p", positive=True)
-q: Final = Symbol("q", positive=True)
 
 # D2P2-SGD: its order eta is alpha here, its step size alpha is eta, its K steps are T, its batch B is b.
 ell: Final = Symbol("ell", integer=True, positive=True)
@@ -76,9 +50,6 @@ chi: Final = Symbol("chi", positive=True)
 # Liang et al.: noise and spread of gradients, and what their rates are made of.
 sigma_dp: Final = Symbol("sigma_DP", positive=True)
 sigma_sgd: Final = Symbol("sigma_SGD", positive=True)
-g: Final = Symbol("g", nonnegative=True)
-G: Final = Symbol("G", nonnegative=True)
-rho: Final = Symbol("rho", positive=True)
 
 # Windows of three steps, written out.
 SHIFTS: Final = symbols("a_1:4", nonnegative=True)
@@ -128,18 +99,6 @@ MEANING: Final[dict[Symbol, tuple[str, str]]] = {
     PREVIOUS: ("value of a recursion at index - 1", "as the recursion"),
 }
 """What each letter that has one meaning stands for, and its unit."""
-
-UNITS: Final[dict[Symbol, str]] = {
-    **dict.fromkeys((a, x, y, z, d, xi, zeta), "length"),
-    **dict.fromkeys((u, theta, p, q, j, rho), "1"),
-    **dict.fromkeys((v, P), "length^2"),
-    **dict.fromkeys((gamma, kappa, g), "gradient"),
-    h: "gradient / length",
-    G: "(gradient length)^(1/2)",
-    Q: "length gradient",
-    R: "gradient^2",
-}
-"""Units of letters that stand for any number of their kind, unless the check says otherwise."""
 
 
 def sensitivity(batch: Expr = n) -> Expr:

@@ -28,7 +28,7 @@ from lastiterate.numeric.published.record import claimed, contraction
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated
-from lastiterate.symbolic.notation import u
+from lastiterate.symbolic.letters import u
 
 __all__ = [
     "around",

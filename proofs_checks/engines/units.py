@@ -18,7 +18,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines.answers import held, refuted
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import Units
-from lastiterate.symbolic.notation import MEANING, UNITS, lam
+from lastiterate.symbolic.letters import UNITS
+from lastiterate.symbolic.notation import MEANING, lam
 
 __all__ = ["decide", "parse_unit", "unit_text"]
 

@@ -14,7 +14,8 @@ from sympy import Expr, Integer, Rational, erf, exp, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Units, Value
-from lastiterate.symbolic.notation import D, K, b, eta, n, x, y, z
+from lastiterate.symbolic.letters import x, y, z
+from lastiterate.symbolic.notation import D, K, b, eta, n
 
 _probability: Expr = (1 + erf(sqrt(5))) / 2
 _needed: Expr = exp(Rational(1, 10)) / 2 + Rational(1, 100)

@@ -17,7 +17,8 @@ from sympy import Abs, Expr, Integer, Min, Tuple
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound
-from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, gamma, kappa, n, s, sensitivity, sigma, w, x
+from lastiterate.symbolic.letters import gamma, kappa, x
+from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, n, s, sensitivity, sigma, w
 from lastiterate.symbolic.statement import Convex, Diameter, FullBatches, Minimum, private
 
 _cost = x * (D / x + s) ** 2

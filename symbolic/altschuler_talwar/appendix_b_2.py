@@ -17,7 +17,8 @@ from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import LEAST, claimed
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import SEEN as MANY_STEPS
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.gaussian import tail
-from lastiterate.symbolic.notation import D, T, alpha, eta, sigma, sigma_dp, u, v, w, x, y, z
+from lastiterate.symbolic.letters import u, v, x, y, z
+from lastiterate.symbolic.notation import D, T, alpha, eta, sigma, sigma_dp, w
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
 __all__ = ["CLAIMS", "SEEN"]

@@ -14,7 +14,8 @@ from sympy import Expr, Integer, Min, Rational, diff, log, sqrt
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.notation import SHIFTS, D, c, epsilon, r, tau, u
+from lastiterate.symbolic.letters import r, u
+from lastiterate.symbolic.notation import SHIFTS, D, c, epsilon, tau
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 _beta = c ** (tau + 2) * (1 - c**-2) / (1 - u)

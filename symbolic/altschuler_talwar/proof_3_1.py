@@ -13,7 +13,8 @@ from sympy import Abs, Expr, binomial
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
-from lastiterate.symbolic.notation import D, a, b, c, gamma, j, kappa, n, v, w, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import a, gamma, j, kappa, v, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import D, b, c, n, w
 
 _chance = binomial(n - 1, b - 1) / binomial(n, b)
 _auxiliary = xi - x + a  # V_t

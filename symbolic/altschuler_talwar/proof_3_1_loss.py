@@ -15,25 +15,8 @@ from sympy import Abs, Expr, Integer, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
-from lastiterate.symbolic.notation import (
-    D,
-    K,
-    alpha,
-    b,
-    d,
-    eta,
-    gamma,
-    j,
-    kappa,
-    q,
-    r,
-    sigma,
-    v,
-    w,
-    x,
-    xi,
-    y,
-)
+from lastiterate.symbolic.letters import d, gamma, j, kappa, q, r, v, x, xi, y
+from lastiterate.symbolic.notation import D, K, alpha, b, eta, sigma, w
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 __all__ = ["CLAIMS", "LEAST", "SEEN", "claimed"]

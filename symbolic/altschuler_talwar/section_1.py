@@ -13,7 +13,8 @@ from sympy import Abs, Expr, Integer, Min, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units, UpperBound
-from lastiterate.symbolic.notation import D, K, T, alpha, b, chi, eta, gamma, growth, kappa, n, sigma_dp, u, v, w, x, z
+from lastiterate.symbolic.letters import gamma, kappa, u, v, x, z
+from lastiterate.symbolic.notation import D, K, T, alpha, b, chi, eta, growth, n, sigma_dp, w
 
 _step = 2 * alpha * (b / n) ** 2 / (b * sigma_dp / (2 * K)) ** 2
 _rate = alpha * K**2 / (n**2 * sigma_dp**2)

@@ -24,7 +24,8 @@ from sympy import Expr, Integer, Max, Min, Rational, log, sqrt
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.gaussian import renyi
-from lastiterate.symbolic.notation import L, P, Q, R, alpha, d, eta, gamma, kappa, p, q, r, sigma, u, v, x, xi, y, z
+from lastiterate.symbolic.letters import P, Q, R, d, gamma, kappa, p, q, r, u, v, x, xi, y, z
+from lastiterate.symbolic.notation import L, alpha, eta, sigma
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
 

@@ -27,7 +27,8 @@ from sympy import Abs, Expr, Integer, Max, Rational, Symbol, exp, log
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
 from lastiterate.symbolic.gaussian import renyi
-from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, D, T, a, alpha, gamma, q, s, sigma, t, v, w, x, xi, z, zeta
+from lastiterate.symbolic.letters import a, gamma, q, v, x, xi, z, zeta
+from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, D, T, alpha, s, sigma, t, w
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
 _fifth, _low, _tenth = Rational(1, 5), Rational(3, 20), Rational(1, 10)

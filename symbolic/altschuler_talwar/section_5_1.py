@@ -14,7 +14,8 @@ from sympy import Abs, Expr, Integer, Max, Rational, exp, log, sqrt
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
 from lastiterate.symbolic.gaussian import tail
-from lastiterate.symbolic.notation import PREVIOUS, D, L, P, Q, R, a, alpha, c, eta, m, s, sigma, t, w, x, xi, z, zeta
+from lastiterate.symbolic.letters import P, Q, R, a, x, xi, z, zeta
+from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, s, sigma, t, w
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 __all__ = ["CLAIMS", "SEEN"]

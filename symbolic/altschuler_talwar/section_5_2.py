@@ -14,28 +14,8 @@ from sympy import Abs, Expr, Integer
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step
-from lastiterate.symbolic.notation import (
-    D,
-    L,
-    P,
-    Q,
-    R,
-    T,
-    eta,
-    gamma,
-    growth,
-    j,
-    kappa,
-    r,
-    s,
-    theta,
-    w,
-    x,
-    xi,
-    y,
-    z,
-    zeta,
-)
+from lastiterate.symbolic.letters import P, Q, R, gamma, j, kappa, r, theta, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import D, L, T, eta, growth, s, w
 
 _last = r - j + 1  # steps from the last visit of i* on
 _cycle = (j <= r,)

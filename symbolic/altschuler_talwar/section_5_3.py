@@ -14,7 +14,8 @@ from sympy import Expr, Integer, Min, Rational, log
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import LEAST, SEEN, claimed
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
-from lastiterate.symbolic.notation import SHIFTS, D, T, growth, u, v, w, x, y, z
+from lastiterate.symbolic.letters import u, v, x, y, z
+from lastiterate.symbolic.notation import SHIFTS, D, T, growth, w
 
 _one, _zero = Integer(1), Integer(0)
 _sizes = (x, y, z)

@@ -15,7 +15,8 @@ from sympy import Expr, Function, Integer, Min, ceiling, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, r, sigma, sigma_dp, w, x
+from lastiterate.symbolic.letters import r, x
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, sigma, sigma_dp, w
 from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, for_some, private
 
 _one = Integer(1)

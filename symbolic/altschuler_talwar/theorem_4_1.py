@@ -18,7 +18,8 @@ from sympy import Expr, Integer, Rational, erf, exp, log, pi, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
-from lastiterate.symbolic.notation import D, K, T, eta, growth, n, sigma_dp, u, v, w, x, y, z
+from lastiterate.symbolic.letters import u, v, x, y, z
+from lastiterate.symbolic.notation import D, K, T, eta, growth, n, sigma_dp, w
 
 _one = Integer(1)
 _level = Rational(9, 1_600_000)  # (4.1) over y

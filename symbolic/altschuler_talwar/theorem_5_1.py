@@ -10,7 +10,8 @@ from sympy import Integer, Min, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, IntervalInequality, Ours, Step
-from lastiterate.symbolic.notation import K, T, dim, growth, r, sigma_dp, u, x, y
+from lastiterate.symbolic.letters import r, u, x, y
+from lastiterate.symbolic.notation import K, T, dim, growth, sigma_dp
 
 _one = Integer(1)
 """What w_T >= 1 shows at order 2 in the run of the docstring: 1/10 times 1/2 against 20 standard deviations."""

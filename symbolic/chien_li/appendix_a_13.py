@@ -14,7 +14,8 @@ from sympy import Expr, Integer, Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Value
-from lastiterate.symbolic.notation import Delta, K, L, a, beta, c, eta, lam, n, s, u, y, z
+from lastiterate.symbolic.letters import a, u, y, z
+from lastiterate.symbolic.notation import Delta, K, L, beta, c, eta, lam, n, s
 from lastiterate.symbolic.shift_program import best_window_cost, direct_cost, split_cost
 
 _s, _one = Rational(2, 25), Integer(1)

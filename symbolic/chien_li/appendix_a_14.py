@@ -14,7 +14,8 @@ from sympy import Abs, Eq, Expr, Integer, Rational, diff, sign
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
-from lastiterate.symbolic.notation import lam, p, r, u, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import p, r, u, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import lam
 
 _third, _one = Rational(1, 3), Integer(1)
 _f = Rational(3, 4) * x ** Rational(4, 3)  # at |argument| = x

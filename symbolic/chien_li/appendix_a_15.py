@@ -14,7 +14,8 @@ from sympy import Integer, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.notation import D, K, T, c, eta, n, s, u, w, y
+from lastiterate.symbolic.letters import u, y
+from lastiterate.symbolic.notation import D, K, T, c, eta, n, s, w
 from lastiterate.symbolic.shift_program import best_window_cost, window_cost
 
 _flat = (s * w + D) ** 2 / w

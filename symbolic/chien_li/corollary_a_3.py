@@ -12,7 +12,8 @@ from sympy import Expr, Function, Rational, Symbol, diff, exp, log
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
-from lastiterate.symbolic.notation import alpha, b, n, p, q, u, v, x, y
+from lastiterate.symbolic.letters import p, q, u, v, x, y
+from lastiterate.symbolic.notation import alpha, b, n
 from lastiterate.symbolic.statement import (
     OTHER,
     SAMPLES,

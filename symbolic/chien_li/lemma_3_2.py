@@ -19,7 +19,8 @@ from sympy import Abs, Expr, Integer, Max, Min
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Step
 from lastiterate.symbolic.gaussian import renyi
-from lastiterate.symbolic.notation import D, a, alpha, c, d, gamma, kappa, sigma, v, x, xi, z, zeta
+from lastiterate.symbolic.letters import a, d, gamma, kappa, v, x, xi, z, zeta
+from lastiterate.symbolic.notation import D, alpha, c, sigma
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, Image, Lipschitz, Noisy, ShiftedDivergence, closed
 
 _left = alpha * x**2 / (2 * (v + sigma**2))

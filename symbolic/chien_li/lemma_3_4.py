@@ -18,7 +18,8 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Inequality, Ours
-from lastiterate.symbolic.notation import K, L, P, Q, R, eta, gamma, h, kappa, m, xi, zeta
+from lastiterate.symbolic.letters import P, Q, R, gamma, h, kappa, xi, zeta
+from lastiterate.symbolic.notation import K, L, eta, m
 
 _factor = Abs(1 - eta * h)
 _one = Integer(1)

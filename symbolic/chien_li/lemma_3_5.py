@@ -21,7 +21,8 @@ from sympy import Abs, Expr, Integer, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Step
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, gamma, kappa, n, s, t, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, n, s, t
 
 _s = 2 * eta * K / n
 _cap = 2 * eta * K

@@ -13,7 +13,8 @@ from sympy import Abs, Integer, Max, Rational
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Step
 from lastiterate.symbolic.holder import slope
-from lastiterate.symbolic.notation import L, alpha, gamma, kappa, lam, p, q, r, v, x, xi, z, zeta
+from lastiterate.symbolic.letters import gamma, kappa, p, q, r, v, x, xi, z, zeta
+from lastiterate.symbolic.notation import L, alpha, lam
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, ShiftedDivergence, closed
 
 _moved = Abs(xi + gamma - zeta - kappa)

@@ -22,7 +22,8 @@ from sympy import Abs, Expr, Integer, Min, Rational, cos, diff, sqrt
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, RandomPoints, Step
 from lastiterate.symbolic.holder import g, inverse, slope
-from lastiterate.symbolic.notation import K, L, eta, gamma, kappa, lam, n, r, theta, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import gamma, kappa, r, theta, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import K, L, eta, lam, n
 
 _zero, _half = Integer(0), Rational(1, 2)
 _box = {x: (Rational(1, 100), 4), L: (0, 4), lam: (Rational(1, 20), 1)}

@@ -6,7 +6,8 @@ from typing import Final
 from sympy import Expr, Function, Lambda, Min, Sum, Symbol, Tuple
 
 from lastiterate.symbolic.claim import UpperBound
-from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, m, n, sensitivity, sigma, t, tau, z
+from lastiterate.symbolic.letters import z
+from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, m, n, sensitivity, sigma, t, tau
 from lastiterate.symbolic.papers import PAPERS, Source
 from lastiterate.symbolic.statement import Clipped, Diameter, FullBatches, Hides, Minimum
 

@@ -20,29 +20,8 @@ from sympy import Abs, Expr, Integer, Ne, Rational, exp
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, Step, Value
 from lastiterate.symbolic.gaussian import cumulative, renyi, tail
-from lastiterate.symbolic.notation import (
-    PREVIOUS,
-    SHARES,
-    SHIFTS,
-    Delta,
-    K,
-    a,
-    alpha,
-    beta,
-    c,
-    eta,
-    gamma,
-    kappa,
-    n,
-    r,
-    s,
-    sigma,
-    v,
-    w,
-    x,
-    xi,
-    zeta,
-)
+from lastiterate.symbolic.letters import a, gamma, kappa, r, v, x, xi, zeta
+from lastiterate.symbolic.notation import PREVIOUS, SHARES, SHIFTS, Delta, K, alpha, beta, c, eta, n, s, sigma, w
 from lastiterate.symbolic.shift_program import v_sum
 
 _zero = Integer(0)

@@ -13,7 +13,8 @@ from sympy import Expr, Integer, Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import SMOOTH_RUNS, at, attacked
 from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.notation import D, K, L, P, Q, R, W, alpha, beta, c, d, eta, m, s, u, w, x, y
+from lastiterate.symbolic.letters import P, Q, R, d, u, x, y
+from lastiterate.symbolic.notation import D, K, L, W, alpha, beta, c, eta, m, s, w
 from lastiterate.symbolic.shift_program import best_window_cost, cost, window_cost
 
 _final = best_window_cost(c, s, D)

@@ -37,7 +37,8 @@ from sympy import Expr, Integer, Max, Min, Rational, diff, log
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, RandomPoints, Step
 from lastiterate.symbolic.gaussian import density_exponent, moment_exponent, renyi
-from lastiterate.symbolic.notation import SHIFTS, D, L, alpha, d, lam, p, q, r, sigma, u, v, x, xi, z, zeta
+from lastiterate.symbolic.letters import d, p, q, r, u, v, x, xi, z, zeta
+from lastiterate.symbolic.notation import SHIFTS, D, L, alpha, lam, sigma
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, Image, RenyiDivergence, closed
 
 _exponent = moment_exponent(xi, (d, sigma**2), (Integer(0), sigma**2), alpha)

@@ -15,7 +15,8 @@ from sympy import Expr, Integer, Rational, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.notation import c, s, u, x, xi, zeta
+from lastiterate.symbolic.letters import u, x, xi, zeta
+from lastiterate.symbolic.notation import c, s
 
 _window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
 _composition = 2 * s**2

@@ -14,28 +14,9 @@ from sympy import Expr, Function, Integer, Lambda, Rational, Sum, Tuple, log, sq
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
+from lastiterate.symbolic.letters import gamma, kappa, p, q, z
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
-from lastiterate.symbolic.notation import (
-    D,
-    K,
-    L,
-    T,
-    alpha,
-    b,
-    beta,
-    eta,
-    gamma,
-    kappa,
-    lam,
-    n,
-    p,
-    q,
-    sensitivity,
-    sigma,
-    t,
-    tau,
-    z,
-)
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, lam, n, sensitivity, sigma, t, tau
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, Hides, Holder, Minimum, private
 

@@ -23,7 +23,8 @@ from lastiterate.symbolic.chien_li.paper import (
     shift_bound,
 )
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
-from lastiterate.symbolic.notation import PREVIOUS, K, L, T, a, alpha, c, eta, m, n, p, q, s, sensitivity, sigma, x, z
+from lastiterate.symbolic.letters import a, p, q, x, z
+from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, c, eta, m, n, s, sensitivity, sigma
 from lastiterate.symbolic.shift_program import cost, v_sum, w_sum
 from lastiterate.symbolic.statement import Convex, Smooth, StronglyConvex, private
 

@@ -15,7 +15,8 @@ from sympy import Expr, Integer, Rational, diff
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Value
-from lastiterate.symbolic.notation import SHARES, SHIFTS, Delta, a, beta, c, s, y
+from lastiterate.symbolic.letters import a, y
+from lastiterate.symbolic.notation import SHARES, SHIFTS, Delta, beta, c, s
 from lastiterate.symbolic.shift_program import best_shares, cost, direct_cost, split_cost, sums
 
 _V, _W = sums(c, 3)

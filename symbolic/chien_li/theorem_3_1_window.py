@@ -26,7 +26,8 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Value
 from lastiterate.symbolic.gaussian import cumulative, delta_of_gdp, density_exponent
 from lastiterate.symbolic.holder import expansion
-from lastiterate.symbolic.notation import D, K, L, alpha, beta, c, epsilon, eta, lam, mu, n, r, s, u, w, xi, z, zeta
+from lastiterate.symbolic.letters import r, u, xi, z, zeta
+from lastiterate.symbolic.notation import D, K, L, alpha, beta, c, epsilon, eta, lam, mu, n, s, w
 from lastiterate.symbolic.shift_program import (
     best_window,
     best_window_cost,

@@ -18,7 +18,8 @@ from sympy import Min, Rational, diff
 from lastiterate.symbolic.chien_li.paper import FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.holder import expansion, g, inverse, slope
-from lastiterate.symbolic.notation import D, K, L, a, alpha, beta, eta, lam, n, s, sensitivity, sigma, x, z
+from lastiterate.symbolic.letters import a, x, z
+from lastiterate.symbolic.notation import D, K, L, alpha, beta, eta, lam, n, s, sensitivity, sigma
 from lastiterate.symbolic.statement import Holder, private
 
 _TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"

@@ -28,7 +28,8 @@ from sympy import Abs, Expr, Min, Rational
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.holder import expansion, g
-from lastiterate.symbolic.notation import D, K, L, a, b, beta, eta, gamma, kappa, lam, n, r, s, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import a, gamma, kappa, r, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, n, s
 
 _share = (beta > 0, beta < 1)
 _split = s**2 / beta + a**2 / (1 - beta)

@@ -11,24 +11,8 @@ from sympy import Abs, Integer, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Simulated, Step, Units
 from lastiterate.symbolic.d2p2.paper import UNITS, at
-from lastiterate.symbolic.notation import (
-    PREVIOUS,
-    SHIFTS,
-    T,
-    dim,
-    ell,
-    g,
-    gamma,
-    j,
-    kappa,
-    nu,
-    sigma_A,
-    stab,
-    x,
-    xi,
-    y,
-    z,
-)
+from lastiterate.symbolic.letters import g, gamma, j, kappa, x, xi, y, z
+from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, T, dim, ell, nu, sigma_A, stab
 
 _a, _b, _c = SHIFTS  # A = ((a, b), (c, x)), o = (y, z)
 _column = (_a * y + _c * z) / sqrt(Integer(2))

@@ -11,7 +11,8 @@ from sympy import Expr, Integer, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.notation import L, T, b, chi, dim, ell, epsilon, eta, n, nu, sigma, sigma_A, stab, theta
+from lastiterate.symbolic.letters import theta
+from lastiterate.symbolic.notation import L, T, b, chi, dim, ell, epsilon, eta, n, nu, sigma, sigma_A, stab
 
 _step = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
 _variance = T * sqrt(chi) / (ell ** Rational(5, 2) * theta * n * epsilon * L)

@@ -16,7 +16,8 @@ from sympy import Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A, theta
+from lastiterate.symbolic.letters import theta
+from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A
 
 _step = 1 / sqrt(T)
 

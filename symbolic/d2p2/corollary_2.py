@@ -11,7 +11,8 @@ from sympy import Rational, sqrt
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Step
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.theorem_3 import clipping_bias, first_term, noise_term
-from lastiterate.symbolic.notation import L, T, ell, eta, nu, r, sigma_A, sigma_sgd, stab, u
+from lastiterate.symbolic.letters import r, u
+from lastiterate.symbolic.notation import L, T, ell, eta, nu, sigma_A, sigma_sgd, stab
 
 CLAIMS = (
     Claim(

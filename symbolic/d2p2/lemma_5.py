@@ -11,7 +11,8 @@ from sympy import Add, Expr, Integer, Rational, exp, log
 
 from lastiterate.symbolic.claim import Identity, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.notation import alpha, nu, q
+from lastiterate.symbolic.letters import q
+from lastiterate.symbolic.notation import alpha, nu
 
 _first = q**2 * alpha / nu**2
 _quoted = _first + Rational(7, 2) * q**2 * alpha**2 / nu**4

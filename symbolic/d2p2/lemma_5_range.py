@@ -11,7 +11,8 @@ from sympy import Integer, Rational, Sum, Symbol, ceiling
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Recursion, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.notation import C_2, PREVIOUS, T, alpha, growth, j, nu, q, u, v, x, y
+from lastiterate.symbolic.letters import j, q, u, v, x, y
+from lastiterate.symbolic.notation import C_2, PREVIOUS, T, alpha, growth, nu
 from lastiterate.symbolic.statement import OTHER, SAMPLES, EveryStep, LastIterate, RenyiDivergence, closed
 
 _orders = (alpha <= nu**2 / 2 * y, y >= 2)

@@ -6,7 +6,8 @@ from typing import Final
 
 from sympy import Symbol
 
-from lastiterate.symbolic.notation import L, eta, r
+from lastiterate.symbolic.letters import r
+from lastiterate.symbolic.notation import L, eta
 from lastiterate.symbolic.papers import PAPERS, Source
 
 __all__ = ["UNITS", "at"]

@@ -15,7 +15,8 @@ from sympy import Expr, Integer, Rational, diff, exp, log, sqrt
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.gaussian import delta_of_gdp, renyi, tail
-from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, epsilon, n, nu, r, u, v, xi
+from lastiterate.symbolic.letters import r, u, v, xi
+from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, epsilon, n, nu
 from lastiterate.symbolic.statement import (
     OTHER,
     SAMPLES,

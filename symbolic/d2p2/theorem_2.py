@@ -13,7 +13,8 @@ from sympy import Expr, Function, Integer, Rational, Symbol, diff, log, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Simulated, Step
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, stab, u, x
+from lastiterate.symbolic.letters import u, x
+from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, stab
 from lastiterate.symbolic.statement import Convex, Expectation, closed
 
 _two = Integer(2)

@@ -11,25 +11,8 @@ from sympy import Eq, Expr, Integer, Rational, Sum
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step, Units
 from lastiterate.symbolic.d2p2.paper import UNITS, at
-from lastiterate.symbolic.notation import (
-    L,
-    T,
-    dim,
-    ell,
-    eta,
-    g,
-    gamma,
-    h,
-    j,
-    kappa,
-    nu,
-    r,
-    sigma_A,
-    stab,
-    x,
-    xi,
-    zeta,
-)
+from lastiterate.symbolic.letters import g, gamma, h, j, kappa, r, x, xi, zeta
+from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, stab
 
 _root = ell ** Rational(1, 2)
 _half = Rational(1, 2)

@@ -24,29 +24,8 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.d2p2.paper import UNITS, at
-from lastiterate.symbolic.notation import (
-    L,
-    T,
-    b,
-    dim,
-    ell,
-    eta,
-    g,
-    gamma,
-    growth,
-    j,
-    kappa,
-    nu,
-    r,
-    sigma_A,
-    sigma_sgd,
-    stab,
-    u,
-    v,
-    x,
-    xi,
-    y,
-)
+from lastiterate.symbolic.letters import g, gamma, j, kappa, r, u, v, x, xi, y
+from lastiterate.symbolic.notation import L, T, b, dim, ell, eta, growth, nu, sigma_A, sigma_sgd, stab
 from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, closed
 
 __all__ = ["CLAIMS", "clipping_bias", "first_term", "noise_term"]

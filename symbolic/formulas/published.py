@@ -11,7 +11,8 @@ from typing import Final
 from sympy import Expr, IndexedBase, Sum, exp, sqrt
 
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, c, chi, eta, j, m, n, nu, r, sigma, w
+from lastiterate.symbolic.letters import j, r
+from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, c, chi, eta, m, n, nu, sigma, w
 from lastiterate.symbolic.notation import s as one_step
 from lastiterate.symbolic.sampled_gaussian import sampled_down
 

@@ -10,8 +10,9 @@ Remark       The test t > T comes after t <- t + 1, so the pass that makes theta
 from sympy import Abs, Expr, Integer, Max, Min
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Simulated, Step, Units
+from lastiterate.symbolic.letters import g, gamma, xi, zeta
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import PREVIOUS, D, K, T, b, beta, dim, eta, g, gamma, sigma_dp, xi, zeta
+from lastiterate.symbolic.notation import PREVIOUS, D, K, T, b, beta, dim, eta, sigma_dp
 
 _noise = {dim: 5, eta: Integer(1) / 2, sigma_dp: Integer(2)}
 _clipped = g * Min(1, K / g)

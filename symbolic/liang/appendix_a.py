@@ -11,9 +11,10 @@ from sympy import Eq, Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Units
 from lastiterate.symbolic.gaussian import renyi
+from lastiterate.symbolic.letters import G, P, Q, R, a, d, g, h, p, q, r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import G, L, P, Q, R, a, alpha, c, d, g, h, m, p, q, r, s, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import L, alpha, c, m, s
 
 _coins = (p < 1, q < 1)
 _loss = {r: "gradient length"}

@@ -10,8 +10,9 @@ Remark       v is the growth 1 + eta L of one step.
 from sympy import Eq, Integer, Min
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Recursion, Step, Units
+from lastiterate.symbolic.letters import a, v, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, a, alpha, b, beta, eta, n, sigma_dp, t, v, y, z
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, alpha, b, beta, eta, n, sigma_dp, t
 
 _grow = 1 + eta * L
 _shift = alpha * a**2 / (2 * eta**2 * sigma_dp**2 * (1 - beta))

@@ -18,8 +18,9 @@ from sympy import Expr, Integer, Min, Rational, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Simulated, Step
+from lastiterate.symbolic.letters import G, g, p, r, rho, u, v, x, z
 from lastiterate.symbolic.liang.paper import at, earlier
-from lastiterate.symbolic.notation import G, K, L, b, eta, g, m, p, r, rho, sigma_sgd, u, v, x, z
+from lastiterate.symbolic.notation import K, L, b, eta, m, sigma_sgd
 
 _far = 35 * sigma_sgd * rho**3
 _near = 5 * sigma_sgd * rho

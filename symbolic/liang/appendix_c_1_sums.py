@@ -14,33 +14,9 @@ Remark       G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|; the paper's C
 from sympy import Expr, Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Identity, Inequality, Ours, Simulated, Step, Units
+from lastiterate.symbolic.letters import G, P, g, gamma, kappa, r, rho, u, v, x, xi, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import (
-    D,
-    G,
-    K,
-    L,
-    P,
-    T,
-    b,
-    c,
-    dim,
-    eta,
-    g,
-    gamma,
-    kappa,
-    m,
-    r,
-    rho,
-    sigma_dp,
-    sigma_sgd,
-    u,
-    v,
-    x,
-    xi,
-    y,
-    z,
-)
+from lastiterate.symbolic.notation import D, K, L, T, b, c, dim, eta, m, sigma_dp, sigma_sgd
 
 _noise = {dim: 5, eta: Rational(1, 2), sigma_dp: Integer(2)}
 _root_two = sqrt(Integer(2))

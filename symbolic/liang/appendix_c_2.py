@@ -16,8 +16,9 @@ Remark       chi = log(1/delta). x = sqrt(dim L chi), y = epsilon n, so that X =
 from sympy import Expr, Integer, Rational, diff, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
+from lastiterate.symbolic.letters import g, r, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import K, L, b, chi, dim, epsilon, eta, g, growth, n, r, sigma_sgd, u, v, x, y, z
+from lastiterate.symbolic.notation import K, L, b, chi, dim, epsilon, eta, growth, n, sigma_sgd
 
 _third = Rational(1, 3)
 _steps = v / (eta * K * u)

@@ -10,8 +10,9 @@ Remark       chi = log(1/delta); u^2 = dim chi and v = epsilon n, without the L 
 from sympy import Integer, Rational, diff, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
+from lastiterate.symbolic.letters import r, rho, u, v
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import D, K, L, b, chi, dim, epsilon, eta, m, n, r, rho, sigma_sgd, u, v
+from lastiterate.symbolic.notation import D, K, L, b, chi, dim, epsilon, eta, m, n, sigma_sgd
 
 _steps = v * D / (eta * K * u)
 _domain = (1 + eta * L) ** 2 * n**2 * D**2 / (eta**2 * K**2)

@@ -10,30 +10,9 @@ Remark       rho = (L/m)^(1/4); x = T-bar, y = T-bar'; r is the constant of a Th
 from sympy import Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
+from lastiterate.symbolic.letters import G, r, rho, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import (
-    D,
-    G,
-    K,
-    L,
-    T,
-    b,
-    chi,
-    dim,
-    epsilon,
-    eta,
-    growth,
-    m,
-    n,
-    r,
-    rho,
-    sigma_sgd,
-    u,
-    v,
-    x,
-    y,
-    z,
-)
+from lastiterate.symbolic.notation import D, K, L, T, b, chi, dim, epsilon, eta, growth, m, n, sigma_sgd
 
 _one = Integer(1)
 _loss = G**2

@@ -27,8 +27,9 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.gaussian import cumulative, tail
+from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, zeta
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, gamma, growth, kappa, n, sigma_dp, x, xi, y, zeta
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, sigma_dp
 
 _one = Integer(1)
 _above, _below = cumulative(_one), tail(_one)

@@ -15,25 +15,9 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Simulated, Step, Value
 from lastiterate.symbolic.gaussian import tail
+from lastiterate.symbolic.letters import gamma, j, kappa, p, q, x, y, z
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import (
-    K,
-    L,
-    alpha,
-    b,
-    beta,
-    eta,
-    gamma,
-    j,
-    kappa,
-    n,
-    p,
-    q,
-    sigma_dp,
-    x,
-    y,
-    z,
-)
+from lastiterate.symbolic.notation import K, L, alpha, b, beta, eta, n, sigma_dp
 
 _one = Integer(1)
 _price = 2 * alpha * K**2 / (beta * b**2 * sigma_dp**2)

@@ -16,10 +16,10 @@ Remark       3.7: r is the initial gap l(theta_0) - l*, which (14) leaves out.
 from sympy import Expr, Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Units
+from lastiterate.symbolic.letters import G, g, r, x, y
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
 from lastiterate.symbolic.notation import (
     D,
-    G,
     K,
     L,
     T,
@@ -29,15 +29,11 @@ from lastiterate.symbolic.notation import (
     dim,
     epsilon,
     eta,
-    g,
     growth,
     m,
     n,
-    r,
     sigma_dp,
     sigma_sgd,
-    x,
-    y,
 )
 
 _gap = {**SMOOTH, r: "gradient length"}

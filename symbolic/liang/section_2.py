@@ -12,8 +12,9 @@ from sympy import Eq, Expr, Integer, Rational, exp
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Units
 from lastiterate.symbolic.gaussian import delta_of_gdp, renyi
+from lastiterate.symbolic.letters import a, d, p, q, u, v, x, z
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import a, alpha, chi, d, epsilon, mu, p, q, u, v, x, z
+from lastiterate.symbolic.notation import alpha, chi, epsilon, mu
 from lastiterate.symbolic.statement import FIRST, SECOND, HockeyStick, RenyiDivergence, closed
 
 _one = Integer(1)

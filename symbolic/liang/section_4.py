@@ -10,8 +10,9 @@ Remark       p and q are FPR and FNR, v is e^epsilon, r is delta.
 from sympy import Expr, Integer, Rational, ceiling
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Value
+from lastiterate.symbolic.letters import p, q, r, v
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, n, p, q, r, sigma_dp, v
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, n, sigma_dp
 
 _private = (1 - q <= v * p + r, 1 - p <= v * q + r, r < 1)
 _numbers: dict[Expr, Expr] = {

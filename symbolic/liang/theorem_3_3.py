@@ -11,9 +11,10 @@ Remark       ``z`` stands for log n where alpha = 4 log n. One term of the binom
 from sympy import Expr, Integer, Rational, log
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, IntervalInequality, Ours, Recursion
+from lastiterate.symbolic.letters import r, z
 from lastiterate.symbolic.liang.lemma_3_2 import event, larger_direction
 from lastiterate.symbolic.liang.paper import at, earlier
-from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, beta, growth, n, r, sigma_dp, z
+from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, beta, growth, n, sigma_dp
 from lastiterate.symbolic.statement import Clipped, OneMore, PoissonBatches, Smooth, for_some, private
 
 _step = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)

@@ -22,28 +22,9 @@ from lastiterate.symbolic.claim import (
     Step,
 )
 from lastiterate.symbolic.gaussian import cumulative, tail
+from lastiterate.symbolic.letters import r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import (
-    D,
-    K,
-    L,
-    T,
-    alpha,
-    b,
-    beta,
-    eta,
-    growth,
-    n,
-    r,
-    sigma_dp,
-    u,
-    v,
-    x,
-    xi,
-    y,
-    z,
-    zeta,
-)
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, growth, n, sigma_dp
 from lastiterate.symbolic.statement import Clipped, Diameter, OneMore, PoissonBatches, Smooth, for_some, private
 
 _A = 2 * alpha * K**2 / (n * b * sigma_dp**2)

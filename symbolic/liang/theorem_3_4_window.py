@@ -23,8 +23,9 @@ from sympy import Expr, Integer, Min, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Value
 from lastiterate.symbolic.gaussian import tail
+from lastiterate.symbolic.letters import a, r, u, v, x, y
 from lastiterate.symbolic.liang.paper import at, earlier
-from lastiterate.symbolic.notation import D, Delta, T, a, beta, growth, r, s, u, v, w, x, y
+from lastiterate.symbolic.notation import D, Delta, T, beta, growth, s, w
 from lastiterate.symbolic.shift_program import cost, sums
 
 _K, _n = Integer(10), Integer(100)

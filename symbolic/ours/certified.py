@@ -13,7 +13,7 @@ Source       docs/proofs/constants.md; the variance of a bounded variable is Pop
 from sympy import Expr, Integer
 
 from lastiterate.symbolic.claim import Inequality, Ours
-from lastiterate.symbolic.notation import a, d, gamma, kappa, p, r, u, x, y
+from lastiterate.symbolic.letters import a, d, gamma, kappa, p, r, u, x, y
 from lastiterate.symbolic.papers import proof
 
 _one = Integer(1)

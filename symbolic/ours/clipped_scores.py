@@ -14,7 +14,8 @@ Remark       The `Convex` assumption then holds for the losses whose gradients a
 from sympy import Expr, Max, Min, Rational
 
 from lastiterate.symbolic.claim import Inequality, Ours
-from lastiterate.symbolic.notation import K, gamma, kappa, p
+from lastiterate.symbolic.letters import gamma, kappa, p
+from lastiterate.symbolic.notation import K
 from lastiterate.symbolic.papers import proof
 
 

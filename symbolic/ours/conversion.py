@@ -12,7 +12,8 @@ Source       Asoodeh, Liao, Calmon, Kosut & Sankar 2021, theorem 3, by another p
 from sympy import Expr, diff, log
 
 from lastiterate.symbolic.claim import Identity, Ours
-from lastiterate.symbolic.notation import alpha, p, s, u, v
+from lastiterate.symbolic.letters import p, u, v
+from lastiterate.symbolic.notation import alpha, s
 from lastiterate.symbolic.papers import proof
 
 # s is delta, u = e^-eps; the second term is the first with 1 - p and 1 - q, a line of the same slope in p.

@@ -26,31 +26,8 @@ from sympy import Eq, Expr, Integer, Mod, Piecewise, Symbol
 from lastiterate.symbolic.chien_li.paper import shift_bound
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, UpperBound
 from lastiterate.symbolic.holder import expansion
-from lastiterate.symbolic.notation import (
-    PREVIOUS,
-    D,
-    K,
-    L,
-    T,
-    a,
-    alpha,
-    b,
-    c,
-    eta,
-    lam,
-    n,
-    p,
-    q,
-    s,
-    sensitivity,
-    t,
-    u,
-    v,
-    w,
-    x,
-    y,
-    z,
-)
+from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, alpha, b, c, eta, lam, n, s, sensitivity, t, w
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.statement import Convex, CyclicBatches, Diameter, private
 

@@ -16,7 +16,8 @@ from sympy import Expr, Integer, Max, Rational, diff
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
-from lastiterate.symbolic.notation import R, a, d, gamma, kappa, lam, m, p, q, r, v, x, y, z
+from lastiterate.symbolic.letters import R, a, d, gamma, kappa, p, q, r, v, x, y, z
+from lastiterate.symbolic.notation import lam, m
 from lastiterate.symbolic.papers import proof
 
 _half = Rational(1, 2)

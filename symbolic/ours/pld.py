@@ -15,7 +15,8 @@ from sympy import Expr, Integer, Max, Rational, exp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.notation import P, a, alpha, beta, gamma, kappa, lam, p, q, r, s, theta, u, v, w, x, xi
+from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, theta, u, v, x, xi
+from lastiterate.symbolic.notation import alpha, beta, lam, s, w
 from lastiterate.symbolic.papers import proof
 
 _half = Rational(1, 2)

@@ -19,7 +19,8 @@ from sympy import Expr, Integer, Max, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
-from lastiterate.symbolic.notation import K, L, P, Q, R, T, alpha, b, eta, j, m, n, p, q, r, u, v, x, y, z
+from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, u, v, x, y, z
+from lastiterate.symbolic.notation import K, L, T, alpha, b, eta, m, n
 from lastiterate.symbolic.papers import proof
 
 _one = Integer(1)

@@ -17,7 +17,8 @@ Source       docs/proofs/random_projection.md; D2P2-SGD projects layer by layer 
 from sympy import Eq, Expr, Integer, diff, log
 
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.notation import Q, g, j, q, r, stab, u, x, y
+from lastiterate.symbolic.letters import Q, g, j, q, r, u, x, y
+from lastiterate.symbolic.notation import stab
 from lastiterate.symbolic.papers import proof
 
 _one = Integer(1)

@@ -20,33 +20,8 @@ from types import MappingProxyType
 from sympy import Expr, Function, Integer, Lambda, Sum, Symbol, Tuple, diff, sqrt
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
-from lastiterate.symbolic.notation import (
-    D,
-    K,
-    L,
-    T,
-    a,
-    alpha,
-    b,
-    beta,
-    eta,
-    gamma,
-    kappa,
-    lam,
-    n,
-    p,
-    q,
-    r,
-    sensitivity,
-    sigma,
-    t,
-    tau,
-    u,
-    v,
-    x,
-    xi,
-    z,
-)
+from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, xi, z
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, lam, n, sensitivity, sigma, t, tau
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, Hides, Minimum, SampledStep, private
 

@@ -17,7 +17,8 @@ from sympy import Expr, Max, Min, diff
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
-from lastiterate.symbolic.notation import K, L, a, alpha, b, c, eta, kappa, p, q, r, s, sigma, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import a, kappa, p, q, r, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import K, L, alpha, b, c, eta, s, sigma
 from lastiterate.symbolic.papers import proof
 
 

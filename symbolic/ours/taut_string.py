@@ -28,7 +28,8 @@ from sympy import Expr, Max, Rational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
-from lastiterate.symbolic.notation import a, c, gamma, kappa, p, q, r, s, sigma, x, y, z
+from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, x, y, z
+from lastiterate.symbolic.notation import c, s, sigma
 from lastiterate.symbolic.papers import proof
 
 _before = p * (c * z + s) + kappa

@@ -7,7 +7,8 @@ from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import Asymptotic, Engine, Unbounded
-from lastiterate.symbolic.notation import D, T, alpha, growth, n, x, y
+from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.notation import D, T, alpha, growth, n
 
 R = sp.Rational
 N = growth

@@ -6,7 +6,7 @@ from flint import fmpq
 from lastiterate.proofs_checks.engines.boxes import Edges, Problem
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.failing_point import breaks, failing_point
-from lastiterate.symbolic.notation import x, y
+from lastiterate.symbolic.letters import x, y
 
 COSH = sp.cosh(x) - 1 - x**2 / 2 - x**4 / 24
 """At least 0, and too flat at 0 to be told from 0 there without its derivatives."""

@@ -13,7 +13,7 @@ from lastiterate.proofs_checks.engines import attack
 from lastiterate.symbolic import ledger as symbolic_ledger
 from lastiterate.symbolic.claim import Identity, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS
-from lastiterate.symbolic.notation import x, y
+from lastiterate.symbolic.letters import x, y
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 FALSE = Identity((x + y) ** 2, x**2 + y**2)

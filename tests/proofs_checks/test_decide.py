@@ -6,7 +6,7 @@ import sympy as sp
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Status, Verdict
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, RandomPoints, Step
-from lastiterate.symbolic.notation import x, y
+from lastiterate.symbolic.letters import x, y
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 FALSE = Identity((x + y) ** 2, x**2 + y**2)

@@ -19,7 +19,8 @@ from lastiterate.symbolic.claim import (
     Recursion,
     Value,
 )
-from lastiterate.symbolic.notation import PREVIOUS, T, a, beta, c, j, lam, s, t, tau, w, x, y, z
+from lastiterate.symbolic.letters import a, j, x, y, z
+from lastiterate.symbolic.notation import PREVIOUS, T, beta, c, lam, s, t, tau, w
 
 R = sp.Rational
 AT_MOST, BELOW, EQUAL, TIGHT = "<=", "<", "==", "<= and attained"

@@ -9,7 +9,8 @@ from lastiterate.proofs_checks.lock import Expected, drifts
 from lastiterate.proofs_checks.near_misses import MOST, near_misses
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Recursion, Units, Value
-from lastiterate.symbolic.notation import PREVIOUS, alpha, c, eta, s, t, x, y
+from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.notation import PREVIOUS, alpha, c, eta, s, t
 
 SQUARE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 GEOMETRIC = Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c))

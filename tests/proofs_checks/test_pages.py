@@ -20,7 +20,8 @@ from lastiterate.proofs_checks.statement import of_check, quantified
 from lastiterate.symbolic.claim import Identity, Inequality, Step
 from lastiterate.symbolic.items import Item
 from lastiterate.symbolic.ledger import CLAIMS
-from lastiterate.symbolic.notation import alpha, b, sigma_dp, x, y
+from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.notation import alpha, b, sigma_dp
 from lastiterate.symbolic.statement import FIRST, SECOND, LastIterate, Minimum, Neighbours, RenyiDivergence
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)

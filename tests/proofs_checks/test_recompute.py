@@ -26,7 +26,8 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.ledger import CLAIMS
-from lastiterate.symbolic.notation import PREVIOUS, D, K, alpha, c, s, t, x, y
+from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.notation import PREVIOUS, D, K, alpha, c, s, t
 
 CHECKS = (
     Identity((x + y) ** 2, x**2 + y**2),

@@ -20,7 +20,8 @@ from lastiterate.proofs_checks.selection import papers, select
 from lastiterate.proofs_checks.verdict import Grade, Verdict
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Recursion, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS
-from lastiterate.symbolic.notation import PREVIOUS, alpha, c, s, t, x, y
+from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.notation import PREVIOUS, alpha, c, s, t
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 FALSE = Identity((x + y) ** 2, x**2 + y**2)

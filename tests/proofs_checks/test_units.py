@@ -9,7 +9,8 @@ from lastiterate.proofs_checks.engines.units import parse_unit, unit_text
 from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import Units
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, j, lam, m, n, r, sigma, sigma_dp, x, y, z
+from lastiterate.symbolic.letters import j, r, x, y, z
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, lam, m, n, sigma, sigma_dp
 
 LOSS = {r: "gradient length"}
 

@@ -8,7 +8,8 @@ import z3
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails, usable
-from lastiterate.symbolic.notation import T, x, y
+from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.notation import T
 
 R = sp.Rational
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sympy import Integer, Rational, diff, lambdify
 
 from lastiterate.symbolic.holder import INVERSES, expansion, g, inverse, slope
-from lastiterate.symbolic.notation import L, lam, x, z
+from lastiterate.symbolic.letters import x, z
+from lastiterate.symbolic.notation import L, lam
 
 positive = st.floats(-3, 3).map(lambda e: 10.0**e)
 ORDERS = sorted(INVERSES)

@@ -11,7 +11,8 @@ from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, liang, ours
 from lastiterate.symbolic.claim import Claim, UpperBound
 from lastiterate.symbolic.ledger import CLAIMS, MODULES
-from lastiterate.symbolic.notation import MEANING, UNITS, r
+from lastiterate.symbolic.letters import UNITS, r
+from lastiterate.symbolic.notation import MEANING
 from lastiterate.symbolic.papers import PAPERS, ProofPage, Source
 
 HELPERS = {"__init__", "paper"}

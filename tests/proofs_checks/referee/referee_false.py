@@ -51,7 +51,8 @@ from referee_letters import (
 )
 
 from lastiterate.symbolic.claim import Relation
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, p, sigma_dp, stab, x
+from lastiterate.symbolic.letters import p, x
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, sigma_dp, stab
 
 N = growth
 EQUAL, BELOW, AT_MOST = Relation.EQUAL, Relation.BELOW, Relation.AT_MOST

@@ -47,7 +47,8 @@ from referee_letters import (
 )
 
 from lastiterate.symbolic.claim import Relation
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, lam, p, sigma_dp, stab, x, y
+from lastiterate.symbolic.letters import p, x, y
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, lam, sigma_dp, stab
 from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
 N = growth
