@@ -1,21 +1,28 @@
-"""What the paper says of Theorem 3.1, held against its formula.
+"""What the paper says of Theorem 3.1, held against its formula, and output perturbation against one last step.
 
 Statement    Burn-in, degeneration to Altschuler & Talwar, and strict improvement over them.
+             Output: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate; for c > 1 a better bound is
+             possible.
 Assumptions  as Theorem 3.1; costs in units of alpha / (2 sigma^2); D is the diameter.
-Derivation   By the closed forms of `theorem_3_1_window` and the bounds as printed by Altschuler & Talwar
-             (001_96660e9b2b742051.txt, (B.1) at line 760 and (B.3) at line 784, batches full).
+Derivation   By the closed forms of `theorem_3_1_window` and the bounds as printed by Altschuler & Talwar,
+             (B.1) and (B.3), batches full.
+             Output: The noise comes after a gradient step, so it hides e(D) and not D: a run of one step, drifts of
+             +-1/2 on a domain of diameter 1/100, ends at its upper end with chances that are far apart.
 Source       Chien & Li 2025, sections 1 and 3.1, figure 1, Remark 3.6.
+             Chien & Li 2025, figure 1, section 3.1, A.15.
 Remark       m-strongly convex and K-Lipschitz together force D <= 2 K / m (`domain`): Table 1's note that strong
              convexity lets the bounded domain go speaks of no loss at all in Theorem 3.1's third case.
 """
 
-from sympy import Expr, Integer, Min, Rational
+from sympy import Expr, Integer, Min, Rational, log
 
-from lastiterate.symbolic.chien_li.paper import SMOOTH_RUNS, at, attacked
-from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, FULL_BATCHES, SMOOTH_RUNS, STRONG_RUNS, at, attacked
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound, Value
+from lastiterate.symbolic.gaussian import tail
 from lastiterate.symbolic.letters import P, Q, R, d, u, x, y
-from lastiterate.symbolic.notation import D, K, L, W, alpha, beta, c, eta, m, s, w
-from lastiterate.symbolic.shift_program import best_window_cost, cost, window_cost
+from lastiterate.symbolic.notation import D, K, L, W, alpha, beta, c, eta, m, n, s, sensitivity, sigma, w
+from lastiterate.symbolic.shift_program import best_window_cost, cost, direct_cost, window_cost
+from lastiterate.symbolic.statement import Smooth, StronglyConvex, private
 
 _final = best_window_cost(c, s, D)
 _cost = window_cost(c, s, D, u)
@@ -35,6 +42,18 @@ def _grown(steps: int) -> Expr:
     power = Rational(9, 10) ** steps
     return 19 * (1 - power) / (1 + power)
 
+
+_gaussian = D**2  # output perturbation
+_figure = (Rational(11, 10), Rational(2, 25), Integer(1), 9)
+
+
+def _coins(p: Expr, q: Expr) -> Expr:
+    """D_2 of a coin of chance p from a coin of chance q."""
+    return log(p**2 / q + (1 - p) ** 2 / (1 - q))
+
+
+# T = 1, sigma = 1, from the middle of [0, 1/100] with drift +-1/2: the chance to end at the upper end.
+_pushed, _pulled = tail(Rational(1, 200) - Rational(1, 2)), tail(Rational(1, 200) + Rational(1, 2))
 
 CLAIMS = (
     Claim(
@@ -174,5 +193,74 @@ CLAIMS = (
             given=(d**2 <= P, d**2 >= P, m * P <= Q, Q**2 <= P * R, R <= 4 * K**2),
             name="two points d apart",
         ).mutant("convex losses too", sign="<=", given=(d**2 <= P, d**2 >= P, Q >= 0, Q**2 <= P * R, R <= 4 * K**2)),
+    ),
+    Claim(
+        "chien_li/remarks_3_1/below_output_perturbation",
+        "For c > 1 a bound better than alpha D^2 / (2 sigma^2) is possible",
+        at("Section 3.1", "interpretation of Theorem 3.1"),
+        Value(direct_cost(*_figure), "0.546343", "c = 1.1, s = 0.08, D = 1, 9 steps, against D^2 = 1"),
+        IntervalInequality(direct_cost(*_figure), "<", Integer(1), {}, "below D^2")
+        .mutant("last step only", left=direct_cost(*_figure[:3], 1))
+        .mutant("a quarter of it", right=Rational(1, 4)),
+    ),
+    Ours(
+        "chien_li/remarks_3_1/when_below_output_perturbation",
+        "The best window is below D^2 exactly when c^2 + 2 s (c + 1)/D < 2; never for eta L >= sqrt(2) - 1",
+        at("Section 3.1", "interpretation of Theorem 3.1"),
+        Inequality(_final, "<", _gaussian, given=(c**2 + 2 * s * (c + 1) / D < 2,), name="if")
+        .mutant("for every c", given=())
+        .mutant("c^2 < 2 suffices", given=(c**2 < 2,))
+        .mutant("factor two dropped", given=(c**2 + s * (c + 1) / D < 2,)),
+        Inequality(c**2 + 2 * s * (c + 1) / D, "<", Integer(2), given=(_final < _gaussian,), name="only if"),
+        Inequality(_gaussian, "<", _final, given=(c**2 >= 2,), name="never from c = sqrt(2) on"),
+    ),
+    Claim(
+        "chien_li/remarks_3_1/output_perturbation",
+        "Output perturbation: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate of (1)",
+        at("Figure 1", "caption; A.15, line 808"),
+        attacked(
+            "output_perturbation", CLIPPED_RUNS, "a tenth of the diameter", "noise counted twice", name="sensitivity D"
+        ),
+        IntervalInequality(
+            _coins(_pushed, _pulled),
+            "<=",
+            Rational(1, 100) ** 2,
+            {},
+            "alpha = 2, T = 1, D = 0.01, drifts of +-1/2: the event of ending at the upper end",
+        ),
+        statement=private(alpha * D**2 / (2 * sigma**2), *FULL_BATCHES),
+        assumptions=(alpha > 1,),
+        remark="""The noise of the last step of (1) is added after a gradient step and before the projection, so what
+        it hides is a distance e(D) > D. With D = 0.01 and drifts of +-1/2 the true divergence at alpha = 2 is 0.525
+        where the formula claims 1e-4. The valid baseline of this kind is alpha e(D)^2 / (2 sigma^2).""",
+    ),
+    Ours(
+        "chien_li/remarks_3_1/last_step",
+        "One last step from the whole domain: alpha e(D)^2 / (2 sigma^2)",
+        at("Figure 1", "caption"),
+        attacked("last_step_clipped", CLIPPED_RUNS, "noise counted twice", "alpha / 2 for alpha", name="clipped"),
+        UpperBound("last_step_smooth", SMOOTH_RUNS, name="smooth"),
+        Identity(direct_cost(c, s, D, 1), (c * D + s) ** 2, "the window of one step").mutant("D^2", right=D**2),
+        statement=private(
+            alpha * (D + eta * (n - 1) / n * Min(L * D, 2 * K) + sensitivity()) ** 2 / (2 * sigma**2),
+            *FULL_BATCHES,
+            Smooth(L),
+        ),
+        assumptions=(alpha > 1,),
+        repairs="chien_li/remarks_3_1/output_perturbation",
+    ),
+    Ours(
+        "chien_li/remarks_3_1/last_step_strongly_convex",
+        "One last step under convexity and strong convexity",
+        at("Figure 1", "caption"),
+        UpperBound("last_step_strongly_convex", STRONG_RUNS, name="strongly convex"),
+        attacked("last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha", name="convex"),
+        statement=private(
+            alpha * ((1 - eta * m) * D + sensitivity()) ** 2 / (2 * sigma**2),
+            *FULL_BATCHES,
+            StronglyConvex(m, L, K),
+            eta * L <= 1,
+        ),
+        assumptions=(alpha > 1, m <= L, eta * L <= 1),
     ),
 )

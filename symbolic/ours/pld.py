@@ -1,17 +1,24 @@
-"""Epsilon of a composition through privacy-loss distributions: what the numbers rest on.
+"""Epsilon of a composition: privacy-loss distributions, and the best conversion of one Renyi order.
 
 Statement    Sampling without replacement with rate q has the profile f(t) = q h(1 + (t-1)/q) for t >= 1, f(t) = 1 - t +
              t f(1/t) below 1, h that of two Gaussians: convex, so a pair of laws has it. A cell of losses may move to
              its ends. A tilted convolution in floats is off by no more than `tilted` says.
+             Conversion: (alpha, rho)-RDP implies (eps, delta)-DP for the least eps with F(p) >= e^((alpha-1) rho) for
+             all p in (delta, 1], F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha), q = (p - delta) e^-eps.
 Assumptions  0 < q <= 1; p = Phi(-g/2) <= 1/2; u = e^-l >= v = e^-r the ends of a cell; the tilt is at least 0.
+             Conversion: alpha > 1; delta < p; kappa = e^-eps.
 Derivation   `replacement`: h(1) = 1 - 2 p and h'(1) = -p give the slopes of f on both sides of 1, and the mass between.
              `rate`: d/dq of q k(x), k(x) = h(1 + x), x = (t-1)/q, is k - x k', and k >= max(0, -x), -1 <= k' <= 0.
              `chords`: a + b = P, a u + b v = Q; the positive part is convex in e^-loss. `power`: by induction on T.
+             Conversion: For an event S, laws on the two points "S or not" have no greater divergence. F is convex in p
+             (`convex`), so a tangent bounds it. Its first term alone is least at p = alpha delta, and its value there
+             is Proposition 12 of Canonne, Kamath & Steinke 2020 (`usual`).
 Source       docs/proofs/privacy_loss.md; the profile is Balle, Barthe & Gaboardi 2018, Theorem 2, dominating pairs Zhu,
              Dong & Wang 2022.
+             Asoodeh, Liao, Calmon, Kosut & Sankar 2021, theorem 3, by another proof.
 """
 
-from sympy import Expr, Integer, Max, Rational, exp
+from sympy import Expr, Integer, Max, Rational, diff, exp, log
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
@@ -74,6 +81,28 @@ def _induction(factor: Expr) -> Inequality:
         given=(beta <= w * a * s, x <= alpha * s),
         name="from T to T + 1",
     )
+
+
+# s is delta, u = e^-eps; the second term is the first with 1 - p and 1 - q, a line of the same slope in p.
+_q = (p - s) * u
+_first = p**alpha * _q ** (1 - alpha)
+
+
+def _curved(right: Expr) -> Identity:
+    return Identity(diff(_first, p, 2), right, "second derivative in p, a square")
+
+
+def _turns(point: Expr) -> Identity:
+    """The slope of log p^alpha (p - delta)^(1-alpha), which is what the first term depends on."""
+    return Identity(alpha / p + (1 - alpha) / (p - s), (p - point) / (p * (p - s)), "where the first term turns")
+
+
+_least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)
+
+
+def _usual(right: Expr) -> Identity:
+    """Log of the first term at p = alpha delta, without eps (alpha - 1); v is alpha - 1."""
+    return Identity(_least.subs(alpha, 1 + v), right.subs(alpha, 1 + v), "its least value")
 
 
 CLAIMS = (
@@ -141,5 +170,22 @@ CLAIMS = (
             x: "the smaller power",
             w: "exponent",
         },
+    ),
+    Ours(
+        "ours/conversion/convex",
+        "What the divergence of two points has to exceed is convex in the chance of the event",
+        proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
+        _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2),
+        letters={p: "chance of the event", s: "delta", u: "exp(-epsilon)"},
+        assumptions=(alpha > 1, s < p),
+    ),
+    Ours(
+        "ours/conversion/usual",
+        "Without its second term the best conversion is Canonne, Kamath & Steinke's Proposition 12",
+        proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
+        _turns(alpha * s),
+        _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)),
+        letters={p: "chance of the event", s: "delta", v: "alpha - 1"},
+        assumptions=(alpha > 1, s < p),
     ),
 )
