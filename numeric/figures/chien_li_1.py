@@ -9,8 +9,7 @@ from typing import Final
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.plotting.style import COLORS, paler, spaced
+from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, paler, spaced
 from lastiterate.numeric.published.chourasia import chourasia_strongly_convex
 from lastiterate.numeric.published.record import Setting, run_of
 from lastiterate.numeric.published.registry import claimed_at

@@ -10,8 +10,7 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.plotting.style import CYCLE, spaced
+from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel, Status, spaced
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.registry import claimed_at
 

@@ -12,8 +12,7 @@ import numpy as np
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.plotting.style import COLORS
+from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import printed_up, upper
 from lastiterate.numeric.shift_program.optimum import optimum

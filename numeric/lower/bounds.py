@@ -10,8 +10,8 @@ from scipy.special import ndtr
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
-from lastiterate.numeric.lower.binomial_law import BinomialLaw
 from lastiterate.numeric.lower.line import (
+    BinomialLaw,
     affine_law,
     gaussian_epsilon_below,
     geometric,

@@ -1,13 +1,23 @@
-"""A figure as data, and the table of its numbers."""
+"""A figure as data, the table of its numbers, and what all figures share: colours, and places on a logarithmic axis."""
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan, nan
+from typing import Final
 
-__all__ = ["Curve", "Figure", "Panel", "Status", "table"]
+__all__ = ["COLORS", "CYCLE", "Curve", "Figure", "Panel", "Status", "paler", "spaced", "table"]
+
+COLORS: Final[Mapping[str, str]] = {
+    "blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "purple": "#AA4499", "grey": "#777777",
+    "black": "#000000",
+}  # fmt: skip
+"""The colours of Okabe and Ito that stay apart for every kind of colour vision."""
+
+CYCLE: Final = ("#0072B2", "#D55E00", "#009E73", "#AA4499", "#B8860B", "#332288")
+"""Colours for the members of a family, from first to last."""
 
 
 class Status(StrEnum):
@@ -121,3 +131,22 @@ def _points(curve: Curve) -> Iterator[tuple[float, float, str, str]]:
     for k, (x, y) in enumerate(zip(curve.x, curve.y, strict=True)):
         low, high = (repr(float(end[k])) if end else "" for end in (curve.low, curve.high))
         yield x, y, low, high
+
+
+def spaced(last: int, count: int) -> tuple[int, ...]:
+    """About ``count`` iteration numbers from 1 to ``last``, evenly on a logarithmic axis, without repetition.
+
+    >>> spaced(100, 5)
+    (1, 3, 10, 32, 100)
+    """
+    return tuple(sorted({round(last ** (k / (count - 1))) for k in range(count)}))
+
+
+def paler(color: str) -> str:
+    """Half way to white.
+
+    >>> paler("#0072B2")
+    '#7fb8d8'
+    """
+    parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{(part + 255) // 2:02x}" for part in parts)

@@ -1,15 +1,12 @@
 """Paths of the shift program: which shifts are made from which step on, hiding which distance."""
 
 from dataclasses import dataclass
-from math import nan
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.errors import InputError
-
-__all__ = ["AnyOrder", "GeometricPath", "Path", "Shifts"]
+__all__ = ["GeometricPath", "Path", "Shifts"]
 
 Array = NDArray[np.float64]
 
@@ -59,28 +56,3 @@ class GeometricPath:
     def shifts(self) -> Array:
         """Shape (length,), lengths, to float precision."""
         return self.first * self.ratio ** np.arange(self.length, dtype=float)
-
-
-@dataclass(frozen=True)
-class AnyOrder:
-    """Stands for the paths of all orders: each order has shifts of its own.
-
-    Attributes:
-        start: first step of the windows, the earliest over orders.
-        distance: distance that is hidden from a start on, a length; nan where starts differ.
-    """
-
-    start: int
-    distance: float = nan
-
-    @property
-    def shifts(self) -> Array:
-        """Refused: there is no one path.
-
-        Raises:
-            InputError: always.
-        """
-        raise InputError(
-            "Shifts need batches in a known order, got sampling='shuffled', whose shifts depend on the order; "
-            "ask for those of a cyclic run."
-        )

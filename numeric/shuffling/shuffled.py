@@ -33,7 +33,7 @@ from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
 from lastiterate.numeric.shift_program.participations import Participations, cheapest
-from lastiterate.numeric.shift_program.paths import AnyOrder, Shifts
+from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merged, merged_alike
 from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, each_by_itself, oblivious_cost, pool
@@ -179,24 +179,24 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
         assumption: what is assumed of the losses.
     """
 
-    def always(route: str, cost: arb, path: Shifts) -> Candidate:
-        found, window = Optimum(cost, path, route), (path.start, run.steps)
-        pair = DominatingPair(upper(cost))
+    def always(route: str, cost: arb, start: int, path: Shifts | None = None) -> Candidate:
+        found = None if path is None else Optimum(cost, path, route)  # else each order has shifts of its own
+        window, pair = (start, run.steps), DominatingPair(upper(cost))
         return Candidate(route, "ours/shuffled/worst", window, pair, optimum=found, position=run.batches - 1)
 
     with precision():
         view = View(run, assumption)
-        found = [always("composition", view.composition(), AnyOrder(0))]
+        found = [always("composition", view.composition(), 0)]
         if isfinite(run.diameter):
             last = (view.into(run.steps - 1).ball(exact(run.diameter)) / exact(run.noise_std_at(run.steps - 1))) ** 2
-            found.append(always("one last step", last, AnyOrder(run.steps - 1, run.diameter)))
+            found.append(always("one last step", last, run.steps - 1))
         if view.late is not None:
             cost, path = cheapest(view.late, run.diameter)
             cost /= exact(run.noise_std_at(0)) ** 2
-            return [*found, always("taut string, every participation late", cost, path)]
-        found += [always(route, exact(cost), AnyOrder(start)) for cost, start, route in _pooled(view, None, _FINE)]
+            return [*found, always("taut string, every participation late", cost, path.start, path)]
+        found += [always(route, exact(cost), start) for cost, start, route in _pooled(view, None, _FINE)]
         every = optimum(ShiftProgram(replace(run, sampling="without_replacement"), assumption))
-        return [*found, always("in every batch", every.cost, AnyOrder(every.path.start, every.path.distance))]
+        return [*found, always("in every batch", every.cost, every.path.start)]
 
 
 def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: DominatingPair) -> Candidate:

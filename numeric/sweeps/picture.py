@@ -10,8 +10,7 @@ from typing import Final
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.plotting.canvas import draw
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.plotting.style import COLORS
+from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
 from lastiterate.numeric.sweeps.plan import Plan
 from lastiterate.numeric.sweeps.table import SweepTable
 

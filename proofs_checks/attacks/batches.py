@@ -8,8 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from lastiterate.numeric.lower.binomial_law import BinomialLaw
-from lastiterate.numeric.lower.line import mixture_masses
+from lastiterate.numeric.lower.line import BinomialLaw, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.lower.walk import Update, Walk, last_masses
 from lastiterate.numeric.published.record import run_of

@@ -3,8 +3,7 @@
 from itertools import cycle
 from typing import Final
 
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.plotting.style import COLORS
+from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
 from lastiterate.runtime.coupled.drift import Drift, Rests
 
 __all__ = ["picture"]

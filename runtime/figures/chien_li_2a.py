@@ -7,8 +7,7 @@ from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.losses.assumptions import Clipped, Holder
 from lastiterate.numeric.losses.measured import Measured
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.plotting.style import COLORS, paler, spaced
+from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, paler, spaced
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.runtime.constants.record import HolderEstimate

@@ -13,8 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.plotting.style import COLORS, CYCLE
+from lastiterate.numeric.plotting.drawing import COLORS, CYCLE, Curve, Figure, Panel, Status
 from lastiterate.runtime.figures.d2p2_methods import DELTA, METHODS, Method, Training, certified, claimed, trained
 from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
-from lastiterate.numeric.plotting.style import COLORS
+from lastiterate.numeric.plotting.drawing import COLORS
 from lastiterate.numeric.published.d2p2 import theorem_1
 from lastiterate.numeric.random_projection.bound import projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun

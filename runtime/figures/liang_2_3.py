@@ -10,10 +10,9 @@ from math import ceil, inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from lastiterate.numeric.figures.liang_1 import ORDER
+from lastiterate.numeric.figures.liang import ORDER
 from lastiterate.numeric.losses.assumptions import Convex, Smooth
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel
-from lastiterate.numeric.plotting.style import CYCLE
+from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 from lastiterate.runtime.figures.liang_attacked import (

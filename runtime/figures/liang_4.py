@@ -14,8 +14,7 @@ import numpy as np
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status
-from lastiterate.numeric.plotting.style import CYCLE
+from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel, Status
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays

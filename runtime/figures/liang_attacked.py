@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Final
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.figures.liang_1 import ORDER
+from lastiterate.numeric.figures.liang import ORDER
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.plotting.drawing import Curve, Status

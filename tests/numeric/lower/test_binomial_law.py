@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
-from lastiterate.numeric.lower.binomial_law import BinomialLaw
-from lastiterate.numeric.lower.line import mixture_masses
+from lastiterate.numeric.lower.line import BinomialLaw, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 
 

@@ -13,8 +13,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.figures.chien_li_1 import figure_1a, figure_1b
 from lastiterate.numeric.plotting import canvas
 from lastiterate.numeric.plotting.canvas import draw, write_figure
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status, table
-from lastiterate.numeric.plotting.style import spaced
+from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status, spaced, table
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,7 @@ from lastiterate.numeric.divergences import s_up
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.lower.binomial_law import BinomialLaw
-from lastiterate.numeric.lower.line import mixture_masses
+from lastiterate.numeric.lower.line import BinomialLaw, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
