@@ -16,7 +16,7 @@ from typing import Any
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
-__all__ = ["NoisySGD", "Schedule", "described_run", "extreme", "refuse_extreme", "renyi_order"]
+__all__ = ["NoisySGD", "Schedule", "Steps", "described_run", "extreme", "refuse_extreme", "renyi_order"]
 
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
@@ -90,8 +90,40 @@ def _schedule(name: str, value: Any, steps: int) -> Schedule:
     return entries[0] if len(set(entries)) == 1 else entries
 
 
+class Steps:
+    """Batches, step size and noise of a run, step by step; for descriptions that have the fields below."""
+
+    step_size: Schedule
+    noise_std: Schedule
+    dataset_size: int
+    batch_size: int | None
+
+    @property
+    def batch(self) -> int:
+        """The number of samples in an update."""
+        return self.dataset_size if self.batch_size is None else self.batch_size
+
+    @property
+    def batches(self) -> int:
+        """The number of batches in an epoch, where there are epochs; 1 for full batches."""
+        return self.dataset_size // self.batch
+
+    @property
+    def constant(self) -> bool:
+        """Whether neither the step size nor the noise changes over time."""
+        return not isinstance(self.step_size, tuple) and not isinstance(self.noise_std, tuple)
+
+    def step_size_at(self, t: int) -> float:
+        """Eta of the update from iterate t to t + 1."""
+        return self.step_size[t] if isinstance(self.step_size, tuple) else self.step_size
+
+    def noise_std_at(self, t: int) -> float:
+        """Standard deviation of the noise in the update from iterate t to t + 1."""
+        return self.noise_std[t] if isinstance(self.noise_std, tuple) else self.noise_std
+
+
 @dataclass(frozen=True)
-class NoisySGD:
+class NoisySGD(Steps):
     """Projected noisy SGD with per-sample clipping, of which only the last iterate is released.
 
     ``W <- Proj_K[W - step_size / batch * sum over the batch of clip(grad) + N(0, noise_std^2 I)]``,
@@ -189,16 +221,6 @@ class NoisySGD:
             noise = nextafter(noise, 0.0)
         return cls(step_size=eta, noise_std=noise, **rest)
 
-    @property
-    def batch(self) -> int:
-        """The number of samples in an update."""
-        return self.dataset_size if self.batch_size is None else self.batch_size
-
-    @property
-    def batches(self) -> int:
-        """The number of batches in an epoch, where there are epochs; 1 for full batches."""
-        return self.dataset_size // self.batch
-
     @cached_property
     def scheme(self) -> Scheme:
         """How its batches are drawn; batches of all samples are full batches, however they are called."""
@@ -209,19 +231,6 @@ class NoisySGD:
     def period(self) -> int:
         """The number of steps in which a sample is met once; 1 where it may be met in every step."""
         return 1 if self.scheme.random else self.batches
-
-    @property
-    def constant(self) -> bool:
-        """Whether neither the step size nor the noise changes over time."""
-        return not isinstance(self.step_size, tuple) and not isinstance(self.noise_std, tuple)
-
-    def step_size_at(self, t: int) -> float:
-        """Eta of the update from iterate t to t + 1."""
-        return self.step_size[t] if isinstance(self.step_size, tuple) else self.step_size
-
-    def noise_std_at(self, t: int) -> float:
-        """Standard deviation of the noise in the update from iterate t to t + 1."""
-        return self.noise_std[t] if isinstance(self.noise_std, tuple) else self.noise_std
 
 
 def described_run(what: str, run: object) -> NoisySGD:

@@ -16,6 +16,7 @@ class Scheme:
         claim: key of the ledger's claim behind a bound; empty where that of the losses says all.
         random: whether every batch is drawn afresh.
         in_epochs: whether every sample is met once an epoch.
+        fixed_size: whether every batch has the same number of samples.
         adjacency: the relation of data sets that is accounted for.
     """
 
@@ -24,6 +25,7 @@ class Scheme:
     claim: str = ""
     random: bool = False
     in_epochs: bool = False
+    fixed_size: bool = True
     adjacency: str = "replace"
 
     @property
@@ -61,6 +63,7 @@ SCHEMES: Final = {
             "gradients is divided by {run.batch}; nothing is assumed of the sizes of the batches",
             "ours/poisson/step",
             random=True,
+            fixed_size=False,
             adjacency="add_remove",
         ),
     )

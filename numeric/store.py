@@ -10,8 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self, TextIO
+from typing import Any, Final, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -137,7 +136,7 @@ class Store:
 
 
 class Journal:
-    """An append-only file of checksummed JSON lines below a header; use it in a ``with`` block.
+    """An append-only file of checksummed JSON lines below a header; to be closed (`contextlib.closing`).
 
     A line that is cut off or damaged is passed over, so that its entry is computed again.
 
@@ -178,12 +177,8 @@ class Journal:
         self._file.write(json.dumps(value) + "\n")
         self._file.flush()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the file; nothing more can be kept."""
         self._file.close()
 
 

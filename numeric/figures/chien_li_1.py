@@ -60,12 +60,7 @@ def figure_1a(last: int = 1000, count: int = 90) -> Figure:
 
 
 def figure_1b(last: int = 1000, count: int = 90) -> Figure:
-    """Figure 1 (b): strongly convex losses, against the earlier bounds.
-
-    Args:
-        last: greatest number of iterations.
-        count: about how many points a curve has.
-    """
+    """Figure 1 (b): strongly convex losses, against the earlier bounds. Arguments as `figure_1a`."""
     steps, strong = spaced(last, count), _LOSSES["strongly_convex"]
     curves = (
         _curve("composition", "composition", steps, color="black", line=":"),

@@ -66,10 +66,7 @@ def figure_1(last: int = 300, count: int = 24, below: int = 6) -> Figure:
 
 
 def figure_5(last: int = 1000, count: int = 24, below: int = 6) -> Figure:
-    """The trivial bounds, Theorem 3.4 in both versions, and ours.
-
-    Arguments as `figure_1`.
-    """
+    """The trivial bounds, Theorem 3.4 in both versions, and ours. Arguments as `figure_1`."""
     steps, smooth = spaced(last, count), Smooth(1.0)
     runs = [liang_run(T, 16) for T in steps]
     naive = tuple(naive_bound(run, ORDER) for run in runs)

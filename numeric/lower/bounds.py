@@ -126,9 +126,7 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
     m = least_curvature(assumption)
     if m and not admits_curvature(assumption, m, run.diameter):
         return
-    whole = run.batch == run.dataset_size and run.adjacency == "replace"
-    fixed = run.sampling in ("full", "cyclic") or whole
-    if fixed:
+    if run.scheme.fixed:
         gap, variance = _fixed(run, m)
         losses = f"quadratics of curvature {m:g}" if m else "linear losses"
         text = "as update maps: a quadratic has no bounded gradient here" if m else "constant gradients"
@@ -154,7 +152,7 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
 def _moves(run: NoisySGD) -> Iterator[tuple[tuple[float, float], str]]:
     """By how much a step that meets the sample moves the two runs, beyond one that does not; lengths."""
     r = run.step_size_at(0) * run.clip_norm / run.batch * _JUST_BELOW
-    if run.sampling == "poisson":
+    if run.adjacency == "add_remove":
         yield (r, 0.0), "the sample at K, all others at 0"
         return
     yield (2 * r, 0.0), "+K against -K, all others at -K"
@@ -197,7 +195,7 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
     for t in range(run.steps):
         eta = exact(run.step_size_at(t))
         c = 1 - eta * exact(m)
-        differs = run.sampling == "full" or (run.steps - 1 - t) % batches == 0
+        differs = (run.steps - 1 - t) % batches == 0
         gap = c * gap + (2 * eta * exact(run.clip_norm) / run.batch if differs else 0)
         variance = c**2 * variance + exact(run.noise_std_at(t)) ** 2
     return gap, variance
@@ -210,14 +208,15 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: _Target) -> I
     eta, K, b = run.step_size_at(0), run.clip_norm * _JUST_BELOW, run.batch
     width, m = min(run.diameter, _widest(run) * run.noise_std_at(0)), least_curvature(assumption)
     tilt = K - m * run.diameter / 2
-    if tilt > 0 and admits_curvature(assumption, m, run.diameter) and not (m and run.sampling == "poisson"):
+    if tilt > 0 and admits_curvature(assumption, m, run.diameter) and (run.scheme.fixed_size or not m):
         words = f"clamped quadratics of curvature {m:g}" if m else "clamped linear losses"
         c, r = 1 - eta * m, eta * tilt / b
-        yield from _pair(run, target, width, words, Update(c, 0.0), (r, 0.0 if run.sampling == "poisson" else -r))
-        if run.sampling not in ("full", "cyclic", "poisson"):
+        yield from _pair(run, target, width, words, Update(c, 0.0), (r, 0.0 if run.adjacency == "add_remove" else -r))
+        if run.scheme.fixed_size and not run.scheme.fixed:
             others = Update(c, -eta * tilt)
             yield from _pair(run, target, width, f"{words}, all others pull one way", others, (2 * r, 0.0))
-    kappa = 0.0 if run.sampling == "poisson" or not admits_constant(assumption) else steepest_push(assumption, run)
+    constant = run.scheme.fixed_size and admits_constant(assumption)
+    kappa = steepest_push(assumption, run) if constant else 0.0
     if kappa > 0:
         plain = Update(1.0, 0.0, eta * K, K / kappa)
         r = eta * K / b
@@ -273,7 +272,7 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
     """
     eta, noise, h = run.step_size_at(0), run.noise_std_at(0), least_curvature(assumption)
     extra = 4 * run.steps * float(ndtr(-_OUTLIERS)) * 1.01
-    while run.sampling != "poisson" and eta * h <= 1 and admits_curvature(assumption, h, run.diameter):
+    while run.scheme.fixed_size and eta * h <= 1 and admits_curvature(assumption, h, run.diameter):
         c = 1 - eta * h
         halves = {
             words: abs(moves[0]) / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c) if c < 1 else inf

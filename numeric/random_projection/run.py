@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.numeric.run import NoisySGD, Schedule, count, positive
+from lastiterate.numeric.run import NoisySGD, Schedule, Steps, count, positive
 
 __all__ = ["RandomProjectionRun"]
 
@@ -26,7 +26,7 @@ _AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_si
 
 
 @dataclass(frozen=True)
-class RandomProjectionRun:
+class RandomProjectionRun(Steps):
     """SGD with automatic clipping and noise behind a random projection: D2P2-SGD, DP2-SGD and D2P-SGD.
 
     Attributes:
@@ -126,24 +126,6 @@ class RandomProjectionRun:
         with precision():
             noises = [lower(exact(self.step_size_at(t)) * exact(self.noise_std_at(t))) for t in range(self.steps)]
         return NoisySGD(clip_norm=1.0, noise_std=tuple(noises), **same)
-
-    @property
-    def batch(self) -> int:
-        """The number of samples in an update."""
-        return self.dataset_size if self.batch_size is None else self.batch_size
-
-    @property
-    def batches(self) -> int:
-        """The number of batches in an epoch, where there are epochs; 1 for full batches."""
-        return self.dataset_size // self.batch
-
-    def step_size_at(self, t: int) -> float:
-        """Step size of the update from iterate t to t + 1."""
-        return self.step_size[t] if isinstance(self.step_size, tuple) else self.step_size
-
-    def noise_std_at(self, t: int) -> float:
-        """Standard deviation of the noise in the update from iterate t to t + 1."""
-        return self.noise_std[t] if isinstance(self.noise_std, tuple) else self.noise_std
 
 
 def _decaying(noise_std: float, steps: int) -> tuple[float, ...]:

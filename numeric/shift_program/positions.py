@@ -181,7 +181,7 @@ def plain_optimum(run: NoisySGD, assumption: Assumption) -> tuple[int, Optimum]:
         position, cost = _every_update(run)
         unit = exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch
         found = Optimum(cost, GeometricPath(0, 0.0, upper(2 * unit), 1.0, run.steps), "composition")
-        if isfinite(run.diameter) and run.sampling != "poisson":
+        if isfinite(run.diameter) and run.scheme.fixed_size:
             last = run.steps - 1
             reach = assumption.expansion(run, last, differs=True).ball(exact(run.diameter))
             cost = (reach / exact(run.noise_std_at(last))) ** 2

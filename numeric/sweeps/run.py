@@ -1,7 +1,7 @@
 """Compute the rows of a sweep, in parallel, keeping each as soon as it is there."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import asdict
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -73,7 +73,7 @@ def sweep(
         return SweepTable(plan, _all(plan, None, _open(jobs, backend, scheduler), on_row))
     path = Path(out)
     checked_format(path)
-    with Journal(path.with_name(f"{path.name}.rows.jsonl"), _header(plan)) as journal:
+    with closing(Journal(path.with_name(f"{path.name}.rows.jsonl"), _header(plan))) as journal:
         table = SweepTable(plan, _all(plan, journal, _open(jobs, backend, scheduler), on_row))
     table.write(path)
     return table

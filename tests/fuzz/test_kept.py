@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def test_the_rows_of_a_sweep(times: int, tmp_path: Path) -> None:
     path = tmp_path / "out.csv.rows.jsonl"
     rows = {row: Result(0.1 * (row + 1), 0.5, "composition", "a/claim", "replace", "") for row in range(_PLAN.rows)}
     rows[3] = Result(None, None, "", "", "replace", "It is no run.")
-    with Journal(path, _header(_PLAN)) as journal:
+    with closing(Journal(path, _header(_PLAN))) as journal:
         for row, result in rows.items():
             journal.append({"row": row} | result._asdict())
     whole = path.read_bytes()
@@ -86,7 +87,7 @@ def test_the_rows_of_a_sweep(times: int, tmp_path: Path) -> None:
     def check(data: bytes) -> None:
         path.write_bytes(data)
         try:
-            with Journal(path, _header(_PLAN)) as journal:
+            with closing(Journal(path, _header(_PLAN))) as journal:
                 found = _rows(journal)
                 for row in rows.keys() - found.keys():
                     journal.append({"row": row} | rows[row]._asdict())
@@ -95,7 +96,7 @@ def test_the_rows_of_a_sweep(times: int, tmp_path: Path) -> None:
             assert path.read_bytes() == data
             return
         assert all(rows[row] == result for row, result in found.items())
-        with Journal(path, _header(_PLAN)) as again:
+        with closing(Journal(path, _header(_PLAN))) as again:
             assert _rows(again) == rows
 
     campaign(150 * times, damaged(whole), check)
