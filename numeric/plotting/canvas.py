@@ -76,7 +76,7 @@ def _fill(axes: "Axes", panel: Panel) -> None:
 
     first, last = min(curve.x[0] for curve in panel.curves), max(curve.x[-1] for curve in panel.curves)
     axes.set_xscale("log" if panel.logarithmic else "linear")
-    axes.set_xlim(*(_padded(first, last, panel) if any(curve.marker for curve in panel.curves) else (first, last)))
+    axes.margins(x=_PAD if any(curve.marker for curve in panel.curves) else 0.0)  # markers at the ends are whole
     axes.set_yscale("log" if panel.bottom > 0 else "linear")
     axes.set_ylim(panel.bottom, panel.top)
     for axis, wide in ((axes.xaxis, (first, last)), (axes.yaxis, (panel.bottom, panel.top))):
@@ -97,26 +97,14 @@ def _fill(axes: "Axes", panel: Panel) -> None:
         axes.plot(curve.x, curve.y, clip_on=not curve.marker, **_look(curve))
 
 
-def _padded(first: float, last: float, panel: Panel) -> tuple[float, float]:
-    """The ends of the horizontal axis, a little further out, so that markers there are whole."""
-    if panel.logarithmic:
-        wider = (last / first) ** _PAD
-        return first / wider, last * wider
-    return first - _PAD * (last - first), last + _PAD * (last - first)
-
-
 def _plain(axis: Any, first: float, last: float) -> None:
     """Plain numbers instead of powers of ten, at 1, 2 and 5 where the axis is short."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     if last < _PLAIN * first:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _position: _number(value)))
+    axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     axis.set_minor_formatter(NullFormatter())
-
-
-def _number(value: float) -> str:
-    return f"{value:,.10g}"
 
 
 def _look(curve: Curve, color: str = "") -> dict[str, Any]:

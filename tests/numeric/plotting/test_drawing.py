@@ -177,7 +177,7 @@ def test_markers_at_the_ends_are_whole_and_have_bars_where_no_line_is_drawn(loga
     band = replace(dots, name="band", label="band", marker="", line="-")
     pictures = [draw(Figure("title", "note", (Panel((one,), 2.5, logarithmic=logarithmic),))) for one in (dots, band)]
     (left, right), whole = pictures[0].axes[0].get_xlim(), pictures[1].axes[0].get_xlim()
-    assert whole == (1, 100)
+    assert whole == pytest.approx((1, 100))
     if logarithmic:
         assert (left, right) == pytest.approx((1 / 100**0.025, 100 * 100**0.025))
     else:
