@@ -92,9 +92,7 @@ CLAIMS = (
         "altschuler_talwar/section_1/remark_1_4_range",
         "The range of delta, exp(-b sigma_DP/n), does not change when the losses are rescaled",
         at("Remark 1.4"),
-        Identity(b * sigma_dp / K, b * (u * sigma_dp) / (u * K), "losses times u, with b sigma/K").mutant(
-            "b sigma/K^2", left=b * sigma_dp / K**2, right=b * (u * sigma_dp) / (u * K) ** 2
-        ),
+        Identity(b * sigma_dp / K, b * (u * sigma_dp) / (u * K), "losses times u, with b sigma/K"),
         Units(b * sigma_dp / K, _one, name="a number"),
         misprint=Units(b * sigma_dp / n, _one, name="as printed"),
         remark="""delta may be as small as exp(-b sigma/n), it is said. Losses times u with eta/u give the same run,

@@ -27,11 +27,6 @@ def _shifts(part: Expr) -> Identity:
     return Identity((j - 1) * z / w + (w - r) * (z / w + s) + _last * (z / w + part), z + w * s, "z_T = 0")
 
 
-def _squares(drift: Expr) -> Expr:
-    """The sum of squared shifts; ``drift`` is z."""
-    return (j - 1) * (drift / w) ** 2 + (w - r) * (drift / w + s) ** 2 + _last * (drift / w + s * r / _last) ** 2
-
-
 def _contraction(bound: Expr) -> Inequality:
     return Inequality(P - 2 * eta * Q + eta**2 * R, "<=", P, (R <= L * Q, eta * bound <= 2), "a gradient step")
 
@@ -122,7 +117,7 @@ CLAIMS = (
             + _last * 2 * ((z / w) ** 2 + (s * r / _last) ** 2),
             2 * z**2 / w + 2 * s**2 * (w - r) + 2 * (s * r) ** 2 / _last,
             "collected",
-        ).mutant("half", left=_squares(Integer(0) * z), right=s**2 * (w - r) + (s * r) ** 2 / (2 * _last)),
+        ),
         Asymptotic(2 * s**2 * (w - r) + 2 * (s * r) ** 2 / _last, s**2 * (w + r**2), Integer(2), name="rest"),
         assumptions=(*_cycle, r <= w),
     ),

@@ -162,9 +162,7 @@ CLAIMS = (
         "altschuler_talwar/proof_3_1/independence_repaired",
         "U_t = W_t - gradients + Y_t is one: U_(t+1) = psi(projected U_t + Z_t) + Y_(t+1), Y_(t+1) new",
         at("Step 2"),
-        Identity(c**2 * (c**2 * y + v) + v, c**4 * y + c**2 * v + v, "variance of U_(t+1), either way").mutant(
-            "variance of V", right=c**2 * y + 2 * v
-        ),
+        Identity(c**2 * (c**2 * y + v) + v, c**4 * y + c**2 * v + v, "variance of U_(t+1), either way"),
         Inequality(D**2 / (w + 1), "<", D**2 / w, name="steps tau..T-1, one more than in (3.6)").mutant(
             "one step less", left=D**2 / (w - 1), given=(w > 1,)
         ),

@@ -187,9 +187,7 @@ CLAIMS = (
         "chien_li/appendix_a_15/large_n_limit",
         "c > 1: every window costs more than (c^2 - 1) D^2, whatever n; composition at fixed T vanishes",
         at("A.15", "Behavior as dataset size n grows"),
-        Identity(_final, (c**2 - 1) * D**2 + 2 * (c + 1) * s * D, "the best window").mutant(
-            "limit c^2 D^2", left=_final.subs(s, 0), right=c**2 * D**2
-        ),
+        Identity(_final, (c**2 - 1) * D**2 + 2 * (c + 1) * s * D, "the best window"),
         Inequality(
             (c**2 - 1) * D**2,
             "<",

@@ -47,9 +47,7 @@ CLAIMS = (
         "chien_li/lemma_3_5/contraction_part",
         "n - 1 common samples and one that differs expand a distance x to c x + 2 eta K / n",
         at("Lemma 3.5", "(82)-(90)"),
-        Identity((n - 1) / n * c * x + (c * x + _cap) / n, c * x + _s, "(85) and (89) add to (90)").mutant(
-            "the sample that differs not averaged", left=(n - 1) / n * c * x + c * x + _cap / n
-        ),
+        Identity((n - 1) / n * c * x + (c * x + _cap) / n, c * x + _s, "(85) and (89) add to (90)"),
         Inequality(
             Abs(xi - zeta - eta * (gamma - kappa)),
             "<= and attained",

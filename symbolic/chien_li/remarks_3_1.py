@@ -240,7 +240,7 @@ CLAIMS = (
         at("Figure 1", "caption"),
         attacked("last_step_clipped", CLIPPED_RUNS, "noise counted twice", "alpha / 2 for alpha", name="clipped"),
         UpperBound("last_step_smooth", SMOOTH_RUNS, name="smooth"),
-        Identity(direct_cost(c, s, D, 1), (c * D + s) ** 2, "the window of one step").mutant("D^2", right=D**2),
+        Identity(direct_cost(c, s, D, 1), (c * D + s) ** 2, "the window of one step"),
         statement=private(
             alpha * (D + eta * (n - 1) / n * Min(L * D, 2 * K) + sensitivity()) ** 2 / (2 * sigma**2),
             *FULL_BATCHES,

@@ -80,9 +80,7 @@ CLAIMS = (
         "chien_li/definition_2_1/gaussians",
         "Gaussians of one variance, means d apart, have divergence alpha d^2 / (2 sigma^2)",
         at("Definition 2.1", "(40)(c)"),
-        _square(alpha * d**2 / (2 * sigma**2)).mutant(
-            "alpha - 1 for alpha", _square((alpha - 1) * d**2 / (2 * sigma**2))
-        ),
+        _square(alpha * d**2 / (2 * sigma**2)),
         Identity(renyi((d, sigma**2), (Integer(0), sigma**2), alpha), alpha * d**2 / (2 * sigma**2), "closed form"),
         assumptions=(alpha > 1,),
     ),

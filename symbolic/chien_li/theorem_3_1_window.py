@@ -119,7 +119,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/window/last_shift",
         "The last shift of the best window is s (c + 1), so it is feasible for every c > 1",
         at("Section 3.1", "below (12)"),
-        Identity((_level * u).subs(u, _best), s * (c + 1), "last shift").mutant("last shift 2 s", right=2 * s),
+        Identity((_level * u).subs(u, _best), s * (c + 1), "last shift"),
         Identity(
             feasibility(c, s, D, w).subs(D, s * (c**w - 1) / (c - 1)),
             s * (c**w - 1) * (c + c ** (1 - w)),

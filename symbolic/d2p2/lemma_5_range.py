@@ -86,9 +86,7 @@ CLAIMS = (
         "For epsilon <= 2 log(1/delta) the orders of (13) exist with C_2^2 = 56",
         at("A.3", "(13)"),
         Inequality(_needed, "<= and attained", Integer(56), (u <= 2 * v,), "C_2^2 = 56"),
-        Identity(14 * (1 + 2 * v / u) * u / v, _needed, "the two ends of the range").mutant(
-            "alpha for alpha - 1", left=14 * (2 * v / u) * u / v
-        ),
+        Identity(14 * (1 + 2 * v / u) * u / v, _needed, "the two ends of the range"),
         repairs="d2p2/theorem_1/solvable",
     ),
     Ours(

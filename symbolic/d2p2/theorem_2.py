@@ -80,9 +80,7 @@ CLAIMS = (
         "d2p2/theorem_2/noise_term",
         "Divided by 2 eta sigma_A^2 sqrt(p) the noise of one step is eta d sqrt(p) nu^2 / 2",
         at("A.4", "(20)"),
-        Identity(_noise_term(_noise_true), eta * dim * _root * nu**2 / 2, "in place of p^1.5").mutant(
-            "p^1.5", right=eta * ell * _root * nu**2 / 2
-        ),
+        Identity(_noise_term(_noise_true), eta * dim * _root * nu**2 / 2, "in place of p^1.5"),
         repairs="d2p2/theorem_2",
     ),
     Step(
@@ -99,9 +97,7 @@ CLAIMS = (
         "d2p2/theorem_2/noise_moment_rightly",
         "E|A e|^2 = d p sigma_A^2 nu^2: d rows, each a sum of p products of variance sigma_A^2 nu^2",
         at("A.4", "below (16)"),
-        Identity(dim * (ell * (sigma_A**2 * nu**2)), _noise_true, "rows").mutant(
-            "p rows", left=ell * (ell * (sigma_A**2 * nu**2))
-        ),
+        Identity(dim * (ell * (sigma_A**2 * nu**2)), _noise_true, "rows"),
         Identity(ell * nu**2 * (dim * sigma_A**2), _noise_true, "trace of E A^T A"),
         Simulated("projected_noise", "==", _noise_true, _eight, Integer(3), "d = 8, p = 3"),
         repairs="d2p2/theorem_2/noise_moment",

@@ -102,7 +102,7 @@ CLAIMS = (
             eta * ell * _root * (1 + stab) / (2 * T) * Sum(nu**2, (j, 1, T)),
             eta * ell * _root * (1 + stab) * nu**2 / 2,
             "K terms",
-        ).mutant("over K", left=eta / (2 * T) * Sum(nu**2, (j, 1, T)), right=eta * nu**2 / (2 * T)),
+        ),
         Identity((T**2 / j).subs(j, T), T, "K^2/k at k = K is DPSGD's K"),
     ),
     Step(

@@ -57,7 +57,7 @@ CLAIMS = (
             2 * sigma_sgd * rho / (7 * sigma_sgd * rho**3 - sigma_sgd * rho) * 2 * rho**2,
             4 / (7 - rho**-2),
             "fourth to fifth line, L = 1/2",
-        ).mutant("rho^2 lost", left=2 * rho / (7 * rho**3 - rho) * 2),
+        ),
         Inequality(_q(-7, 4) + 4 / (7 - rho**-2), "<= and attained", _q(-13, 12), name="last line"),
         assumptions=(rho >= 1,),
     ),

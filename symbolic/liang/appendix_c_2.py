@@ -66,7 +66,7 @@ CLAIMS = (
         "(85): T = epsilon n/(eta K sqrt(dim L chi)) makes the terms of (84) equal in pairs",
         at("C.2", "(85)"),
         Identity(1 / (eta * K * _steps) ** 2, _X, "first"),
-        Identity(1 / (eta * _steps), K * u / v, "second").mutant("T squared", left=1 / (eta * _steps**2)),
+        Identity(1 / (eta * _steps), K * u / v, "second"),
         Identity(u**4 * (eta * K * _steps) ** 2 / v**4, _X, "fifth"),
         Identity(u**2 * eta * _steps * K**2 / v**2, K * u / v, "sixth"),
     ),
@@ -99,9 +99,7 @@ CLAIMS = (
             "a tenth", left=sigma_sgd**2 / b, right=sigma_sgd**2 / 10
         ),
         Inequality(1 / (9 * L), "<", r * b / L, (9 * r * b > 1,), "no r serves every b"),
-        Identity(_steps.subs(eta, 1 / (9 * L)), 9 * b * _steps.subs(eta, b / L), "steps").mutant(
-            "as many steps", right=_steps.subs(eta, b / L)
-        ),
+        Identity(_steps.subs(eta, 1 / (9 * L)), 9 * b * _steps.subs(eta, b / L), "steps"),
         assumptions=(L > 0,),
         repairs="liang/appendix_c_2/step_size",
     ),

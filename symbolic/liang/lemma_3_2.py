@@ -85,9 +85,7 @@ CLAIMS = (
         "liang/lemma_3_2/forward",
         "(39): with the larger data set second the step costs q times one Gaussian step",
         at("Lemma B.1", "(39)"),
-        Identity((1 - _q) * x + _q * (_price + x), x + _claimed, "(39)")
-        .mutant("n^2 for n b", right=x + _claimed * b / n)
-        .mutant("weight not applied", right=x + _price),
+        Identity((1 - _q) * x + _q * (_price + x), x + _claimed, "(39)"),
         Inequality((1 - _q) * x + _q * y, "<=", x + _claimed, (y <= x + _price, b <= n), "(37) and (38)"),
         assumptions=(beta > 0, alpha > 1),
         repairs="liang/lemma_3_2",

@@ -198,9 +198,7 @@ CLAIMS = (
         Units(_earlier, K**2, SMOOTH, "a variance of gradients").mutant(
             "eta lost", left=alpha / epsilon * ((1 + eta * L) ** 2 * D**2 + K**2 / (n * b))
         ),
-        Identity(_earlier, alpha * K**2 / (epsilon * n * b) * (1 + _late), "1 + T-bar times the rate").mutant(
-            "without 1", right=alpha * K**2 / (epsilon * n * b) * _late
-        ),
+        Identity(_earlier, alpha * K**2 / (epsilon * n * b) * (1 + _late), "1 + T-bar times the rate"),
         Inequality(Min(T, _late), "<", 1 + _late, name="above the later noise, always"),
         assumptions=_positive,
     ),

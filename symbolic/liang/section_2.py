@@ -88,9 +88,7 @@ CLAIMS = (
         "liang/definition_2_5",
         "(4) at z = 0 is the divergence, and it falls to 0 at z = |x|: Gaussians of equal variance",
         at("Definition 2.5", "(4)"),
-        Identity(
-            alpha * (x - z) ** 2 / (2 * v) - alpha * x**2 / (2 * v), alpha * z * (z - 2 * x) / (2 * v), "gain"
-        ).mutant("gain z^2", right=-alpha * z**2 / (2 * v)),
+        Identity(alpha * (x - z) ** 2 / (2 * v) - alpha * x**2 / (2 * v), alpha * z * (z - 2 * x) / (2 * v), "gain"),
         Inequality((x - z) ** 2, "<= and attained", x**2, (z <= x,), "a shift never costs", (Eq(z, 0),)),
     ),
 )

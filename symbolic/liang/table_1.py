@@ -56,9 +56,7 @@ CLAIMS = (
         "liang/table_1/ours",
         "The last two rows are (11) and (12)",
         at("Table 1", "Ours"),
-        Identity(_unbounded, alpha * K**2 * T / (n * b * sigma_dp**2), "(11)").mutant(
-            "n^2", right=alpha * K**2 * T / (n**2 * sigma_dp**2)
-        ),
+        Identity(_unbounded, alpha * K**2 * T / (n * b * sigma_dp**2), "(11)"),
         Identity(
             _price / (n * b) * (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2),
             alpha * (1 + eta * L) ** 2 * D**2 / (eta**2 * sigma_dp**2),

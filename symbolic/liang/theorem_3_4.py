@@ -154,9 +154,7 @@ CLAIMS = (
         "(53), (54): min over beta of A/beta + B/(1 - beta) is (sqrt A + sqrt B)^2 at sqrt A/(sqrt A + sqrt B)",
         at("Theorem B.3", "(53), (54)"),
         Identity(diff(_g(beta), beta).subs(beta, _best), Integer(0), "stationary"),
-        Identity(_g(_best), (u + v) ** 2, "value")
-        .mutant("u^2/(u^2 + v^2)", left=_g(u**2 / (u**2 + v**2)))
-        .mutant("cross term once", right=u**2 + u * v + v**2),
+        Identity(_g(_best), (u + v) ** 2, "value").mutant("u^2/(u^2 + v^2)", left=_g(u**2 / (u**2 + v**2))),
         Inequality((u + v) ** 2, "<= and attained", _g(beta), _share, "the minimum").mutant(
             "even share is best", left=2 * (u**2 + v**2), sign="<="
         ),
@@ -181,9 +179,7 @@ CLAIMS = (
         "liang/theorem_3_4/strengthened_kept",
         "With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), forward order",
         at("Theorem B.3", "(48)"),
-        Identity(_B / (4 * _A * b / n), _length * n / b / 16, "B over 8 alpha K^2/(n^2 sigma_DP^2)").mutant(
-            "n b for n^2", right=_length / 16
-        ),
+        Identity(_B / (4 * _A * b / n), _length * n / b / 16, "B over 8 alpha K^2/(n^2 sigma_DP^2)"),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 16 * y**2), name="at most twice").mutant(
             "without 1", right=100 * Min(T, y**2)
         ),

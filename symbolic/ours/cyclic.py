@@ -92,9 +92,7 @@ CLAIMS = (
         proof("cyclic", "The strongly convex value"),
         _drift(p / c * (1 - p**w) / (1 - p)),
         Recursion(w, _zero, PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="width"),
-        Identity(_budget**2 / _noise, _value, "squared drift over width").mutant(
-            "width with c for c^2", left=_budget**2 * (1 - c) / (1 - q)
-        ),
+        Identity(_budget**2 / _noise, _value, "squared drift over width"),
         assumptions=(c > 0, c < 1, p > 0, p < 1, q > 0, q < 1),
     ),
     Ours(

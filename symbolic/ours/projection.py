@@ -59,9 +59,7 @@ CLAIMS = (
         "ours/projection/batches",
         "A batch that holds the sample with chance q: 1 - q + q M, or the binomial mean of M(j (j - 1))",
         proof("random_projection", "The price"),
-        Identity((j * x) ** 2 / 2 - j * x**2 / 2, j * (j - 1) * x**2 / 2, "the Gaussian mean of the j-th power").mutant(
-            "j^2", right=j**2 * x**2 / 2
-        ),
+        Identity((j * x) ** 2 / 2 - j * x**2 / 2, j * (j - 1) * x**2 / 2, "the Gaussian mean of the j-th power"),
         _revealed(q).mutant("amplified to q^2", _revealed(q**2)),
         _revealed(q, _cube).mutant("amplified to q^2, order 3", _revealed(q**2, _cube)),
         Inequality(1 - 6 * u, "<=", (1 - 2 * u) ** 3, given=(6 * u <= 1,), name="M(6) >= M(2)^3").mutant(

@@ -137,7 +137,7 @@ CLAIMS = (
         "ours/sampled/shares",
         "Shares: what one costs the shifts of a straight window, and the shift at a given pressure",
         proof("without_replacement", "Windows"),
-        _saved(alpha * u / (2 * _width**2)).mutant("1/X for 1/X^2", _saved(alpha * u / (2 * _width))),
+        _saved(alpha * u / (2 * _width**2)),
         Inequality(
             u / ((p + q) / 2),
             "<= and attained",

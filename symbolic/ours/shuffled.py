@@ -94,7 +94,7 @@ CLAIMS = (
             "the mean at most that of the mixtures", left=x**2 / u + y**2 / v, right=(x + y) ** 2 / (u + v)
         ),
         _perspective(3),
-        _curvature(alpha * (alpha - 1)).mutant("curvature alpha^2", _curvature(alpha**2)),
+        _curvature(alpha * (alpha - 1)),
         Inequality(x, "<", x + alpha * (alpha - 1), name="x^alpha is convex at every order above 1"),
         assumptions=(alpha > 1,),
     ),
@@ -124,9 +124,7 @@ CLAIMS = (
         "ours/shuffled/blind",
         "Shifts blind to the order: an encounter spends s + a, which adds s^2 + 2 s a and leaves the state",
         proof("shuffled", "Shifts that do not look at the order"),
-        Identity(_spent / sigma**2, (a**2 + (s**2 + 2 * s * a)) / sigma**2, "cost").mutant(
-            "cross term forgotten", left=_spent, right=a**2 + s**2
-        ),
+        Identity(_spent / sigma**2, (a**2 + (s**2 + 2 * s * a)) / sigma**2, "cost"),
         Identity(kappa + s - (s + a), kappa - a, "the state, kappa the image of the free step"),
         Inequality(
             z + eta * (b - 1) / b * Min(L * x, 2 * K) + s,
