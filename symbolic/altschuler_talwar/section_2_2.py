@@ -13,8 +13,7 @@ Derivation   2.2: P, Q, R are inner products of two points and of their gradient
              composition takes the largest inner sum out (A.1).
              2.10: The mixture is at least 1 - q times the base, so S <= log(1/(1 - q)) at every order; the other
              direction grows like alpha/(2 s^2). Scaling by r <= 1 and adding the missing noise is post-processing.
-Source       Altschuler & Talwar 2022, sections 2.1, 2.2 and appendix A.1.
-             Altschuler & Talwar 2022, section 2.3 and appendix A.2.
+Source       Altschuler & Talwar 2022, sections 2.1, 2.2 and appendix A.1; section 2.3 and appendix A.2.
 Remark       Under replacement the two laws of one update are both mixtures; with a zero gradient among the losses
              they are the base and the mixture, in either order.
 """

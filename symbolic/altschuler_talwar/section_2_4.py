@@ -14,8 +14,7 @@ Derivation   2.12: Cited from Mironov, Talwar & Zhang 2019, Theorem 11. Certifie
              2.4: Two points x apart have shifted divergence 0 within x and infinity below; the triangle inequality is
              (A.1); z_t is a recursion; by Cauchy and Schwarz equal shifts are best, and two Gaussian walks attain the
              value.
-Source       Altschuler & Talwar 2022, Lemma 2.12.
-             Altschuler & Talwar 2022, section 2.4, Proposition 3.2 and appendix A.3.
+Source       Altschuler & Talwar 2022, Lemma 2.12; section 2.4, Proposition 3.2 and appendix A.3.
 Remark       The conditions on alpha are for the larger direction: it leaves the bound at large orders. S as
              Definition 2.10 has it stays below log(1/(1 - q)) and has no need of them.
 """

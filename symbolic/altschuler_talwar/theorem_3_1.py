@@ -14,8 +14,7 @@ Derivation   Composition of T steps, or w steps of that price with shifts D/w at
              the constant; the smaller direction is not used.
              Steps 1, 2: Put in the definitions. For the law of V take equal quadratics without Z: W_(t+1) = c W_t + Y_t
              and V_(t+1) = phi_t(V_t) + Y_(t+1) with phi_t(V_t) = c V_t + (1 - c) Y_t, where V_t = W_t + Y_t holds Y_t.
-Source       Altschuler & Talwar 2022, Theorem 3.1, step 4 and footnote 8.
-             Altschuler & Talwar 2022, section 3.2, steps 1 and 2.
+Source       Altschuler & Talwar 2022, Theorem 3.1, step 4 and footnote 8; section 3.2, steps 1 and 2.
 Remark       The printed proof rests on (3.7), which fails; the theorem does not: see proof_3_1/swap.
 """
 

@@ -9,8 +9,7 @@ Derivation   A.14: Same sign: X - Y <= (X^3 - Y^3)^(1/3). Opposite signs: u^(1/3
              means of two numbers.
              A.15: For c = 1 the best window costs at most 4 s D + s^2 / w. For c > 1 every window costs at least
              (c + 1) D (2 s + (c - 1) D), which tends to (c^2 - 1) D^2.
-Source       Chien & Li 2025, A.14, (128)-(133), and line 31.
-             Chien & Li 2025, A.15, lines 808-810.
+Source       Chien & Li 2025, A.14, (128)-(133), and line 31; A.15, lines 808-810.
 Remark       A.14: The printed f is odd, so its derivative is even, and the best constant is 1. Case 3 is about
              f(x) = (3/4) |x|^(4/3), whose derivative sign(x) |x|^(1/3) is odd, with best constant 2^(2/3). The
              claim holds for both.

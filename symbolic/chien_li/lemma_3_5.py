@@ -8,8 +8,7 @@ Assumptions  per-sample updates c-Lipschitz; gradients clipped at K; same noise 
 Derivation   n - 1 samples move both runs by the same map, one by two maps that differ by 2 eta K, (81)-(90);
              or no map at all: two clipped means differ by 2 K.
              (3): By induction on t, branch by branch.
-Source       Chien & Li 2025, Lemma 3.5, (7), A.7.
-             Chien & Li 2025, Theorem 3.1, (3), against Lemma 3.5, (7).
+Source       Chien & Li 2025, Lemma 3.5, (7), A.7; Theorem 3.1, (3), against Lemma 3.5, (7).
 Remark       Theorem 3.1 uses the closed form (3) instead. Sharper than the recursion: the sample
              that differs is paid with 2 eta K / n alone, so its share of the expansion need not be paid again
              (`sharper`).

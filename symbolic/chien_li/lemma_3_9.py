@@ -8,8 +8,7 @@ Assumptions  3.9: L >= 0, 0 < lambda <= 1, z >= 0.
 Derivation   3.9: g' = 1 + L lambda x^(lambda - 1) > 0, g(0) = 0, g -> infinity. With u = sqrt(x), u^2 + L u = z.
              3.10: Each update moves two points at most g(z; eta L) apart under one map, and the two maps differ by
              2 eta K / n; or two clipped means differ by 2 K.
-Source       Chien & Li 2025, Lemma 3.9, A.9, (103)-(104).
-             Chien & Li 2025, Lemma 3.10, (17), A.10.
+Source       Chien & Li 2025, Lemma 3.9, A.9, (103)-(104); Lemma 3.10, (17), A.10.
 Remark       3.9: A.9 prints the derivative without its factor lambda; the sign is the same. Closed forms exist for
              lambda = 1, 1/3, 2/3, 1/4, 3/4 too (`symbolic.holder`): triple-angle formulas and two quadratics.
              g is concave, so h is convex, h(z) <= z, and h(x) + h(y) <= h(x + y).

@@ -9,8 +9,7 @@ Assumptions  as Theorem 3.1; windows of three steps are written out, positions j
 Derivation   (8) splits N(0, sigma^2) into shares beta and 1 - beta; (10) composes; (11) unrolls
              z -> (z + a) / c backwards; (12) is Cauchy-Schwarz with weights 1 - beta_j.
              Conditioning: Z'_1 has the mean psi'(W'_1) - psi(W'_1), so its value says something of W'_1: Bayes' rule.
-Source       Chien & Li 2025, section 3.1 and A.4.
-             Chien & Li 2025, section 3.1, below (8) and (10).
+Source       Chien & Li 2025, section 3.1 and A.4; below (8) and (10) for the conditioning.
 Remark       One step does not follow: conditioning on Z = Z', see `conditioning`. The theorem survives by
              another proof (`theorem_3_1_direct`), which splits no noise.
 """

@@ -8,8 +8,7 @@ Derivation   By the closed forms of `theorem_3_1_window` and the bounds as print
              (B.1) and (B.3), batches full.
              Output: The noise comes after a gradient step, so it hides e(D) and not D: a run of one step, drifts of
              +-1/2 on a domain of diameter 1/100, ends at its upper end with chances that are far apart.
-Source       Chien & Li 2025, sections 1 and 3.1, figure 1, Remark 3.6.
-             Chien & Li 2025, figure 1, section 3.1, A.15.
+Source       Chien & Li 2025, sections 1 and 3.1, figure 1, Remark 3.6, A.15.
 Remark       m-strongly convex and K-Lipschitz together force D <= 2 K / m (`domain`): Table 1's note that strong
              convexity lets the bounded domain go speaks of no loss at all in Theorem 3.1's third case.
 """

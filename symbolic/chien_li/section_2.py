@@ -24,8 +24,7 @@ Source       Chien & Li 2025, Definition 2.1 and (40)(c), citing Mironov 2017.
              Chien & Li 2025, Lemma 2.3. Every map of finite sets is a chain of such mergers.
              Chien & Li 2025, Lemma 2.4. The supremum is over the outcomes of the first step; both laws
              of the second step are conditioned on the same outcome.
-             Chien & Li 2025, Definition 2.5 and the remark below it.
-             Chien & Li 2025, Definitions 2.6 and 2.7.
+             Chien & Li 2025, Definition 2.5 and the remark below it; Definitions 2.6 and 2.7.
 Remark       2.1: The value is the same with the laws exchanged. With unequal variances it is not (`unequal`),
              and it is infinite once alpha v_2 + (1 - alpha) v_1 <= 0.
              2.4: For independent Gaussian steps it is an equality, and the costs a_t^2 / sigma_t^2 add.

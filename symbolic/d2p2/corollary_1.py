@@ -7,8 +7,7 @@ Assumptions  nu does not depend on K; Theorem 1 asks for nu^2 proportional to K^
              A.5: B = 1; chi = ln(1/delta); theta stands for ln K.
 Derivation   The noise term is eta ln K nu^2 / K: ln K / K^1.5 for fixed nu, sqrt(K) ln K for nu^2 = K^2.
              A.5: Substitution into (23).
-Source       D2P2-SGD, Corollary 1 and Table 1.
-             D2P2-SGD, A.5, (23)-(24).
+Source       D2P2-SGD, Corollary 1 and Table 1; A.5, (23)-(24).
 Remark       C_2 falls with K here, while Theorem 1 needs one constant: nu^2 then grows like K, not like K^2.
 """
 

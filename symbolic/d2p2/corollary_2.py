@@ -7,8 +7,7 @@ Assumptions  as Theorem 3; noise nu fixed.
              A.8: B = 1 but in the clipping bias; chi = ln(1/delta); theta stands for ln K.
 Derivation   Term by term from (3) at eta = 1/sqrt(K).
              A.8: Substitution into (35).
-Source       D2P2-SGD, Corollary 2 and section 3.2 below it.
-             D2P2-SGD, A.8, (35)-(36); A.9.2.
+Source       D2P2-SGD, Corollary 2 and section 3.2 below it; A.8, (35)-(36); A.9.2.
 """
 
 from sympy import Expr, Integer, Rational, sqrt

@@ -8,7 +8,6 @@ Derivation   G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|: g <= sqrt(2 L
              display is compared after dividing by eta.
              2.2: As appendix_c_1; a sample is clipped only where it is farther than K/2 from the mean.
 Source       Liang et al., C.1, (58)-(79).
-             Liang et al., C.1, (71)-(79).
 Remark       The paper's C is K, its mu is m. In units where L = 1/2, sqrt(2 L) = 1 and sqrt(2/m) = 2 rho^2:
              used where said, without loss of generality.
              2.2: The paper's C is K, its mu is m; units where L = 1/2 are used where said.

@@ -5,8 +5,7 @@ Statement    (58), (60), (64)-(66), (69)-(71), (74)-(79).
 Assumptions  as appendix_c_1; r is a loss where it is named so.
 Derivation   Expand, sum over t = 0, ..., T, divide by T + 1.
              End: Sum over t = 0, ..., T, divide by T + 1; two paths and two times for the last step.
-Source       Liang et al., C.1; earlier version (50)-(70).
-             Liang et al., C.1, (74)-(79); earlier version (65)-(70).
+Source       Liang et al., C.1; earlier version (50)-(70); C.1, (74)-(79); earlier version (65)-(70).
 Remark       G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|; the paper's C is K, its mu is m.
              End: The paper's C is K, its mu is m.
 """

@@ -7,8 +7,7 @@ Assumptions  eta <= 1/(9 L) from Lemma 3.7; the strengthened privacy bound (42).
              Ranges: eta <= 1/(9 L); sigma_DP > 8 C/(b sqrt(beta)) with sigma_DP^2 of the order chi C^2 T/(epsilon n)^2.
 Derivation   Choose T, then K and eta, and put them in.
              Ranges: X = dim L chi/(epsilon n)^2; put the choices in and look at what the conditions then say.
-Source       Liang et al., C.2, (83)-(93).
-             Liang et al., C.2, (82)-(93).
+Source       Liang et al., C.2, (82)-(93).
 Remark       chi = log(1/delta). x = sqrt(dim L chi), y = epsilon n, so that X = x^2/y^2.
              Ranges: u^3 = sigma_SGD and v^3 = X where roots of them are needed; r is the constant of a Theta().
 """

@@ -6,8 +6,7 @@ Assumptions  a bounded domain, no smoothness.
              L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.1, eta = 0.2.
 Derivation   Two iterates are at most 2 D apart before the last step; the noise of the step is eta sigma_DP.
              Values; with eta^2 restored, compare the roots term by term.
-Source       Liang et al., E.1.
-             Liang et al., E.1, Figure 5; for the naive bound itself liang/appendix_e_1.
+Source       Liang et al., E.1 and Figure 5.
 Remark       The paper's C is K. Lengths are put over a noise that is a gradient: a units check shows the lost eta.
              The naive bound takes D for the radius (two points are 2 D apart), (54) takes it for the diameter.
 """

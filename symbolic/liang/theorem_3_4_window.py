@@ -14,8 +14,7 @@ Derivation   Earlier: As the later version, up to (54). At alpha = 2, n = 100, b
              O(): Compare the two minima.
              Windows: With its own share each step costs (s + x_j)^2, s^2 = A, and sum c^-j x_j = Delta: the program of
              direct shifts, (s V + Delta)^2/W while every x_j >= 0. At c = 1: (s w + Delta)^2/w.
-Source       Liang et al., earlier version, Theorem 3.4, (14).
-             Liang et al., Theorem 3.4; earlier version (12), (14).
+Source       Liang et al., earlier version, Theorem 3.4, (14); Theorem 3.4; earlier version (12), (14).
              Liang et al., Remark 3.5 and D.1; ours for the window.
 """
 
