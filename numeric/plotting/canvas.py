@@ -132,9 +132,14 @@ def _legend(canvas: "Canvas", figure: Figure) -> None:
 
 
 def _entries(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Text and look of each line of the legend; headings have no look."""
+    """Text and look of each line of the legend; headings have no look. What is above its axes is told by a number."""
+    named = {
+        curve: f"{curve.label}: {curve.y[-1]:.3g} ↑" if min(curve.y) > panel.top else curve.label
+        for panel in figure.panels
+        for curve in panel.curves
+    }
     for status in Status:
-        seen = {curve.label: curve for curve in reversed(figure.curves) if curve.status is status}
+        seen = {named[curve]: curve for curve in reversed(figure.curves) if curve.status is status}
         if seen:
             yield status, {}
         for label, curve in reversed(seen.items()):

@@ -73,7 +73,7 @@ class Panel:
 
     Attributes:
         curves: drawn in this order.
-        top: upper end of the vertical axis; curves may leave it.
+        top: upper end of the vertical axis; curves may leave it, and of those above it the legend has the last value.
         order: the Rényi order of every curve; nan where there is none.
         across: what the horizontal axis shows.
         upward: what the vertical axis shows; Rényi epsilon at ``order`` if left out.

@@ -6,8 +6,8 @@ from lastiterate.numeric.plotting.drawing import Figure
 __all__ = ["assert_inside"]
 
 
-def assert_inside(figure: Figure) -> None:
-    """Every text lies in the picture, and every curve, status and member is in it."""
+def assert_inside(figure: Figure) -> set[str]:
+    """Every text lies in the picture, and every curve, status and member is in it; all that is written."""
     picture = draw(figure)
     picture.canvas.draw()
     renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]
@@ -19,5 +19,7 @@ def assert_inside(figure: Figure) -> None:
         assert box.y0 >= 0, text
     words = {text.get_text().replace("\n", " ") for text in texts}
     for curve in figure.curves:
-        assert {curve.label, str(curve.status)} <= words
+        assert str(curve.status) in words
+        assert any(word == curve.label or word.startswith(f"{curve.label}: ") for word in words), curve.label
         assert not curve.of or curve.of in words
+    return words
