@@ -12,7 +12,7 @@ from lastiterate.numeric.losses.expansion import Plus
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling import shuffled
-from lastiterate.numeric.subsampling import poisson, without_replacement
+from lastiterate.numeric.subsampling import poisson, windows
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.ledger import CLAIMS
@@ -50,7 +50,7 @@ FAULTS = {
     "the smaller direction of a step without replacement": (
         "without_replacement", "smooth, Renyi", dominating, "replacement_step", s_down),
     "half the move of a Poisson step": (
-        "poisson", "convex, Renyi", without_replacement, "moved", divided(without_replacement.moved, 2)),
+        "poisson", "convex, Renyi", windows, "moved", divided(windows.moved, 2)),
     "the step size of a Poisson step squared": (
         "poisson", "smooth, Renyi", poisson._Sized, "expansion",
         lambda self, run, t, *, differs: Plus(
