@@ -1,14 +1,14 @@
 """Rigorous privacy bounds for described runs: the least of all that are known."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from math import inf, isfinite, log, sqrt
+from dataclasses import dataclass, field
+from functools import partial
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp
-from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
+from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
@@ -18,15 +18,12 @@ from lastiterate.numeric.run import NoisySGD, chance, extreme, real, renyi_order
 from lastiterate.numeric.shift_program.positions import fallback_route, fixed_routes
 from lastiterate.numeric.shuffling.shuffled import shuffled_routes
 from lastiterate.numeric.subsampling.poisson import poisson_routes
-from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
+from lastiterate.numeric.subsampling.without_replacement import converted, without_replacement_routes
 
 __all__ = ["Bound", "PrivacyLoss", "Profile", "bound", "candidates", "solved"]
 
 _HIGHEST = 1e9
 """Beyond this order only Gaussian bounds of random batches are looked at."""
-_FIRST_ORDER, _ORDERS = 8.0, 3
-_PROMISING = 1.5
-"""Routes whose Renyi conversion is so many times the best are not worth a privacy-loss distribution."""
 
 
 @dataclass(frozen=True)
@@ -258,7 +255,7 @@ def candidates(
         return [fallback_route(run, assumption)]
     routes = _ROUTES[run.scheme.name]
     if run.scheme.random and delta is not None:
-        return _converted(lambda at: routes(run, assumption, at, delta), delta)
+        return converted(run, partial(routes, run, assumption, delta=delta, every=False), delta)
     return routes(run, assumption, order, delta, every=every)
 
 
@@ -269,32 +266,3 @@ _ROUTES: Mapping[str, Callable[..., list[Candidate]]] = {
     "without_replacement": without_replacement_routes,
     "poisson": poisson_routes,
 }
-
-
-def _converted(routes: Callable[[float], list[Candidate]], delta: float) -> list[Candidate]:
-    """Bounds of random batches at one delta, one of them near the least that any route gives.
-
-    Worst batches are one Gaussian, converted exactly. Composition and windows of shifts go through their privacy-loss
-    distribution; where floats do not reach that, through their Renyi divergence. Which window is best depends on the
-    order: a few orders are tried, each taken from the slope of the last, and all that ``routes`` finds is converted.
-    """
-    order, tried = _FIRST_ORDER, dict[float, list[Candidate]]()
-    while len(tried) < _ORDERS and order not in tried:
-        tried[order] = routes(order)
-        slope = min(one.pair.conditional.rdp(order) for one in tried[order]) / order
-        order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0
-    estimates: dict[DominatingPair, tuple[float, Candidate]] = {}
-    renyi: list[tuple[float, Candidate]] = []
-    for at, found in tried.items():
-        for one in found:
-            known = (at, one.rdp(at))
-            through = replace(one, renyi=known, route=f"{one.route} through RDP, order {at:.4g}")
-            renyi.append((quick_rdp_to_dp(*known, delta), through))
-            estimate = quick_rdp_to_dp(at, one.pair.conditional.rdp(at), delta - one.pair.failure)
-            estimates[one.pair] = min(estimates.get(one.pair, (inf, one)), (estimate, one), key=lambda x: x[0])
-    least = min(estimate for estimate, _ in estimates.values())
-    return [min(renyi, key=lambda x: x[0])[1]] + [
-        replace(one, renyi=None, route=f"{one.route} through {'PLD' if one.pair.steps else 'GDP'}")
-        for estimate, one in estimates.values()
-        if estimate <= _PROMISING * least or not one.pair.steps
-    ]

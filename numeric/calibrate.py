@@ -10,8 +10,8 @@ meeting a sample matters more, and a tiny batch may hide within delta what a lar
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import isfinite, log, sqrt
-from typing import Final
+from math import ceil, isfinite, log, log2, sqrt
+from typing import Final, Protocol
 
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError, suggestion
@@ -25,6 +25,7 @@ _TIGHT, _TIGHT_RANDOM = 1 + 1e-9, 1 + 1e-5
 _FAR = 1e18
 _MOST_STEPS = 10**9
 _FEW_SIZES = 16
+_HALVINGS = 16
 
 
 def calibrate(
@@ -35,6 +36,7 @@ def calibrate(
     order: float | None = None,
     delta: float | None = None,
     vary: str = "noise_std",
+    on_bound: Callable[[int, int], None] | None = None,
 ) -> Bound:
     """Change one number of the run until its privacy loss is at most epsilon, and hardly less.
 
@@ -45,6 +47,7 @@ def calibrate(
         order: the target is of (order, epsilon)-RDP.
         delta: the target is of (epsilon, delta)-DP. Exactly one of the two.
         vary: "noise_std" (the least), "steps" (the most), "diameter" (the widest) or "batch_size" (the smallest).
+        on_bound: called after every bound with their number so far, and with about how many there will be.
 
     Returns:
         The bound of the calibrated run, which is its field ``run``. The noise and the diameter are within 1e-9 of
@@ -67,13 +70,23 @@ def calibrate(
     if not isinstance(vary, str) or vary not in VARIED:
         raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; {suggestion(vary, VARIED)}")
 
-    def found(changed: NoisySGD) -> Bound:
-        return bound(changed, assumption, order=order, delta=delta)
+    done = 0
+
+    def found(changed: NoisySGD, left: int = _HALVINGS) -> Bound:
+        nonlocal done
+        known = bound(changed, assumption, order=order, delta=delta)
+        done += 1
+        if on_bound is not None:
+            on_bound(done, done + left)
+        return known
 
     return VARIED[vary](run, found, epsilon)
 
 
-_At = Callable[[NoisySGD], Bound]
+class _At(Protocol):
+    """The bound of a run, of which about so many halvings of the interval are left."""
+
+    def __call__(self, changed: NoisySGD, left: int = ...) -> Bound: ...
 
 
 def _noise(run: NoisySGD, at: _At, epsilon: float) -> Bound:
@@ -81,7 +94,7 @@ def _noise(run: NoisySGD, at: _At, epsilon: float) -> Bound:
         noise = run.noise_std
         return replace(run, noise_std=tuple(factor * v for v in noise) if isinstance(noise, tuple) else factor * noise)
 
-    return _largest(lambda x: at(scaled(1 / x)), "noise_std", epsilon)
+    return _largest(lambda x, left: at(scaled(1 / x), left), "noise_std", epsilon)
 
 
 def _diameter(run: NoisySGD, at: _At, epsilon: float) -> Bound:
@@ -91,19 +104,19 @@ def _diameter(run: NoisySGD, at: _At, epsilon: float) -> Bound:
             f"vary='diameter' needs a target that depends on the domain, got epsilon={epsilon:g}, "
             "which holds without projection; vary something else."
         )
-    return _largest(lambda x: at(replace(run, diameter=start * x)), "diameter", epsilon)
+    return _largest(lambda x, left: at(replace(run, diameter=start * x), left), "diameter", epsilon)
 
 
-def _largest(at: Callable[[float], Bound], name: str, epsilon: float) -> Bound:
+def _largest(at: Callable[[float, int], Bound], name: str, epsilon: float) -> Bound:
     """The largest factor that meets the target, from a factor of 1 both ways."""
-    low, best, leap = 1.0, at(1.0), 2.0
+    low, best, leap = 1.0, at(1.0, _HALVINGS), 2.0
     while best.epsilon > epsilon and low > 1 / _FAR:
         low, leap = low / leap, min(leap**2, 16.0)
-        best = at(low)
+        best = at(low, _HALVINGS)
     if best.epsilon > epsilon:
         raise InputError(f"The target needs to be within reach of {name}, got epsilon={epsilon:g}; ask for less.")
     high = low * leap
-    while (more := at(high)).epsilon <= epsilon and high < _FAR:
+    while (more := at(high, _HALVINGS)).epsilon <= epsilon and high < _FAR:
         low, best, leap = high, more, min(leap**2, 16.0)
         high *= leap
     if more.epsilon <= epsilon:
@@ -113,13 +126,12 @@ def _largest(at: Callable[[float], Bound], name: str, epsilon: float) -> Bound:
         )
     tight = _TIGHT_RANDOM if best.run.scheme.random or best.candidate.renyi else _TIGHT
     # False position on logarithms; an end that stays put counts half, and every third time the middle is tried.
-    left, right = _gap(best, epsilon), _gap(more, epsilon)
-    turn = 0
+    left, right, turn = _gap(best, epsilon), _gap(more, epsilon), 0
     while high > low * tight:
         turn += 1
         share = 0.5 if turn % 3 == 0 else left / (left - right)
         middle = min(max(low * (high / low) ** share, low * sqrt(tight)), high / sqrt(tight))
-        more = at(middle)
+        more = at(middle, ceil(log2(max(log(high / low) / log(tight), 1))))
         if more.epsilon > epsilon:
             high, right, left = middle, _gap(more, epsilon), left / 2
         else:
@@ -154,7 +166,7 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
         turn += 1
         share = 0.5 if turn % 3 == 0 else left / (left - right)
         middle = min(max(round(low * (high / low) ** share), low + 1), high - 1)
-        more = at(replace(run, steps=middle))
+        more = at(replace(run, steps=middle), (high - low).bit_length() - 1)
         if more.epsilon > epsilon:
             high, right, left = middle, _gap(more, epsilon), left / 2
         else:
@@ -173,7 +185,7 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if in_epochs else range(1, n + 1)
 
     def of(index: int) -> Bound:
-        return at(replace(run, batch_size=sizes[index]))
+        return at(replace(run, batch_size=sizes[index]), (high - low).bit_length() - 1)
 
     low, high = -1, len(sizes) - 1
     if len(sizes) <= _FEW_SIZES:

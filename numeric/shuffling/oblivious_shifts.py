@@ -123,18 +123,19 @@ def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Ar
     return np.asarray(np.where(np.isfinite(top), np.minimum(mean + 4e-16 * top, top), top))
 
 
-def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None) -> tuple[float, int]:
+def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float = inf) -> tuple[float, int]:
     """The least cost found, rounded up, and the earliest start that it uses.
 
     Args:
         drift: g, in units of the noise.
         epochs: the run.
         kappa: alpha (alpha - 1) / 2 for the mean over orders, None for every order.
+        enough: a cost that is known; dearer windows are not looked at.
     """
     composed = epochs.composition(kappa)
     if not isfinite(epochs.diameter):
         return composed, 0
-    oblivious, free, never = _starts(drift, epochs, kappa, composed)
+    oblivious, free, never = _starts(drift, epochs, kappa, min(composed, enough))
     waiting, start = inf, epochs.steps
     for k in range((epochs.steps - 1) // epochs.batches, -1, -1):
         first = k * epochs.batches

@@ -207,7 +207,7 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
 
     def at(position: float, cells: int = _COARSE) -> float:
         order = 1 + 10.0**position
-        found = min(mean_routes(view, order, worst, cells), key=lambda one: one.rdp(order))
+        found = min(mean_routes(view, order, worst, cells, every=False), key=lambda one: one.rdp(order))
         tried.append((found.dp(delta), found))
         return tried[-1][0]
 
@@ -216,7 +216,9 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
     return min(tried, key=lambda one: one[0])[1]
 
 
-def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _FINE) -> list[Candidate]:
+def mean_routes(
+    view: View, order: float, worst: DominatingPair, cells: int = _FINE, *, every: bool = True
+) -> list[Candidate]:
     """Every bound on the mean over orders, at one Renyi order.
 
     Args:
@@ -224,6 +226,7 @@ def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _F
         order: alpha > 1.
         worst: dominates every order by itself, and so their mixture.
         cells: of the table; fewer are faster and never below.
+        every: whether routes that cannot be the least are wanted too.
     """
     with precision():
         kappa = upper(exact(order) * (exact(order) - 1) / 2)
@@ -235,21 +238,22 @@ def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _F
                 worst,
                 renyi=(order, upper(exact(order) * exact(cost) / 2)),
             )
-            for cost, start, route in _pooled(view, kappa, cells)
+            for cost, start, route in _pooled(view, kappa, cells, every=every)
         ]
 
 
-def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float, int, str]]:
-    """(cost, first start, route) of each way to pool all orders."""
+def _pooled(view: View, kappa: float | None, cells: int, *, every: bool = True) -> Iterator[tuple[float, int, str]]:
+    """(cost, first start, route) of each way to pool all orders, to the end unless only the least matters."""
     run = view.run
     oblivious = view.drift()
     if oblivious is not None:
         drift, epochs = oblivious
         yield epochs.composition(kappa), 0, "composition"
+        alone = inf if kappa is None else each_by_itself(drift, epochs, kappa)
         if isfinite(epochs.diameter):
-            yield *oblivious_cost(drift, epochs, kappa), "oblivious shifts"
+            yield *oblivious_cost(drift, epochs, kappa, inf if every else alone), "oblivious shifts"
         if kappa is not None:
-            yield each_by_itself(drift, epochs, kappa), 0, "each participation by itself"
+            yield alone, 0, "each participation by itself"
     elif kappa is not None:
         yield _composed(view, kappa), 0, "composition"
     epochs_known = (view.epoch(k) for k in ((0, view.count - 1) if run.constant else range(view.count)))

@@ -53,11 +53,9 @@ _LONGEST = 200_000
 EPS = float(np.finfo(float).eps)
 _TRACKED = 4096
 """Longer runs of equal steps that start at 0 take the distance at their end for all times: it only grows."""
-_NODES = 96
-KINDS = 8
+_NODES, KINDS = 96, 8
 """Multipliers in a window: each has to be priced with certainty in the end."""
-_LEAST_SHARE = 0.01
-_POINTS = 160
+_LEAST_SHARE, _POINTS = 0.01, 160
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +174,16 @@ class Shares:
         return np.array([known[size] for size in sizes.tolist()])
 
     def least(self) -> float:
-        """What no window costs less than, about: a distance that never shrinks by itself has to be hidden."""
-        if not self.program.assumption.expansive:
+        """What no window costs less than, about, that hides a distance which grows to c z or more in every step."""
+        steps, reach = self.program.steps / self.horizon, float(self.reach[0])
+        if not self.program.assumption.expansive or not isfinite(reach):
             return 0.0
-        steps = self.program.steps / self.horizon
-        return self.order / 2 * float(self.reach[0]) ** 2 / (steps * float((self.noise**2).sum()))
+        last = self.program.steps - 1 - int(self._backwards(self.program.run.step_size).argmin())
+        z = reach * np.geomspace(1e-9, 1.0, _POINTS)
+        grown = self.same_data(last).value(z[:-1]) - z[:-1]
+        growth = max(float((grown / z[1:]).min()), 0.0)  # e(z) - z rises with z
+        pull = max(1 / (steps * float((self.noise**2).sum())), growth * (2 + growth) / float(self.noise.max()) ** 2)
+        return self.order / 2 * reach * reach * pull
 
     def _backwards(self, schedule: float | tuple[float, ...]) -> Array:
         if isinstance(schedule, tuple):

@@ -30,9 +30,9 @@ _SLACKS = (2.0, 1.2, 1.01, 1.0, 1.0)
 _NODES = 2048
 
 
-def curved_windows(shares: Shares) -> list[Window]:
-    """The best window found, with a share for each step."""
-    search = _Search(shares)
+def curved_windows(shares: Shares, ceiling: float = inf) -> list[Window]:
+    """The best window found, with a share for each step; none above the ceiling is looked for."""
+    search = _Search(shares, ceiling)
     table = shares.wide
     while True:
         last, length = search.shoot(table)
@@ -47,8 +47,8 @@ def curved_windows(shares: Shares) -> list[Window]:
 class _Search:
     """Shots at one price table after the other."""
 
-    def __init__(self, shares: Shares) -> None:
-        self.shares = shares
+    def __init__(self, shares: Shares, ceiling: float) -> None:
+        self.shares, self.ceiling = shares, ceiling
         self.longest = min(shares.horizon, _LONGEST)
         self._inverses: dict[float, tuple[Array, Array]] = {}
 
@@ -97,7 +97,7 @@ class _Search:
     def _fire(self, table: PriceTable, last: Array, slack: float) -> tuple[Array, NDArray[np.int64]]:
         """Cost and length of the paths with these last lam; infinite where a path meets no bound.
 
-        Paths that cost more than ``slack`` times the best one are left.
+        Paths that cost more than ``slack`` times the best one, or than the ceiling, are left.
         """
         value, length = np.full(len(last), inf), np.zeros(len(last), dtype=np.int64)
         alive, pressure = np.arange(len(last)), last
@@ -108,7 +108,7 @@ class _Search:
             z = self._before(back, z + shift)
             ended = z >= self.shares.reach[back]
             value[alive[ended]], length[alive[ended]] = spent[ended], back + 1
-            keep = ~ended & (spent < slack * value.min())
+            keep = ~ended & (spent < min(slack * float(value.min()), self.ceiling))
             if not keep.any():
                 break
             alive, pressure, z, spent = alive[keep], pressure[keep], z[keep], spent[keep]

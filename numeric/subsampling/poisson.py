@@ -27,7 +27,7 @@ from math import floor, isfinite, lgamma, log, log1p
 
 from flint import arb
 
-from lastiterate.numeric.accounting.conversion import mixed_rdp, quick_rdp_to_dp
+from lastiterate.numeric.accounting.conversion import mixed_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.losses.expansion import Expansion, Plus
@@ -37,6 +37,7 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import Shares, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares, block
 from lastiterate.numeric.subsampling.windows import beside, composition, worth_pricing
+from lastiterate.numeric.subsampling.without_replacement import least_of_each
 
 __all__ = ["least_range", "poisson_routes", "tail_from"]
 
@@ -74,7 +75,13 @@ class _Sized(Assumption):
 
 
 def poisson_routes(
-    run: NoisySGD, assumption: Assumption, order: float, delta: float | None = None, *, every: bool = True
+    run: NoisySGD,
+    assumption: Assumption,
+    order: float,
+    delta: float | None = None,
+    *,
+    every: bool = True,
+    most: float | None = None,
 ) -> list[Candidate]:
     """Composition, windows of shifts, and the worst case over coins, each valid for every size of the batches.
 
@@ -84,49 +91,35 @@ def poisson_routes(
         order: alpha > 1.
         delta: the delta for which compositions that may fail are wanted; by default they serve the order.
         every: whether routes that cannot be the least are wanted too.
+        most: what costs more at this order need not be found; by default, more than what is known to hold.
     """
+
+    def limit(known: float) -> float | None:
+        return None if every else known if most is None else most
+
     with precision():
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
         found = [composition(run)]
         surely = found[0].rdp(order)
         others = run.dataset_size - 1
-        sizes = (0, others) if rate(run) < 1 else (others, others)
-        found += _for_sizes(run, assumption, order, sizes, 0.0, [(0.0, surely)], every=every)
+        sizes = (0 if rate(run) < 1 else others, others, 0.0)
+        found += _for_sizes(run, assumption, order, sizes, [(0.0, surely)], limit(surely))
         beyond = [(0.0, min(one.rdp(order) for one in found))]
-        for low, high, tail in _ranges(run, assumption, order, beyond, delta, found, every=every):
-            some = _for_sizes(run, assumption, order, (low, high), tail, beyond, every=every)
+        for leaving in _ranges(run, assumption, order, beyond, delta, found, every=every):
+            some = _for_sizes(run, assumption, order, leaving, beyond, limit(beyond[0][1]))
             found += some
             if some and delta is None:
                 inside = min(some, key=lambda one: one.rdp(order)).pair
                 if inside.conditional.rdp(order) < beyond[0][1]:
                     beyond.insert(0, (inside.failure, inside.conditional.rdp(order)))
         if isinstance(assumption, StronglyConvex) and not isinstance(run.step_size, tuple) and rate(run) < 1:
-            found += _in_blocks(run, assumption, order, beyond, delta, every=every)
-    return _least_of_each(found, order, delta)
+            found += _in_blocks(run, assumption, order, beyond, delta, limit(beyond[0][1]))
+    return least_of_each(found, order, delta)
 
 
-def _least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
-    """The best bound of every route; where a delta is meant, one that may fail is kept beside one that never does.
-
-    What may fail serves a delta only if its chance of failure, which is taken off that delta, is less.
-    """
-
-    def spent(one: Candidate) -> float:
-        if delta is None:
-            return one.rdp(order)
-        return quick_rdp_to_dp(order, one.pair.conditional.rdp(order), delta - one.pair.failure)
-
-    best: dict[tuple[str, bool], Candidate] = {}
-    for one in found:
-        if delta is not None and one.pair.failure >= delta:
-            continue
-        key = (one.route, delta is not None and one.pair.failure > 0)
-        if key not in best or spent(one) < spent(best[key]):
-            best[key] = one
-    return list(best.values())
-
-
+_Sizes = tuple[int, int, float]
+"""A range of the sizes of batches, and the chance that a step leaves it, rounded up."""
 _Beyond = list[tuple[float, float]]
 """Chances of failure and bounds that hold otherwise, of ever wider ranges of sizes; the last one never fails."""
 
@@ -140,7 +133,7 @@ def _ranges(
     found: list[Candidate],
     *,
     every: bool,
-) -> Iterator[tuple[int, int, float]]:
+) -> Iterator[_Sizes]:
     """Ranges of sizes that a step leaves with a small chance, and that chance, rounded up."""
     others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
     if not others or q == 1:
@@ -167,24 +160,18 @@ def _log_chance(order: float, beyond: _Beyond, delta: float | None) -> float:
 
 
 def _for_sizes(
-    run: NoisySGD,
-    assumption: Assumption,
-    order: float,
-    sizes: tuple[int, int],
-    tail: float,
-    beyond: _Beyond,
-    *,
-    every: bool,
+    run: NoisySGD, assumption: Assumption, order: float, sizes: _Sizes, beyond: _Beyond, surely: float | None
 ) -> list[Candidate]:
-    """Windows and worst batches over a range of sizes, which a step leaves with chance ``tail``."""
-    program = _shortened(run, _Sized(assumption, *sizes), tail)
+    """Windows and worst batches over a range of sizes."""
+    low, high, tail = sizes
+    program = _shortened(run, _Sized(assumption, low, high), tail)
 
     def bounded(one: Candidate) -> Candidate:
         # A distance that is tracked from the beginning needs the sizes of all steps.
         covered = run.steps - one.window[0] if assumption.expansive else program.steps
         return _mixed(one, covered * exact(tail), beyond, order)
 
-    return beside(Shares(run, program, order), beyond[0][1], bounded, every=every)
+    return beside(Shares(run, program, order), surely, bounded)
 
 
 def _shortened(run: NoisySGD, sized: _Sized, tail: float) -> ShiftProgram:
@@ -207,7 +194,7 @@ def _fixed(run: NoisySGD) -> NoisySGD:
 
 
 def _in_blocks(
-    run: NoisySGD, assumption: StronglyConvex, order: float, beyond: _Beyond, delta: float | None, *, every: bool
+    run: NoisySGD, assumption: StronglyConvex, order: float, beyond: _Beyond, delta: float | None, surely: float | None
 ) -> list[Candidate]:
     """Windows of blocks that contract, see `poisson_blocks`."""
     log_chance = _log_chance(order, beyond, delta) - _DEPTHS[1]
@@ -220,7 +207,7 @@ def _in_blocks(
             known = _block(run, assumption, width, log_chance - log(counted) - 1)
         if known is None:
             continue
-        for one in worth_pricing(BlockShares(run, program, order, known), beyond[0][1], every=every):
+        for one in worth_pricing(BlockShares(run, program, order, known), surely):
             covered = known.covered(run.steps - one.window[0], run.steps)
             found.append(_mixed(one, covered * exact(known.chance), beyond, order))
     return found

@@ -69,27 +69,27 @@ def composition(run: NoisySGD) -> Candidate:
 
 
 def beside(
-    shares: Shares, surely: float, bounded: Callable[[Candidate], Candidate] = lambda one: one, *, every: bool
+    shares: Shares, surely: float | None, bounded: Callable[[Candidate], Candidate] = lambda one: one
 ) -> list[Candidate]:
     """The best window of shifts, and worst batches.
 
     Args:
         shares: of the run.
-        surely: Renyi epsilon that is known; what cannot be less is left out.
+        surely: Renyi epsilon that is known; what cannot be less is left out, nothing where it is None.
         bounded: what makes a bound of a candidate.
-        every: whether nothing is to be left out.
     """
     order, program = shares.order, shares.program
-    found = [bounded(one) for one in worth_pricing(shares, surely, every=every)]
-    if every or not min([surely, *(one.rdp(order) for one in found)]) <= order / 2 * program.least():
+    found = [bounded(one) for one in worth_pricing(shares, surely)]
+    if surely is None or not min([surely, *(one.rdp(order) for one in found)]) <= order / 2 * program.least():
         found += [bounded(one) for one in _worst_batches(shares.run, program)]
     return found
 
 
-def worth_pricing(shares: Shares, surely: float, *, every: bool) -> list[Candidate]:
+def worth_pricing(shares: Shares, surely: float | None) -> list[Candidate]:
     """The best window of shifts, if it may be less than what is known. Arguments as `beside`."""
-    found = split_windows(shares) if every or shares.least() < surely else []
-    return [one for estimate, one in found if every or estimate < surely * _CLOSE]
+    ceiling = inf if surely is None else surely * _CLOSE
+    found = split_windows(shares, ceiling) if surely is None or shares.least() < surely else []
+    return [one for estimate, one in found if estimate < ceiling]
 
 
 def _worst_batches(run: NoisySGD, program: ShiftProgram) -> list[Candidate]:
@@ -108,11 +108,11 @@ def _worst_batches(run: NoisySGD, program: ShiftProgram) -> list[Candidate]:
     return [Candidate("worst batches", run.scheme.claim, window, pair, optimum=found, share=0.0)]
 
 
-def split_windows(shares: Shares) -> list[Window]:
-    """The best window found, or none where nothing bounds how far apart the runs are."""
+def split_windows(shares: Shares, ceiling: float = inf) -> list[Window]:
+    """The best window found, or none where nothing bounds how far apart the runs are; none need cost the ceiling."""
     if not isfinite(float(shares.reach.max())) or not shares.reach[0] > 0:
         return []
-    found = _straight_windows(shares) if shares.contractions is not None else curved_windows(shares)
+    found = _straight_windows(shares) if shares.contractions is not None else curved_windows(shares, ceiling)
     return sorted(found, key=lambda one: one[0])[:1]
 
 

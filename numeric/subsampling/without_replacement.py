@@ -1,4 +1,4 @@
-"""Batches drawn without replacement.
+"""Batches drawn without replacement, and random batches at a delta.
 
 Reveal a batch without the differing sample, drawn once for both runs, and put the sample in place of one of its
 elements with probability q = b / n: that is a batch drawn without replacement. Given what is revealed, an update is
@@ -16,7 +16,12 @@ Source: docs/proofs/without_replacement.md; it repairs Chien & Li 2025, Theorem 
 smaller direction (claims ours/sampled/*). Price of a step: Balle, Barthe & Gaboardi 2018.
 """
 
-from lastiterate.numeric.accounting.dominating import Candidate
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf, log, sqrt
+
+from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
@@ -24,11 +29,22 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import Shares
 from lastiterate.numeric.subsampling.windows import beside, composition
 
-__all__ = ["without_replacement_routes"]
+__all__ = ["converted", "least_of_each", "without_replacement_routes"]
+
+_FIRST_ORDER, _ORDERS = 8.0, 3
+_LOOKED_AT = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+_PROMISING = 1.5
+"""Routes whose Renyi conversion is so many times the best are not worth a privacy-loss distribution."""
 
 
 def without_replacement_routes(
-    run: NoisySGD, assumption: Assumption, order: float, delta: float | None = None, *, every: bool = True
+    run: NoisySGD,
+    assumption: Assumption,
+    order: float,
+    delta: float | None = None,
+    *,
+    every: bool = True,
+    most: float | None = None,
 ) -> list[Candidate]:
     """Composition, the best window of shifts, and the worst case over batches.
 
@@ -38,8 +54,62 @@ def without_replacement_routes(
         order: alpha > 1.
         delta: not used; none of these bounds may fail.
         every: whether routes that cannot be the least are wanted too.
+        most: what costs more at this order need not be found; by default, more than what is known to hold.
     """
     del delta
     with precision():
         program, composed = ShiftProgram(run, assumption), composition(run)
-        return [composed, *beside(Shares(run, program, order), composed.rdp(order), every=every)]
+        surely = None if every else composed.rdp(order) if most is None else most
+        return [composed, *beside(Shares(run, program, order), surely)]
+
+
+def converted(run: NoisySGD, routes: Callable[..., list[Candidate]], delta: float) -> list[Candidate]:
+    """Bounds of random batches at one delta, one of them near the least that any route gives.
+
+    Worst batches are one Gaussian, converted exactly. Composition and windows of shifts go through their privacy-loss
+    distribution; where floats do not reach that, through their Renyi divergence. Which window is best depends on the
+    order: a few are tried, each taken from the slope of the last, for what may come near the best conversion so far.
+    """
+    order, tried = _FIRST_ORDER, dict[float, list[Candidate]]()
+    best = min(quick_rdp_to_dp(at, composition(run).rdp(at), delta) for at in _LOOKED_AT)
+    while len(tried) < _ORDERS and order not in tried:
+        tried[order] = routes(order, most=_PROMISING * best - quick_rdp_to_dp(order, 0.0, delta))
+        best = min([best, *(quick_rdp_to_dp(order, one.rdp(order), delta) for one in tried[order])])
+        slope = min(one.pair.conditional.rdp(order) for one in tried[order]) / order
+        order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0
+    estimates: dict[DominatingPair, tuple[float, Candidate]] = {}
+    renyi: list[tuple[float, Candidate]] = []
+    for at, found in tried.items():
+        for one in found:
+            known = (at, one.rdp(at))
+            through = replace(one, renyi=known, route=f"{one.route} through RDP, order {at:.4g}")
+            renyi.append((quick_rdp_to_dp(*known, delta), through))
+            estimate = quick_rdp_to_dp(at, one.pair.conditional.rdp(at), delta - one.pair.failure)
+            estimates[one.pair] = min(estimates.get(one.pair, (inf, one)), (estimate, one), key=lambda x: x[0])
+    least = min(estimate for estimate, _ in estimates.values())
+    return [min(renyi, key=lambda x: x[0])[1]] + [
+        replace(one, renyi=None, route=f"{one.route} through {'PLD' if one.pair.steps else 'GDP'}")
+        for estimate, one in estimates.values()
+        if estimate <= _PROMISING * least or not one.pair.steps
+    ]
+
+
+def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
+    """The best bound of every route; where a delta is meant, one that may fail is kept beside one that never does.
+
+    What may fail serves a delta only if its chance of failure, which is taken off that delta, is less.
+    """
+
+    def spent(one: Candidate) -> float:
+        if delta is None:
+            return one.rdp(order)
+        return quick_rdp_to_dp(order, one.pair.conditional.rdp(order), delta - one.pair.failure)
+
+    best: dict[tuple[str, bool], Candidate] = {}
+    for one in found:
+        if delta is not None and one.pair.failure >= delta:
+            continue
+        key = (one.route, delta is not None and one.pair.failure > 0)
+        if key not in best or spent(one) < spent(best[key]):
+            best[key] = one
+    return list(best.values())

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.output import say_json
+from lastiterate.commands.progress import progress
 
 _EXAMPLES = """\b
 Examples:
@@ -31,7 +32,8 @@ def command(run_file: Path, epsilon: float, order: float | None, delta: float | 
     from lastiterate.numeric.run_file import load_run
 
     run, assumption = load_run(run_file)
-    found = calibrate(run, assumption, epsilon=epsilon, order=order, delta=delta, vary=vary)
+    with progress(f"{vary}, bounds") as told:
+        found = calibrate(run, assumption, epsilon=epsilon, order=order, delta=delta, vary=vary, on_bound=told)
     value = getattr(found.run, vary)
     if as_json:
         say_json({vary: value} | found.as_dict())
