@@ -1,0 +1,285 @@
+"""Attacks on the rules of the kernel: finite chains on which a planted fault gives a false profile."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from random import Random
+from typing import NamedTuple
+
+from sympy import Integer, Rational, S, Symbol, true
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.proofs_checks.attacks.finite_chains import (
+    Chain,
+    Law,
+    Metric,
+    cycle,
+    envelope,
+    exceeded,
+    law,
+    lower,
+    metric,
+    mixed,
+    pushed,
+)
+from lastiterate.symbolic.kernel.judgement import UnprovedError, Variable
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, Shift
+from lastiterate.symbolic.kernel.profiles import Atoms, Order
+from lastiterate.symbolic.kernel.rules import Kernel
+
+__all__ = ["ATTACKED", "Attacked", "violations"]
+
+Pair = tuple[Law, Law]
+
+
+def _exact(condition: Boolean, _: frozenset[Boolean]) -> str:
+    if condition.doit() != true:
+        raise UnprovedError(f"{condition} is not true.")
+    return "exact numbers"
+
+
+_kernel = Kernel(_exact)
+_z = Symbol("z", nonnegative=True)
+
+
+class Attacked(NamedTuple):
+    """A rule: ``violated`` tries one random instance, as stated ("") or with one of the planted ``faults``."""
+
+    violated: Callable[[Random, str], bool]
+    faults: tuple[str, ...]
+
+
+def violations(rule: str, count: int, fault: str = "", seed: int = 1) -> int:
+    """The number of random instances, of ``count``, on which the rule is violated."""
+    random = Random(seed)  # noqa: S311 no secret is drawn
+    return sum(ATTACKED[rule].violated(random, fault) for _ in range(count))
+
+
+def _order(random: Random) -> Order:
+    return random.choice(tuple(Order))
+
+
+def _chains(random: Random, k: int) -> tuple[Chain, Chain]:
+    """A step of both runs: from each point a random law, often the same in both runs, or that of a neighbour."""
+    one = tuple(law(random, k) for _ in range(k))
+    kind = random.random()
+    if kind < 0.4:
+        return one, tuple(law(random, k) if random.random() < 0.5 else row for row in one)
+    return one, (one[1:] + one[:1] if kind < 0.6 else tuple(law(random, k) for _ in range(k)))
+
+
+def _starts(random: Random, k: int) -> Pair:
+    p = law(random, k)
+    return (p, p) if random.random() < 0.2 else (p, law(random, k))
+
+
+def _pairs(d: Metric, z: int, one: Chain, other: Chain) -> list[Pair]:
+    """The laws from every two points at most z apart."""
+    return [(one[x], other[y]) for x in range(len(d)) for y in range(len(d)) if d[x][y] <= z]
+
+
+def _swapped(pairs: list[Pair]) -> list[Pair]:
+    return [(q, p) for p, q in pairs]
+
+
+def _price(fault: str, name: str, pairs: list[Pair], d: Metric, z: int = 0) -> Atoms:
+    """The least profile of these pairs, or what a fault of this name makes of it."""
+    exact = envelope(_swapped(pairs) if fault == f"{name} in the other order" else pairs, d, z)
+    return lower(exact) if fault == f"{name} 5% low" else exact
+
+
+def _chain(random: Random, fault: str) -> bool:
+    k = random.randint(2, 4)
+    d, order = metric(random, k), _order(random)
+    z, far = random.randint(0, 3), random.randint(0, 3)
+    (p, q), (one, other) = _starts(random, k), _chains(random, k)
+    within = {"second at equal points": 0, "second one closer": max(z - 1, 0)}.get(fault, z)
+    first = _price(fault, "first", [(p, q)], d, z)
+    second = _price(fault, "second", _pairs(d, within, one, other), d, far)
+    made = _kernel.chain(
+        _kernel.suppose(order, (S.Zero, S.One), (S.Zero, Integer(z)), first, "first"),
+        _kernel.suppose(order, (S.One, Integer(2)), (Integer(z), Integer(far)), second, "second"),
+    )
+    return exceeded(envelope([(pushed(p, one), pushed(q, other))], d, far), made.profile)
+
+
+def _contract(random: Random, fault: str) -> bool:
+    k = random.randint(2, 4)
+    d, order = metric(random, k), _order(random)
+    z, end = random.randint(0, 2), random.randint(0, 2)
+    (p, q), (one, other) = _starts(random, k), _chains(random, k)
+    wide = max(max(row) for row in d)
+    before = _price(fault, "before", [(p, q)], d, z)
+    near = _price(fault, "near", _pairs(d, 0 if fault == "near at equal points" else z, one, other), d, end)
+    far = _price(
+        fault, "far", _pairs(d, min(z + 1, wide - 1) if fault == "far from nearer" else wide, one, other), d, end
+    )
+    ends = (S.One, Integer(2))
+    spans = (
+        _kernel.suppose(order, (S.Zero, S.One), (S.Zero, Integer(z)), before, "before"),
+        _kernel.suppose(order, ends, (Integer(z), Integer(end)), near, "near"),
+        _kernel.suppose(order, ends, (Integer(wide), Integer(end)), far, "far"),
+    )
+    atoms = len(before.pairs)
+    splits = [[(Integer(i >= cut), Integer(i >= cut)) for i in range(atoms)] for cut in range(atoms + 1)]
+    splits.append([(S.One, Rational(random.randint(0, 4), 4)) for _ in range(atoms)])
+    kept = (S.One, S.Zero)  # of the mass where run 2 has none
+    made = _kernel.least(*(_kernel.contract(*spans, Integer(wide), (*split, kept)) for split in splits))
+    truth = envelope([(pushed(p, one), pushed(q, other))], d, end)
+    return exceeded(truth, made.profile, [Rational(1, 2), S.One, Integer(2), *(y for y, _ in truth.pairs)])
+
+
+def _mean(random: Random, fault: str) -> bool:
+    k, values = random.randint(2, 4), random.randint(2, 3)
+    d, order, z, far = metric(random, k), _order(random), random.randint(0, 2), random.randint(0, 2)
+    chains = [_chains(random, k) for _ in range(values)]
+    weights, others = (law(random, values) for _ in range(2))
+    profiles = [_price(fault, "a case", _pairs(d, z, *chain), d, far) for chain in chains]
+    variable = Variable("R", S.Zero)
+    cases = [
+        _kernel.suppose(order, (S.Zero, S.One), (Integer(z), Integer(far)), one, "case", (variable,))
+        for one in profiles
+    ]
+    said = others if fault == "other weights" else weights
+    made = _kernel.mean(
+        variable, [(Rational(w.numerator, w.denominator), one) for w, one in zip(said, cases, strict=True)]
+    )
+    laws = (weights, others if fault == "no common law" else weights)
+    one, other = (
+        tuple(mixed(law_of, [chain[run][x] for chain in chains]) for x in range(k)) for run, law_of in enumerate(laws)
+    )
+    truth = envelope(_pairs(d, z, one, other), d, far)
+    profile = _kernel.least(*cases).profile if fault == "the least of the cases" else made.profile
+    return exceeded(truth, profile, [y for y, _ in truth.pairs] + [y for one in profiles for y, _ in one.pairs])
+
+
+def _shifted(noise: Law, by: int) -> Law:
+    return tuple(noise[(y - by) % len(noise)] for y in range(len(noise)))
+
+
+def _shift(fault: str, noise: Law, d: Metric, length: int) -> Shift:
+    pairs = [(_shifted(noise, h), noise) for h in range(len(d)) if d[0][h] <= length]
+    return Shift(Integer(length), _price(fault, "shift", pairs, d))
+
+
+def _lipschitz(random: Random, d: Metric) -> tuple[int, ...]:
+    """A map of the cycle that brings no two points farther apart: what a projection may do."""
+    k = len(d)
+    turn = random.randrange(k)
+    return random.choice(
+        (tuple(range(k)), tuple((turn - x) % k for x in range(k)), tuple(min(x, k - x) for x in range(k)))
+    )
+
+
+def _maps(random: Random, k: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The update of both runs: a random map, and its translation or another."""
+    one = tuple(range(k)) if random.random() < 0.3 else tuple(random.randrange(k) for _ in range(k))
+    by = random.randrange(k)
+    return one, (tuple((x + by) % k for x in one) if random.random() < 0.6 else tuple(random.sample(one, k)))
+
+
+def _after(maps: tuple[int, ...], noise: Law, last: tuple[int, ...]) -> Chain:
+    return tuple(_projected(_shifted(noise, to), last) for to in maps)
+
+
+def _projected(noisy: Law, last: tuple[int, ...]) -> Law:
+    mass = [Fraction(0)] * len(noisy)
+    for y, chance in enumerate(noisy):
+        mass[last[y]] += chance
+    return tuple(mass)
+
+
+def _apart(d: Metric, z: int, one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    k = len(d)
+    return max(d[one[x]][other[y]] for x in range(k) for y in range(k) if d[x][y] <= z)
+
+
+def _expansion(after: int, guide: Guide) -> Expansion:
+    return Expansion(_z, Integer(after), guide, "finite", frozenset())
+
+
+def _step(random: Random, fault: str) -> bool:
+    k = random.randint(2, 6)
+    d, order, z, length = cycle(k), _order(random), random.randint(0, 2), random.randint(0, 2)
+    (one, other), noise, last = _maps(random, k), law(random, k), _lipschitz(random, d)
+    after = _apart(d, z, one, one if fault == "the sample's own part forgotten" else other)
+    if fault == "one closer":
+        after = max(after - 1, 0)
+    if fault == "an expanding map at last":
+        last = tuple(2 * x % k for x in range(k))
+    far = Integer(max(after - length, 0))
+    shift = _shift(fault, noise, d, length)
+    made = _kernel.step(order, S.Zero, (Integer(z), far), _expansion(after, Guide.OTHER), shift)
+    chains = [_after(one, noise, last), _after(other, noise, last)]
+    if fault == "noise that depends on the state":
+        chains[1] = _after(other, law(random, k), last)
+    return exceeded(envelope(_pairs(d, z, chains[0], chains[1]), d, int(far)), made.profile)
+
+
+def _coin(random: Random, fault: str) -> bool:
+    k = random.randint(2, 4)
+    d, order, z, length = cycle(k), _order(random), random.randint(0, 2), random.randint(0, 2)
+    coins, weights, last = [_maps(random, k) for _ in range(2)], law(random, 2), _lipschitz(random, d)
+    first, second = law(random, k), law(random, k)
+    noise = tuple(sum((first[x] * second[(y - x) % k] for x in range(k)), Fraction(0)) for y in range(k))
+    run = random.randrange(2)  # whose map the third point follows
+    after = max(
+        _apart(d, z, coin[run], coin[run]) for coin in (coins[:1] if fault == "one coin's expansion" else coins)
+    )
+    split = (noise, noise) if fault == "no split" else (first, second)
+
+    def step(which: int, xi: Law, end: tuple[int, ...]) -> Chain:
+        chains = [_after(coin[which], xi, end) for coin in coins]
+        return tuple(mixed(weights, [chain[x] for chain in chains]) for x in range(k))
+
+    still = tuple(range(k))
+    price = _price(fault, "coin", list(zip(step(0, split[0], still), step(1, split[0], still), strict=True)), d)
+    far = Integer(max(after - length, 0))
+    shift = _shift(fault, split[1], d, length)
+    made = _kernel.step(order, S.Zero, (Integer(z), far), _expansion(after, Guide.OWN), shift, price)
+    truth = envelope(_pairs(d, z, step(0, noise, last), step(1, noise, last)), d, int(far))
+    return exceeded(truth, made.profile)
+
+
+ATTACKED: Mapping[str, Attacked] = {
+    "chain": Attacked(
+        _chain,
+        (
+            "first 5% low",
+            "second 5% low",
+            "first in the other order",
+            "second in the other order",
+            "second at equal points",
+            "second one closer",
+        ),
+    ),
+    "contract": Attacked(
+        _contract,
+        (
+            "before 5% low",
+            "near 5% low",
+            "far 5% low",
+            "near in the other order",
+            "far in the other order",
+            "far from nearer",
+            "near at equal points",
+        ),
+    ),
+    "mean": Attacked(
+        _mean,
+        ("a case 5% low", "a case in the other order", "other weights", "no common law", "the least of the cases"),
+    ),
+    "step": Attacked(
+        _step,
+        (
+            "shift 5% low",
+            "the sample's own part forgotten",
+            "one closer",
+            "noise that depends on the state",
+            "an expanding map at last",
+        ),
+    ),
+    "step with a coin": Attacked(
+        _coin, ("shift 5% low", "coin 5% low", "coin in the other order", "no split", "one coin's expansion")
+    ),
+}
+"""Every rule that computes a profile or a distance, and the faults that its attack must find."""

@@ -1,0 +1,79 @@
+"""Full-batch noisy gradient descent: the last m steps as a window, in closed form where z goes to c z + s.
+
+Both runs are at most D apart when the window begins. Step j of it shifts the noise by
+
+    a_j = lambda v / c^(j+1),      lambda = (D + V_m) / W_m,
+    V_j = s (c^-1 + ... + c^-j),   W_j = v (c^-2 + ... + c^-2j),
+
+which leaves c^-j z_j = D + V_j - lambda W_j; so z_m = 0 at the price mu^2 = (D + V_m)^2 / W_m. With c <= 1 no distance
+is negative on the way, because (D + V_j)/W_j falls: s W_j <= v c^-(j+1) (D + V_j) is kept.
+"""
+
+from sympy import Eq, Expr, Ge, Gt, Le, Lt, S, Symbol, symbols
+
+from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.judgement import Guarantee, Span
+from lastiterate.symbolic.kernel.lemmas import Expansion, gaussian_shift
+from lastiterate.symbolic.kernel.profiles import Gauss, Order
+from lastiterate.symbolic.kernel.rules import Kernel
+
+__all__ = ["any_path", "contracting_window"]
+
+_j = Symbol("j", integer=True, nonnegative=True)
+_r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
+_z, _z_m, _A, _A_m = symbols("z_j z_m A A_m", real=True)
+
+
+def any_path(kernel: Kernel, expansion: Expansion, start: Span, v: Expr, m: Expr) -> Span:
+    """sum of a_j^2 / v-GDP in one order, for any shifts 0 <= a_j and distances with z_{j+1} >= e(z_j) - a_j.
+
+    The m steps follow ``start``, whose far distance is z_0; z_m is left as a letter.
+    """
+    following, a = symbols("z_next a", real=True)
+    base = kernel.under(Gt(v, 0), Ge(start.far, 0))
+    steps = Induction(
+        base,
+        _j,
+        m,
+        (Sequence(_z, start.far, following, _z_m), Sequence(_A, S.Zero, _A + a**2, _A_m)),
+        keeps=(Ge(_z, 0), Ge(_A, 0)),
+        letters=(following, a),
+        laws=(Ge(following, 0), Ge(a, 0), Ge(following, expansion.at(_z) - a)),
+    )
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return inner.step(start.order, start.end + _j, (near, far), expansion, gaussian_shift(a, v))
+
+    return kernel.chain(start, steps.span(start.end, _z, Gauss(_A / v), step))
+
+
+def contracting_window(
+    kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr
+) -> Guarantee:
+    """(D + V_m)^2 / W_m-GDP of the last of T steps, for 0 < c <= 1 and every window of 1 <= m <= T steps.
+
+    ``expansion`` says that the maps of the two runs carry a distance z to c z + s; v is the variance of the noise.
+    """
+    signs = (Gt(c, 0), *(() if c == 1 else (Lt(c, 1),)), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1), Le(m, T))
+    outer = kernel.under(*signs)
+    shifted = outer.under(Eq(_slope * _W_m, D + _V_m), Ge(_slope, 0), Gt(_W_m, 0))
+    shares = (s * _j, v * _j) if c == 1 else (s * (c**-_j - 1) / (1 - c), v * (c ** (-2 * _j) - 1) / (1 - c**2))
+    sequences = (
+        Sequence(_r, S.One, _r / c, _r_m, c**-_j),
+        Sequence(_V, S.Zero, _V + s * _r / c, _V_m, shares[0]),
+        Sequence(_W, S.Zero, _W + v * (_r / c) ** 2, _W_m, shares[1]),
+    )
+    keeps = (Gt(_r, 0), Ge(_V, 0), Ge(_W, 0), Ge(v * _r / c * (D + _V), s * _W))
+    steps = Induction(shifted, _j, m, sequences, keeps)
+    steps.falls(D + _V, _W)
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        shift = gaussian_shift(_slope * v * _r / c, v)
+        return inner.step(Order.FIRST, T - m + _j, (near, far), expansion, shift)
+
+    window = steps.span(T - m, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step)
+    released = steps.close(shifted.weaken(window, far=S.Zero))
+    V, W = (share.subs(_j, m) for share in shares)
+    priced = outer.specialise(released, {_slope: (D + V) / W})
+    first = outer.chain(outer.domain(Order.FIRST, (S.Zero, T - m), S.Zero, D), priced)
+    return Guarantee(first, outer.exchange(first))

@@ -1,0 +1,177 @@
+"""Induction over the steps of a run: one generic step, and sequences beside it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, true
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.kernel.judgement import Hypothesis, Shown, Span, UnprovedError
+from lastiterate.symbolic.kernel.profiles import Profile
+from lastiterate.symbolic.kernel.rules import Kernel, record
+
+__all__ = ["Induction", "Sequence"]
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """u_0 = ``first`` and u_{j+1} = ``after``.
+
+    Attributes:
+        value: the letter for u_j, a real symbol of which no sign is declared.
+        first: u_0.
+        after: u_{j+1}: an expression in the values at j, or a letter of its own where u is any sequence.
+        last: the letter for u_m.
+        closed: u_j as an expression in the index; None where u_m stays a letter.
+    """
+
+    value: Symbol
+    first: Expr
+    after: Expr
+    last: Symbol
+    closed: Expr | None = None
+
+
+@dataclass
+class Induction:
+    """Statements for every 0 <= j <= m about a run and the sequences beside it.
+
+    Attributes:
+        kernel: what is supposed of the numbers.
+        index, count: j and m.
+        sequences: the sequences.
+        keeps: conditions that hold at 0 and pass from j to j + 1; shown when the induction is made.
+        letters: further numbers of step j, of which the laws are all that is known.
+        laws: what is supposed of the values and the letters at every 0 <= j < m.
+    """
+
+    kernel: Kernel
+    index: Symbol
+    count: Expr
+    sequences: tuple[Sequence, ...]
+    keeps: tuple[Boolean, ...] = ()
+    letters: tuple[Symbol, ...] = ()
+    laws: tuple[Boolean, ...] = ()
+    shown: list[Shown] = field(default_factory=list, init=False)
+    _known: frozenset[Boolean] = field(default=frozenset(), init=False)
+
+    def __post_init__(self) -> None:
+        signed = [
+            one for one in self._local | set(self._last.values()) if one.is_Symbol and one.is_positive is not None
+        ]
+        if set(signed) - {self.index, self.count}:
+            raise UnprovedError(f"The signs of {signed} are to be shown; declare them as real symbols.")
+        given = self.kernel.given
+        self._show(Ge(self.count, 0), given)
+        closed = {one.value: one.closed for one in self.sequences if one.closed is not None}
+        for one in self.sequences:
+            if one.closed is not None:
+                self._same(one.closed.subs(self.index, 0), one.first, given)
+                after = one.after.subs(closed, simultaneous=True)
+                self._same(one.closed.subs(self.index, self.index + 1), after, given | {Ge(self.index, 0)})
+        here = given.union(self.keeps, self.laws, (Ge(self.index, 0), Le(self.index, self.count - 1)))
+        for condition in self.keeps:
+            self._show(_put(condition, self._first), given)
+            self._show(_put(condition, self._after), here)
+        self._known = here | self._kept
+
+    def falls(self, u: Expr, w: Expr) -> None:
+        """u_m w_j <= u_j w_m for every j <= m, where u_{j+1} w_j <= u_j w_{j+1}, w >= 0, and w > 0 from j = 1 on.
+
+        By induction over m from m = j: u_{m+1} w_j = (u_{m+1} w_m) w_j / w_m <= u_m w_{m+1} w_j / w_m <= u_j w_{m+1}.
+        """
+        for condition in (
+            Ge(w, 0),
+            Gt(_put(w, self._after), 0),
+            Le(_put(u, self._after) * w, u * _put(w, self._after)),
+        ):
+            self._show(condition, self._known)
+        fact = Le(_put(u, self._last) * w, u * _put(w, self._last))
+        self._known |= {fact, _put(fact, self._after)}
+
+    def span(self, start: Expr, distance: Expr, profile: Profile, step: Callable[[Kernel, Expr, Expr], Span]) -> Span:
+        """z(0) -> z(m) at f(m) in m steps, if step s + j goes z(j) -> z(j + 1) at J with f(j) x J <= f(j + 1).
+
+        By induction over m: nothing is done in no steps (`identity`), and `chain` adds the step. ``step`` makes the
+        judgement for one j from the kernel that knows what holds there.
+        """
+        inner = self.kernel.under(*self._known)
+        one = step(inner, distance, _put(distance, self._after))
+        if one.scope or any(self.index not in variable.step.free_symbols for variable in one.drawn):
+            raise UnprovedError(
+                "What is drawn in a step of an induction is averaged over there, and named by its index."
+            )
+        ends = (start, start + self.index)
+        before = inner.suppose(one.order, ends, (distance, distance), profile, "the steps before")
+        joined = inner.weaken(
+            inner.chain(before, one), far=_put(distance, self._after), profile=profile.subs(self._after)
+        )
+        hypotheses = one.hypotheses | self._supposed
+        given = self.kernel.given | self._kept | one.given - inner.given
+        if self._local & set().union(*(thing.free_symbols for thing in (*given, *_constants(hypotheses)))):
+            raise UnprovedError("What an induction supposes may not speak of its index.")
+        return record(
+            None,
+            order=one.order, start=start, end=start + self.count, near=_put(distance, self._first),
+            far=_put(distance, self._last), profile=profile.subs(self._last), given=frozenset(given - {true}),
+            hypotheses=hypotheses, scope=frozenset(), drawn=one.drawn, rule="induct", premises=(joined,),
+            shown=tuple(self.shown), cites=(),
+        )  # fmt: skip
+
+    def close(self, span: Span) -> Span:
+        """The closed forms for the letters of the last values, which obey what the sequences keep."""
+        closed = {
+            one.last: _put(one.closed, {self.index: self.count}) for one in self.sequences if one.closed is not None
+        }
+        given = frozenset(_put(one, closed) for one in span.given - self._kept) - {true}
+        return record(
+            span,
+            rule="close", premises=(span,), shown=(), cites=(),
+            near=_put(span.near, closed), far=_put(span.far, closed),
+            profile=span.profile.subs(closed), given=given,
+        )  # fmt: skip
+
+    @property
+    def _first(self) -> dict[Symbol, Expr]:
+        return {one.value: one.first for one in self.sequences} | {self.index: S.Zero}
+
+    @property
+    def _after(self) -> dict[Symbol, Expr]:
+        return {one.value: one.after for one in self.sequences} | {self.index: self.index + 1}
+
+    @property
+    def _last(self) -> dict[Symbol, Expr]:
+        return {one.value: one.last for one in self.sequences} | {self.index: self.count}
+
+    @property
+    def _local(self) -> set[Symbol]:
+        return {one.value for one in self.sequences} | set(self.letters) | {self.index}
+
+    @property
+    def _kept(self) -> frozenset[Boolean]:
+        """What the sequences keep, at m."""
+        return frozenset(_put(condition, self._last) for condition in self.keeps)
+
+    @property
+    def _supposed(self) -> frozenset[Hypothesis]:
+        if not self.laws:
+            return frozenset()
+        laws = ", ".join(map(str, self.laws))
+        return frozenset({Hypothesis(f"for every {self.index} from 0 to {self.count} - 1: {laws}")})
+
+    def _same(self, one: Expr, other: Expr, given: frozenset[Boolean]) -> None:
+        if one != other:
+            self._show(Eq(one, other, evaluate=False), given)
+
+    def _show(self, condition: Boolean, given: frozenset[Boolean]) -> None:
+        if condition != true:
+            self.shown.append(Shown(condition, given, self.kernel.how(condition, given)))
+
+
+def _put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
+    return thing.subs(values, simultaneous=True)
+
+
+def _constants(hypotheses: frozenset[Hypothesis]) -> list[Expr]:
+    return [constant for hypothesis in hypotheses for constant in hypothesis.constants]

@@ -1,0 +1,129 @@
+"""The judgement that every privacy theorem is made of, and what it may rest on.
+
+For laws P, Q on a metric space let A^z be the set of points within z of A, and
+
+    E^z_g(P || Q) = sup over compact A of P(A) - g Q(A^z).
+
+`Span(order, s, t, z, z', f)` says: for every pair of runs that meets the hypotheses and all x, y at most z apart, the
+laws K(x) and K'(y) of the states after steps s, ..., t - 1 of run 1 from x and of run 2 from y obey, for every g > 0,
+
+    E^{z'}_g(K(x) || K'(y)) <= f(g)      (order FIRST),      E^{z'}_g(K'(y) || K(x)) <= f(g)      (order SECOND).
+
+It holds in every dimension, for every pair of adjacent data sets, every loss of the class and every common convex
+constraint set, and for every value of the random variables in ``scope``, which are revealed. A supremum over sets has
+no hidden state: statements are about kernels at points, and nothing is conditioned or selected.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sympy import Expr
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.kernel.profiles import Order, Profile
+
+__all__ = ["Guarantee", "Hypothesis", "Shown", "Span", "UnprovedError", "Variable"]
+
+
+class UnprovedError(Exception):
+    """A side condition that is not shown, or a premise that does not fit: the derivation stops at this line."""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What a derivation supposes of the runs, beside conditions on numbers: a sentence and its constants.
+
+    ``symmetric`` says that it still holds when the two runs exchange their names.
+    """
+
+    says: str
+    constants: tuple[Expr, ...] = ()
+    symmetric: bool = True
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What is drawn in a run besides its noise, such as the batch of a step."""
+
+    name: str
+    step: Expr
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A side condition, the premises that it was shown from, and how."""
+
+    condition: Boolean
+    given: frozenset[Boolean]
+    how: str
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Span:
+    """A judgement with its derivation; made by the rules of `lastiterate.symbolic.kernel.rules` alone.
+
+    Attributes:
+        order: which run's law is the numerator.
+        start, end: the steps s, ..., t - 1 that it spans.
+        near, far: the distances z before and z' after them.
+        profile: f.
+        given: conditions on the numbers under which it holds.
+        hypotheses: what it supposes of the runs.
+        scope: the random variables that are revealed.
+        drawn: those that were averaged over, which no other part of a chain may share.
+        rule: the rule that made it.
+        premises: the judgements that the rule was applied to.
+        shown: the side conditions of the rule.
+        cites: the lemmas and the mathematics that the rule itself rests on.
+    """
+
+    order: Order
+    start: Expr
+    end: Expr
+    near: Expr
+    far: Expr
+    profile: Profile
+    given: frozenset[Boolean]
+    hypotheses: frozenset[Hypothesis]
+    scope: frozenset[Variable]
+    drawn: frozenset[Variable]
+    rule: str
+    premises: tuple["Span", ...]
+    shown: tuple[Shown, ...]
+    cites: tuple[str, ...]
+
+    def lines(self) -> Iterator["Span"]:
+        """Every judgement of the derivation, each after its premises and once."""
+        seen: set[int] = set()
+        stack: list[tuple[Span, bool]] = [(self, False)]
+        while stack:
+            span, ready = stack.pop()
+            if ready:
+                yield span
+            elif id(span) not in seen:
+                seen.add(id(span))
+                stack.append((span, True))
+                stack += [(premise, False) for premise in reversed(span.premises)]
+
+    def cited(self) -> tuple[str, ...]:
+        """The lemmas and the mathematics that the derivation rests on, each once."""
+        return tuple(dict.fromkeys(one for span in self.lines() for one in span.cites))
+
+    def __str__(self) -> str:
+        """The judgement in one line."""
+        return f"{self.order}, steps {self.start}..{self.end}, {self.near} -> {self.far}: {self.profile}"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Both orders of the released state: E_g <= f for run 1 || run 2 and for run 2 || run 1."""
+
+    first: Span
+    second: Span
+
+    def __post_init__(self) -> None:
+        for span, order in ((self.first, Order.FIRST), (self.second, Order.SECOND)):
+            if span.order is not order or span.near != 0 or span.far != 0 or span.start != 0 or span.scope:
+                raise UnprovedError(f"A guarantee needs a judgement from step 0, from 0 to 0, {order}, got {span}.")
+        if self.first.end != self.second.end:
+            raise UnprovedError(f"Both orders need the same last step, got {self.first.end} and {self.second.end}.")

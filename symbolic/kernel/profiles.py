@@ -1,0 +1,295 @@
+"""Profiles: bounds of a hockey-stick divergence E_g(P || Q) = sup_A P(A) - g Q(A) for every g >= 0 at once.
+
+A profile f is convex and nonincreasing in g with f(0) = 1 and f(g) >= max(1 - g, 0). It is
+
+    f(g) = f(oo) + integral of (y - g)_+ dm(y),
+
+m the second derivative of f: the law of the likelihood ratio y = dP/dQ under Q. Adaptive composition multiplies ratios,
+
+    (f x J)(g) = J(oo) + f(oo) (1 - J(oo)) + double integral of (y y' - g)_+ dm_f(y) dm_J(y'),
+
+which is commutative, associative and monotone in both, and leaves f alone where J = max(1 - g, 0).
+
+Letters   g the factor of the second law; mu^2 (``square``) the squared distance of two means over the variance.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from sympy import Add, Expr, Max, Min, Mul, Piecewise, S, Symbol, erfc, exp, log, oo, sqrt, true
+from sympy.logic.boolalg import Boolean
+
+__all__ = [
+    "Atoms",
+    "Composed",
+    "Equal",
+    "Gauss",
+    "Hull",
+    "Mean",
+    "Order",
+    "PoissonStep",
+    "Power",
+    "Profile",
+    "SwapStep",
+    "common",
+    "compose",
+    "covers",
+]
+
+
+class Order(StrEnum):
+    """Which law is the numerator, P in E_g(P || Q): that of run 1 or that of run 2."""
+
+    FIRST = "run 1 || run 2"
+    SECOND = "run 2 || run 1"
+
+    @property
+    def other(self) -> "Order":
+        """The order with the runs exchanged."""
+        return Order.SECOND if self is Order.FIRST else Order.FIRST
+
+
+class Profile:
+    """A profile as a term; ``order`` is the one order that it bounds, None where it bounds both."""
+
+    order: Order | None
+
+    def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
+        """The term with values for symbols, all at once."""
+        return replace(self, **{one.name: _put(getattr(self, one.name), values) for one in fields(self)})  # type: ignore[type-var]
+
+    def at(self, g: Expr) -> Expr:
+        """The value at a factor g > 0."""
+        raise NotImplementedError
+
+    def moment(self, alpha: Expr) -> Expr:
+        """The integral of y^alpha dm(y) = exp((alpha - 1) D_alpha), alpha > 1; infinite where f(oo) > 0."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Equal(Profile):
+    """max(1 - g, 0): the two laws are the same."""
+
+    order = None
+
+    def at(self, g: Expr) -> Expr:
+        return Max(1 - g, 0)
+
+    def moment(self, alpha: Expr) -> Expr:  # noqa: ARG002 a law has the same moments as itself, at every order
+        return S.One
+
+
+@dataclass(frozen=True)
+class Gauss(Profile):
+    """E_g(N(mu, 1) || N(0, 1)), the same in both orders."""
+
+    order = None
+    square: Expr
+
+    def at(self, g: Expr) -> Expr:
+        mu = sqrt(self.square)
+        curve = _normal(mu / 2 - log(g) / mu) - g * _normal(-mu / 2 - log(g) / mu)
+        return Max(1 - g, 0) if self.square == 0 else curve
+
+    def moment(self, alpha: Expr) -> Expr:
+        return exp(alpha * (alpha - 1) * self.square / 2)
+
+
+@dataclass(frozen=True)
+class PoissonStep(Profile):
+    """A step that a sample enters by a coin of chance q, whose mean it then moves by mu.
+
+    ``numerator`` says whether the law with the sample is P, and ``order`` which run has the sample in that place.
+    With it as P the value is q theta((g - 1 + q)/q) for g > 1 - q, and 1 - g below; E_g(Q || P) = 1 - g + g E_{1/g}.
+    """
+
+    rate: Expr
+    square: Expr
+    numerator: bool
+    order: Order | None = None
+
+    def _with_the_sample(self, g: Expr) -> Expr:
+        inner = (g - 1 + self.rate) / self.rate
+        return Piecewise((self.rate * Gauss(self.square).at(inner), g > 1 - self.rate), (1 - g, true))
+
+    def at(self, g: Expr) -> Expr:
+        return self._with_the_sample(g) if self.numerator else 1 - g + g * self._with_the_sample(1 / g)
+
+
+@dataclass(frozen=True)
+class SwapStep(Profile):
+    """A step that replaces one sample of the batch by a coin of chance q; three means, any two at most mu apart.
+
+    q theta(1 + (g - 1)/q) for g >= 1, and reflected below; both orders.
+    """
+
+    order = None
+    rate: Expr
+    square: Expr
+
+    def _above_one(self, g: Expr) -> Expr:
+        return self.rate * Gauss(self.square).at(1 + (g - 1) / self.rate)
+
+    def at(self, g: Expr) -> Expr:
+        return Piecewise((self._above_one(g), g >= 1), (1 - g + g * self._above_one(1 / g), true))
+
+
+@dataclass(frozen=True)
+class Atoms(Profile):
+    """f(oo) + sum of m (y - g)_+ over finitely many pairs (y, m): a table, or the exact profile of a finite pair."""
+
+    pairs: tuple[tuple[Expr, Expr], ...]
+    order: Order | None = None
+
+    @property
+    def rest(self) -> Expr:
+        """f(oo), the mass of P where Q has none."""
+        return 1 - Add(*(y * m for y, m in self.pairs))
+
+    def at(self, g: Expr) -> Expr:
+        return self.rest + Add(*(m * Max(y - g, 0) for y, m in self.pairs))
+
+    def moment(self, alpha: Expr) -> Expr:
+        return oo if self.rest != 0 else Add(*(m * y**alpha for y, m in self.pairs))
+
+
+@dataclass(frozen=True)
+class Composed(Profile):
+    """The composition of several profiles of one order."""
+
+    parts: tuple[Profile, ...]
+    order: Order | None = None
+
+    def moment(self, alpha: Expr) -> Expr:
+        return Mul(*(part.moment(alpha) for part in self.parts))
+
+
+@dataclass(frozen=True)
+class Power(Profile):
+    """A profile composed with itself ``count`` times."""
+
+    part: Profile
+    count: Expr
+    order: Order | None = None
+
+    def moment(self, alpha: Expr) -> Expr:
+        return self.part.moment(alpha) ** self.count
+
+
+@dataclass(frozen=True)
+class Mean(Profile):
+    """sum of w f over pairs (w, f), weights that add to 1, and 1 in place of f on an event of chance ``failure``."""
+
+    pairs: tuple[tuple[Expr, Profile], ...]
+    failure: Expr = S.Zero
+    order: Order | None = None
+
+    def at(self, g: Expr) -> Expr:
+        return self.failure + Add(*(weight * part.at(g) for weight, part in self.pairs))
+
+    def moment(self, alpha: Expr) -> Expr:
+        return oo if self.failure != 0 else Add(*(weight * part.moment(alpha) for weight, part in self.pairs))
+
+
+@dataclass(frozen=True)
+class Hull(Profile):
+    """The greatest convex function below several profiles; ``at`` gives the least of them, which is no smaller."""
+
+    parts: tuple[Profile, ...]
+    order: Order | None = None
+
+    def at(self, g: Expr) -> Expr:
+        return Min(*(part.at(g) for part in self.parts))
+
+
+def _normal(x: Expr) -> Expr:
+    return erfc(-x / sqrt(2)) / 2
+
+
+def _put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
+    if isinstance(thing, tuple):
+        return tuple(_put(one, values) for one in thing)
+    if isinstance(thing, Profile):
+        return thing.subs(values)
+    return thing.subs(values, simultaneous=True) if isinstance(thing, Expr) else thing
+
+
+def common(profiles: Iterable[Profile]) -> Order | None:
+    """The one order that all of them bound.
+
+    Raises:
+        ValueError: one bounds E_g(P || Q) and another E_g(Q || P) alone.
+    """
+    orders = {profile.order for profile in profiles} - {None}
+    if len(orders) > 1:
+        raise ValueError("Profiles of one order are needed, got both; exchange the runs in one of them.")
+    return next(iter(orders), None)
+
+
+def compose(*profiles: Profile) -> Profile:
+    """The profile of steps one after the other, whoever chooses the second after seeing the first."""
+    gauss: list[Expr] = []
+    atoms: list[Atoms] = []
+    counts: dict[Profile, Expr] = {}
+    for part in (part for one in profiles for part in (one.parts if isinstance(one, Composed) else (one,))):
+        match part:
+            case Equal():
+                pass
+            case Gauss():
+                gauss.append(part.square)
+            case Atoms():
+                atoms.append(part)
+            case Power():
+                counts[part.part] = counts.get(part.part, S.Zero) + part.count
+            case _:
+                counts[part] = counts.get(part, S.Zero) + 1
+    parts = [part if count == 1 else Power(part, count, part.order) for part, count in counts.items()]
+    if gauss:  # two Gaussian shifts at right angles are one, along the diagonal
+        parts.append(Gauss(Add(*gauss)))
+    if atoms:
+        parts.append(Atoms(_products(atoms), common(atoms)))
+    if len(parts) > 1:
+        return Composed(tuple(parts), common(parts))
+    return parts[0] if parts else Equal()
+
+
+def _products(atoms: Iterable[Atoms]) -> tuple[tuple[Expr, Expr], ...]:
+    pairs = {S.One: S.One}
+    for part in atoms:
+        product: dict[Expr, Expr] = {}
+        for y, m in pairs.items():
+            for ratio, mass in part.pairs:
+                product[y * ratio] = product.get(y * ratio, S.Zero) + m * mass
+        pairs = product
+    return tuple(sorted(pairs.items(), key=lambda pair: pair[0]))
+
+
+def covers(above: Profile, below: Profile) -> list[Boolean]:
+    """Conditions under which ``above`` is at least ``below`` at every g, by the monotonicity of their terms.
+
+    Raises:
+        ValueError: no such conditions are known.
+    """
+    match above, below:
+        case _ if above == below or isinstance(below, Equal):
+            return []
+        case Gauss(), Gauss():
+            return [below.square <= above.square]
+        case PoissonStep(), PoissonStep() if (above.numerator, above.order) == (below.numerator, below.order):
+            return [below.rate <= above.rate, below.square <= above.square]
+        case SwapStep(), SwapStep():
+            return [below.rate <= above.rate, below.square <= above.square]
+        case Power(), Power() if above.part == below.part:
+            return [below.count <= above.count]
+        case Composed(), Composed() if len(above.parts) == len(below.parts):
+            return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]
+        case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:
+            pairs = zip(above.pairs, below.pairs, strict=True)
+            return [below.failure <= above.failure, *(one for (_, f), (_, h) in pairs for one in covers(f, h))]
+        case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)
+            nodes = sorted({y for one in (above, below) for y, _ in one.pairs})
+            return [below.at(node) <= above.at(node) for node in nodes] + [below.rest <= above.rest]
+    raise ValueError(f"It is not known when {above} is at least {below}.")

@@ -1,0 +1,295 @@
+"""The rules: the only way to a judgement. Each docstring is a lemma with its proof.
+
+Notation  K(x), K'(y) are the laws at step t of run 1 from x and of run 2 from y; order FIRST is shown, and order SECOND
+          is the same with the runs exchanged. A^z is the set of points within z of A, E^z_g as in `judgement`.
+F1        P(A) - g Q(B) <= E^z_g(P || Q) for Borel sets with A^z in B: take compact C in A with P(C) > P(A) - epsilon.
+F2        E^z_g is convex and nonincreasing in g, as a supremum of lines, and nonincreasing in z.
+F3        If |U - V| <= z almost surely, E^z_g(law U || Q) <= E_g(law V || Q), for P(U in A) <= P(V in A^z); likewise
+          E^z_g(P || law U) <= E_g(P || law V).
+F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear in them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sympy import Add, Eq, Expr, Ge, Gt, Le, Lt, Ne, S, Symbol, false, true
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.kernel.contraction import Contracted
+from lastiterate.symbolic.kernel.judgement import Hypothesis, Shown, Span, UnprovedError, Variable
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, Shift
+from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Hull, Mean, Order, Profile, common, compose, covers
+
+__all__ = ["Kernel", "Prover", "record"]
+
+Prover = Callable[[Boolean, frozenset[Boolean]], str]
+"""How a condition follows from premises, in a few words.
+
+Raises:
+    UnprovedError: it is not shown.
+"""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The rules, with whatever shows their side conditions.
+
+    Attributes:
+        prover: shows side conditions: an engine for symbols, ball arithmetic for numbers.
+        given: conditions on the numbers that all judgements made here suppose.
+    """
+
+    prover: Prover
+    given: frozenset[Boolean] = frozenset()
+
+    def under(self, *conditions: Boolean) -> "Kernel":
+        """The kernel that supposes these conditions, too."""
+        return replace(self, given=self.given | set(conditions) - {true})
+
+    def identity(self, order: Order, step: Expr, distance: Expr) -> Span:
+        """No step: z -> z at E_0 = max(1 - g, 0).
+
+        At points x, y with d(x, y) <= z: P(A) = 1 means x in A, hence y in A^z, and P(A) - g Q(A^z) = 1 - g.
+        """
+        return self._made("identity", order, (step, step), (distance, distance), Equal(), (Ge(distance, 0),))
+
+    def suppose(
+        self,
+        order: Order,
+        ends: tuple[Expr, Expr],
+        distances: tuple[Expr, Expr],
+        profile: Profile,
+        says: str,
+        revealed: Iterable[Variable] = (),
+    ) -> Span:
+        """A judgement that is not derived but stands among the hypotheses of all that follows from it."""
+        made = self._made("suppose", order, ends, distances, profile, (), hypotheses={Hypothesis(says)})
+        return record(made, scope=frozenset(revealed))
+
+    def domain(self, order: Order, span: tuple[Expr, Expr], near: Expr, diameter: Expr) -> Span:
+        """Any steps, of which the last projects to a set of diameter D: z -> D at E_0.
+
+        A^D is the whole set for every nonempty A, so P(A) - g Q(A^D) <= 1 - g.
+        """
+        inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
+        conditions = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0))
+        return self._made("domain", order, span, (near, diameter), Equal(), conditions, hypotheses={inside})
+
+    def weaken(
+        self, span: Span, near: Expr | None = None, far: Expr | None = None, profile: Profile | None = None
+    ) -> Span:
+        """A smaller distance before, a larger one after, or a larger profile."""
+        less, more = span.near if near is None else near, span.far if far is None else far
+        above = span.profile if profile is None else profile
+        conditions = (Ge(less, 0), Le(less, span.near), Ge(more, span.far), *self._covers(above, span.profile))
+        return self._made("weaken", span.order, (span.start, span.end), (less, more), above, conditions, (span,))
+
+    def exchange(self, span: Span) -> Span:
+        """The other order, where the hypotheses are the same for the runs exchanged."""
+        one_sided = [one.says for one in span.hypotheses if not one.symmetric]
+        if one_sided or span.profile.order is not None:
+            raise UnprovedError(f"To exchange the runs needs hypotheses that are symmetric in them, got {one_sided}.")
+        ends, distances = (span.start, span.end), (span.near, span.far)
+        return self._made("exchange", span.order.other, ends, distances, span.profile, (), (span,))
+
+    def chain(self, first: Span, *others: Span) -> Span:
+        """z -> z' at f, then z' -> z'' at J: z -> z'' at their composition f x J.
+
+        P, Q the laws between, S compact, k(x) = K(x, S), k'(y) = K'(y, S^z''); let T(b) = inf_r J(r) + r b, which is
+        J(oo) + int_0^b r_J. If d(x, y) <= z' then k(x) - r k'(y) <= J(r) for every r, hence k(x) <= T(k'(y)). So
+        {k > T(b)}^z' lies in {k' > b}, and F1 with g/r, r = r_J(b) > 0, gives
+        P(k > T(b)) <= f(g/r) + (g/r) Q(k' > b). Integrate over T(b), which is at least k:
+        int k dP <= J(oo) + int_0^1 r P(k > T(b)) db <= (f x J)(g) + g int_0^1 Q(k' > b) db, the last one g int k' dQ.
+        J holds at every pair of points, so the second part may depend on the state that the first has left.
+        """
+        made = first
+        for other in others:
+            if made.order is not other.order:
+                raise UnprovedError(f"A chain needs one order, got {made.order} and {other.order}.")
+            shared = made.drawn & (other.drawn | other.scope) | made.scope & other.drawn
+            if shared:
+                raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
+            conditions = (*self._same(made.end, other.start), Le(made.far, other.near))
+            profile = compose(made.profile, other.profile)
+            ends, distances = (made.start, other.end), (made.near, other.far)
+            made = self._made("chain", made.order, ends, distances, profile, conditions, (made, other))
+        return made
+
+    def mean(self, variable: Variable, cases: Iterable[tuple[Expr, Span]], failure: Expr = S.Zero) -> Span:
+        """A revealed variable is averaged over: the mean of its profiles, and 1 on an event of chance ``failure``.
+
+        It has one law in both runs and is drawn independently of the state before, so both laws are mixtures with the
+        same weights: F4.
+        """
+        pairs = tuple(cases)
+        spans = tuple(span for _, span in pairs)
+        head, *rest = spans
+        conditions = [Ge(weight, 0) for weight, _ in pairs] + [Ge(failure, 0)]
+        conditions += self._same(Add(failure, *(weight for weight, _ in pairs)), S.One)
+        for span in rest:
+            conditions += self._alike(head, span)
+        if any(variable not in span.scope for span in spans):
+            raise UnprovedError(f"A mean over {variable} needs judgements in which it is revealed.")
+        profile = Mean(
+            tuple((weight, span.profile) for weight, span in pairs), failure, common(span.profile for span in spans)
+        )
+        independent = Hypothesis(f"{variable.name} has one law in both runs and is independent of the state before")
+        made = self._made(
+            "mean", head.order, (head.start, head.end), (head.near, head.far), profile, conditions, spans, {independent}
+        )
+        return record(made, scope=made.scope - {variable}, drawn=made.drawn | {variable})
+
+    def least(self, *spans: Span) -> Span:
+        """The greatest convex function below several profiles for the same steps and distances: F2."""
+        head, *rest = spans
+        conditions = [one for span in rest for one in self._alike(head, span)]
+        profile = Hull(tuple(span.profile for span in spans), common(span.profile for span in spans))
+        ends, distances = (head.start, head.end), (head.near, head.far)
+        return self._made("least", head.order, ends, distances, profile, conditions, spans)
+
+    def contract(
+        self, before: Span, near: Span, far: Span, diameter: Expr, split: tuple[tuple[Expr, Expr], ...]
+    ) -> Span:
+        """z -> z1 at X, then the same steps z1 -> z' at N and D -> z' at F, D the diameter: z -> z' at `Contracted`.
+
+        k, k' and T_N as in `chain`; b* = inf k' and a* = T_F(b*) >= sup k, because F holds for all pairs of points.
+        With h(b) = min(T_N(b), a*), the proof of `chain` gives for the pair (p, q) with profile X
+        int k dP - g int k' dQ <= int w(p, q), w = sup_{b >= b*} p h(b) - g q b. For 0 <= u <= p and 0 <= v <= q
+        w <= u N(g v/u) + (p - u) a* - g (q - v) b*: split p h - g q b into u h - g v b <= u T_N(b) - g v b and the
+        rest, h <= a*, b >= b*. Integrate; a* - r b* <= F(r) for every r. F must start from all pairs of points: a
+        distance that was tracked until then does not bound sup k.
+        """
+        if not isinstance(before.profile, Atoms) or near.scope != far.scope:
+            raise UnprovedError("A contraction needs a table before it, and the same revealed variables near and far.")
+        inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
+        if not before.order is near.order is far.order:
+            raise UnprovedError("A contraction needs one order in all three premises.")
+        shared = before.drawn & (near.drawn | far.drawn | near.scope | far.scope) | before.scope & near.drawn
+        if shared:
+            raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
+        conditions = [*self._same(before.end, near.start), *self._same(near.start, far.start)]
+        conditions += [*self._same(near.end, far.end), *self._same(near.far, far.far), Le(before.far, near.near)]
+        conditions += [Ge(far.near, diameter)]
+        profile = Contracted(before.profile, near.profile, far.profile, split)
+        conditions += profile.conditions()
+        ends, distances = (before.start, near.end), (before.near, near.far)
+        premises = (before, near, far)
+        return self._made("contract", before.order, ends, distances, profile, conditions, premises, {inside})
+
+    def step(
+        self,
+        order: Order,
+        step: Expr,
+        distances: tuple[Expr, Expr],
+        expansion: Expansion,
+        shift: Shift,
+        coin: Profile | None = None,
+        revealed: Iterable[Variable] = (),
+    ) -> Span:
+        """One noisy update: z -> z' at S x p_a, for every z' >= 0 with z' >= e(z) - a; it may depend on ``revealed``.
+
+        K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi); Pi is 1-Lipschitz, c and c' are hidden
+        coins, and the noise xi = xi1 + xi2 is independent of the state and of the coins. A third map chi is phi' (then
+        S = E_0 and there is no coin), or phi itself, with the same coin. Its distance is
+        h_c = phi_c(x) - chi_c(y), |h_c| <= e(z), and S bounds chi_c(y) + xi1 against phi'_c'(y) + xi1. Shorten h_c to
+        length a at most: V = Pi(chi_c(y) + h_c' + xi1 + xi2) is within max(e(z) - a, 0) of the state of run 1, so F3
+        leaves E_g(law V || K'(y)). Given Y = chi_c(y) + xi1 the coin has a posterior and xi2 is still fresh: Y costs S,
+        and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over shifts of length a at most (F4). Chain them at 0.
+        """
+        if (expansion.guide is Guide.OTHER) != (coin is None):
+            raise UnprovedError(
+                "A coin's price goes with the expansion of one map alone, without the sample's own part."
+            )
+        near, far = distances
+        after = expansion.at(near) - shift.length
+        conditions = (Ge(near, 0), Ge(far, 0), Ge(far, after), *shift.conditions, *expansion.conditions)
+        hypotheses = expansion.hypotheses | shift.hypotheses
+        profile = compose(shift.profile, coin or Equal())
+        made = self._made("step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
+        return record(made, scope=frozenset(revealed), cites=(expansion.lemma, *shift.cites))
+
+    def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
+        """Values for symbols, where what is given holds for them and what was declared of the symbols, too."""
+
+        def put(thing: Any) -> Any:
+            return thing.subs(values, simultaneous=True)
+
+        conditions = [one for symbol, value in values.items() for one in _declared(symbol, value)]
+        conditions += [put(condition) for condition in span.given - self.given]
+        made = self._made(
+            "specialise",
+            span.order,
+            (put(span.start), put(span.end)),
+            (put(span.near), put(span.far)),
+            span.profile.subs(values),
+            conditions,
+        )
+        hypotheses = frozenset(replace(one, constants=tuple(map(put, one.constants))) for one in span.hypotheses)
+        return record(made, premises=(span,), hypotheses=hypotheses, scope=span.scope, drawn=span.drawn)
+
+    def _made(
+        self,
+        rule: str,
+        order: Order,
+        ends: tuple[Expr, Expr],
+        distances: tuple[Expr, Expr],
+        profile: Profile,
+        conditions: Iterable[Boolean],
+        premises: tuple[Span, ...] = (),
+        hypotheses: Iterable[Hypothesis] = (),
+    ) -> Span:
+        if profile.order not in {None, order}:
+            raise UnprovedError(f"A judgement {order} needs a profile of that order, got one of {profile.order}.")
+        given = self.given.union(*(premise.given for premise in premises))
+        shown = tuple(Shown(one, given, self.how(one, given)) for one in dict.fromkeys(conditions) if one != true)
+        return record(
+            None,
+            order=order, start=ends[0], end=ends[1], near=distances[0], far=distances[1], profile=profile,
+            given=given, hypotheses=frozenset(hypotheses).union(*(premise.hypotheses for premise in premises)),
+            scope=frozenset[Variable]().union(*(premise.scope for premise in premises)),
+            drawn=frozenset[Variable]().union(*(premise.drawn for premise in premises)),
+            rule=rule, premises=premises, shown=shown, cites=(),
+        )  # fmt: skip
+
+    def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
+        """How a side condition follows from what is given.
+
+        Raises:
+            UnprovedError: it is not shown.
+        """
+        if condition == false:
+            raise UnprovedError("A side condition is false.")
+        return "given" if condition in given else self.prover(condition, given)
+
+    @staticmethod
+    def _same(one: Expr, other: Expr) -> tuple[Boolean, ...]:
+        return () if one == other else (Eq(one, other, evaluate=False),)
+
+    def _alike(self, one: Span, other: Span) -> list[Boolean]:
+        """Conditions under which two judgements speak of the same steps, order and distances."""
+        if one.order is not other.order:
+            raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
+        pairs = ((one.start, other.start), (one.end, other.end), (one.near, other.near), (one.far, other.far))
+        return [condition for pair in pairs for condition in self._same(*pair)]
+
+    @staticmethod
+    def _covers(above: Profile, below: Profile) -> list[Boolean]:
+        try:
+            return covers(above, below)
+        except ValueError as error:
+            raise UnprovedError(str(error)) from None
+
+
+def _declared(symbol: Symbol, value: Expr) -> list[Boolean]:
+    if symbol.is_integer and not value.is_integer:
+        raise UnprovedError(f"A whole number is needed for {symbol}, got {value}.")
+    signs = {"positive": Gt, "nonnegative": Ge, "negative": Lt, "nonpositive": Le, "nonzero": Ne}
+    return [relation(value, 0) for sign, relation in signs.items() if symbol.assumptions0.get(sign)][:1]
+
+
+def record(span: Span | None, **changes: Any) -> Span:
+    """A judgement with these attributes: the constructor, for the rules here and in `induction` alone."""
+    made = object.__new__(Span)
+    vars(made).update(vars(span) if span is not None else {}, **changes)
+    return made

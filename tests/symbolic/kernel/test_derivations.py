@@ -1,0 +1,164 @@
+"""Derivations reach their theorems for all values of the symbols, and wrong ones stop at the line that fails."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from sympy import Eq, Expr, Function, Ge, Gt, Integer, Min, Rational, S, Symbol, symbols
+
+from lastiterate.proofs_checks.side_conditions import prove
+from lastiterate.symbolic.derivations.full_batch import any_path, contracting_window
+from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, compose
+from lastiterate.symbolic.kernel.rules import Kernel
+
+c, s, D, v, K = symbols("c s D v K", positive=True)
+T, m = symbols("T m", integer=True, positive=True)
+j = Symbol("j", integer=True, nonnegative=True)
+z = Symbol("z", nonnegative=True)
+KERNEL = Kernel(prove)
+FIRST, SECOND = Order
+
+
+def expansion(after: Expr, guide: Guide = Guide.OTHER) -> Expansion:
+    return Expansion(z, after, guide, "a lemma", frozenset())
+
+
+def test_the_window_of_a_convex_loss() -> None:
+    made = contracting_window(KERNEL, expansion(z + s), S.One, s, D, v, T, m)
+    assert made.first.profile == made.second.profile == Gauss((D + m * s) ** 2 / (m * v))
+    assert (made.first.start, made.first.end) == (0, T)
+    assert made.first.given == {m <= T}
+    with pytest.raises(UnprovedError):
+        KERNEL.weaken(made.first, profile=Gauss(Rational(97, 100) * (D + m * s) ** 2 / (m * v)))
+
+
+def test_the_window_of_a_strongly_convex_loss() -> None:
+    made = contracting_window(KERNEL, expansion(c * z + s), c, s, D, v, T, m)
+    square = (D + s * (c**-m - 1) / (1 - c)) ** 2 * (1 - c**2) / (v * (c ** (-2 * m) - 1))
+    assert isinstance(made.first.profile, Gauss)
+    assert (made.first.profile.square - square).equals(0)
+    assert (c < 1) in made.first.given
+
+
+def test_any_path_of_any_expansion() -> None:
+    omega = Function("omega", nonnegative=True)
+    kernel = KERNEL.under(m <= T)
+    start = kernel.domain(FIRST, (S.Zero, T - m), S.Zero, D)
+    made = any_path(kernel, expansion(z + Min(omega(z), 2 * K) + s), start, v, m)
+    assert (made.near, made.start, made.end) == (0, 0, T)
+    assert any("z_next >= " in hypothesis.says for hypothesis in made.hypotheses)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: contracting_window(KERNEL, expansion(z + 2 * s), S.One, s, D, v, T, m),
+        lambda: contracting_window(KERNEL, expansion(c * z + s), S.One, s, D, v, T, m),
+        lambda: contracting_window(KERNEL, expansion(z + s, Guide.OWN), S.One, s, D, v, T, m),
+    ],
+    ids=["twice the sensitivity", "an expansion that may grow", "the own map of a run"],
+)
+def test_a_window_needs_its_expansion(wrong: Callable[[], Guarantee]) -> None:
+    with pytest.raises(UnprovedError):
+        wrong()
+
+
+def _step(order: Order, guide: Guide = Guide.OTHER) -> Span:
+    return KERNEL.step(order, S.Zero, (S.Zero, S.Zero), expansion(z + s, guide), gaussian_shift(s, v))
+
+
+def _hypothetical(near: Expr, far: Expr, *revealed: Variable, order: Order = FIRST) -> Span:
+    return KERNEL.suppose(order, (S.Zero, S.One), (near, far), Gauss(s), "a step", revealed)
+
+
+def _one_sided() -> Span:
+    one_sided = replace(expansion(z + s), hypotheses=frozenset({Hypothesis("run 1 has the sample", symmetric=False)}))
+    return KERNEL.exchange(KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), one_sided, gaussian_shift(s, v)))
+
+
+COIN = Variable("R", S.Zero)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), expansion(z + s), gaussian_shift(s / 2, v)),
+        lambda: KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), expansion(z + s), no_shift()),
+        lambda: KERNEL.step(
+            FIRST, S.Zero, (S.Zero, S.Zero), expansion(z + s), gaussian_shift(s, Symbol("u", real=True))
+        ),
+        lambda: KERNEL.step(
+            FIRST, S.Zero, (S.Zero, S.Zero), expansion(z), gaussian_shift(s, v), PoissonStep(c, s, True)
+        ),
+        lambda: _step(FIRST, Guide.OWN),
+        lambda: KERNEL.chain(_step(FIRST), _step(FIRST)),
+        lambda: KERNEL.chain(_step(FIRST), KERNEL.step(SECOND, S.One, (S.Zero, S.Zero), expansion(z), no_shift())),
+        lambda: KERNEL.chain(_hypothetical(S.Zero, D), KERNEL.identity(FIRST, S.One, S.Zero)),
+        lambda: KERNEL.weaken(_hypothetical(S.Zero, D), far=D / 2),
+        lambda: KERNEL.weaken(_hypothetical(S.Zero, D), profile=Equal()),
+        lambda: KERNEL.domain(FIRST, (T, S.Zero), S.Zero, D),
+        _one_sided,
+        lambda: KERNEL.mean(COIN, [(S.One, _hypothetical(S.Zero, D))]),
+        lambda: KERNEL.mean(COIN, [(S.Half, _hypothetical(S.Zero, D, COIN))]),
+        lambda: KERNEL.mean(COIN, [(S.Half, _hypothetical(S.Zero, one, COIN)) for one in (D, 2 * D)]),
+        lambda: Guarantee(_step(FIRST), _step(FIRST)),
+        lambda: KERNEL.specialise(KERNEL.under(v > s).identity(FIRST, S.Zero, S.Zero), {v: s}),
+        lambda: KERNEL.specialise(KERNEL.identity(FIRST, S.Zero, D), {D: Integer(-1)}),
+    ],
+)
+def test_what_does_not_follow_is_refused(wrong: Callable[[], object]) -> None:
+    with pytest.raises(UnprovedError):
+        wrong()
+
+
+def test_a_variable_that_was_averaged_over_is_used_once() -> None:
+    averaged = KERNEL.mean(COIN, [(S.One, _hypothetical(S.Zero, S.Zero, COIN))])
+    again = KERNEL.suppose(FIRST, (S.One, Integer(2)), (S.Zero, S.Zero), Gauss(s), "a step", (COIN,))
+    with pytest.raises(UnprovedError, match="averaged over"):
+        KERNEL.chain(averaged, again)
+    assert KERNEL.mean(COIN, [(S.One, KERNEL.chain(_hypothetical(S.Zero, S.Zero, COIN), again))]).scope == frozenset()
+
+
+def _induction(closed: Expr = 2**j, keeps: tuple[object, ...] = (), after: int = 2) -> Induction:
+    u, last = symbols("u u_m", real=True)
+    return Induction(KERNEL, j, m, (Sequence(u, S.One, after * u, last, closed),), keeps)  # type: ignore[arg-type]
+
+
+def test_an_induction_shows_what_its_sequences_keep() -> None:
+    u = Symbol("u", real=True)
+    assert _induction(keeps=(Gt(u, 0), Ge(u, 1)))
+    with pytest.raises(UnprovedError):
+        _induction(keeps=(Ge(u, 2),))  # not at first
+    with pytest.raises(UnprovedError):
+        _induction(keeps=(u <= 5,))  # not passed on
+    with pytest.raises(UnprovedError):
+        _induction(closed=3**j)
+    with pytest.raises(UnprovedError):
+        _induction(keeps=(Eq(u, Symbol("u_m", real=True)),))  # nothing is known of the last value beforehand
+
+
+def test_an_induction_adds_up_its_steps() -> None:
+    sums, last = symbols("A A_m", real=True)
+    steps = Induction(KERNEL, j, m, (Sequence(sums, S.Zero, sums + s**2, last, j * s**2),), (Ge(sums, 0),))
+
+    def one(kernel: Kernel, near: Expr, far: Expr) -> Span:
+        return kernel.step(FIRST, j, (near, far), expansion(z + s), gaussian_shift(s, v))
+
+    made = steps.close(steps.span(S.Zero, S.Zero, Gauss(sums / v), one))
+    assert made.profile == Gauss(m * s**2 / v)
+    assert made.given == frozenset()
+    with pytest.raises(UnprovedError):
+        steps.span(S.Zero, S.Zero, Gauss(Rational(19, 20) * sums / v), one)
+
+
+def test_profiles_are_what_they_say() -> None:
+    assert compose(Gauss(s), Gauss(v), Equal()) == Gauss(s + v)
+    assert compose() == Equal()
+    half = Rational(1, 2)
+    with_the_sample, without = PoissonStep(half, S.One, True), PoissonStep(half, S.One, False)
+    for g in (Rational(1, 4), S.One, Integer(3)):
+        assert abs((with_the_sample.at(g) - (1 - g + g * without.at(1 / g))).evalf()) < 1e-12
+    assert Mean(((half, Gauss(s)), (half, Equal()))).moment(Integer(2)) == (1 + Gauss(s).moment(Integer(2))) / 2
