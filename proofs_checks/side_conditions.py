@@ -1,6 +1,7 @@
 """Side conditions of derivations, shown by the engines that prove."""
 
-from sympy import Eq, Ge, Gt, Le, Lt, Ne
+from sympy import Eq, Ge, Gt, Le, Lt, Ne, Symbol
+from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean
 
@@ -10,6 +11,15 @@ from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
 __all__ = ["prove"]
+
+
+def _applied(*conditions: Boolean) -> list[AppliedUndef]:
+    """The values of functions of which nothing but the sign is known; they are numbers like others."""
+    return sorted(set().union(*(one.atoms(AppliedUndef) for one in conditions)), key=str)
+
+
+def _signs(value: AppliedUndef) -> dict[str, bool]:
+    return {name: True for name in ("real", "positive", "nonnegative") if getattr(value, f"is_{name}")}
 
 
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
@@ -23,6 +33,8 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     if not isinstance(condition, Relational) or isinstance(condition, Ne):
         raise UnprovedError(f"No engine proves {condition}.")
     premises = tuple(sorted(given, key=str))
+    values = {one: Symbol(f"{one.func}_{i}", **_signs(one)) for i, one in enumerate(_applied(condition, *premises))}
+    condition, premises = condition.subs(values), tuple(premise.subs(values) for premise in premises)
     if isinstance(condition, Eq):
         check: Identity | Inequality = Identity(condition.lhs, condition.rhs, given=premises)
     else:

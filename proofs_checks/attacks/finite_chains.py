@@ -15,7 +15,20 @@ from sympy import Rational
 
 from lastiterate.symbolic.kernel.profiles import Atoms, Profile
 
-__all__ = ["Chain", "Law", "Metric", "cycle", "envelope", "exceeded", "law", "lower", "metric", "mixed", "pushed"]
+__all__ = [
+    "Chain",
+    "Law",
+    "Metric",
+    "bell",
+    "cycle",
+    "envelope",
+    "exceeded",
+    "law",
+    "lower",
+    "metric",
+    "mixed",
+    "pushed",
+]
 
 Law = tuple[Fraction, ...]
 Chain = tuple[Law, ...]
@@ -50,6 +63,12 @@ def law(random: Random, k: int) -> Law:
         spikes = {point: random.choice((0, 1, 1, 2, 5)) for point in range(k)}
     total = sum(spikes.values())
     return tuple(Fraction(spikes.get(point, 0), total) for point in range(k)) if total else law(random, k)
+
+
+def bell(random: Random, k: int) -> Law:
+    """A law on a cycle that is high at 0 and low far from it."""
+    heights = [random.choice(((1, 2, 3, 5, 8), (0, 1, 2), (0, 0, 0, 1))[min(y, k - y, 2)]) for y in range(k)]
+    return tuple(Fraction(height, sum(heights)) for height in heights)
 
 
 def pushed(start: Law, chain: Chain) -> Law:

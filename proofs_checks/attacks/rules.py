@@ -12,6 +12,7 @@ from lastiterate.proofs_checks.attacks.finite_chains import (
     Chain,
     Law,
     Metric,
+    bell,
     cycle,
     envelope,
     exceeded,
@@ -216,10 +217,17 @@ def _step(random: Random, fault: str) -> bool:
 
 
 def _coin(random: Random, fault: str) -> bool:
-    k = random.randint(2, 4)
-    d, order, z, length = cycle(k), _order(random), random.randint(0, 2), random.randint(0, 2)
-    coins, weights, last = [_maps(random, k) for _ in range(2)], law(random, 2), _lipschitz(random, d)
-    first, second = law(random, k), law(random, k)
+    order, weights = _order(random), law(random, 2)
+    if random.random() < 0.5:
+        k, z, length = random.randint(2, 4), random.randint(0, 2), random.randint(0, 2)
+        coins, first, second = [_maps(random, k) for _ in range(2)], law(random, k), law(random, k)
+    else:  # the coin turns the way that the noise has to hide: what is left of the noise shows it
+        k, z, length = random.randint(4, 5), 1, 1
+        plain, turned, by = tuple(range(k)), tuple(-x % k for x in range(k)), random.randrange(1, k)
+        coins = [(plain, plain), (turned, tuple((x + by) % k for x in turned))]
+        first, second = bell(random, k), bell(random, k)
+    d = cycle(k)
+    last = _lipschitz(random, d)
     noise = tuple(sum((first[x] * second[(y - x) % k] for x in range(k)), Fraction(0)) for y in range(k))
     run = random.randrange(2)  # whose map the third point follows
     after = max(

@@ -70,7 +70,7 @@ class Induction:
                 self._same(one.closed.subs(self.index, 0), one.first, given)
                 after = one.after.subs(closed, simultaneous=True)
                 self._same(one.closed.subs(self.index, self.index + 1), after, given | {Ge(self.index, 0)})
-        here = given.union(self.keeps, self.laws, (Ge(self.index, 0), Le(self.index, self.count - 1)))
+        here = given.union(self.keeps, self.laws, (Ge(self.index, 0), Le(self.index, self.count - 1))) - {true}
         for condition in self.keeps:
             self._show(_put(condition, self._first), given)
             self._show(_put(condition, self._after), here)
