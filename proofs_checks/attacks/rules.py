@@ -23,7 +23,7 @@ from lastiterate.proofs_checks.attacks.finite_chains import (
     pushed,
 )
 from lastiterate.symbolic.kernel.judgement import UnprovedError, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, Shift
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
 from lastiterate.symbolic.kernel.profiles import Atoms, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 
@@ -195,7 +195,7 @@ def _apart(d: Metric, z: int, one: tuple[int, ...], other: tuple[int, ...]) -> i
 
 
 def _expansion(after: int, guide: Guide) -> Expansion:
-    return Expansion(_z, Integer(after), guide, "finite", frozenset())
+    return Expansion(_z, Integer(after), guide, ("finite",))
 
 
 def _step(random: Random, fault: str) -> bool:
@@ -209,7 +209,7 @@ def _step(random: Random, fault: str) -> bool:
         last = tuple(2 * x % k for x in range(k))
     far = Integer(max(after - length, 0))
     shift = _shift(fault, noise, d, length)
-    made = _kernel.step(order, S.Zero, (Integer(z), far), _expansion(after, Guide.OTHER), shift)
+    made = _kernel.step(order, S.Zero, (Integer(z), far), _expansion(after, Guide.OTHER), shift, S.Zero)
     chains = [_after(one, noise, last), _after(other, noise, last)]
     if fault == "noise that depends on the state":
         chains[1] = _after(other, law(random, k), last)
@@ -243,7 +243,7 @@ def _coin(random: Random, fault: str) -> bool:
     price = _price(fault, "coin", list(zip(step(0, split[0], still), step(1, split[0], still), strict=True)), d)
     far = Integer(max(after - length, 0))
     shift = _shift(fault, split[1], d, length)
-    made = _kernel.step(order, S.Zero, (Integer(z), far), _expansion(after, Guide.OWN), shift, price)
+    made = _kernel.step(order, S.Zero, (Integer(z), far), _expansion(after, Guide.OWN), shift, S.Zero, Coin(price))
     truth = envelope(_pairs(d, z, step(0, noise, last), step(1, noise, last)), d, int(far))
     return exceeded(truth, made.profile)
 

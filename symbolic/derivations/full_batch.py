@@ -13,7 +13,7 @@ from sympy import Eq, Expr, Ge, Gt, Le, Lt, S, Symbol, symbols
 
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
-from lastiterate.symbolic.kernel.lemmas import Expansion, gaussian_shift
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 
@@ -24,27 +24,28 @@ _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=
 _z, _z_m, _A, _A_m = symbols("z_j z_m A A_m", real=True)
 
 
-def any_path(kernel: Kernel, expansion: Expansion, start: Span, v: Expr, m: Expr) -> Span:
-    """sum of a_j^2 / v-GDP in one order, for any shifts 0 <= a_j and distances with z_{j+1} >= e(z_j) - a_j.
+def any_path(kernel: Kernel, start: Span, m: Expr, lemmas: tuple[str, ...]) -> Span:
+    """sum of a_j^2 / v_j-GDP in one order, for any shifts a_j >= 0 of noise of variance v_j that keep z_j >= 0.
 
-    The m steps follow ``start``, whose far distance is z_0; z_m is left as a letter.
+    The m steps follow ``start``, whose far distance is z_0. Step j carries z_j to at most e_j, by the ``lemmas``, and
+    z_{j+1} >= e_j - a_j. z_m and the sum are left as letters.
     """
-    following, a = symbols("z_next a", real=True)
-    base = kernel.under(Gt(v, 0), Ge(start.far, 0))
+    following, a, e, v = symbols("z_next a_j e_j v_j", real=True)
     steps = Induction(
-        base,
+        kernel.under(Ge(start.far, 0)),
         _j,
         m,
-        (Sequence(_z, start.far, following, _z_m), Sequence(_A, S.Zero, _A + a**2, _A_m)),
+        (Sequence(_z, start.far, following, _z_m), Sequence(_A, S.Zero, _A + a**2 / v, _A_m)),
         keeps=(Ge(_z, 0), Ge(_A, 0)),
-        letters=(following, a),
-        laws=(Ge(following, 0), Ge(a, 0), Ge(following, expansion.at(_z) - a)),
+        letters=(following, a, e, v),
+        laws=(Ge(following, 0), Ge(a, 0), Gt(v, 0), Ge(following, e - a)),
     )
+    carried = Expansion(_z, e, Guide.OTHER, lemmas)
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(start.order, start.end + _j, (near, far), expansion, gaussian_shift(a, v))
+        return inner.step(start.order, start.end + _j, (near, far), carried, gaussian_shift(a, v), v)
 
-    return kernel.chain(start, steps.span(start.end, _z, Gauss(_A / v), step))
+    return kernel.chain(start, steps.span(start.end, _z, Gauss(_A), step))
 
 
 def contracting_window(
@@ -69,7 +70,7 @@ def contracting_window(
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         shift = gaussian_shift(_slope * v * _r / c, v)
-        return inner.step(Order.FIRST, T - m + _j, (near, far), expansion, shift)
+        return inner.step(Order.FIRST, T - m + _j, (near, far), expansion, shift, v)
 
     window = steps.span(T - m, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step)
     released = steps.close(shifted.weaken(window, far=S.Zero))

@@ -1,7 +1,7 @@
 """Induction over the steps of a run: one generic step, and sequences beside it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, true
@@ -107,10 +107,10 @@ class Induction:
         joined = inner.weaken(
             inner.chain(before, one), far=_put(distance, self._after), profile=profile.subs(self._after)
         )
-        hypotheses = one.hypotheses | self._supposed
+        hypotheses = self._supposed.union(map(self._always, one.hypotheses))
         given = self.kernel.given | self._kept | one.given - inner.given
-        if self._local & set().union(*(thing.free_symbols for thing in (*given, *_constants(hypotheses)))):
-            raise UnprovedError("What an induction supposes may not speak of its index.")
+        if self._local & set().union(*(condition.free_symbols for condition in given)):
+            raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
         return record(
             None,
             order=one.order, start=start, end=start + self.count, near=_put(distance, self._first),
@@ -155,10 +155,13 @@ class Induction:
 
     @property
     def _supposed(self) -> frozenset[Hypothesis]:
-        if not self.laws:
-            return frozenset()
-        laws = ", ".join(map(str, self.laws))
-        return frozenset({Hypothesis(f"for every {self.index} from 0 to {self.count} - 1: {laws}")})
+        return frozenset(self._always(Hypothesis(str(law), tuple(law.free_symbols))) for law in self.laws)
+
+    def _always(self, one: Hypothesis) -> Hypothesis:
+        """A hypothesis that speaks of step j, said of all steps."""
+        if not self._local & set().union(*(constant.free_symbols for constant in one.constants)):
+            return one
+        return replace(one, says=f"for every {self.index} from 0 to {self.count} - 1: {one}", constants=())
 
     def _same(self, one: Expr, other: Expr, given: frozenset[Boolean]) -> None:
         if one != other:
@@ -171,7 +174,3 @@ class Induction:
 
 def _put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
     return thing.subs(values, simultaneous=True)
-
-
-def _constants(hypotheses: frozenset[Hypothesis]) -> list[Expr]:
-    return [constant for hypothesis in hypotheses for constant in hypothesis.constants]

@@ -40,6 +40,10 @@ class Hypothesis:
     constants: tuple[Expr, ...] = ()
     symmetric: bool = True
 
+    def __str__(self) -> str:
+        """The sentence, and its constants in brackets."""
+        return f"{self.says} ({', '.join(map(str, self.constants))})" if self.constants else self.says
+
 
 @dataclass(frozen=True)
 class Variable:

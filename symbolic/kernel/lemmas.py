@@ -1,19 +1,21 @@
-"""What a step is made of: how far an update carries two points apart, and what a shift of its noise costs.
+"""What a step is made of: how far an update carries two points apart, and what a shift of its noise or a coin costs.
 
-An `Expansion` is a lemma about every loss of a class, in every dimension; a `Shift` one about the noise. Both say
-what they rest on: the key of a claim, or cited mathematics.
+An `Expansion` is a lemma about every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas about the
+noise. All say what they rest on: keys of claims, or cited mathematics.
 """
 
 from dataclasses import dataclass
 from enum import Enum
 
-from sympy import Expr, Ge, Gt, S, Symbol
+from sympy import Expr, Ge, Gt, Le, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import Hypothesis
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Profile
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order, PoissonStep, Profile, SwapStep
 
-__all__ = ["Expansion", "Guide", "Shift", "gaussian_shift", "no_shift"]
+__all__ = ["Coin", "Expansion", "Guide", "Shift", "gaussian_shift", "no_shift", "poisson_coin", "swap_coin"]
+
+ROTATION = "a standard Gaussian vector turned round is one again"
 
 
 class Guide(Enum):
@@ -31,7 +33,7 @@ class Expansion:
         z: the letter for the distance.
         after: e(z).
         guide: the map of the second point; OTHER includes the sample in which the two data sets differ.
-        lemma: the key of the claim that shows it, for every loss of the class.
+        lemmas: the keys of the claims that show it, for every loss of the class.
         hypotheses: the class of the losses and what else it needs.
         conditions: on the numbers.
     """
@@ -39,8 +41,8 @@ class Expansion:
     z: Symbol
     after: Expr
     guide: Guide
-    lemma: str
-    hypotheses: frozenset[Hypothesis]
+    lemmas: tuple[str, ...]
+    hypotheses: frozenset[Hypothesis] = frozenset()
     conditions: tuple[Boolean, ...] = ()
 
     def at(self, distance: Expr) -> Expr:
@@ -50,22 +52,60 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Shift:
-    """``profile`` bounds E_g(h + xi || xi) for every vector h of at most this length, in both orders."""
+    """``profile`` bounds E_g(h + xi || xi), for every vector h of at most this length and in both orders.
+
+    ``variance`` is that of xi, the part of the noise of the step that it takes.
+    """
 
     length: Expr
     profile: Profile
+    variance: Expr = S.Zero
+    conditions: tuple[Boolean, ...] = ()
+    cites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Coin:
+    """``profile`` bounds the step of run 1 or 2 from one point, a hidden coin deciding who is in the batch.
+
+    ``variance`` is that of the part of the noise that it takes.
+    """
+
+    profile: Profile
+    variance: Expr = S.Zero
     hypotheses: frozenset[Hypothesis] = frozenset()
     conditions: tuple[Boolean, ...] = ()
     cites: tuple[str, ...] = ()
 
 
-def gaussian_shift(length: Expr, variance: Expr) -> Shift:
-    """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)): turn h to the first axis; it grows with |h|."""
-    noise = Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
-    rotation = ("a standard Gaussian vector turned round is one again",)
-    return Shift(length, Gauss(length**2 / variance), frozenset({noise}), (Ge(length, 0), Gt(variance, 0)), rotation)
-
-
 def no_shift() -> Shift:
     """No shift, at no cost."""
     return Shift(S.Zero, Equal())
+
+
+def gaussian_shift(length: Expr, variance: Expr) -> Shift:
+    """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)): turn h to the first axis; it grows with |h|."""
+    return Shift(length, Gauss(length**2 / variance), variance, (Ge(length, 0), Gt(variance, 0)), (ROTATION,))
+
+
+def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order) -> Coin:
+    """A sample that run 1 has and run 2 lacks is in each batch with chance q and moves the mean by at most ``moved``.
+
+    P - g Q = q (N(h) - tau N(0)) with tau = (g - 1 + q)/q, where the law with the sample is P; E_g(Q || P) =
+    1 - g + g E_{1/g}(P || Q) gives the other order.
+    """
+    profile = PoissonStep(rate, moved**2 / variance, order is Order.FIRST, order)
+    sampled = Hypothesis("run 1 has one sample more, which is in each batch with this chance", (rate,), symmetric=False)
+    signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Gt(variance, 0))
+    return Coin(profile, variance, frozenset({sampled}), signs, (ROTATION,))
+
+
+def swap_coin(rate: Expr, moved: Expr, variance: Expr) -> Coin:
+    """One sample is replaced, in each batch with chance q; any two of the three means are at most ``moved`` apart.
+
+    P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))), tau = 1 + (g - 1)/q and w = g/tau <= 1 for g >= 1; convexity in
+    the second law leaves q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected below 1.
+    """
+    replaced = Hypothesis("one sample is replaced, and it is in each batch with this chance", (rate,))
+    signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Gt(variance, 0))
+    return Coin(SwapStep(rate, moved**2 / variance), variance, frozenset({replaced}), signs, (ROTATION,))

@@ -18,7 +18,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.contraction import Contracted
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Shown, Span, UnprovedError, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, Shift
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
 from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Hull, Mean, Order, Profile, common, compose, covers
 
 __all__ = ["Kernel", "Prover", "record"]
@@ -111,7 +111,7 @@ class Kernel:
             if shared:
                 raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
             conditions = (*self._same(made.end, other.start), Le(made.far, other.near))
-            profile = compose(made.profile, other.profile)
+            profile = self._composed(made.profile, other.profile)
             ends, distances = (made.start, other.end), (made.near, other.far)
             made = self._made("chain", made.order, ends, distances, profile, conditions, (made, other))
         return made
@@ -184,7 +184,8 @@ class Kernel:
         distances: tuple[Expr, Expr],
         expansion: Expansion,
         shift: Shift,
-        coin: Profile | None = None,
+        variance: Expr,
+        coin: Coin | None = None,
         revealed: Iterable[Variable] = (),
     ) -> Span:
         """One noisy update: z -> z' at S x p_a, for every z' >= 0 with z' >= e(z) - a; it may depend on ``revealed``.
@@ -196,18 +197,20 @@ class Kernel:
         length a at most: V = Pi(chi_c(y) + h_c' + xi1 + xi2) is within max(e(z) - a, 0) of the state of run 1, so F3
         leaves E_g(law V || K'(y)). Given Y = chi_c(y) + xi1 the coin has a posterior and xi2 is still fresh: Y costs S,
         and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over shifts of length a at most (F4). Chain them at 0.
+        With a coin, the third point may as well start beside run 2 and follow phi': S and e are the same.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None):
-            raise UnprovedError(
-                "A coin's price goes with the expansion of one map alone, without the sample's own part."
-            )
+            raise UnprovedError("A coin has a price where the third map is the run's own, and nowhere else.")
+        hidden = coin or Coin(Equal())
         near, far = distances
-        after = expansion.at(near) - shift.length
-        conditions = (Ge(near, 0), Ge(far, 0), Ge(far, after), *shift.conditions, *expansion.conditions)
-        hypotheses = expansion.hypotheses | shift.hypotheses
-        profile = compose(shift.profile, coin or Equal())
+        conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length)]
+        conditions += [Le(shift.variance + hidden.variance, variance), *expansion.conditions]
+        conditions += [*shift.conditions, *hidden.conditions]
+        noise = Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
+        hypotheses = expansion.hypotheses | hidden.hypotheses | {noise}
+        profile = self._composed(shift.profile, hidden.profile)
         made = self._made("step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
-        return record(made, scope=frozenset(revealed), cites=(expansion.lemma, *shift.cites))
+        return record(made, scope=frozenset(revealed), cites=(*expansion.lemmas, *shift.cites, *hidden.cites))
 
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
         """Values for symbols, where what is given holds for them and what was declared of the symbols, too."""
@@ -272,6 +275,13 @@ class Kernel:
             raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
         pairs = ((one.start, other.start), (one.end, other.end), (one.near, other.near), (one.far, other.far))
         return [condition for pair in pairs for condition in self._same(*pair)]
+
+    @staticmethod
+    def _composed(*profiles: Profile) -> Profile:
+        try:
+            return compose(*profiles)
+        except ValueError as error:
+            raise UnprovedError(str(error)) from None
 
     @staticmethod
     def _covers(above: Profile, below: Profile) -> list[Boolean]:

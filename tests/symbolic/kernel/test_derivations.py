@@ -4,17 +4,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Expr, Function, Ge, Gt, Integer, Min, Rational, S, Symbol, symbols
+from sympy import Eq, Expr, Ge, Gt, Integer, Rational, S, Symbol, symbols
 
 from lastiterate.proofs_checks.side_conditions import prove
 from lastiterate.symbolic.derivations.full_batch import any_path, contracting_window
+from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, compose
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, SwapStep, compose
 from lastiterate.symbolic.kernel.rules import Kernel
 
-c, s, D, v, K = symbols("c s D v K", positive=True)
+c, s, D, v = symbols("c s D v", positive=True)
 T, m = symbols("T m", integer=True, positive=True)
 j = Symbol("j", integer=True, nonnegative=True)
 z = Symbol("z", nonnegative=True)
@@ -23,7 +24,7 @@ FIRST, SECOND = Order
 
 
 def expansion(after: Expr, guide: Guide = Guide.OTHER) -> Expansion:
-    return Expansion(z, after, guide, "a lemma", frozenset())
+    return Expansion(z, after, guide, ("a lemma",))
 
 
 def test_the_window_of_a_convex_loss() -> None:
@@ -44,12 +45,10 @@ def test_the_window_of_a_strongly_convex_loss() -> None:
 
 
 def test_any_path_of_any_expansion() -> None:
-    omega = Function("omega", nonnegative=True)
     kernel = KERNEL.under(m <= T)
-    start = kernel.domain(FIRST, (S.Zero, T - m), S.Zero, D)
-    made = any_path(kernel, expansion(z + Min(omega(z), 2 * K) + s), start, v, m)
+    made = any_path(kernel, kernel.domain(FIRST, (S.Zero, T - m), S.Zero, D), m, ("a lemma",))
     assert (made.near, made.start, made.end) == (0, 0, T)
-    assert any("z_next >= " in hypothesis.says for hypothesis in made.hypotheses)
+    assert any("z_next >= -a_j + e_j" in hypothesis.says for hypothesis in made.hypotheses)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +66,7 @@ def test_a_window_needs_its_expansion(wrong: Callable[[], Guarantee]) -> None:
 
 
 def _step(order: Order, guide: Guide = Guide.OTHER) -> Span:
-    return KERNEL.step(order, S.Zero, (S.Zero, S.Zero), expansion(z + s, guide), gaussian_shift(s, v))
+    return KERNEL.step(order, S.Zero, (S.Zero, S.Zero), expansion(z + s, guide), gaussian_shift(s, v), v)
 
 
 def _hypothetical(near: Expr, far: Expr, *revealed: Variable, order: Order = FIRST) -> Span:
@@ -76,7 +75,7 @@ def _hypothetical(near: Expr, far: Expr, *revealed: Variable, order: Order = FIR
 
 def _one_sided() -> Span:
     one_sided = replace(expansion(z + s), hypotheses=frozenset({Hypothesis("run 1 has the sample", symmetric=False)}))
-    return KERNEL.exchange(KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), one_sided, gaussian_shift(s, v)))
+    return KERNEL.exchange(KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), one_sided, gaussian_shift(s, v), v))
 
 
 COIN = Variable("R", S.Zero)
@@ -85,17 +84,32 @@ COIN = Variable("R", S.Zero)
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), expansion(z + s), gaussian_shift(s / 2, v)),
-        lambda: KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), expansion(z + s), no_shift()),
+        lambda: KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), expansion(z + s), gaussian_shift(s / 2, v), v),
+        lambda: KERNEL.step(FIRST, S.Zero, (S.Zero, S.Zero), expansion(z + s), no_shift(), v),
         lambda: KERNEL.step(
-            FIRST, S.Zero, (S.Zero, S.Zero), expansion(z + s), gaussian_shift(s, Symbol("u", real=True))
+            FIRST, S.Zero, (S.Zero, S.Zero), expansion(z + s), gaussian_shift(s, Symbol("u", real=True)), v
         ),
         lambda: KERNEL.step(
-            FIRST, S.Zero, (S.Zero, S.Zero), expansion(z), gaussian_shift(s, v), PoissonStep(c, s, True)
+            FIRST,
+            S.Zero,
+            (S.Zero, S.Zero),
+            expansion(z),
+            gaussian_shift(s, v / 2),
+            v,
+            Coin(PoissonStep(c, s, True), v / 2),
+        ),
+        lambda: KERNEL.step(
+            FIRST,
+            S.Zero,
+            (S.Zero, S.Zero),
+            expansion(z, Guide.OWN),
+            gaussian_shift(s, v),
+            v,
+            poisson_coin(c, s, v, FIRST),
         ),
         lambda: _step(FIRST, Guide.OWN),
         lambda: KERNEL.chain(_step(FIRST), _step(FIRST)),
-        lambda: KERNEL.chain(_step(FIRST), KERNEL.step(SECOND, S.One, (S.Zero, S.Zero), expansion(z), no_shift())),
+        lambda: KERNEL.chain(_step(FIRST), KERNEL.step(SECOND, S.One, (S.Zero, S.Zero), expansion(z), no_shift(), v)),
         lambda: KERNEL.chain(_hypothetical(S.Zero, D), KERNEL.identity(FIRST, S.One, S.Zero)),
         lambda: KERNEL.weaken(_hypothetical(S.Zero, D), far=D / 2),
         lambda: KERNEL.weaken(_hypothetical(S.Zero, D), profile=Equal()),
@@ -145,7 +159,7 @@ def test_an_induction_adds_up_its_steps() -> None:
     steps = Induction(KERNEL, j, m, (Sequence(sums, S.Zero, sums + s**2, last, j * s**2),), (Ge(sums, 0),))
 
     def one(kernel: Kernel, near: Expr, far: Expr) -> Span:
-        return kernel.step(FIRST, j, (near, far), expansion(z + s), gaussian_shift(s, v))
+        return kernel.step(FIRST, j, (near, far), expansion(z + s), gaussian_shift(s, v), v)
 
     made = steps.close(steps.span(S.Zero, S.Zero, Gauss(sums / v), one))
     assert made.profile == Gauss(m * s**2 / v)
@@ -162,3 +176,15 @@ def test_profiles_are_what_they_say() -> None:
     for g in (Rational(1, 4), S.One, Integer(3)):
         assert abs((with_the_sample.at(g) - (1 - g + g * without.at(1 / g))).evalf()) < 1e-12
     assert Mean(((half, Gauss(s)), (half, Equal()))).moment(Integer(2)) == (1 + Gauss(s).moment(Integer(2))) / 2
+
+
+def test_hidden_batches_compose() -> None:
+    q = Symbol("q", positive=True)
+    kernel = KERNEL.under(q <= 1)
+    swapped = swap_composition(kernel, q, s, v, T)
+    assert swapped.first.profile == swapped.second.profile == Power(SwapStep(q, s**2 / v), T)
+    poisson = poisson_composition(kernel, q, s, v, T)
+    assert poisson.first.profile == Power(PoissonStep(q, s**2 / v, True, FIRST), T, FIRST)
+    assert poisson.second.profile == Power(PoissonStep(q, s**2 / v, False, SECOND), T, SECOND)
+    with pytest.raises(UnprovedError, match="symmetric"):
+        kernel.exchange(poisson.first)
