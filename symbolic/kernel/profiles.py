@@ -58,7 +58,8 @@ class Profile:
 
     def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
         """The term with values for symbols, all at once."""
-        return replace(self, **{one.name: _put(getattr(self, one.name), values) for one in fields(self)})  # type: ignore[type-var]
+        own: Any = self  # every profile is a dataclass
+        return replace(own, **{one.name: _put(getattr(own, one.name), values) for one in fields(own)})
 
     def at(self, g: Expr) -> Expr:
         """The value at a factor g > 0."""
