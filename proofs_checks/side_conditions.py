@@ -32,17 +32,19 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
         return "; ".join(prove(part, given) for part in condition.args)
     if not isinstance(condition, Relational) or isinstance(condition, Ne):
         raise UnprovedError(f"No engine proves {condition}.")
-    premises = tuple(sorted(given, key=str))
-    values = {one: Symbol(f"{one.func}_{i}", **_signs(one)) for i, one in enumerate(_applied(condition, *premises))}
-    condition, premises = condition.subs(values), tuple(premise.subs(values) for premise in premises)
+    values = {one: Symbol(f"{one.func}_{i}", **_signs(one)) for i, one in enumerate(_applied(condition, *given))}
+    condition, premises = condition.subs(values), sorted((premise.subs(values) for premise in given), key=str)
+    own = [premise for premise in premises if premise.free_symbols <= condition.free_symbols]
+    for some in (own, premises):  # those that speak of nothing else are often enough, and always quicker
+        outcome = decide_check(_check(condition, tuple(some)), ())
+        if outcome.status is Status.HELD and outcome.grade is Grade.PROVED:
+            return f"{outcome.engine}: {outcome.detail}"
+    why = outcome.detail or outcome.counterexample
+    raise UnprovedError(f"{condition} is not shown from {', '.join(map(str, premises)) or 'nothing'}: {why}.")
+
+
+def _check(condition: Relational, given: tuple[Boolean, ...]) -> Identity | Inequality:
     if isinstance(condition, Eq):
-        check: Identity | Inequality = Identity(condition.lhs, condition.rhs, given=premises)
-    else:
-        less, more = (condition.lts, condition.gts) if isinstance(condition, Le | Lt | Ge | Gt) else condition.args
-        check = Inequality(less, "<" if isinstance(condition, Lt | Gt) else "<=", more, given=premises)
-    outcome = decide_check(check, ())
-    if outcome.status is not Status.HELD or outcome.grade is not Grade.PROVED:
-        raise UnprovedError(
-            f"{condition} is not shown from {set(premises)}: {outcome.detail or outcome.counterexample}."
-        )
-    return f"{outcome.engine}: {outcome.detail}" if outcome.detail else str(outcome.engine)
+        return Identity(condition.lhs, condition.rhs, given=given)
+    less, more = (condition.lts, condition.gts) if isinstance(condition, Le | Lt | Ge | Gt) else condition.args
+    return Inequality(less, "<" if isinstance(condition, Lt | Gt) else "<=", more, given=given)

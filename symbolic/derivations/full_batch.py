@@ -5,11 +5,12 @@ Both runs are at most D apart when the window begins. Step j of it shifts the no
     a_j = lambda v / c^(j+1),      lambda = (D + V_m) / W_m,
     V_j = s (c^-1 + ... + c^-j),   W_j = v (c^-2 + ... + c^-2j),
 
-which leaves c^-j z_j = D + V_j - lambda W_j; so z_m = 0 at the price mu^2 = (D + V_m)^2 / W_m. With c <= 1 no distance
-is negative on the way, because (D + V_j)/W_j falls: s W_j <= v c^-(j+1) (D + V_j) is kept.
+which leaves c^-j z_j = D + V_j - lambda W_j; so z_m = 0 at the price mu^2 = (D + V_m)^2 / W_m. No distance is negative
+on the way if (D + V_j)/W_j falls, which it does while s W_j <= v c^-(j+1) (D + V_j): with c <= 1 that is kept, and with
+c > 1 it holds for every j < m if it holds for the last.
 """
 
-from sympy import Eq, Expr, Ge, Gt, Le, Lt, S, Symbol, symbols
+from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, symbols
 
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
@@ -17,7 +18,7 @@ from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 
-__all__ = ["any_path", "contracting_window"]
+__all__ = ["any_path", "window"]
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
@@ -48,32 +49,35 @@ def any_path(kernel: Kernel, start: Span, m: Expr, lemmas: tuple[str, ...]) -> S
     return kernel.chain(start, steps.span(start.end, _z, Gauss(_A), step))
 
 
-def contracting_window(
-    kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr
-) -> Guarantee:
-    """(D + V_m)^2 / W_m-GDP of the last of T steps, for 0 < c <= 1 and every window of 1 <= m <= T steps.
+def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr) -> Guarantee:
+    """(D + V_m)^2 / W_m-GDP of the last of T steps, for every window of 1 <= m <= T steps.
 
-    ``expansion`` says that the maps of the two runs carry a distance z to c z + s; v is the variance of the noise.
+    ``expansion`` says that the maps of the two runs carry a distance z to c z + s; v is the variance of the noise. What
+    is given of c says whether it is 1, below or above. Where c > 1 the window is to be feasible: the result supposes
+    that v r_m (D + V_{m-1}) >= s W_{m-1}.
     """
-    signs = (Gt(c, 0), *(() if c == 1 else (Lt(c, 1),)), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1), Le(m, T))
-    outer = kernel.under(*signs)
-    shifted = outer.under(Eq(_slope * _W_m, D + _V_m), Ge(_slope, 0), Gt(_W_m, 0))
+    grows = Gt(c, 1) in kernel.given
+    outer = kernel.under(Gt(c, 0), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1), Le(m, T))
     shares = (s * _j, v * _j) if c == 1 else (s * (c**-_j - 1) / (1 - c), v * (c ** (-2 * _j) - 1) / (1 - c**2))
     sequences = (
         Sequence(_r, S.One, _r / c, _r_m, c**-_j),
         Sequence(_V, S.Zero, _V + s * _r / c, _V_m, shares[0]),
         Sequence(_W, S.Zero, _W + v * (_r / c) ** 2, _W_m, shares[1]),
     )
-    keeps = (Gt(_r, 0), Ge(_V, 0), Ge(_W, 0), Ge(v * _r / c * (D + _V), s * _W))
-    steps = Induction(shifted, _j, m, sequences, keeps)
+    test = Ge(v * _r_m * (D + _V_m - s * _r_m), s * (_W_m - v * _r_m**2))
+    shifted = outer.under(Eq(_slope * _W_m, D + _V_m), Ge(_slope, 0), Gt(_W_m, 0), *((test,) if grows else ()))
+    kept = Ge(v * _r / c * (D + _V), s * _W)
+    steps = Induction(shifted, _j, m, sequences, (Gt(_r, 0), Ge(_V, 0), Ge(_W, 0), *(() if grows else (kept,))))
+    if grows:
+        steps.returns(Ge(v * _r * (D + _V - s * _r), s * (_W - v * _r**2)))
     steps.falls(D + _V, _W)
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         shift = gaussian_shift(_slope * v * _r / c, v)
         return inner.step(Order.FIRST, T - m + _j, (near, far), expansion, shift, v)
 
-    window = steps.span(T - m, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step)
-    released = steps.close(shifted.weaken(window, far=S.Zero))
+    hidden = steps.span(T - m, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step)
+    released = steps.close(shifted.weaken(hidden, far=S.Zero))
     V, W = (share.subs(_j, m) for share in shares)
     priced = outer.specialise(released, {_slope: (D + V) / W})
     first = outer.chain(outer.domain(Order.FIRST, (S.Zero, T - m), S.Zero, D), priced)

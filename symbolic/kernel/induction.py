@@ -90,6 +90,12 @@ class Induction:
         fact = Le(_put(u, self._last) * w, u * _put(w, self._last))
         self._known |= {fact, _put(fact, self._after)}
 
+    def returns(self, condition: Boolean) -> None:
+        """A condition that is given at m and passes back from j + 1 to j holds for every 1 <= j <= m."""
+        self._show(_put(condition, self._last), self.kernel.given | self._kept)
+        self._show(condition, self._known | {_put(condition, self._after), Ge(self.index, 1)})
+        self._known |= {_put(condition, self._after)}
+
     def span(self, start: Expr, distance: Expr, profile: Profile, step: Callable[[Kernel, Expr, Expr], Span]) -> Span:
         """z(0) -> z(m) at f(m) in m steps, if step s + j goes z(j) -> z(j + 1) at J with f(j) x J <= f(j + 1).
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Expr, Ge, Gt, Integer, Rational, S, Symbol, symbols
+from sympy import Eq, Expr, Ge, Gt, Integer, Rational, S, Symbol, false, symbols, true
 
 from lastiterate.proofs_checks.side_conditions import prove
-from lastiterate.symbolic.derivations.full_batch import any_path, contracting_window
+from lastiterate.symbolic.derivations.full_batch import any_path, window
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
@@ -28,7 +28,7 @@ def expansion(after: Expr, guide: Guide = Guide.OTHER) -> Expansion:
 
 
 def test_the_window_of_a_convex_loss() -> None:
-    made = contracting_window(KERNEL, expansion(z + s), S.One, s, D, v, T, m)
+    made = window(KERNEL, expansion(z + s), S.One, s, D, v, T, m)
     assert made.first.profile == made.second.profile == Gauss((D + m * s) ** 2 / (m * v))
     assert (made.first.start, made.first.end) == (0, T)
     assert made.first.given == {m <= T}
@@ -37,11 +37,23 @@ def test_the_window_of_a_convex_loss() -> None:
 
 
 def test_the_window_of_a_strongly_convex_loss() -> None:
-    made = contracting_window(KERNEL, expansion(c * z + s), c, s, D, v, T, m)
+    made = window(KERNEL.under(c < 1), expansion(c * z + s), c, s, D, v, T, m)
     square = (D + s * (c**-m - 1) / (1 - c)) ** 2 * (1 - c**2) / (v * (c ** (-2 * m) - 1))
     assert isinstance(made.first.profile, Gauss)
     assert (made.first.profile.square - square).equals(0)
     assert (c < 1) in made.first.given
+
+
+def test_the_window_of_a_smooth_loss_asks_whether_it_is_feasible() -> None:
+    made = window(KERNEL.under(c > 1), expansion(c * z + s), c, s, D, v, T, m)
+    (test,) = made.first.given - {c > 1, m <= T}
+    numbers = {c: Rational(3, 2), s: S.One, D: S.One, v: S.One}
+    assert test.subs(numbers | {m: 1}) == true
+    assert test.subs(numbers | {m: 40}) == false
+    ended = KERNEL.specialise(made.first, numbers | {m: S.One, T: Integer(5)})
+    assert ended.profile == Gauss((S.One + Rational(3, 2)) ** 2)
+    with pytest.raises(UnprovedError):
+        KERNEL.specialise(made.first, numbers | {m: Integer(40), T: Integer(50)})
 
 
 def test_any_path_of_any_expansion() -> None:
@@ -54,9 +66,9 @@ def test_any_path_of_any_expansion() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: contracting_window(KERNEL, expansion(z + 2 * s), S.One, s, D, v, T, m),
-        lambda: contracting_window(KERNEL, expansion(c * z + s), S.One, s, D, v, T, m),
-        lambda: contracting_window(KERNEL, expansion(z + s, Guide.OWN), S.One, s, D, v, T, m),
+        lambda: window(KERNEL, expansion(z + 2 * s), S.One, s, D, v, T, m),
+        lambda: window(KERNEL, expansion(c * z + s), S.One, s, D, v, T, m),
+        lambda: window(KERNEL, expansion(z + s, Guide.OWN), S.One, s, D, v, T, m),
     ],
     ids=["twice the sensitivity", "an expansion that may grow", "the own map of a run"],
 )
