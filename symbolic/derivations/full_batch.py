@@ -79,6 +79,7 @@ def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: E
     hidden = steps.span(T - m, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step)
     released = steps.close(shifted.weaken(hidden, far=S.Zero))
     V, W = (share.subs(_j, m) for share in shares)
-    priced = outer.specialise(released, {_slope: (D + V) / W})
+    feasible = (test.subs({_r_m: c**-m, _V_m: V, _W_m: W}),) if grows else ()
+    priced = outer.under(*feasible).specialise(released, {_slope: (D + V) / W})
     first = outer.chain(outer.domain(Order.FIRST, (S.Zero, T - m), S.Zero, D), priced)
     return Guarantee(first, outer.exchange(first))

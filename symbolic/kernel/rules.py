@@ -219,9 +219,8 @@ class Kernel:
             return thing.subs(values, simultaneous=True)
 
         conditions = [one for symbol, value in values.items() for one in _declared(symbol, value)]
-        kept = {condition for condition in span.given if not values.keys() & condition.free_symbols}
-        conditions += [put(condition) for condition in span.given - kept]
-        made = self.under(*kept)._made(
+        conditions += [put(condition) for condition in span.given - self.given]
+        made = self._made(
             "specialise",
             span.order,
             (put(span.start), put(span.end)),
