@@ -9,10 +9,13 @@ from typing import Any, ClassVar, Literal, Self
 from sympy import Basic, Expr, S, Symbol
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.kernel.profiles import Profile
+
 __all__ = [
     "Asymptotic",
     "Check",
     "Comparison",
+    "Derived",
     "Engine",
     "Identity",
     "Inequality",
@@ -40,6 +43,7 @@ class Engine(StrEnum):
     ASYMPTOTICS = "asymptotics"
     UNITS = "units"
     SIMULATION = "simulation"
+    DERIVATION = "derivation"
 
 
 class Relation(StrEnum):
@@ -205,6 +209,20 @@ class UpperBound(Check):
     attacks: tuple[str, ...]
     altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "bound"
+
+
+@dataclass(frozen=True)
+class Derived(Check):
+    """The laws of the last iterate obey ``profile`` in both orders, by the kernel's rules. Engine: derivation.
+
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`. What it supposes of the numbers
+    must follow from the assumptions, and the profile that it reaches must be no larger than this one.
+    """
+
+    engine = Engine.DERIVATION
+    derivation: str
+    profile: Profile
+    name: str = "derivation"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from sympy.logic.boolalg import Boolean, true
 from lastiterate.symbolic.checks import (
     Asymptotic,
     Check,
+    Derived,
     Engine,
     Identity,
     Inequality,
@@ -38,6 +39,7 @@ __all__ = [
     "Asymptotic",
     "Check",
     "Claim",
+    "Derived",
     "Engine",
     "Identity",
     "Inequality",

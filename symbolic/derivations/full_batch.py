@@ -18,35 +18,40 @@ from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 
-__all__ = ["any_path", "window"]
+__all__ = ["A", "path", "window"]
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
-_z, _z_m, _A, _A_m = symbols("z_j z_m A A_m", real=True)
+_z, _z_m, _A, A = symbols("z_j z_m A_j A", real=True)
+"""A is the sum of the squared shifts, each over the variance of its noise."""
 
 
-def any_path(kernel: Kernel, start: Span, m: Expr, lemmas: tuple[str, ...]) -> Span:
-    """sum of a_j^2 / v_j-GDP in one order, for any shifts a_j >= 0 of noise of variance v_j that keep z_j >= 0.
+def path(kernel: Kernel, tau: Expr, start: Expr, m: Expr, lemmas: tuple[str, ...]) -> Guarantee:
+    """A-GDP, A = sum of a_j^2 / v_j, of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide a distance.
 
-    The m steps follow ``start``, whose far distance is z_0. Step j carries z_j to at most e_j, by the ``lemmas``, and
-    z_{j+1} >= e_j - a_j. z_m and the sum are left as letters.
+    The distance is z_0 = ``start``, 0 or the diameter of the domain, when they begin. Step j, with noise of variance
+    v_j, carries z_j to at most e_j, by the ``lemmas``; z_{j+1} is at least e_j - a_j and 0; and z_m = 0.
     """
     following, a, e, v = symbols("z_next a_j e_j v_j", real=True)
+    outer = kernel.under(Ge(start, 0), Ge(tau, 0))
     steps = Induction(
-        kernel.under(Ge(start.far, 0)),
+        outer,
         _j,
         m,
-        (Sequence(_z, start.far, following, _z_m), Sequence(_A, S.Zero, _A + a**2 / v, _A_m)),
+        (Sequence(_z, start, following, _z_m), Sequence(_A, S.Zero, _A + a**2 / v, A)),
         keeps=(Ge(_z, 0), Ge(_A, 0)),
         letters=(following, a, e, v),
         laws=(Ge(following, 0), Ge(a, 0), Gt(v, 0), Ge(following, e - a)),
+        ends=(Eq(_z_m, 0),),
     )
     carried = Expansion(_z, e, Guide.OTHER, lemmas)
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(start.order, start.end + _j, (near, far), carried, gaussian_shift(a, v), v)
+        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v)
 
-    return kernel.chain(start, steps.span(start.end, _z, Gauss(_A), step))
+    hidden = steps.close(steps.span(tau, _z, Gauss(_A), step, far=S.Zero))
+    first = hidden if start == 0 else outer.chain(outer.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), hidden)
+    return Guarantee(first, outer.exchange(first))
 
 
 def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr) -> Guarantee:
@@ -76,10 +81,9 @@ def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: E
         shift = gaussian_shift(_slope * v * _r / c, v)
         return inner.step(Order.FIRST, T - m + _j, (near, far), expansion, shift, v)
 
-    hidden = steps.span(T - m, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step)
-    released = steps.close(shifted.weaken(hidden, far=S.Zero))
+    hidden = steps.span(T - m, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step, far=S.Zero)
     V, W = (share.subs(_j, m) for share in shares)
     feasible = (test.subs({_r_m: c**-m, _V_m: V, _W_m: W}),) if grows else ()
-    priced = outer.under(*feasible).specialise(released, {_slope: (D + V) / W})
+    priced = outer.under(*feasible).specialise(steps.close(hidden), {_slope: (D + V) / W})
     first = outer.chain(outer.domain(Order.FIRST, (S.Zero, T - m), S.Zero, D), priced)
     return Guarantee(first, outer.exchange(first))

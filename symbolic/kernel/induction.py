@@ -44,6 +44,7 @@ class Induction:
         keeps: conditions that hold at 0 and pass from j to j + 1; shown when the induction is made.
         letters: further numbers of step j, of which the laws are all that is known.
         laws: what is supposed of the values and the letters at every 0 <= j < m.
+        ends: what is supposed of the values at m.
     """
 
     kernel: Kernel
@@ -53,6 +54,7 @@ class Induction:
     keeps: tuple[Boolean, ...] = ()
     letters: tuple[Symbol, ...] = ()
     laws: tuple[Boolean, ...] = ()
+    ends: tuple[Boolean, ...] = ()
     shown: list[Shown] = field(default_factory=list, init=False)
     _known: frozenset[Boolean] = field(default=frozenset(), init=False)
 
@@ -96,8 +98,17 @@ class Induction:
         self._show(condition, self._known | {_put(condition, self._after), Ge(self.index, 1)})
         self._known |= {_put(condition, self._after)}
 
-    def span(self, start: Expr, distance: Expr, profile: Profile, step: Callable[[Kernel, Expr, Expr], Span]) -> Span:
+    def span(
+        self,
+        start: Expr,
+        distance: Expr,
+        profile: Profile,
+        step: Callable[[Kernel, Expr, Expr], Span],
+        far: Expr | None = None,
+    ) -> Span:
         """z(0) -> z(m) at f(m) in m steps, if step s + j goes z(j) -> z(j + 1) at J with f(j) x J <= f(j + 1).
+
+        ``far`` is a distance that is shown to be at least z(m).
 
         By induction over m: nothing is done in no steps (`identity`), and `chain` adds the step. ``step`` makes the
         judgement for one j from the kernel that knows what holds there.
@@ -113,6 +124,9 @@ class Induction:
         joined = inner.weaken(
             inner.chain(before, one), far=_put(distance, self._after), profile=profile.subs(self._after)
         )
+        last = _put(distance, self._last)
+        if far is not None:
+            self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
         hypotheses = self._supposed.union(map(self._always, one.hypotheses))
         given = self.kernel.given | self._kept | one.given - inner.given
         if self._local & set().union(*(condition.free_symbols for condition in given)):
@@ -120,7 +134,7 @@ class Induction:
         return record(
             None,
             order=one.order, start=start, end=start + self.count, near=_put(distance, self._first),
-            far=_put(distance, self._last), profile=profile.subs(self._last), given=frozenset(given - {true}),
+            far=last if far is None else far, profile=profile.subs(self._last), given=frozenset(given - {true}),
             hypotheses=hypotheses, scope=frozenset(), drawn=one.drawn, rule="induct", premises=(joined,),
             shown=tuple(self.shown), cites=(),
         )  # fmt: skip
@@ -161,7 +175,8 @@ class Induction:
 
     @property
     def _supposed(self) -> frozenset[Hypothesis]:
-        return frozenset(self._always(Hypothesis(str(law), tuple(law.free_symbols))) for law in self.laws)
+        laws = (self._always(Hypothesis(str(law), tuple(law.free_symbols))) for law in self.laws)
+        return frozenset(laws) | {Hypothesis(str(end)) for end in self.ends}
 
     def _always(self, one: Hypothesis) -> Hypothesis:
         """A hypothesis that speaks of step j, said of all steps."""

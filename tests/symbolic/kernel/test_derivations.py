@@ -7,7 +7,7 @@ import pytest
 from sympy import Eq, Expr, Ge, Gt, Integer, Rational, S, Symbol, false, symbols, true
 
 from lastiterate.proofs_checks.side_conditions import prove
-from lastiterate.symbolic.derivations.full_batch import any_path, window
+from lastiterate.symbolic.derivations.full_batch import A, path, window
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
@@ -57,10 +57,11 @@ def test_the_window_of_a_smooth_loss_asks_whether_it_is_feasible() -> None:
 
 
 def test_any_path_of_any_expansion() -> None:
-    kernel = KERNEL.under(m <= T)
-    made = any_path(kernel, kernel.domain(FIRST, (S.Zero, T - m), S.Zero, D), m, ("a lemma",))
-    assert (made.near, made.start, made.end) == (0, 0, T)
-    assert any("z_next >= -a_j + e_j" in hypothesis.says for hypothesis in made.hypotheses)
+    made = path(KERNEL.under(m <= T), T - m, D, m, ("a lemma",))
+    assert made.first.profile == Gauss(A)
+    assert any("z_next >= -a_j + e_j" in hypothesis.says for hypothesis in made.first.hypotheses)
+    assert made.first.given == {m <= T}
+    assert Hypothesis("Eq(z_m, 0)") in made.first.hypotheses
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,42 @@
+"""Derivations: the kernel's rules, with the proving engines for their side conditions."""
+
+from functools import cache
+
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.proofs_checks.engines.answers import held, undecided
+from lastiterate.proofs_checks.side_conditions import prove
+from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.symbolic.checks import Derived
+from lastiterate.symbolic.derivations import DERIVATIONS
+from lastiterate.symbolic.kernel.judgement import Guarantee, UnprovedError
+from lastiterate.symbolic.kernel.rules import Kernel
+
+__all__ = ["decide", "derive"]
+
+
+@cache
+def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
+    """What a derivation reaches under these conditions on the numbers.
+
+    Raises:
+        UnprovedError: a side condition is not shown; the derivation stops there.
+    """
+    return DERIVATIONS[name](Kernel(cache(prove), given))
+
+
+def decide(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Replay the derivation and hold its end against the check; what does not follow is undecided, never refuted."""
+    given = frozenset(assumptions)
+    kernel = Kernel(prove, given)
+    try:
+        made = derive(check.derivation, given)
+        for span in (made.first, made.second):
+            for condition in span.given - given:
+                kernel.how(condition, given)
+            kernel.weaken(span, profile=check.profile)
+    except UnprovedError as error:
+        return undecided(check, f"the derivation stops: {error}")
+    spans = [*made.first.lines(), *made.second.lines()]
+    shown = sum(len(span.shown) for span in spans)
+    return held(check, Grade.PROVED, f"{len(spans)} rules, {shown} side conditions shown")
