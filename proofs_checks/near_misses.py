@@ -5,18 +5,19 @@ printed value, and an inequality that is attained. Elsewhere a change of three p
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from functools import partial
 from operator import add
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import free_symbols
-from lastiterate.symbolic.claim import Check, Identity, Inequality, RandomPoints, Recursion, Relation, Value
+from lastiterate.symbolic.claim import Check, Derived, Identity, Inequality, RandomPoints, Recursion, Relation, Value
+from lastiterate.symbolic.kernel.profiles import Profile
 
 __all__ = ["MOST", "near_misses"]
 
@@ -45,6 +46,8 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
     """
     if isinstance(check, Value):
         return _digits(check)
+    if isinstance(check, Derived):
+        return (replace(check, name="a profile three percent less", mutants=(), profile=_lessened(check.profile)),)
     if isinstance(check, Inequality) and check.relation is Relation.TIGHT:
         return _spread(list(_attained(check, assumptions)))
     if isinstance(check, Identity) or (
@@ -128,6 +131,13 @@ def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
     if sure:
         return entails(there, sp.Gt(term, 0, evaluate=False))
     return entails(there, sp.Ge(term, 0, evaluate=False)) and not entails(there, sp.Eq(term, 0, evaluate=False))
+
+
+def _lessened(profile: Profile) -> Profile:
+    """A profile with a distance or a number of steps three percent less."""
+    own: Any = profile
+    (field,) = {"square", "count"} & {one.name for one in fields(own)}
+    return cast("Profile", replace(own, **{field: _LESS * getattr(own, field)}))
 
 
 def _digits(check: Value) -> tuple[Check, ...]:

@@ -16,6 +16,7 @@ from sympy.printing.pretty.stringpict import prettyForm
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Check,
+    Derived,
     Identity,
     Inequality,
     IntervalInequality,
@@ -27,6 +28,7 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
+from lastiterate.symbolic.kernel.profiles import Gauss, PoissonStep, Power, Profile, SwapStep
 from lastiterate.symbolic.notation import PREVIOUS
 from lastiterate.symbolic.statement import Exists, ForAll, Statement
 
@@ -82,6 +84,9 @@ def of_check(check: Check) -> Iterator[Line]:
             "The bound sees other parameters than the run: it replaces", "{} by {}", check.altered.items()
         )
         yield from _listed("Attacked by the runs", "{}", ((name,) for name in check.attacks))
+    elif isinstance(check, Derived):
+        yield from _of_profile(check.profile)
+        yield Line((check.derivation,), "By the derivation {}.")
     else:
         raise TypeError(f"no statement for a check of type {type(check).__name__}")
     if isinstance(check, IntervalInequality | RandomPoints):
@@ -95,6 +100,24 @@ def of_check(check: Check) -> Iterator[Line]:
         yield from _listed("Given", "{}", ((premise,) for premise in check.given))
     if isinstance(check, Inequality):
         yield from _listed("Attained where", "{}", ((condition,) for condition in check.attained))
+
+
+def _of_profile(profile: Profile) -> Iterator[Line]:
+    """What a profile says of the laws of two last iterates, P and Q, either first."""
+    if isinstance(profile, Gauss):
+        yield Line((), "The last iterates of the two runs are mu-GDP, in both orders, with")
+        yield Line((sp.Symbol("mu") ** 2, "<=", profile.square))
+    elif isinstance(profile, Power):
+        yield Line(
+            (profile.count,), "The last iterates cost no more than {} steps one after the other, of which each costs"
+        )
+        yield from _of_profile(profile.part)
+    elif isinstance(profile, SwapStep | PoissonStep):
+        kind = "a replaced" if isinstance(profile, SwapStep) else "an added"
+        sentence = f"{kind} sample that is in the batch with chance {{}}, at squared distance over variance {{}}."
+        yield Line((profile.rate, profile.square), sentence)
+    else:
+        raise TypeError(f"no statement for a profile of type {type(profile).__name__}")
 
 
 def _listed(lead: str, each: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Line]:

@@ -102,8 +102,12 @@ class Outcome:
 
     @property
     def rejected(self) -> bool:
-        """Tell whether a mutant is caught: only a refutation counts; raising or not deciding does not."""
-        return self.status is Status.REFUTED
+        """Tell whether a mutant is caught: only a refutation counts; raising or not deciding does not.
+
+        Of a derivation it is enough that it stops short of the mutant: the check says that it gets there.
+        """
+        stopped = self.engine is Engine.DERIVATION and self.status is Status.UNDECIDED
+        return stopped or self.status is Status.REFUTED
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ class ClaimReport:
     @property
     def scope(self) -> str:
         """On what the evidence rests, where that is less than what the assumptions leave."""
-        return "; ".join(dict.fromkeys(outcome.scope for outcome in self.outcomes if outcome.scope))
+        return "; ".join(dict.fromkeys(outcome.scope for outcome in carrying(self.outcomes) if outcome.scope))
 
     @property
     def tried(self) -> tuple[Outcome, ...]:
@@ -190,13 +194,19 @@ def tally(*reports: ClaimReport) -> str:
 
 
 def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
-    """The weakest grade among outcomes that all hold, else None."""
+    """The weakest grade among outcomes that all hold, else None; an attack takes nothing from what is derived."""
     order = list(Grade)
-    grades = [outcome.grade for outcome in outcomes if outcome.status is Status.HELD]
-    if not outcomes or len(grades) < len(outcomes):
+    if not outcomes or any(outcome.status is not Status.HELD for outcome in outcomes):
         return None
+    grades = [outcome.grade for outcome in carrying(outcomes)]
     known = [grade for grade in grades if grade is not None]
     return max(known, key=order.index) if len(known) == len(grades) else None
+
+
+def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    """The outcomes that a verdict rests on: attacks only where nothing is derived."""
+    derived = any(outcome.engine is Engine.DERIVATION for outcome in outcomes)
+    return tuple(outcome for outcome in outcomes if not (derived and outcome.engine is Engine.ATTACK))
 
 
 def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | None) -> Verdict:
@@ -211,6 +221,6 @@ def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | 
     if weakest(outcomes) is None:
         return Verdict.UNDECIDED
     if claim.misprint is None:
-        return Verdict.SUPPORTED if any(outcome.scope for outcome in outcomes) else Verdict.HOLDS
+        return Verdict.SUPPORTED if any(outcome.scope for outcome in carrying(outcomes)) else Verdict.HOLDS
     printed = misprint is not None and misprint.status is Status.REFUTED
     return Verdict.TYPO if printed else Verdict.UNDECIDED

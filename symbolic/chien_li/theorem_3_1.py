@@ -26,7 +26,8 @@ from lastiterate.symbolic.chien_li.paper import (
     attacked,
     split_bound,
 )
-from lastiterate.symbolic.claim import Claim, Ours
+from lastiterate.symbolic.claim import Claim, Derived, Ours
+from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.notation import K, L, T, alpha, eta, m, n, sensitivity, sigma
 from lastiterate.symbolic.statement import Clipped, Convex, FullBatches, Smooth, StronglyConvex, private
 
@@ -81,6 +82,7 @@ CLAIMS = (
         "Composition: alpha T s^2 / (2 sigma^2), the baseline that releases every iterate",
         at("Section 1", "standard composition"),
         attacked("composition", ALL_RUNS, _TWO, _STEP, _NOISE, name="composition"),
+        Derived("full_batch/composition", Gauss(T * sensitivity() ** 2 / sigma**2)),
         statement=private(alpha * T * sensitivity() ** 2 / (2 * sigma**2), Clipped(K), FullBatches(n)),
         assumptions=(alpha > 1,),
     ),

@@ -22,7 +22,9 @@ from lastiterate.symbolic.chien_li.paper import (
     attacked,
     shift_bound,
 )
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
+from lastiterate.symbolic.claim import Derived, Identity, Inequality, Ours, Recursion
+from lastiterate.symbolic.derivations.full_batch import A
+from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import a, p, q, x, z
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, c, eta, m, n, s, sensitivity, sigma
 from lastiterate.symbolic.shift_program import cost, v_sum, w_sum
@@ -39,6 +41,15 @@ _ratio = (1 - c**T) / (1 + c**T)
 _one_step = (1 - c) / (1 + c)
 _next = (1 - c ** (T + 1)) / (1 + c ** (T + 1))
 _ring = (c > 0, c < 1)
+
+
+def _paths(losses: str) -> tuple[Derived, Derived]:
+    """From the kernel's rules: any path of shifts that hides a distance costs what the statement says."""
+    return tuple(
+        Derived(f"full_batch/paths from {start}, {losses}", Gauss(A), f"paths from {start}")
+        for start in ("0", "the domain")
+    )
+
 
 CLAIMS = (
     Ours(
@@ -57,6 +68,7 @@ CLAIMS = (
             "no smoothness at all",
             name="smooth",
         ),
+        *_paths("smooth"),
         statement=private(
             shift_bound(z + eta * (n - 1) / n * Min(L * z, 2 * K) + sensitivity()), *FULL_BATCHES, Smooth(L)
         ),
@@ -68,6 +80,7 @@ CLAIMS = (
         "Direct shifts bound the divergence for convex losses, e(z) = z + s",
         at("Theorem 3.1", "(3)"),
         attacked("bound_full_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, "radius for diameter", name="convex"),
+        *_paths("convex"),
         statement=private(shift_bound(z + sensitivity()), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
@@ -84,6 +97,7 @@ CLAIMS = (
             "four times the strong convexity",
             name="strongly convex",
         ),
+        *_paths("strongly convex"),
         statement=private(
             shift_bound(Max(1 - eta * m, eta * L - 1) * z + sensitivity()), *FULL_BATCHES, StronglyConvex(m, L, K)
         ),
@@ -94,6 +108,7 @@ CLAIMS = (
         "Direct shifts bound the divergence under clipping alone, e(z) = z + 2 eta K for z > 0",
         at("Theorem 3.1", "(3)"),
         attacked("bound_full_clipped", CLIPPED_RUNS, _TWO, _STEP, _NOISE, "radius for diameter", name="clipped"),
+        *_paths("clipped"),
         statement=private(shift_bound(Piecewise((z + 2 * eta * K, z > 0), (sensitivity(), True))), *FULL_BATCHES),
         assumptions=(alpha > 1,),
     ),

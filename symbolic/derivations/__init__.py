@@ -5,28 +5,36 @@ The letters are those of `lastiterate.symbolic.notation`.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
-from sympy import Eq, Ge, S
+from sympy import Eq, Expr, Ge, S
 
-from lastiterate.symbolic.derivations.full_batch import path, window
+from lastiterate.symbolic.derivations.full_batch import composition, path, window
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, q, sensitivity, sigma, w, z
+from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, q, s, sensitivity, sigma, tau, v, w, z
 
 __all__ = ["DERIVATIONS", "Derivation"]
 
 Derivation = Callable[[Kernel], Guarantee]
 
-_s = sensitivity()
 _replaced = Hypothesis("one of n samples is replaced, and gradients are clipped at K or are no longer than K", (n, K))
+_LEMMAS: Final = {
+    "clipped": ("chien_li/lemma_3_5/contraction_part",),
+    "smooth": ("chien_li/lemma_3_5/sharper",),
+    "convex": ("chien_li/lemma_3_4/convex", "chien_li/lemma_3_5/contraction_part"),
+    "strongly convex": ("chien_li/lemma_3_4/strongly_convex", "chien_li/lemma_3_5/contraction_part"),
+}
+"""The claims that show how far a step carries two points, for each class of losses."""
+
 _CONVEX: Final = Expansion(
     z,
-    z + _s,
+    z + s,
     Guide.OTHER,
-    ("chien_li/lemma_3_4/convex", "chien_li/lemma_3_5/contraction_part"),
+    _LEMMAS["convex"],
     frozenset(
         {_replaced, Hypothesis("every loss is convex and L-smooth, and its gradients are no longer than K", (L, K))}
     ),
@@ -34,9 +42,9 @@ _CONVEX: Final = Expansion(
 )
 _STRONGLY_CONVEX: Final = Expansion(
     z,
-    c * z + _s,
+    c * z + s,
     Guide.OTHER,
-    ("chien_li/lemma_3_4/strongly_convex", "chien_li/lemma_3_5/contraction_part"),
+    _LEMMAS["strongly convex"],
     frozenset(
         {_replaced, Hypothesis("every loss is m-strongly convex and L-smooth, no gradient longer than K", (m, L, K))}
     ),
@@ -44,20 +52,39 @@ _STRONGLY_CONVEX: Final = Expansion(
 )
 _SMOOTH: Final = Expansion(
     z,
-    c * z + _s,
+    c * z + s,
     Guide.OTHER,
-    ("chien_li/lemma_3_5/sharper",),
+    _LEMMAS["smooth"],
     frozenset({_replaced, Hypothesis("every loss is L-smooth", (L,))}),
     (Eq(c, 1 + eta * L * (n - 1) / n),),
 )
 
 
+def _from_zero(lemmas: tuple[str, ...], kernel: Kernel) -> Guarantee:
+    return path(kernel, S.Zero, S.Zero, T, lemmas)
+
+
+def _from_domain(lemmas: tuple[str, ...], kernel: Kernel) -> Guarantee:
+    """The last w of tau + w steps."""
+    return path(kernel, tau, D, w, lemmas)
+
+
+def _window(expansion: Expansion, factor: Expr, kernel: Kernel) -> Guarantee:
+    made = window(kernel, expansion, factor, s, D, v, T, w)
+    values = {s: sensitivity(), v: sigma**2}
+    return Guarantee(kernel.specialise(made.first, values), kernel.specialise(made.second, values))
+
+
 DERIVATIONS: Final[Mapping[str, Derivation]] = {
-    "full_batch/paths from 0": lambda kernel: path(kernel, S.Zero, S.Zero, T, ()),
-    "full_batch/paths from the domain": lambda kernel: path(kernel, T - w, D, w, ()),
-    "full_batch/convex": lambda kernel: window(kernel, _CONVEX, S.One, _s, D, sigma**2, T, w),
-    "full_batch/strongly convex": lambda kernel: window(kernel, _STRONGLY_CONVEX, c, _s, D, sigma**2, T, w),
-    "full_batch/smooth": lambda kernel: window(kernel, _SMOOTH, c, _s, D, sigma**2, T, w),
+    **{f"full_batch/paths from 0, {losses}": partial(_from_zero, lemmas) for losses, lemmas in _LEMMAS.items()},
+    **{
+        f"full_batch/paths from the domain, {losses}": partial(_from_domain, lemmas)
+        for losses, lemmas in _LEMMAS.items()
+    },
+    "full_batch/composition": lambda kernel: composition(kernel, sensitivity(), sigma**2, T, _LEMMAS["clipped"]),
+    "full_batch/convex": partial(_window, _CONVEX, S.One),
+    "full_batch/strongly convex": partial(_window, _STRONGLY_CONVEX, c),
+    "full_batch/smooth": partial(_window, _SMOOTH, c),
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),
     "poisson/composition": lambda kernel: poisson_composition(kernel, q, eta * K / b, sigma**2, T),
 }

@@ -11,6 +11,7 @@ c > 1 it holds for every j < m if it holds for the last.
 """
 
 from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, symbols
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
@@ -18,7 +19,7 @@ from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 
-__all__ = ["A", "path", "window"]
+__all__ = ["A", "composition", "feasible", "path", "window"]
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
@@ -54,6 +55,25 @@ def path(kernel: Kernel, tau: Expr, start: Expr, m: Expr, lemmas: tuple[str, ...
     return Guarantee(first, outer.exchange(first))
 
 
+def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr, lemmas: tuple[str, ...]) -> Guarantee:
+    """T s^2 / v-GDP: each of T steps hides the distance s that it makes of none, and nothing is left to hide."""
+    outer = kernel.under(Ge(s, 0), Gt(v, 0))
+    steps = Induction(outer, _j, T, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
+    apart = Expansion(_z, _z + s, Guide.OTHER, lemmas)
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return inner.step(Order.FIRST, _j, (near, far), apart, gaussian_shift(s, v), v)
+
+    first = steps.close(steps.span(S.Zero, S.Zero, Gauss(_A), step))
+    return Guarantee(first, outer.exchange(first))
+
+
+def feasible(c: Expr, s: Expr, D: Expr, v: Expr, m: Expr) -> Boolean:
+    """v r_m (D + V_{m-1}) >= s W_{m-1}: what a window of m steps with c > 1 supposes."""
+    V, W = (s * (c**-m - 1) / (1 - c), v * (c ** (-2 * m) - 1) / (1 - c**2))
+    return Ge(v * c**-m * (D + V - s * c**-m), s * (W - v * c ** (-2 * m)))
+
+
 def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr) -> Guarantee:
     """(D + V_m)^2 / W_m-GDP of the last of T steps, for every window of 1 <= m <= T steps.
 
@@ -83,7 +103,7 @@ def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: E
 
     hidden = steps.span(T - m, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step, far=S.Zero)
     V, W = (share.subs(_j, m) for share in shares)
-    feasible = (test.subs({_r_m: c**-m, _V_m: V, _W_m: W}),) if grows else ()
-    priced = outer.under(*feasible).specialise(steps.close(hidden), {_slope: (D + V) / W})
+    tested = (feasible(c, s, D, v, m),) if grows else ()
+    priced = outer.under(*tested).specialise(steps.close(hidden), {_slope: (D + V) / W})
     first = outer.chain(outer.domain(Order.FIRST, (S.Zero, T - m), S.Zero, D), priced)
     return Guarantee(first, outer.exchange(first))

@@ -94,7 +94,7 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order) -> Coin:
     P - g Q = q (N(h) - tau N(0)) with tau = (g - 1 + q)/q, where the law with the sample is P; E_g(Q || P) =
     1 - g + g E_{1/g}(P || Q) gives the other order.
     """
-    profile = PoissonStep(rate, moved**2 / variance, order is Order.FIRST, order)
+    profile = PoissonStep(rate, moved**2 / variance, order)
     sampled = Hypothesis("run 1 has one sample more, which is in each batch with this chance", (rate,), symmetric=False)
     signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Gt(variance, 0))
     return Coin(profile, variance, frozenset({sampled}), signs, (ROTATION,))

@@ -101,15 +101,14 @@ class Gauss(Profile):
 
 @dataclass(frozen=True)
 class PoissonStep(Profile):
-    """A step that a sample enters by a coin of chance q, whose mean it then moves by mu.
+    """A step that a sample of run 1 enters by a coin of chance q, whose mean it then moves by mu.
 
-    ``numerator`` says whether the law with the sample is P, and ``order`` which run has the sample in that place.
-    With it as P the value is q theta((g - 1 + q)/q) for g > 1 - q, and 1 - g below; E_g(Q || P) = 1 - g + g E_{1/g}.
+    Order FIRST has the law with the sample as P: q theta((g - 1 + q)/q) for g > 1 - q, and 1 - g below. Order SECOND is
+    E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an order it is the larger of both.
     """
 
     rate: Expr
     square: Expr
-    numerator: bool
     order: Order | None = None
 
     def _with_the_sample(self, g: Expr) -> Expr:
@@ -117,7 +116,8 @@ class PoissonStep(Profile):
         return Piecewise((self.rate * Gauss(self.square).at(inner), g > 1 - self.rate), (1 - g, true))
 
     def at(self, g: Expr) -> Expr:
-        return self._with_the_sample(g) if self.numerator else 1 - g + g * self._with_the_sample(1 / g)
+        both = {Order.FIRST: self._with_the_sample(g), Order.SECOND: 1 - g + g * self._with_the_sample(1 / g)}
+        return Max(*both.values()) if self.order is None else both[self.order]
 
 
 @dataclass(frozen=True)
@@ -279,12 +279,12 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return []
         case Gauss(), Gauss():
             return [below.square <= above.square]
-        case PoissonStep(), PoissonStep() if (above.numerator, above.order) == (below.numerator, below.order):
+        case PoissonStep(), PoissonStep() if above.order in {None, below.order}:
             return [below.rate <= above.rate, below.square <= above.square]
         case SwapStep(), SwapStep():
             return [below.rate <= above.rate, below.square <= above.square]
-        case Power(), Power() if above.part == below.part:
-            return [below.count <= above.count]
+        case Power(), Power():
+            return [*covers(above.part, below.part), below.count <= above.count]
         case Composed(), Composed() if len(above.parts) == len(below.parts):
             return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]
         case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:

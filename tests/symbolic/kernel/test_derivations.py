@@ -109,7 +109,7 @@ COIN = Variable("R", S.Zero)
             expansion(z),
             gaussian_shift(s, v / 2),
             v,
-            Coin(PoissonStep(c, s, True), v / 2),
+            Coin(PoissonStep(c, s), v / 2),
         ),
         lambda: KERNEL.step(
             FIRST,
@@ -185,7 +185,7 @@ def test_profiles_are_what_they_say() -> None:
     assert compose(Gauss(s), Gauss(v), Equal()) == Gauss(s + v)
     assert compose() == Equal()
     half = Rational(1, 2)
-    with_the_sample, without = PoissonStep(half, S.One, True), PoissonStep(half, S.One, False)
+    with_the_sample, without = PoissonStep(half, S.One, FIRST), PoissonStep(half, S.One, SECOND)
     for g in (Rational(1, 4), S.One, Integer(3)):
         assert abs((with_the_sample.at(g) - (1 - g + g * without.at(1 / g))).evalf()) < 1e-12
     assert Mean(((half, Gauss(s)), (half, Equal()))).moment(Integer(2)) == (1 + Gauss(s).moment(Integer(2))) / 2
@@ -197,7 +197,7 @@ def test_hidden_batches_compose() -> None:
     swapped = swap_composition(kernel, q, s, v, T)
     assert swapped.first.profile == swapped.second.profile == Power(SwapStep(q, s**2 / v), T)
     poisson = poisson_composition(kernel, q, s, v, T)
-    assert poisson.first.profile == Power(PoissonStep(q, s**2 / v, True, FIRST), T, FIRST)
-    assert poisson.second.profile == Power(PoissonStep(q, s**2 / v, False, SECOND), T, SECOND)
+    assert poisson.first.profile == Power(PoissonStep(q, s**2 / v, FIRST), T, FIRST)
+    assert poisson.second.profile == Power(PoissonStep(q, s**2 / v, SECOND), T, SECOND)
     with pytest.raises(UnprovedError, match="symmetric"):
         kernel.exchange(poisson.first)

@@ -1,0 +1,73 @@
+"""Windows of shifts in closed form, and compositions of random batches, from the kernel's rules.
+
+Statement    Full batches, the last w of T steps, every distance z carried to at most c z + s: mu-GDP with
+             mu^2 = (D + V_w)^2 / W_w, V_w = s (c^-1 + ... + c^-w), W_w = sigma^2 (c^-2 + ... + c^-2w), where c <= 1 or
+             the window is feasible. Random batches: no more than T steps with a hidden coin.
+Assumptions  s = 2 eta K / n; convex losses: c = 1 with eta L <= 2; strongly convex: c >= max(1 - eta m, eta L - 1);
+             smooth: c = 1 + eta L (n - 1)/n.
+Derivation   `lastiterate.symbolic.derivations`, with the side conditions of each line decided.
+Source       docs/proofs/affine_windows.md, docs/proofs/without_replacement.md, docs/proofs/poisson.md.
+"""
+
+from sympy import Eq, Expr, S
+
+from lastiterate.symbolic.claim import Derived, Ours
+from lastiterate.symbolic.derivations.full_batch import feasible
+from lastiterate.symbolic.kernel.profiles import Gauss, PoissonStep, Power, SwapStep
+from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, q, sensitivity, sigma, w
+from lastiterate.symbolic.papers import proof
+
+_s = sensitivity()
+
+
+def _square(factor: Expr) -> Expr:
+    """(D + V_w)^2 / W_w."""
+    if factor == 1:
+        return (D + w * _s) ** 2 / (w * sigma**2)
+    drift, noise = (factor**-w - 1) / (1 - factor), (factor ** (-2 * w) - 1) / (1 - factor**2)
+    return (D + _s * drift) ** 2 / (sigma**2 * noise)
+
+
+CLAIMS = (
+    Ours(
+        "ours/derived/convex_window",
+        "Convex losses, full batches: (D + w s)^2 / (w sigma^2) bounds mu^2 for every window of w steps",
+        proof("affine_windows", "Closed form"),
+        Derived("full_batch/convex", Gauss(_square(S.One))),
+        assumptions=(w <= T, eta * L <= 2),
+    ),
+    Ours(
+        "ours/derived/strongly_convex_window",
+        "Strongly convex losses, full batches: the closed form for every window of w steps",
+        proof("affine_windows", "Closed form"),
+        Derived("full_batch/strongly convex", Gauss(_square(c))),
+        assumptions=(w <= T, c < 1, c >= 1 - eta * m, c >= eta * L - 1),
+    ),
+    Ours(
+        "ours/derived/smooth_window",
+        "Smooth losses, full batches: the closed form for every window of w steps that is feasible",
+        proof("affine_windows", "Closed form"),
+        Derived("full_batch/smooth", Gauss(_square(c))),
+        assumptions=(w <= T, c > 1, Eq(c, 1 + eta * L * (n - 1) / n), feasible(c, _s, D, sigma**2, w)),
+    ),
+    Ours(
+        "ours/derived/composition",
+        "Full batches: the last iterate costs no more than all of them, T s^2 / sigma^2",
+        proof("shift_program", "Composition, and the last step"),
+        Derived("full_batch/composition", Gauss(T * _s**2 / sigma**2)),
+    ),
+    Ours(
+        "ours/derived/without_replacement",
+        "Batches without replacement: the last iterate costs no more than T steps with the coin hidden",
+        proof("without_replacement", "The price of the coin"),
+        Derived("without_replacement/composition", Power(SwapStep(q, (2 * eta * K / b) ** 2 / sigma**2), T)),
+        assumptions=(q <= 1,),
+    ),
+    Ours(
+        "ours/derived/poisson",
+        "Poisson batches: the last iterate costs no more than T steps with the coin hidden, each order its own",
+        proof("poisson", "Two directions"),
+        Derived("poisson/composition", Power(PoissonStep(q, (eta * K / b) ** 2 / sigma**2), T)),
+        assumptions=(q <= 1,),
+    ),
+)
