@@ -9,10 +9,12 @@ from textwrap import indent
 
 import sympy as sp
 
+from lastiterate.proofs_checks.derivation_text import derivation_text
+from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
-from lastiterate.symbolic.claim import Claim, Units
+from lastiterate.symbolic.claim import Claim, Derived, Units
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import MEANING, PREVIOUS
 
@@ -104,6 +106,8 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
             indent(as_text(of_check(check)), "    "),
             *(f"  {x}" for x in _outcome(outcome)),
         ]
+        if isinstance(check, Derived) and outcome.status is Status.HELD:
+            lines += [f"    {x}" for x in derivation_text(derive(check.derivation, frozenset(claim.assumptions)))]
     if claim.misprint is not None and report.misprint is not None:
         lines += ["", "As printed", indent(as_text(of_check(claim.misprint)), "    ")]
         lines += [f"  {line}" for line in _outcome(report.misprint)]

@@ -120,7 +120,8 @@ class Induction:
                 "What is drawn in a step of an induction is averaged over there, and named by its index."
             )
         ends = (start, start + self.index)
-        before = inner.suppose(one.order, ends, (distance, distance), profile, "the steps before")
+        supposed = inner.suppose(one.order, ends, (distance, distance), profile, "the steps before")
+        before = record(supposed, rule="induction hypothesis")
         joined = inner.weaken(
             inner.chain(before, one), far=_put(distance, self._after), profile=profile.subs(self._after)
         )

@@ -76,6 +76,9 @@ class Equal(Profile):
 
     order = None
 
+    def __str__(self) -> str:
+        return "the same law"
+
     def at(self, g: Expr) -> Expr:
         return Max(1 - g, 0)
 
@@ -89,6 +92,9 @@ class Gauss(Profile):
 
     order = None
     square: Expr
+
+    def __str__(self) -> str:
+        return f"mu-GDP, mu^2 = {self.square}"
 
     def at(self, g: Expr) -> Expr:
         mu = sqrt(self.square)
@@ -175,6 +181,9 @@ class Power(Profile):
     part: Profile
     count: Expr
     order: Order | None = None
+
+    def __str__(self) -> str:
+        return f"{self.count} times {self.part}"
 
     def moment(self, alpha: Expr) -> Expr:
         return self.part.moment(alpha) ** self.count

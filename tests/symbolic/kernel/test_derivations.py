@@ -60,7 +60,7 @@ def test_any_path_of_any_expansion() -> None:
     made = path(KERNEL.under(m <= T), T - m, D, m, ("a lemma",))
     assert made.first.profile == Gauss(A)
     assert any("z_next >= -a_j + e_j" in hypothesis.says for hypothesis in made.first.hypotheses)
-    assert made.first.given == {m <= T}
+    assert made.first.given == {m <= T, T - m >= 0}
     assert Hypothesis("Eq(z_m, 0)") in made.first.hypotheses
 
 
