@@ -43,7 +43,7 @@ _next = (1 - c ** (T + 1)) / (1 + c ** (T + 1))
 _ring = (c > 0, c < 1)
 
 
-def _paths(losses: str) -> tuple[Derived, Derived]:
+def _paths(losses: str) -> tuple[Derived, ...]:
     """From the kernel's rules: any path of shifts that hides a distance costs what the statement says."""
     return tuple(
         Derived(f"full_batch/paths from {start}, {losses}", Gauss(A), f"paths from {start}")

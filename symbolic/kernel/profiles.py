@@ -59,7 +59,8 @@ class Profile:
     def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
         """The term with values for symbols, all at once."""
         own: Any = self  # every profile is a dataclass
-        return replace(own, **{one.name: _put(getattr(own, one.name), values) for one in fields(own)})
+        changed: Profile = replace(own, **{one.name: _put(getattr(own, one.name), values) for one in fields(own)})
+        return changed
 
     def at(self, g: Expr) -> Expr:
         """The value at a factor g > 0."""

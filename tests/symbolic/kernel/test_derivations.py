@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from sympy import Eq, Expr, Ge, Gt, Integer, Rational, S, Symbol, false, symbols, true
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.side_conditions import prove
 from lastiterate.symbolic.derivations.full_batch import A, path, window
@@ -149,9 +150,9 @@ def test_a_variable_that_was_averaged_over_is_used_once() -> None:
     assert KERNEL.mean(COIN, [(S.One, KERNEL.chain(_hypothetical(S.Zero, S.Zero, COIN), again))]).scope == frozenset()
 
 
-def _induction(closed: Expr = 2**j, keeps: tuple[object, ...] = (), after: int = 2) -> Induction:
+def _induction(closed: Expr = 2**j, keeps: tuple[Boolean, ...] = (), after: int = 2) -> Induction:
     u, last = symbols("u u_m", real=True)
-    return Induction(KERNEL, j, m, (Sequence(u, S.One, after * u, last, closed),), keeps)  # type: ignore[arg-type]
+    return Induction(KERNEL, j, m, (Sequence(u, S.One, after * u, last, closed),), keeps)
 
 
 def test_an_induction_shows_what_its_sequences_keep() -> None:
