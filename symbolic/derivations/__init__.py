@@ -15,7 +15,8 @@ from lastiterate.symbolic.derivations.random_batches import poisson_composition,
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, q, s, sensitivity, sigma, tau, v, w, z
+from lastiterate.symbolic.letters import q, v, z
+from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, s, sensitivity, sigma, tau, w
 
 __all__ = ["DERIVATIONS", "Derivation"]
 

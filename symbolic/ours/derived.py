@@ -14,7 +14,8 @@ from sympy import Eq, Expr, S
 from lastiterate.symbolic.claim import Derived, Ours
 from lastiterate.symbolic.derivations.full_batch import feasible
 from lastiterate.symbolic.kernel.profiles import Gauss, PoissonStep, Power, SwapStep
-from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, q, sensitivity, sigma, w
+from lastiterate.symbolic.letters import q
+from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, sensitivity, sigma, w
 from lastiterate.symbolic.papers import proof
 
 _s = sensitivity()
