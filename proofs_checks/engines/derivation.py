@@ -5,7 +5,7 @@ from functools import cache
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.answers import held, undecided
-from lastiterate.proofs_checks.side_conditions import prove
+from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import DERIVATIONS

@@ -7,7 +7,7 @@ import pytest
 from sympy import Eq, Expr, Ge, Gt, Integer, Rational, S, Symbol, false, symbols, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.side_conditions import prove
+from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.derivations.full_batch import A, path, window
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
