@@ -103,7 +103,7 @@ def of_check(check: Check) -> Iterator[Line]:
 
 
 def _of_profile(profile: Profile) -> Iterator[Line]:
-    """What a profile says of the laws of two last iterates, P and Q, either first."""
+    """The lines of a profile of two last iterates, either first."""
     if isinstance(profile, Gauss):
         yield Line((), "The last iterates of the two runs are mu-GDP, in both orders, with")
         yield Line((sp.Symbol("mu") ** 2, "<=", profile.square))

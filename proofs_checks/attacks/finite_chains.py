@@ -125,7 +125,7 @@ def lower(profile: Atoms, share: Fraction = Fraction(1, 20)) -> Atoms:
 
 
 def exceeded(truth: Atoms, profile: Profile, at: Iterable[Rational] = ()) -> bool:
-    """Whether the exact profile is above the claimed one: at a node of the claim, or else at one of these factors.
+    """Tell whether the exact profile is above the claimed one: at a node of the claim, or else at one of these factors.
 
     Between the nodes of a claimed table the truth is convex and the claim is not curved, so the nodes decide.
     """

@@ -17,7 +17,7 @@ __all__ = ["decide", "derive"]
 
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
-    """What a derivation reaches under these conditions on the numbers.
+    """Both orders that a derivation reaches under these conditions on the numbers.
 
     Raises:
         UnprovedError: a side condition is not shown; the derivation stops there.

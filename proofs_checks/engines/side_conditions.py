@@ -23,7 +23,7 @@ def _signs(value: AppliedUndef) -> dict[str, bool]:
 
 
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
-    """How a condition follows from the premises, for all values of its symbols that their declarations allow.
+    """Show a condition from the premises, for all values of its symbols that their declarations allow.
 
     Raises:
         UnprovedError: no engine proves it.

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from sympy import Add, Expr, Ge, Le, S
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.profiles import Atoms, Profile, common
+from lastiterate.symbolic.kernel.composition import common
+from lastiterate.symbolic.kernel.profiles import Atoms, Profile
 
 __all__ = ["Contracted"]
 

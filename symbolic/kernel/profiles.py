@@ -13,13 +13,12 @@ which is commutative, associative and monotone in both, and leaves f alone where
 Letters   g the factor of the second law; mu^2 (``square``) the squared distance of two means over the variance.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
 from sympy import Add, Expr, Max, Min, Mul, Piecewise, S, Symbol, erfc, exp, log, oo, sqrt, true
-from sympy.logic.boolalg import Boolean
 
 __all__ = [
     "Atoms",
@@ -33,9 +32,6 @@ __all__ = [
     "Power",
     "Profile",
     "SwapStep",
-    "common",
-    "compose",
-    "covers",
 ]
 
 
@@ -226,81 +222,3 @@ def _put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
     if isinstance(thing, Profile):
         return thing.subs(values)
     return thing.subs(values, simultaneous=True) if isinstance(thing, Expr) else thing
-
-
-def common(profiles: Iterable[Profile]) -> Order | None:
-    """The one order that all of them bound.
-
-    Raises:
-        ValueError: one bounds E_g(P || Q) and another E_g(Q || P) alone.
-    """
-    orders = {profile.order for profile in profiles} - {None}
-    if len(orders) > 1:
-        raise ValueError("Profiles of one order are needed, got both; exchange the runs in one of them.")
-    return next(iter(orders), None)
-
-
-def compose(*profiles: Profile) -> Profile:
-    """The profile of steps one after the other, whoever chooses the second after seeing the first."""
-    gauss: list[Expr] = []
-    atoms: list[Atoms] = []
-    counts: dict[Profile, Expr] = {}
-    for part in (part for one in profiles for part in (one.parts if isinstance(one, Composed) else (one,))):
-        match part:
-            case Equal():
-                pass
-            case Gauss():
-                gauss.append(part.square)
-            case Atoms():
-                atoms.append(part)
-            case Power():
-                counts[part.part] = counts.get(part.part, S.Zero) + part.count
-            case _:
-                counts[part] = counts.get(part, S.Zero) + 1
-    parts = [part if count == 1 else Power(part, count, part.order) for part, count in counts.items()]
-    if gauss:  # two Gaussian shifts at right angles are one, along the diagonal
-        parts.append(Gauss(Add(*gauss)))
-    if atoms:
-        parts.append(Atoms(_products(atoms), common(atoms)))
-    if len(parts) > 1:
-        return Composed(tuple(parts), common(parts))
-    return parts[0] if parts else Equal()
-
-
-def _products(atoms: Iterable[Atoms]) -> tuple[tuple[Expr, Expr], ...]:
-    pairs = {S.One: S.One}
-    for part in atoms:
-        product: dict[Expr, Expr] = {}
-        for y, m in pairs.items():
-            for ratio, mass in part.pairs:
-                product[y * ratio] = product.get(y * ratio, S.Zero) + m * mass
-        pairs = product
-    return tuple(sorted(pairs.items(), key=lambda pair: pair[0]))
-
-
-def covers(above: Profile, below: Profile) -> list[Boolean]:
-    """Conditions under which ``above`` is at least ``below`` at every g, by the monotonicity of their terms.
-
-    Raises:
-        ValueError: no such conditions are known.
-    """
-    match above, below:
-        case _ if above == below or isinstance(below, Equal):
-            return []
-        case Gauss(), Gauss():
-            return [below.square <= above.square]
-        case PoissonStep(), PoissonStep() if above.order in {None, below.order}:
-            return [below.rate <= above.rate, below.square <= above.square]
-        case SwapStep(), SwapStep():
-            return [below.rate <= above.rate, below.square <= above.square]
-        case Power(), Power():
-            return [*covers(above.part, below.part), below.count <= above.count]
-        case Composed(), Composed() if len(above.parts) == len(below.parts):
-            return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]
-        case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:
-            pairs = zip(above.pairs, below.pairs, strict=True)
-            return [below.failure <= above.failure, *(one for (_, f), (_, h) in pairs for one in covers(f, h))]
-        case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)
-            nodes = sorted({y for one in (above, below) for y, _ in one.pairs})
-            return [below.at(node) <= above.at(node) for node in nodes] + [below.rest <= above.rest]
-    raise ValueError(f"It is not known when {above} is at least {below}.")

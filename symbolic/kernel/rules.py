@@ -16,10 +16,11 @@ from typing import Any
 from sympy import Add, Eq, Expr, Ge, Gt, Le, Lt, Ne, S, Symbol, false, true
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.kernel.composition import common, compose, covers
 from lastiterate.symbolic.kernel.contraction import Contracted
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Shown, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
-from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Hull, Mean, Order, Profile, common, compose, covers
+from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Hull, Mean, Order, Profile
 
 __all__ = ["Kernel", "Prover", "record"]
 
@@ -82,7 +83,7 @@ class Kernel:
         """A smaller distance before, a larger one after, or a larger profile."""
         less, more = span.near if near is None else near, span.far if far is None else far
         above = span.profile if profile is None else profile
-        conditions = (Ge(less, 0), Le(less, span.near), Ge(more, span.far), *self._covers(above, span.profile))
+        conditions = (Ge(less, 0), Le(less, span.near), Ge(more, span.far), *covers(above, span.profile))
         return self._made("weaken", span.order, (span.start, span.end), (less, more), above, conditions, (span,))
 
     def exchange(self, span: Span) -> Span:
@@ -111,7 +112,7 @@ class Kernel:
             if shared:
                 raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
             conditions = (*self._same(made.end, other.start), Le(made.far, other.near))
-            profile = self._composed(made.profile, other.profile)
+            profile = compose(made.profile, other.profile)
             ends, distances = (made.start, other.end), (made.near, other.far)
             made = self._made("chain", made.order, ends, distances, profile, conditions, (made, other))
         return made
@@ -208,7 +209,7 @@ class Kernel:
         conditions += [*shift.conditions, *hidden.conditions]
         noise = Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
         hypotheses = expansion.hypotheses | hidden.hypotheses | {noise}
-        profile = self._composed(shift.profile, hidden.profile)
+        profile = compose(shift.profile, hidden.profile)
         made = self._made("step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
         return record(made, scope=frozenset(revealed), cites=(*expansion.lemmas, *shift.cites, *hidden.cites))
 
@@ -275,20 +276,6 @@ class Kernel:
             raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
         pairs = ((one.start, other.start), (one.end, other.end), (one.near, other.near), (one.far, other.far))
         return [condition for pair in pairs for condition in self._same(*pair)]
-
-    @staticmethod
-    def _composed(*profiles: Profile) -> Profile:
-        try:
-            return compose(*profiles)
-        except ValueError as error:
-            raise UnprovedError(str(error)) from None
-
-    @staticmethod
-    def _covers(above: Profile, below: Profile) -> list[Boolean]:
-        try:
-            return covers(above, below)
-        except ValueError as error:
-            raise UnprovedError(str(error)) from None
 
 
 def _declared(symbol: Symbol, value: Expr) -> list[Boolean]:

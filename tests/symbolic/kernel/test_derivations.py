@@ -10,10 +10,11 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.derivations.full_batch import A, path, window
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
+from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, SwapStep, compose
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, SwapStep
 from lastiterate.symbolic.kernel.rules import Kernel
 
 c, s, D, v = symbols("c s D v", positive=True)
