@@ -28,7 +28,7 @@ _HIGHEST = 1e9
 
 @dataclass(frozen=True)
 class PrivacyLoss:
-    """What is said of the last iterates of two runs on adjacent data sets, in both directions."""
+    """A bound of the last iterates of two runs on adjacent data sets, in both directions."""
 
     run: NoisySGD
     assumption: Assumption
@@ -80,7 +80,7 @@ class PrivacyLoss:
 
     @property
     def route(self) -> str:
-        """How the number was found."""
+        """The route by which the number was found."""
         return self.candidate.route
 
     @property
@@ -127,7 +127,7 @@ class PrivacyLoss:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the number rests on, in words."""
+        """The assumptions that the number rests on, in words."""
         return assumed(self.run, self.assumption)
 
     def __str__(self) -> str:

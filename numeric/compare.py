@@ -38,7 +38,7 @@ class Row:
 
     @property
     def usable(self) -> bool:
-        """Whether the number is a bound, proved here."""
+        """Tell whether the number is a bound, proved here."""
         return self.kind == "bound"
 
 

@@ -135,7 +135,7 @@ def from_dp_event(
 
 
 def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-12) -> "PrivacyLossDistribution":
-    """What a bound says of the last iterate, as a privacy-loss distribution that composes with other releases.
+    """The privacy-loss distribution of a bound, which composes with other releases.
 
     Args:
         bound: a rigorous bound.

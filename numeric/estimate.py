@@ -1,4 +1,4 @@
-"""What a bound would be if measured constants were true."""
+"""Estimates: bounds from measured constants."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Estimate(PrivacyLoss):
 
 
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
-    """What `bound` would say if the measured constants were true; typed as an estimate. Arguments as there.
+    """The bound that holds if the measured constants are true, typed as an estimate. Arguments as of `bound`.
 
     Raises:
         InputError: as `bound`, or ``measured`` is not a `Measured`.

@@ -10,7 +10,7 @@ __all__ = ["assumed", "why_composition"]
 
 
 def assumed(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
-    """What is assumed of the losses, the data sets, the batches, the noise and the domain."""
+    """The assumptions on the losses, the data sets, the batches, the noise and the domain."""
     differ = (
         "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
     )
@@ -26,7 +26,7 @@ def assumed(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
 
 
 def why_composition(run: NoisySGD) -> str:
-    """Why no window of shifts is cheaper than composition, as far as the run shows it.
+    """Explain why no window of shifts is cheaper than composition, as far as the run shows it.
 
     A window must hide the whole domain in the noise of its steps, beside the change of the data, and no window has more
     noise than all steps together.

@@ -110,7 +110,7 @@ class Steps:
 
     @property
     def constant(self) -> bool:
-        """Whether neither the step size nor the noise changes over time."""
+        """Tell whether neither the step size nor the noise changes over time."""
         return not isinstance(self.step_size, tuple) and not isinstance(self.noise_std, tuple)
 
     def step_size_at(self, t: int) -> float:
@@ -223,7 +223,7 @@ class NoisySGD(Steps):
 
     @cached_property
     def scheme(self) -> Scheme:
-        """How its batches are drawn; batches of all samples are full batches, however they are called."""
+        """The scheme of its batches; batches of all samples are full batches, however they are called."""
         whole = self.batch == self.dataset_size and self.adjacency == "replace"
         return SCHEMES["full" if whole else self.sampling]
 

@@ -8,7 +8,7 @@ __all__ = ["SCHEMES", "Scheme"]
 
 @dataclass(frozen=True)
 class Scheme:
-    """How the batches of a run are drawn.
+    """Schemes: the ways to draw the batches of a run.
 
     Attributes:
         name: as in `NoisySGD.sampling`.
@@ -30,7 +30,7 @@ class Scheme:
 
     @property
     def fixed(self) -> bool:
-        """Whether it is known in advance which batches meet a sample."""
+        """Tell whether it is known in advance which batches meet a sample."""
         return self.name in ("full", "cyclic")
 
 

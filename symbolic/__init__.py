@@ -1,1 +1,1 @@
-"""What the papers claim, in Sympy. Imports nothing else of ours."""
+"""The claims of the papers, in Sympy. Imports nothing else of ours."""

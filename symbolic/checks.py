@@ -33,7 +33,7 @@ __all__ = [
 
 
 class Engine(StrEnum):
-    """Who decides a check."""
+    """The engine that decides a check."""
 
     IDENTITY = "identity"
     INEQUALITY = "inequality"
@@ -47,7 +47,7 @@ class Engine(StrEnum):
 
 
 class Relation(StrEnum):
-    """How the left side of a check stands to its right side."""
+    """The relation of the left side of a check to its right side."""
 
     EQUAL = "=="
     AT_MOST = "<="
@@ -61,14 +61,14 @@ Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
 
 
 class _Named:
-    """What a check is called in reports."""
+    """The name of a check in reports."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Check(_Named):
-    """What one engine decides, with its mutants: wrong variants, each of which the same engine must refute."""
+    """A question to one engine, with its mutants: wrong variants, each of which the same engine must refute."""
 
     engine: ClassVar[Engine]
     mutants: tuple["Check", ...] = field(default=(), kw_only=True, repr=False)

@@ -60,7 +60,7 @@ class ProofPage:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a second reader finds what a claim says.
+    """The place at which a second reader finds a claim.
 
     Attributes:
         work: the paper, the page of our own proof, or what a draft is called.

@@ -96,7 +96,7 @@ def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
 
 
 def _reaches(order: float, rho: float, delta: float, eps: float) -> tuple[bool, float]:
-    """Whether F is large enough at its least, as far as this arithmetic tells, and p there."""
+    """Tell whether F is large enough at its least, as far as this arithmetic tells, and p there."""
     near_zero = (order - 1) * rho < _NEAR_ZERO  # F is hardly above 1, and floats do not tell its slope
     slope_falls = _falls_in_balls if near_zero else _falls
     low, high = max(log(delta) - 50, _LEAST_LOG), log1p(-delta)
@@ -118,7 +118,7 @@ def _ratios(delta: float, eps: float, distance: float) -> tuple[float, float]:
 
 
 def _falls(order: float, delta: float, eps: float, distance: float) -> bool:
-    """Whether F'(p) < 0 at p = delta + distance, in floats."""
+    """Tell whether F'(p) < 0 at p = delta + distance, in floats."""
     log_r, log_s = _ratios(delta, eps, distance)
     first = order - (order - 1) * exp(min(log_r - eps, 700.0))
     second = order - (order - 1) * exp(log_s - eps)
@@ -130,7 +130,7 @@ def _falls_in_balls(order: float, delta: float, eps: float, distance: float) -> 
 
 
 def _certified(order: float, rho: float, delta: float, eps: float) -> bool:
-    """Whether F is surely large enough for every p."""
+    """Tell whether F is surely large enough for every p."""
     p = _reaches(order, rho, delta, eps)[1]
     for point in (p, min(p * (1 + 1e-12), 1.0), min(p * (1 + 1e-9), 1.0)):
         if point <= delta:

@@ -81,7 +81,7 @@ class DominatingPair:
 
     @property
     def gaussian(self) -> bool:
-        """Whether the last iterates are mu-GDP, mu^2 = ``cost``."""
+        """Tell whether the last iterates are mu-GDP, mu^2 = ``cost``."""
         return not self.steps and not self.failure
 
     @property

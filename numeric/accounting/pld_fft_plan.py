@@ -1,4 +1,4 @@
-"""Where to tilt a composition and how fine to cut its lattice; any choice is valid, a good one is tight.
+"""Tilt and grid of a composition: any choice is valid, a good one is tight.
 
 The chords of the lattice add about lam (lam + 1) w^2 / 12 to the log-moment of a release at lam, w the width of a
 cell where the tilted mass lies, and lam times epsilon grows by as much. Moments come from a coarse sketch in floats.
@@ -32,7 +32,7 @@ TILTS: Final[_Floats] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
 
 @dataclass(frozen=True)
 class Plan:
-    """Where to tilt and how fine to cut; any values are valid, good ones are tight."""
+    """Tilt and grid; any values are valid, good ones are tight."""
 
     tilt: float
     spacing: float

@@ -1,4 +1,4 @@
-"""What the arguments of a divergence must be, told in one sentence where they are not."""
+"""Tests of the arguments of a divergence, each refusal one sentence."""
 
 from math import isfinite
 from typing import Any
@@ -38,7 +38,7 @@ def spread(name: str, value: Any) -> float:
 
 
 def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
-    """Whether the noise is comparable with the shift: quadrature resolves so many widths, floats squares of 10^-50."""
+    """Tell whether noise and shift compare: quadrature resolves so many widths, floats squares of 10^-50."""
     if not 1 / _SPREAD <= shift / noise <= 1.0001 * widest:
         raise InputError(
             f"noise needs to lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; "

@@ -70,7 +70,7 @@ class Mixture:
         return tuple(zip(self.shares(), means, strict=True))
 
     def same_law(self, other: "Mixture") -> bool:
-        """Whether the two are one law."""
+        """Tell whether the two are one law."""
         mine, theirs = self.parts(), other.parts()
         if [mean for mean, _ in mine] != [mean for mean, _ in theirs]:
             return False
@@ -170,7 +170,7 @@ def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, 
 
 
 def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, side: int) -> float:
-    """Where the tail on this side falls below 2^-bits; the moment is at least 1. Any answer is valid."""
+    """A point beyond which the tail is below 2^-bits; the moment is at least 1. Any answer is valid."""
     nearest = []
     for weight, mean in denominator:
         ends = []

@@ -235,7 +235,7 @@ def _step(m: float, depth: float, penalty: float) -> tuple[float, float]:
 
 
 def _stationary(q: float, m: float, alpha: float) -> float:
-    """Where phi r^(1 - alpha) is largest, to within 1, from below."""
+    """The point where phi r^(1 - alpha) is largest, to within 1, from below."""
     low, high = -(alpha - 1) * m, 0.0
     while high - low > 1:
         x = (low + high) / 2

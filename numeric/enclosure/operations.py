@@ -1,4 +1,4 @@
-"""What a tape is made of: functions on intervals, with enclosures of their partial derivatives."""
+"""The operations of a tape: functions on intervals, with enclosures of their partial derivatives."""
 
 # Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false

@@ -110,7 +110,7 @@ def _ours(label: str, steps: Sequence[int], runs: Sequence[NoisySGD], assumption
 
 
 def _lower(steps: Sequence[int], run_of: Callable[[int], NoisySGD], assumption: Assumption) -> Curve:
-    """What no bound under the assumption can be below."""
+    """Lower bounds: no bound under the assumption can be below them."""
     values = tuple(lower_bound(run_of(T), assumption, order=ORDER).value for T in steps)
     return Curve("lower", "worst smooth run known", tuple(steps), values, Status.LOWER, COLORS["grey"], "--")
 

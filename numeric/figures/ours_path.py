@@ -63,7 +63,7 @@ def figure_path(steps: int = 100, shown: int = 30) -> Figure:
 
 
 def _paths(words: str, assumption: Assumption, color: str, steps: int, shown: int) -> tuple[Curve, Curve, Curve, float]:
-    """What is known for free, what is left to hide, the shifts, and what they cost as Rényi epsilon."""
+    """The tracked distance, the distance left to hide, the shifts, and their cost as Rényi epsilon."""
     program = ShiftProgram(run_of({**SETTING, "T": steps}), assumption)
     found = optimum(program)
     start, left = found.path.start, [min(found.path.distance, program.diameter)]

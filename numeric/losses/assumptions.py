@@ -1,4 +1,4 @@
-"""What may be assumed of the losses, all in one place.
+"""The assumptions on the losses, all in one place.
 
 A `Modulus` bounds the change of every per-sample gradient (see `lastiterate.numeric.losses.moduli`). `Convex` and
 `StronglyConvex` bound the update map directly; they need losses that are K-Lipschitz, so that clipping never

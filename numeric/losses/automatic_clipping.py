@@ -1,4 +1,4 @@
-"""What automatic clipping, K g / (|g| + gamma), does to an assumption on the losses.
+"""Automatic clipping, K g / (|g| + gamma), and the assumption that is left of one on the losses.
 
 The map is K / gamma-Lipschitz: along a ray its slope is K gamma / (|g| + gamma)^2, across it K / (|g| + gamma), and
 near zero both reach K / gamma. So a modulus omega of the gradients becomes K / gamma omega, which for a small gamma is
@@ -25,7 +25,7 @@ __all__ = ["automatic_clipping"]
 def automatic_clipping(
     assumption: Assumption | Measured, *, stability: float, clip_norm: float = 1.0
 ) -> Assumption | Measured:
-    """What holds of automatically clipped gradients, given what holds of the gradients; constants rounded up.
+    """The assumption on automatically clipped gradients that follows from one on the gradients, rounded up.
 
     Args:
         assumption: on the losses, or on their measured constants.

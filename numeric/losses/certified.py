@@ -30,7 +30,7 @@ __all__ = ["ACTIVATIONS", "Activation", "LossConstants", "logistic_regression", 
 
 @dataclass(frozen=True)
 class LossConstants:
-    """What holds of every per-sample loss whose features are as short as stated.
+    """The assumption that every per-sample loss meets if its features are as short as stated.
 
     Attributes:
         lipschitz: upper bound of the norm of a per-sample gradient; a clip norm at least this never acts.

@@ -1,4 +1,4 @@
-"""How far apart one update can bring two coupled runs: z -> e(z).
+"""Expansions: the largest distance e(z) after one update of two coupled runs z apart.
 
 If ``|x - y| <= z`` then ``|psi(x) - psi'(y)| <= e(z)`` for the updates psi, psi' on two adjacent data sets.
 Every expansion is nondecreasing, e(0) is the sensitivity of one step, and it answers the same questions: its
@@ -26,7 +26,7 @@ ULPS = 64
 
 
 class Omega(Protocol):
-    """What an expansion asks of a modulus of continuity; see `lastiterate.numeric.losses.assumptions.Modulus`."""
+    """The part of a modulus that an expansion uses; see `lastiterate.numeric.losses.assumptions.Modulus`."""
 
     def value(self, z: Array) -> Array:
         """omega(z), elementwise."""
@@ -47,7 +47,7 @@ class Omega(Protocol):
 
     @property
     def concave(self) -> bool:
-        """Whether omega is concave on z >= 0."""
+        """Tell whether omega is concave on z >= 0."""
         ...
 
     @property
@@ -70,7 +70,7 @@ class Expansion(ABC):
 
     @property
     def expansive(self) -> bool:
-        """Whether e(z) >= z + e(0) for every z; what is not affine here is a modulus, which is."""
+        """Tell whether e(z) >= z + e(0) for every z; what is not affine here is a modulus, which is."""
         return True
 
     @property
@@ -80,7 +80,7 @@ class Expansion(ABC):
 
     @property
     def smooth(self) -> bool:
-        """Whether stationary paths suffice: e is concave on z >= 0."""
+        """Tell whether stationary paths suffice: e is concave on z >= 0."""
         return True
 
     @abstractmethod

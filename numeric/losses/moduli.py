@@ -59,7 +59,7 @@ class Assumption(ABC):
 
     @property
     def expansive(self) -> bool:
-        """Whether every e(z) >= z + e(0): then distances never shrink by themselves."""
+        """Tell whether every e(z) >= z + e(0): then distances never shrink by themselves."""
         return True
 
     @property
@@ -105,7 +105,7 @@ class Modulus(Assumption):
 
     @property
     def concave(self) -> bool:
-        """Whether omega is concave on z >= 0."""
+        """Tell whether omega is concave on z >= 0."""
         return True
 
     @property

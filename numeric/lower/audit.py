@@ -1,4 +1,4 @@
-"""What an attack proves: a lower confidence bound of epsilon from counts of its right and wrong answers.
+"""Audits: a lower confidence bound of epsilon from the counts of right and wrong answers of an attack.
 
 A test of "the run saw these data" against "the adjacent ones" with rates FPR and FNR is possible under (epsilon, delta)
 only where FPR + e^epsilon FNR >= 1 - delta and FNR + e^epsilon FPR >= 1 - delta, hence

@@ -51,7 +51,7 @@ class LowerBound:
 
 @dataclass(frozen=True)
 class _Target:
-    """What is bounded from below."""
+    """The quantity that is bounded from below."""
 
     order: float | None
     delta: float | None

@@ -25,7 +25,7 @@ def least_curvature(assumption: Assumption) -> float:
 
 
 def admits_curvature(assumption: Assumption, curvature: float, diameter: float) -> bool:
-    """Whether gradients ``curvature x + constant`` meet the assumption on a domain of this diameter."""
+    """Tell whether gradients ``curvature x + constant`` meet the assumption on a domain of this diameter."""
     if isinstance(assumption, Minimum):
         return all(admits_curvature(part, curvature, diameter) for part in assumption.parts)
     if isinstance(assumption, StronglyConvex):
@@ -38,7 +38,7 @@ def admits_curvature(assumption: Assumption, curvature: float, diameter: float) 
 
 
 def admits_constant(assumption: Assumption) -> bool:
-    """Whether constant gradients meet it."""
+    """Tell whether constant gradients meet it."""
     return least_curvature(assumption) == 0
 
 
@@ -64,7 +64,7 @@ def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
 
 
 def _below(modulus: Modulus, slope: float, distance: float, cap: float) -> bool:
-    """Whether min(slope z, cap) <= omega(z) for 0 < z <= distance, up to rounding.
+    """Tell whether min(slope z, cap) <= omega(z) for 0 < z <= distance, up to rounding.
 
     Omega is concave between its knots, where it may jump up just after one: a line is below it there if it is below
     at both ends.

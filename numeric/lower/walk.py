@@ -71,7 +71,7 @@ class Update:
 
     @property
     def kinks(self) -> tuple[float, ...]:
-        """Where the mean is not affine."""
+        """The points where the mean is not affine."""
         return () if not self.push else (-self.reach, self.reach) if self.reach else (0.0,)
 
     @property

@@ -80,7 +80,7 @@ def smaller_direction(run: NoisySGD, order: float, share: float = 1.0, t: int = 
 
 
 def order_is_small(q: float, noise: float, order: float) -> bool:
-    """Whether order meets both inequalities that define alpha*(q, noise), above Lemma 2.12."""
+    """Tell whether order meets both inequalities that define alpha*(q, noise), above Lemma 2.12."""
     M = log1p(1 / (q * (order - 1)))
     if not order <= M * noise**2 / 2 - log(noise**2):
         return False

@@ -1,4 +1,4 @@
-"""What is said of a published theorem, and the evaluation of its statement for a run.
+"""The record of a published theorem, and the evaluation of its statement for a run.
 
 A `PublishedBound` is one record a theorem: the statement in Sympy, the hypotheses as types, an evaluator, and the key
 of the claim that decides it. The verdict is not repeated here but read from the lock file, which is data.
@@ -112,7 +112,7 @@ def contraction(run: NoisySGD, assumption: Assumption) -> arb:
 
 
 def nothing(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    """What else a theorem needs of a run: nothing."""
+    """No further condition on a run."""
     return ""
 
 
@@ -161,7 +161,7 @@ def _verdicts() -> dict[str, dict[str, str]]:
 
 
 def _meets(assumption: Assumption, kind: type[Assumption]) -> bool:
-    """Whether the assumption is of the kind; a modulus L z is that of smooth losses, whatever it is called."""
+    """Tell whether the assumption is of the kind; a modulus L z is that of smooth losses, whatever it is called."""
     if kind is Smooth:
         return isinstance(assumption, Holder) and assumption.lam == 1
     return isinstance(assumption, kind)
@@ -197,17 +197,17 @@ class PublishedBound:
 
     @property
     def kind(self) -> str:
-        """What the verdict makes of the number: "bound" where the claim holds, "refuted", "gap", or "unknown"."""
+        """The standing of the number by its verdict: "bound" where the claim holds, "refuted", "gap", or "unknown"."""
         known = {"HOLDS": "bound", "SUPPORTED": "bound", "REFUTED": "refuted", "GAP": "gap"}
         return known.get(_verdicts().get(self.claim, {}).get("verdict", ""), "unknown")
 
     @property
     def usable(self) -> bool:
-        """Whether the number is a bound."""
+        """Tell whether the number is a bound."""
         return self.kind == "bound"
 
     def refusal(self, run: NoisySGD, assumption: Assumption) -> str:
-        """Why the theorem says nothing of this run: what it needs. Empty where it does say something."""
+        """The hypothesis that the run does not meet, in words; empty where it meets all."""
         if run.sampling not in self.schemes:
             return f"batches that are {' or '.join(self.schemes)}" if self.schemes else "an algorithm of its own"
         if not any(_meets(assumption, kind) for kind in self.assumptions):
@@ -217,7 +217,7 @@ class PublishedBound:
         return self.needs(run, assumption) or _stable(run, assumption)
 
     def epsilon(self, run: NoisySGD, assumption: Assumption, order: float) -> float:
-        """What the theorem claims, rounded up; inf where it claims nothing.
+        """The number that the theorem claims, rounded up; inf where it claims nothing.
 
         Raises:
             InputError: the theorem does not speak of this run.

@@ -37,7 +37,7 @@ def named(name: str) -> PublishedBound:
 
 
 def claimed_at(name: str, setting: Setting, assumption: Assumption | None = None) -> float:
-    """What a theorem, "composition" or "last_step" claims for the full-batch run of a setting; clipping by default.
+    """The claim of a theorem, "composition" or "last_step" for the full-batch run of a setting; clipping by default.
 
     >>> setting = dict(T=4, n=5, eta=0.1, sigma=1.0, K=2.0, D=1.0, alpha=2.0)
     >>> round(claimed_at("composition", setting), 9)

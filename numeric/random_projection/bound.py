@@ -149,7 +149,7 @@ def _sensitivity(run: RandomProjectionRun) -> float:
 
 
 def _gaussian(run: RandomProjectionRun) -> DominatingPair:
-    """What dominates the run where gradients are clipped after their projection."""
+    """The pair that dominates the run where gradients are clipped after their projection."""
     steps, rate = _dear_steps(run), _rate(run)
     with precision():
         if rate < 1:
@@ -233,7 +233,7 @@ def _guess(run: RandomProjectionRun, order: float) -> float:
 
 
 def _stated(run: RandomProjectionRun) -> tuple[str, ...]:
-    """What a number for the run rests on, in words."""
+    """The assumptions of a number for the run, in words."""
     differ = "by replacing one sample" if run.adjacency == "replace" else "in that one sample is there or not"
     first = {
         "": "gradients are not projected",

@@ -1,4 +1,4 @@
-"""What a random projection costs: the noise comes after it, so the projection is part of the sensitivity.
+"""The cost of a random projection: the noise comes after it, so the projection is part of the sensitivity.
 
 A step releases A^T g / sqrt(p) + N(0, s^2 I_p); A is d x p with independent N(0, sigma_A^2) entries, fresh each step
 and independent of the data. Two gradients a distance Delta apart give, once A is known, two Gaussians whose means

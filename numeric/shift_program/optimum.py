@@ -65,7 +65,7 @@ class Optimum:
 
     @cached_property
     def lower(self) -> float | None:
-        """What no path of the program costs less than, rounded down; None where no program is known.
+        """A lower bound of the cost of every path of the program, rounded down; None where no program is known.
 
         Where no closed form is known it is value iteration, rounded down, run when it is asked for.
         """

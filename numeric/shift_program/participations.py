@@ -211,7 +211,7 @@ class _Point(NamedTuple):
 
 
 def _above(met: Participations, way: list[_Point], corner: _Point) -> bool:
-    """Whether the piece of the string over a corner is certainly not below it."""
+    """Tell whether the piece of the string over a corner is certainly not below it."""
     p, q = next((p, q) for p, q in pairwise(way) if p.w < corner.w < q.w)
     share = _width(met, corner.w - p.w) / _width(met, q.w - p.w)
     return bool(_amount(met, p, q) * share >= _amount(met, p, corner))

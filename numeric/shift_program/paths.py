@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 class Shifts(Protocol):
-    """What every path answers."""
+    """The interface of paths."""
 
     @property
     def start(self) -> int:

@@ -122,7 +122,7 @@ def _composed(programs: list[ShiftProgram]) -> Array:
 
 
 def _moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:
-    """What the path of one place costs at each place, moved to where the sample is met; rounded up."""
+    """The cost of the path of one place at each place, moved to where the sample is met; rounded up."""
     spent = np.zeros(len(programs))
     for t, shift in enumerate(_moved_shifts(programs, place, path)):
         spent += (shift / programs[0].noise_at(t)) ** 2

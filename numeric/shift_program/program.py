@@ -111,7 +111,7 @@ class ShiftProgram:
         return {}
 
     def differs(self, t: int) -> bool:
-        """Whether the batch of step t holds the sample that differs; where batches are random, that it may."""
+        """Tell whether the batch of step t holds the sample that differs; where batches are random, that it may."""
         return (t + self.skipped) % self.run.period == self.position
 
     def expansion(self, t: int) -> Expansion:
@@ -140,7 +140,7 @@ class ShiftProgram:
 
     @property
     def constant(self) -> bool:
-        """Whether every step is the same."""
+        """Tell whether every step is the same."""
         return self.run.constant and self.run.period == 1
 
     def composition(self) -> arb:
@@ -162,7 +162,7 @@ class ShiftProgram:
         return (self.expansion(t).ball(exact(reach)) / exact(self.noise_at(t))) ** 2
 
     def least(self) -> float:
-        """What no path costs less than, about, where every step may meet the sample; in units of the noise.
+        """A lower bound, about, of the cost of paths where every step may meet the sample; in units of the noise.
 
         The last step hides its own sensitivity s. Where e(z) >= z + s and all steps are alike, w steps from the
         diameter cost (D + w s)^2 / w at least, and the whole run from 0 costs T s^2.
@@ -269,7 +269,7 @@ class ComposedPath:
 
     @property
     def distance(self) -> float:
-        """What the program starts from, a length."""
+        """The distance that the program starts from, a length."""
         return self.program.initial
 
     @property

@@ -73,7 +73,7 @@ def improved(program: ShiftProgram, start: int, goal: Array) -> Path:
 
 
 def horizon(program: ShiftProgram, share: float) -> int:
-    """How many steps at the end decide: before them at most about that share of the optimum can be saved."""
+    """The number of steps at the end that decide: before them at most about that share of the optimum can be saved."""
     length = min(program.steps, _HORIZON)
     return length if length <= _SHORT else length - min(_Search(program.tail(length)).coarse(share))
 

@@ -38,7 +38,7 @@ _MOST = 12
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What one step of value iteration finds at M targets.
+    """The result of one step of value iteration at M targets.
 
     Attributes:
         value: (M,) lower bounds, rounding included, inf where no cell is kept.

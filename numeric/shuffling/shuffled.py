@@ -55,7 +55,7 @@ _HUGE = 1e140
 
 
 class View:
-    """What the routes ask of a run: expansions with and without the sample, and epochs."""
+    """The parts of a run that the routes use: expansions with and without the sample, and epochs."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
         if run.scheme.name != "shuffled":

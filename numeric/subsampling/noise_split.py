@@ -1,4 +1,4 @@
-"""How to split the noise of every step between the change of the data and a shift, and where a window begins.
+"""Splits of the noise of every step between the change of the data and a shift, and the start of a window.
 
 With variance v_t = (1 - beta_t) sigma_t^2 left for shifts, a window from tau costs, at order alpha,
 
@@ -174,7 +174,7 @@ class Shares:
         return np.array([known[size] for size in sizes.tolist()])
 
     def least(self) -> float:
-        """What no window costs less than, about, that hides a distance which grows to c z or more in every step."""
+        """A lower bound, about, of windows that hide a distance which grows to c z or more in every step."""
         steps, reach = self.program.steps / self.horizon, float(self.reach[0])
         if not self.program.assumption.expansive or not isfinite(reach):
             return 0.0
@@ -205,7 +205,7 @@ class Shares:
         return self.table(np.geomspace(low, float(self.most.max()) * (1 - 1e-9), _NODES))
 
     def left(self, multipliers: Array) -> Array:
-        """What is left for shifts, as shares of the variance, rounded down; steps as the multipliers, last first."""
+        """The shares of the variance left for shifts, rounded down; steps as the multipliers, last first."""
         return np.asarray(np.maximum(1 - (multipliers / self.most[: len(multipliers)]) ** 2 * (1 + 8 * EPS), 0.0))
 
     def window(self, multipliers: Array, cost: float, tolls: float) -> list[Window]:
@@ -290,7 +290,7 @@ def rate(run: NoisySGD) -> float:
 
 
 def moved(run: NoisySGD) -> float:
-    """How far apart the outcomes of one step may lie, over its step size, rounded up: 2 K / b, or K / b; a gradient."""
+    """The largest distance of outcomes of one step over its step size, rounded up: 2 K / b, or K / b; a gradient."""
     samples = 2 if run.adjacency == "replace" else 1
     return upper(samples * exact(run.clip_norm) / run.batch)
 

@@ -149,7 +149,7 @@ def _ranges(
 
 
 def _growth(run: NoisySGD, assumption: Assumption, low: int, high: int) -> float | None:
-    """How much a distance grows in a step over these sizes, where that is known and the same at every step."""
+    """The factor by which a distance grows in a step over these sizes, where known and the same at every step."""
     line = assumption.over_sizes(run, 0, low, high).affine_on(run.diameter) if run.constant else None
     return None if line is None else upper(line[0])
 

@@ -26,7 +26,7 @@ _RUNS = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
 
 
 def _removed(bound: Expr) -> Inequality:
-    """How far one more sample moves the mean gradient, in one dimension."""
+    """The move of the mean gradient by one more sample, in one dimension."""
     return Inequality(
         Abs((n * gamma + kappa) / (n + 1) - gamma),
         "<= and attained",

@@ -1,4 +1,4 @@
-"""Where a line of the paper stands, its letters, and what an event shows.
+"""Sources in the paper, its letters, and the lower bound that an event shows.
 
 The paper's Lipschitz constant L is the notation's K, its smoothness M is L, and its noise sigma, added to the
 gradient, is sigma_DP: the iterate gets eta sigma_DP.
@@ -21,7 +21,7 @@ def at(number: str, detail: str = "") -> Source:
 
 
 def event(order: Expr, first: Expr, second: Expr) -> Expr:
-    """What an event of these two probabilities shows: a lower bound of D_order, the law of ``first`` first.
+    """A lower bound of D_order from an event of these two probabilities, the law of ``first`` first.
 
     Source: data processing; the term of the complement is dropped.
 

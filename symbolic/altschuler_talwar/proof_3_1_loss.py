@@ -37,7 +37,7 @@ def _posterior(chance: Expr) -> Identity:
 
 
 def claimed(price: Expr) -> Expr:
-    """What (3.7) says of the run at this price of one step: T - tau - 1 = 175, the variance split evenly."""
+    """The number of (3.7) for the run at this price of one step: T - tau - 1 = 175, the variance split evenly."""
     return (_window + 1) * price + _hidden.subs({alpha: _order, D: 4, eta: 1, r: 1 / sqrt(Integer(200)), w: _window})
 
 

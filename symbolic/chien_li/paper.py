@@ -1,4 +1,4 @@
-"""Where a line of the paper stands, and the names that several of its modules share."""
+"""Sources in the paper, and the names that several of its modules share."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the paper says of Theorem 3.1, held against its formula, and output perturbation against one last step.
+"""Remarks on Theorem 3.1 held against its formula, and output perturbation against one last step.
 
 Statement    Burn-in, degeneration to Altschuler & Talwar, and strict improvement over them.
              Output: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate; for c > 1 a better bound is

@@ -29,7 +29,7 @@ _setting = (Rational(9, 10), Rational(2, 25), Integer(1), 20)
 
 
 def _binding(slack: Expr, position: int, *, contracting: bool) -> Inequality:
-    """Where the slack is nonnegative, beta at the position is at most one (multiplied by the level)."""
+    """Beta at the position is at most one where the slack is nonnegative (multiplied by the level)."""
     given = (slack >= 0, c < 1 if contracting else c > 1)
     return Inequality(s * c**position * _W, "<=", s * _V + Delta, given=given, name="beta <= 1")
 

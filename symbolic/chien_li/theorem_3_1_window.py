@@ -1,4 +1,4 @@
-"""How long the window of shifts should be, what the best length costs, and the same as Gaussian differential privacy.
+"""The best length of a window of shifts, its cost, and the same as Gaussian differential privacy.
 
 Statement    For a start Delta that does not depend on the window (Delta = D once the runs may have drifted that
              far): the cost is unimodal in w, least at w* = log(1 + D (c - 1)/s) / log c, and is

@@ -1,4 +1,4 @@
-"""Where a line of the D2P2-SGD paper stands, and the units of its normalised gradients."""
+"""Sources in the D2P2-SGD paper, and the units of its normalised gradients."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

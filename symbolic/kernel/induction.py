@@ -171,7 +171,7 @@ class Induction:
 
     @property
     def _kept(self) -> frozenset[Boolean]:
-        """What the sequences keep, at m."""
+        """The conditions that the sequences keep, at m."""
         return frozenset(_put(condition, self._last) for condition in self.keeps)
 
     @property

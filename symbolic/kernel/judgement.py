@@ -31,7 +31,7 @@ class UnprovedError(Exception):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What a derivation supposes of the runs, beside conditions on numbers: a sentence and its constants.
+    """A supposition about the runs, beside conditions on numbers: a sentence and its constants.
 
     ``symmetric`` says that it still holds when the two runs exchange their names.
     """
@@ -47,7 +47,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Variable:
-    """What is drawn in a run besides its noise, such as the batch of a step."""
+    """A random variable of a run besides its noise, such as the batch of a step."""
 
     name: str
     step: Expr

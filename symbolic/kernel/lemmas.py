@@ -1,4 +1,4 @@
-"""What a step is made of: how far an update carries two points apart, and what a shift of its noise or a coin costs.
+"""The parts of a step: the expansion of its update, and the cost of a shift of its noise or of a coin.
 
 An `Expansion` is a lemma about every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas about the
 noise. All say what they rest on: keys of claims, or cited mathematics.

@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Order(StrEnum):
-    """Which law is the numerator, P in E_g(P || Q): that of run 1 or that of run 2."""
+    """The numerator P of E_g(P || Q): the law of run 1 or that of run 2."""
 
     FIRST = "run 1 || run 2"
     SECOND = "run 2 || run 1"

@@ -257,7 +257,7 @@ class Kernel:
         )  # fmt: skip
 
     def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
-        """How a side condition follows from what is given.
+        """Show a side condition from what is given, and say how.
 
         Raises:
             UnprovedError: it is not shown.

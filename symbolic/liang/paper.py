@@ -1,4 +1,4 @@
-"""Where a line of the two versions stands, and the units of its smooth losses."""
+"""Sources in the two versions, and the units of their smooth losses."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

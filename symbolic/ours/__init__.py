@@ -1,1 +1,1 @@
-"""What the numeric solvers of the shift program rest on, stated and checked like the papers' claims."""
+"""Results of our own that the numeric solvers rest on, stated and checked like the papers' claims."""

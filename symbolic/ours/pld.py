@@ -35,7 +35,7 @@ _rates = (q <= 1, p <= _half)
 
 
 def _still(above: Expr) -> Identity:
-    """What has a loss of 0: all but P(loss > 0) of the mixture and as much of the base beyond g/2."""
+    """The mass with a loss of 0: all but P(loss > 0) of the mixture and as much of the base beyond g/2."""
     return Identity(1 - above - p, (1 - q) * (1 - 2 * p), "the mass without loss")
 
 
