@@ -10,7 +10,7 @@ on the way if (D + V_j)/W_j falls, which it does while s W_j <= v c^-(j+1) (D + 
 c > 1 it holds for every j < m if it holds for the last.
 """
 
-from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, symbols
+from sympy import Eq, Expr, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
@@ -59,7 +59,7 @@ def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr, lemmas: tuple[str, ..
     """T s^2 / v-GDP: each of T steps hides the distance s that it makes of none, and nothing is left to hide."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
     steps = Induction(outer, _j, T, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
-    apart = Expansion(_z, _z + s, Guide.OTHER, lemmas)
+    apart = Expansion(_z, Piecewise((s, Eq(_z, 0)), (oo, True)), Guide.OTHER, lemmas)  # it is used at 0 alone
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, _j, (near, far), apart, gaussian_shift(s, v), v)

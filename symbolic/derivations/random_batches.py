@@ -1,6 +1,6 @@
 """Composition of steps with hidden batches: the released state costs no more than all states together."""
 
-from sympy import Expr, Gt, S, Symbol
+from sympy import Eq, Expr, Gt, Piecewise, S, Symbol, oo
 
 from lastiterate.symbolic.kernel.induction import Induction
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
@@ -12,7 +12,7 @@ __all__ = ["poisson_composition", "swap_composition"]
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _z = Symbol("z", nonnegative=True)
-_still = Expansion(_z, _z, Guide.OWN, ())
+_still = Expansion(_z, Piecewise((S.Zero, Eq(_z, 0)), (oo, True)), Guide.OWN, ())
 """One map and one coin leave two equal points equal, whatever the losses are."""
 
 

@@ -122,6 +122,7 @@ class Induction:
         ends = (start, start + self.index)
         supposed = inner.suppose(one.order, ends, (distance, distance), profile, "the steps before")
         before = record(supposed, rule="induction hypothesis")
+        self._same(one.end, start + self.index + 1, inner.given)
         joined = inner.weaken(
             inner.chain(before, one), far=_put(distance, self._after), profile=profile.subs(self._after)
         )
@@ -176,14 +177,18 @@ class Induction:
 
     @property
     def _supposed(self) -> frozenset[Hypothesis]:
-        laws = (self._always(Hypothesis(str(law), tuple(law.free_symbols))) for law in self.laws)
-        return frozenset(laws) | {Hypothesis(str(end)) for end in self.ends}
+        laws = (self._always(Hypothesis("this holds", (law,))) for law in self.laws)
+        return frozenset(laws) | {Hypothesis("this holds", (end,)) for end in self.ends}
 
     def _always(self, one: Hypothesis) -> Hypothesis:
         """A hypothesis that speaks of step j, said of all steps."""
         if not self._local & set().union(*(constant.free_symbols for constant in one.constants)):
             return one
-        return replace(one, says=f"for every {self.index} from 0 to {self.count} - 1: {one}", constants=())
+        return replace(
+            one,
+            says=f"at every step {self.index} of the next number of steps {one.says}",
+            constants=(self.count, *one.constants),
+        )
 
     def _same(self, one: Expr, other: Expr, given: frozenset[Boolean]) -> None:
         if one != other:

@@ -17,7 +17,7 @@ no hidden state: statements are about kernels at points, and nothing is conditio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sympy import Expr
+from sympy import Basic, Expr
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Order, Profile
@@ -31,13 +31,13 @@ class UnprovedError(Exception):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A supposition about the runs, beside conditions on numbers: a sentence and its constants.
+    """A supposition about the runs, beside conditions on numbers: a sentence, and the constants and laws that it names.
 
     ``symmetric`` says that it still holds when the two runs exchange their names.
     """
 
     says: str
-    constants: tuple[Expr, ...] = ()
+    constants: tuple[Basic, ...] = ()
     symmetric: bool = True
 
     def __str__(self) -> str:

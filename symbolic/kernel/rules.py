@@ -65,7 +65,8 @@ class Kernel:
         revealed: Iterable[Variable] = (),
     ) -> Span:
         """A judgement that is not derived but stands among the hypotheses of all that follows from it."""
-        made = self._made("suppose", order, ends, distances, profile, (), hypotheses={Hypothesis(says)})
+        supposed = Hypothesis(says, symmetric=False)  # in this order
+        made = self._made("suppose", order, ends, distances, profile, (), hypotheses={supposed})
         return record(made, scope=frozenset(revealed))
 
     def domain(self, order: Order, span: tuple[Expr, Expr], near: Expr, diameter: Expr) -> Span:
@@ -166,7 +167,8 @@ class Kernel:
         inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
         if not before.order is near.order is far.order:
             raise UnprovedError("A contraction needs one order in all three premises.")
-        shared = before.drawn & (near.drawn | far.drawn | near.scope | far.scope) | before.scope & near.drawn
+        drawn = near.drawn | far.drawn
+        shared = before.drawn & (drawn | near.scope) | before.scope & drawn
         if shared:
             raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
         conditions = [*self._same(before.end, near.start), *self._same(near.start, far.start)]
@@ -230,7 +232,10 @@ class Kernel:
             conditions,
         )
         hypotheses = frozenset(replace(one, constants=tuple(map(put, one.constants))) for one in span.hypotheses)
-        return record(made, premises=(span,), hypotheses=hypotheses, scope=span.scope, drawn=span.drawn)
+        scope, drawn = (
+            frozenset(replace(one, step=put(one.step)) for one in each) for each in (span.scope, span.drawn)
+        )
+        return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
 
     def _made(
         self,

@@ -14,7 +14,7 @@ from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, SwapStep
+from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Gauss, Mean, Order, PoissonStep, Power, SwapStep
 from lastiterate.symbolic.kernel.rules import Kernel
 
 c, s, D, v = symbols("c s D v", positive=True)
@@ -61,9 +61,9 @@ def test_the_window_of_a_smooth_loss_asks_whether_it_is_feasible() -> None:
 def test_any_path_of_any_expansion() -> None:
     made = path(KERNEL.under(m <= T), T - m, D, m, ("a lemma",))
     assert made.first.profile == Gauss(A)
-    assert any("z_next >= -a_j + e_j" in hypothesis.says for hypothesis in made.first.hypotheses)
+    assert any("z_next >= -a_j + e_j" in str(hypothesis) for hypothesis in made.first.hypotheses)
     assert made.first.given == {m <= T, T - m >= 0}
-    assert Hypothesis("Eq(z_m, 0)") in made.first.hypotheses
+    assert Hypothesis("this holds", (Eq(Symbol("z_m", real=True), 0),)) in made.first.hypotheses
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,7 @@ COIN = Variable("R", S.Zero)
         lambda: KERNEL.mean(COIN, [(S.One, _hypothetical(S.Zero, D))]),
         lambda: KERNEL.mean(COIN, [(S.Half, _hypothetical(S.Zero, D, COIN))]),
         lambda: KERNEL.mean(COIN, [(S.Half, _hypothetical(S.Zero, one, COIN)) for one in (D, 2 * D)]),
+        lambda: KERNEL.exchange(_hypothetical(S.Zero, S.Zero)),
         lambda: Guarantee(_step(FIRST), _step(FIRST)),
         lambda: KERNEL.specialise(KERNEL.under(v > s).identity(FIRST, S.Zero, S.Zero), {v: s}),
         lambda: KERNEL.specialise(KERNEL.identity(FIRST, S.Zero, D), {D: Integer(-1)}),
@@ -149,6 +150,28 @@ def test_a_variable_that_was_averaged_over_is_used_once() -> None:
     with pytest.raises(UnprovedError, match="averaged over"):
         KERNEL.chain(averaged, again)
     assert KERNEL.mean(COIN, [(S.One, KERNEL.chain(_hypothetical(S.Zero, S.Zero, COIN), again))]).scope == frozenset()
+
+
+def _table(near: Expr, far: Expr, *revealed: Variable) -> Span:
+    return KERNEL.suppose(FIRST, (S.Zero, S.One), (near, far), Atoms(((S.One, S.One),)), "a table", revealed)
+
+
+def test_a_contraction_asks_for_all_pairs_of_points_and_one_kernel() -> None:
+    ends, split = (S.One, Integer(2)), ((S.One, S.One), (S.One, S.Zero))
+    near = KERNEL.suppose(FIRST, ends, (s, S.Zero), Gauss(s), "near")
+    far = KERNEL.suppose(FIRST, ends, (D, S.Zero), Gauss(D), "far")
+    made = KERNEL.contract(_table(S.Zero, s), near, far, D, split)
+    assert (made.near, made.far, made.end) == (0, 0, 2)
+    tracked = KERNEL.suppose(FIRST, ends, (s, S.Zero), Gauss(D), "from a distance that was tracked")
+    hidden = KERNEL.mean(COIN, [(S.One, KERNEL.suppose(FIRST, ends, (D, S.Zero), Gauss(D), "far", (COIN,)))])
+    for wrong in (
+        lambda: KERNEL.contract(_table(S.Zero, s), near, tracked, D, split),
+        lambda: KERNEL.contract(_table(S.Zero, D), near, far, D, split),
+        lambda: KERNEL.contract(_table(S.Zero, s, COIN), near, hidden, D, split),
+        lambda: KERNEL.contract(_table(S.Zero, s), near, far, D, ((S.One, Integer(2)), (S.One, S.Zero))),
+    ):
+        with pytest.raises(UnprovedError):
+            wrong()
 
 
 def _induction(closed: Expr = 2**j, keeps: tuple[Boolean, ...] = (), after: int = 2) -> Induction:
@@ -181,6 +204,12 @@ def test_an_induction_adds_up_its_steps() -> None:
     assert made.given == frozenset()
     with pytest.raises(UnprovedError):
         steps.span(S.Zero, S.Zero, Gauss(Rational(19, 20) * sums / v), one)
+
+    def two(kernel: Kernel, near: Expr, far: Expr) -> Span:
+        return kernel.chain(one(kernel, near, far), kernel.domain(FIRST, (j + 1, j + 2), far, far))
+
+    with pytest.raises(UnprovedError):
+        steps.span(S.Zero, S.Zero, Gauss(sums / v), two)
 
 
 def test_profiles_are_what_they_say() -> None:
