@@ -123,6 +123,7 @@ PROOFS: Final[Mapping[str, ProofPage]] = MappingProxyType(
             "privacy_loss": "Privacy-loss distributions and conversions",
             "random_projection": "Random projections",
             "constants": "Constants in closed form",
+            "kernel": "The kernel",
         }.items()
     }
 )

@@ -132,7 +132,7 @@ def trained(run: NoisySGD, seeds: int) -> tuple[np.ndarray, float]:
     gradients = Gradients(task, task.initial(0))
     accuracy, clipped = [], []
     for seed in range(seeds):
-        points = train(gradients, gradients.start, run, seed).points
+        points = train(gradients, gradients.start, run, seed)
         right = torch.sign(rows[:TEST] @ points.T) == labels[:TEST, None]
         accuracy.append(right.double().mean(dim=0).numpy())
         norms = flat(gradients.at(points[:: max(1, run.steps // 50)])).norm(dim=2)

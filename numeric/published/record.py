@@ -22,6 +22,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run, positive, refuse_extreme
+from lastiterate.symbolic import letters as any_number
 from lastiterate.symbolic import notation
 
 __all__ = [
@@ -89,11 +90,14 @@ def claimed(statement: Expr, run: NoisySGD, order: float, **letters: float | arb
             "D": run.diameter,
             "alpha": order,
         } | letters
-        values = {getattr(notation, name): value for name, value in known.items()}
+        values = {_LETTERS[name]: value for name, value in known.items()}
         # Whole exponents and limits are written out: c^T is defined at c = 0, too.
         whole = {letter: Integer(values[letter]) for letter in _counted(statement) if isinstance(values[letter], int)}
         rest = {letter: arb(value) for letter, value in values.items() if letter not in whole}
         return upper(enclose(statement.xreplace(whole), rest))
+
+
+_LETTERS = vars(any_number) | vars(notation)
 
 
 @lru_cache(maxsize=256)

@@ -31,8 +31,8 @@ def forget() -> None:
             function.cache_clear()
 
 
-def pooled(view: Any, kappa: float | None, cells: int) -> Iterator[tuple[float, int, str]]:
-    for cost, start, route in _pooled(view, kappa, cells):
+def pooled(view: Any, kappa: float | None, cells: int, *, every: bool = True) -> Iterator[tuple[float, int, str]]:
+    for cost, start, route in _pooled(view, kappa, cells, every=every):
         yield cost / 100, start, route
 
 
