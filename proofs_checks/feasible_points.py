@@ -135,8 +135,8 @@ def side(expression: sp.Expr, point: Point) -> str:
         value = at(expression, point)
         if value.is_Rational and len(str(value)) < 40:
             return str(value)
-    balls = list(enclosures(expression, point))
-    return balls[1].str(20)
+    (ball,) = enclosures(expression, point, PRECISIONS[1:2])
+    return ball.str(20)
 
 
 _NEEDED: dict[Relation, Callable[[int], bool]] = {
