@@ -38,5 +38,8 @@ def decide(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
     except UnprovedError as error:
         return undecided(check, f"the derivation stops: {error}")
     spans = [*made.first.lines(), *made.second.lines()]
+    supposed = [str(span) for span in spans if span.rule == "suppose"]
+    if supposed:
+        return undecided(check, f"the derivation supposes what it does not derive: {supposed[0]}")
     shown = sum(len(span.shown) for span in spans)
     return held(check, Grade.PROVED, f"{len(spans)} rules, {shown} side conditions shown")

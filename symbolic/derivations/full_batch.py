@@ -14,7 +14,7 @@ from sympy import Eq, Expr, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
-from lastiterate.symbolic.kernel.judgement import Guarantee, Span
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
@@ -45,7 +45,10 @@ def path(kernel: Kernel, tau: Expr, start: Expr, m: Expr, lemmas: tuple[str, ...
         laws=(Ge(following, 0), Ge(a, 0), Gt(v, 0), Ge(following, e - a)),
         ends=(Eq(_z_m, 0),),
     )
-    carried = Expansion(_z, e, Guide.OTHER, lemmas)
+    apart = Hypothesis(
+        "the maps of the two runs carry points that are the first number apart to at most the second", (_z, e)
+    )
+    carried = Expansion(_z, e, Guide.OTHER, lemmas, frozenset({apart}))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v)
@@ -59,7 +62,9 @@ def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr, lemmas: tuple[str, ..
     """T s^2 / v-GDP: each of T steps hides the distance s that it makes of none, and nothing is left to hide."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
     steps = Induction(outer, _j, T, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
-    apart = Expansion(_z, Piecewise((s, Eq(_z, 0)), (oo, True)), Guide.OTHER, lemmas)  # it is used at 0 alone
+    moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
+    after = Piecewise((s, Eq(_z, 0)), (oo, True))  # it is used at 0 alone
+    apart = Expansion(_z, after, Guide.OTHER, lemmas, frozenset({moved}))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, _j, (near, far), apart, gaussian_shift(s, v), v)

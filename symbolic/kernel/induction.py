@@ -59,11 +59,13 @@ class Induction:
     _known: frozenset[Boolean] = field(default=frozenset(), init=False)
 
     def __post_init__(self) -> None:
-        signed = [
-            one for one in self._local | set(self._last.values()) if one.is_Symbol and one.is_positive is not None
-        ]
-        if set(signed) - {self.index, self.count}:
-            raise UnprovedError(f"The signs of {signed} are to be shown; declare them as real symbols.")
+        plain = Symbol("plain", real=True).assumptions0
+        letters = [letter for one in self.sequences for letter in (one.value, one.last)] + [*self.letters]
+        declared = [letter for letter in letters if letter.assumptions0 != plain]
+        if declared:
+            raise UnprovedError(f"What holds of {declared} is to be shown; declare them as real symbols.")
+        if not (self.count.is_integer and self.index.is_integer):
+            raise UnprovedError(f"An induction counts whole steps, got {self.index} up to {self.count}.")
         given = self.kernel.given
         self._show(Ge(self.count, 0), given)
         closed = {one.value: one.closed for one in self.sequences if one.closed is not None}

@@ -95,7 +95,10 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order) -> Coin:
     1 - g + g E_{1/g}(P || Q) gives the other order.
     """
     profile = PoissonStep(rate, moved**2 / variance, order)
-    sampled = Hypothesis("run 1 has one sample more, which is in each batch with this chance", (rate,), symmetric=False)
+    says = (
+        "run 1 has one sample more, in each batch with the first chance, where it moves the mean by at most the second"
+    )
+    sampled = Hypothesis(says, (rate, moved), symmetric=False)
     signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Gt(variance, 0))
     return Coin(profile, variance, frozenset({sampled}), signs, (ROTATION,))
 
@@ -106,6 +109,7 @@ def swap_coin(rate: Expr, moved: Expr, variance: Expr) -> Coin:
     P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))), tau = 1 + (g - 1)/q and w = g/tau <= 1 for g >= 1; convexity in
     the second law leaves q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected below 1.
     """
-    replaced = Hypothesis("one sample is replaced, and it is in each batch with this chance", (rate,))
+    says = "one sample is replaced, in each batch with the first chance; any two means are at most the second apart"
+    replaced = Hypothesis(says, (rate, moved))
     signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Gt(variance, 0))
     return Coin(SwapStep(rate, moved**2 / variance), variance, frozenset({replaced}), signs, (ROTATION,))

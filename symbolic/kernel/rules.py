@@ -222,7 +222,8 @@ class Kernel:
             return thing.subs(values, simultaneous=True)
 
         conditions = [one for symbol, value in values.items() for one in _declared(symbol, value)]
-        conditions += [put(condition) for condition in span.given - self.given]
+        changed = values.keys() & set().union(*(condition.free_symbols for condition in span.given))
+        conditions += [put(one) for one in span.given if one not in self.given or changed & one.free_symbols]
         made = self._made(
             "specialise",
             span.order,
@@ -286,6 +287,9 @@ class Kernel:
 def _declared(symbol: Symbol, value: Expr) -> list[Boolean]:
     if symbol.is_integer and not value.is_integer:
         raise UnprovedError(f"A whole number is needed for {symbol}, got {value}.")
+    kinds = [kind for kind in ("even", "odd", "prime", "composite") if symbol.assumptions0.get(kind)]
+    if any(not getattr(value, f"is_{kind}") for kind in kinds):
+        raise UnprovedError(f"A value that is {' and '.join(kinds)} is needed for {symbol}, got {value}.")
     signs = {"positive": Gt, "nonnegative": Ge, "negative": Lt, "nonpositive": Le, "nonzero": Ne}
     return [relation(value, 0) for sign, relation in signs.items() if symbol.assumptions0.get(sign)][:1]
 

@@ -7,7 +7,10 @@ import pytest
 from sympy import Eq, Expr, Ge, Gt, Integer, Rational, S, Symbol, false, symbols, true
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.proofs_checks.engines import derivation
 from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic.claim import Derived
 from lastiterate.symbolic.derivations.full_batch import A, path, window
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.kernel.composition import compose
@@ -136,7 +139,11 @@ COIN = Variable("R", S.Zero)
         lambda: KERNEL.exchange(_hypothetical(S.Zero, S.Zero)),
         lambda: Guarantee(_step(FIRST), _step(FIRST)),
         lambda: KERNEL.specialise(KERNEL.under(v > s).identity(FIRST, S.Zero, S.Zero), {v: s}),
+        lambda: KERNEL.under(v > s).specialise(KERNEL.under(v > s).identity(FIRST, S.Zero, S.Zero), {v: s}),
         lambda: KERNEL.specialise(KERNEL.identity(FIRST, S.Zero, D), {D: Integer(-1)}),
+        lambda: KERNEL.specialise(
+            KERNEL.identity(FIRST, Symbol("k", even=True), S.Zero), {Symbol("k", even=True): S.One}
+        ),
     ],
 )
 def test_what_does_not_follow_is_refused(wrong: Callable[[], object]) -> None:
@@ -190,6 +197,25 @@ def test_an_induction_shows_what_its_sequences_keep() -> None:
         _induction(closed=3**j)
     with pytest.raises(UnprovedError):
         _induction(keeps=(Eq(u, Symbol("u_m", real=True)),))  # nothing is known of the last value beforehand
+
+
+@pytest.mark.parametrize("declared", ["nonnegative", "nonzero", "integer", "negative"])
+def test_an_induction_takes_nothing_from_a_declaration(declared: str) -> None:
+    u, last = Symbol("u", **{declared: True}, real=True), Symbol("u_m", real=True)
+    with pytest.raises(UnprovedError, match="declare them as real"):
+        Induction(KERNEL, j, m, (Sequence(u, S.One, 2 * u, last, 2**j),))
+    with pytest.raises(UnprovedError, match="whole steps"):
+        Induction(KERNEL, j, s, ())
+
+
+def test_a_derivation_that_supposes_a_judgement_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def supposing(kernel: Kernel) -> Guarantee:
+        return Guarantee(*(kernel.suppose(order, (S.Zero, T), (S.Zero, S.Zero), Gauss(s), "it") for order in Order))
+
+    monkeypatch.setattr(derivation, "DERIVATIONS", {"supposing": supposing})
+    outcome = derivation.decide(Derived("supposing", Gauss(s)), ())
+    assert outcome.status is Status.UNDECIDED
+    assert "supposes" in outcome.detail
 
 
 def test_an_induction_adds_up_its_steps() -> None:
