@@ -26,7 +26,10 @@ def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
 
 
 def decide(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Replay the derivation and hold its end against the check; what does not follow is undecided, never refuted."""
+    """Replay the derivation and hold its end against the check; what does not follow is undecided, never refuted.
+
+    A derivation that uses claims of the ledger proves no more than they do, and says so as its scope.
+    """
     given = frozenset(assumptions)
     kernel = Kernel(prove, given)
     try:
@@ -42,4 +45,6 @@ def decide(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
     if supposed:
         return undecided(check, f"the derivation supposes what it does not derive: {supposed[0]}")
     shown = sum(len(span.shown) for span in spans)
-    return held(check, Grade.PROVED, f"{len(spans)} rules, {shown} side conditions shown")
+    claims = dict.fromkeys(one for span in spans for one in span.cites if "/" in one)
+    detail = f"{len(spans)} rules, {shown} side conditions shown"
+    return held(check, Grade.PROVED, detail, f"derived from {', '.join(claims)}" if claims else "")

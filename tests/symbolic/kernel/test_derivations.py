@@ -9,8 +9,11 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines import derivation
 from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import Derived
+from lastiterate.symbolic.derivations import _LEMMAS
 from lastiterate.symbolic.derivations.full_batch import A, path, window
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.kernel.composition import compose
@@ -216,6 +219,17 @@ def test_a_derivation_that_supposes_a_judgement_proves_nothing(monkeypatch: pyte
     outcome = derivation.decide(Derived("supposing", Gauss(s)), ())
     assert outcome.status is Status.UNDECIDED
     assert "supposes" in outcome.detail
+
+
+def test_what_is_derived_rests_on_claims_that_hold() -> None:
+    cited = {one for lemmas in _LEMMAS.values() for one in lemmas}
+    held = {key for key, entry in read_lock().items() if entry.verdict == "HOLDS"}
+    assert cited <= held
+    outcome = derivation.decide(Derived("full_batch/composition", Gauss(T)), ())
+    assert outcome.status is Status.UNDECIDED
+    square = notation.T * notation.sensitivity() ** 2 / notation.sigma**2
+    outcome = derivation.decide(Derived("full_batch/composition", Gauss(square)), ())
+    assert all(lemma in outcome.scope for lemma in _LEMMAS["clipped"])
 
 
 def test_an_induction_adds_up_its_steps() -> None:
