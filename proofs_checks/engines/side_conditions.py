@@ -34,10 +34,10 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
         raise UnprovedError(f"No engine proves {condition}.")
     values = {one: Symbol(f"{one.func}_{i}", **_signs(one)) for i, one in enumerate(_applied(condition, *given))}
     condition, premises = condition.subs(values), sorted((premise.subs(values) for premise in given), key=str)
-    for foreign in (0, 1, 2, None):  # premises that bring in few more letters are often enough, and always quicker
-        letters = condition.free_symbols
-        near = [one for one in premises if foreign is None or len(one.free_symbols - letters) <= foreign]
-        outcome = decide_check(_check(condition, tuple(near)), ())
+    foreign = {one: len(one.free_symbols - condition.free_symbols) for one in premises}
+    some = [tuple(one for one in premises if foreign[one] <= most) for most in (0, 1, 2)]
+    for near in dict.fromkeys([*some, tuple(premises)]):  # few more letters are often enough, and always quicker
+        outcome = decide_check(_check(condition, near), ())
         if outcome.status is Status.HELD and outcome.grade is Grade.PROVED:
             return f"{outcome.engine}: {outcome.detail}"
     why = outcome.detail or outcome.counterexample

@@ -18,6 +18,7 @@ from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.shift_program import v_sum, w_sum
 
 __all__ = ["A", "composition", "feasible", "path", "window"]
 
@@ -75,7 +76,7 @@ def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr, lemmas: tuple[str, ..
 
 def feasible(c: Expr, s: Expr, D: Expr, v: Expr, m: Expr) -> Boolean:
     """v r_m (D + V_{m-1}) >= s W_{m-1}: what a window of m steps with c > 1 supposes."""
-    V, W = (s * (c**-m - 1) / (1 - c), v * (c ** (-2 * m) - 1) / (1 - c**2))
+    V, W = s * v_sum(c, m), v * w_sum(c, m)
     return Ge(v * c**-m * (D + V - s * c**-m), s * (W - v * c ** (-2 * m)))
 
 
@@ -88,7 +89,7 @@ def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: E
     """
     grows = Gt(c, 1) in kernel.given
     outer = kernel.under(Gt(c, 0), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1), Le(m, T))
-    shares = (s * _j, v * _j) if c == 1 else (s * (c**-_j - 1) / (1 - c), v * (c ** (-2 * _j) - 1) / (1 - c**2))
+    shares = (s * _j, v * _j) if c == 1 else (s * v_sum(c, _j), v * w_sum(c, _j))
     sequences = (
         Sequence(_r, S.One, _r / c, _r_m, c**-_j),
         Sequence(_V, S.Zero, _V + s * _r / c, _V_m, shares[0]),

@@ -17,16 +17,15 @@ from lastiterate.symbolic.kernel.profiles import Gauss, PoissonStep, Power, Swap
 from lastiterate.symbolic.letters import q
 from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, sensitivity, sigma, w
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.shift_program import cost, v_sum, w_sum
 
 _s = sensitivity()
 
 
 def _square(factor: Expr) -> Expr:
     """(D + V_w)^2 / W_w."""
-    if factor == 1:
-        return (D + w * _s) ** 2 / (w * sigma**2)
-    drift, noise = (factor**-w - 1) / (1 - factor), (factor ** (-2 * w) - 1) / (1 - factor**2)
-    return (D + _s * drift) ** 2 / (sigma**2 * noise)
+    drift, noise = (w, w) if factor == 1 else (v_sum(factor, w), w_sum(factor, w))
+    return cost(_s, D, drift, noise) / sigma**2
 
 
 CLAIMS = (

@@ -7,6 +7,8 @@ import pytest
 from sympy import Eq, Expr, Ge, Gt, Integer, Rational, S, Symbol, false, symbols, true
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures
+from lastiterate.numeric.divergences.mixtures import Mixture
 from lastiterate.proofs_checks.engines import derivation
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.lock import read_lock
@@ -272,3 +274,17 @@ def test_hidden_batches_compose() -> None:
     assert poisson.second.profile == Power(PoissonStep(q, s**2 / v, SECOND), T, SECOND)
     with pytest.raises(UnprovedError, match="symmetric"):
         kernel.exchange(poisson.first)
+
+
+@pytest.mark.parametrize("factor", [0.3, 0.95, 1.0, 1.2, 4.0])
+def test_the_profiles_of_a_coin_are_those_of_its_laws_in_either_order(factor: float) -> None:
+    rate, moved = Rational(1, 4), 1.5
+    base, mixture = Mixture(0.25, 0.0, 0.0), Mixture(0.25, 0.0, moved)
+    laws = {FIRST: (mixture, base), SECOND: (base, mixture)}
+    swapped = SwapStep(rate, Rational(9, 4)).at(Rational(factor))
+    for order, (numerator, denominator) in laws.items():
+        exact = hockey_stick_mixtures(numerator, denominator, t=factor)
+        told = float(PoissonStep(rate, Rational(9, 4), order).at(Rational(factor)))
+        assert told == pytest.approx(exact.middle, abs=1e-9)
+        assert exact.lower <= float(PoissonStep(rate, Rational(9, 4)).at(Rational(factor))) + 1e-9
+        assert exact.lower <= float(swapped) + 1e-9
