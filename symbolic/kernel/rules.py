@@ -133,9 +133,8 @@ class Kernel:
             conditions += self._alike(head, span)
         if any(variable not in span.scope for span in spans):
             raise UnprovedError(f"A mean over {variable} needs judgements in which it is revealed.")
-        profile = Mean(
-            tuple((weight, span.profile) for weight, span in pairs), failure, common(span.profile for span in spans)
-        )
+        weighted = tuple((weight, span.profile) for weight, span in pairs)
+        profile = Mean(weighted, failure, common(span.profile for span in spans))
         independent = Hypothesis(f"{variable.name} has one law in both runs and is independent of the state before")
         made = self._made(
             "mean", head.order, (head.start, head.end), (head.near, head.far), profile, conditions, spans, {independent}
