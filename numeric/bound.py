@@ -20,8 +20,6 @@ from lastiterate.numeric.shuffling.shuffled import shuffled_routes
 from lastiterate.numeric.subsampling.poisson import poisson_routes
 from lastiterate.numeric.subsampling.without_replacement import converted, without_replacement_routes
 
-__all__ = ["Bound", "PrivacyLoss", "Profile", "bound", "candidates", "solved"]
-
 _HIGHEST = 1e9
 """Beyond this order only Gaussian bounds of random batches are looked at."""
 

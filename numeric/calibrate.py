@@ -19,8 +19,6 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD, described_run, positive
 from lastiterate.numeric.schemes import SCHEMES
 
-__all__ = ["VARIED", "calibrate"]
-
 _TIGHT, _TIGHT_RANDOM = 1 + 1e-9, 1 + 1e-5
 _FAR = 1e18
 _MOST_STEPS = 10**9

@@ -9,8 +9,6 @@ from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["Row", "compare"]
-
 
 @dataclass(frozen=True)
 class Row:

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import DensePLDPmf
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-__all__ = ["from_dp_event", "to_dp_event", "to_pld"]
-
 _SPLIT = 1 + 1e-9
 """Covers the rounding of a loss that is split between two points of the caller's grid."""
 _MOST_POINTS = 10**7

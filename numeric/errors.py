@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["InputError", "Interrupted", "suggestion"]
-
 
 class InputError(ValueError):
     r"""Bad input, in one sentence: what is needed, what was got as ``name=value``, what to do.

@@ -7,8 +7,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.run import NoisySGD, described_run
 
-__all__ = ["Estimate", "estimate"]
-
 
 @dataclass(frozen=True)
 class Estimate(PrivacyLoss):

@@ -6,8 +6,6 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["assumed", "why_composition"]
-
 
 def assumed(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
     """The assumptions on the losses, the data sets, the batches, the noise and the domain."""

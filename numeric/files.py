@@ -4,8 +4,6 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["write_whole"]
-
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part; the folder must exist."""

@@ -10,8 +10,6 @@ from math import inf, isfinite, nextafter
 
 from flint import arb, ctx
 
-__all__ = ["exact", "geometric_sum", "lower", "precision", "printed_down", "printed_up", "upper"]
-
 PRECISION = 192
 """Working precision in bits: wide enough that a closed form with c within 1e-16 of 1 keeps 20 digits."""
 

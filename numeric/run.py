@@ -16,8 +16,6 @@ from typing import Any
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
-__all__ = ["NoisySGD", "Schedule", "Steps", "described_run", "extreme", "refuse_extreme", "renyi_order"]
-
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 

@@ -21,8 +21,6 @@ from lastiterate.numeric.losses.assumptions import (
 )
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["described", "load_run", "parse_run", "read_toml"]
-
 _KINDS: Final[dict[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = {
     "smooth": (Smooth, ("L",)),
     "holder": (Holder, ("L", "lam")),

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["SCHEMES", "Scheme"]
-
 
 @dataclass(frozen=True)
 class Scheme:

@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
 
-__all__ = ["ENVIRONMENT", "Arrays", "DamagedError", "Journal", "Store", "cache_folder", "digest", "read_sealed", "seal"]
-
 ENVIRONMENT: Final = "LASTITERATE_CACHE_DIR"
 """Names a folder that replaces the user's cache folder."""
 

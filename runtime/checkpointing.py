@@ -16,8 +16,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.store import DamagedError, read_sealed, seal
 
-__all__ = ["HEAD", "Checkpointing", "read_checkpoint", "write_checkpoint"]
-
 HEAD: Final = b"lastiterate checkpoint 2\n"
 """First line of a checkpoint."""
 _EVERY: Final = 60.0

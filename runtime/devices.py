@@ -11,8 +11,6 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
 
-__all__ = ["DTYPES", "bytes_of_a_pair", "device_of", "ran_out", "says_when_memory_runs_out", "threads_of_torch"]
-
 DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 
 

@@ -7,8 +7,6 @@ import torch
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["fingerprint"]
-
 _SAMPLES = 256
 
 

@@ -18,8 +18,6 @@ from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["Gradients", "Leaves", "clip_factor", "difference", "flat", "leaf_norms", "norm"]
-
 Leaves = tuple[Tensor, ...]
 """One tensor a parameter, each of shape (points, samples, *parameter)."""
 

@@ -6,8 +6,6 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Kind", "PairTable", "Subset"]
-
 Array = NDArray[np.float64]
 
 

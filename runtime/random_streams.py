@@ -2,8 +2,6 @@
 
 import torch
 
-__all__ = ["seed_of", "stream"]
-
 _GOLDEN = 0x9E3779B97F4A7C15
 _SEEDS = 1_000_003
 """More parts than anything with one seed has."""

@@ -167,13 +167,13 @@ def _undocumented(name: str) -> Iterator[str]:
     module = import_module(name)
     if not inspect.getdoc(module):
         yield name
-    for public in getattr(module, "__all__", []):
-        member = getattr(module, public)
-        if not (inspect.isclass(member) or inspect.isroutine(member)):
+    for public, member in vars(module).items():
+        defined = (inspect.isclass(member) or inspect.isroutine(member)) and member.__module__ == name
+        if public.startswith("_") or not defined:
             continue
         if not _has_doc(member):
             yield f"{name}.{public}"
-        if inspect.isclass(member) and member.__module__ == name:
+        if inspect.isclass(member):
             for method, value in vars(member).items():
                 routine = inspect.isroutine(value) or isinstance(value, property)
                 if routine and not method.startswith("_") and not _inherited_doc(member, method):

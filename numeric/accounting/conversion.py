@@ -19,8 +19,6 @@ from flint import arb
 
 from lastiterate.numeric.rounding import exact, precision, upper
 
-__all__ = ["mixed_rdp", "quick_rdp_to_delta", "quick_rdp_to_dp", "rdp_to_dp"]
-
 _SEARCH = 60
 """Halvings of an interval."""
 _NEAR_ZERO = 1e-4

@@ -36,8 +36,6 @@ from lastiterate.numeric.divergences import replacement_step, s_up
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 
-__all__ = ["HIGH_ORDER", "LEAST_MULTIPLIER", "Candidate", "DominatingPair", "SampledStep", "step_rdp"]
-
 LEAST_MULTIPLIER = 1 / 9
 HIGH_ORDER = 1000.0
 _MOST_KINDS = 12
@@ -230,18 +228,18 @@ def _delta(pair: DominatingPair, side: str, epsilon: float) -> float:
     return best
 
 
-class Shifts(Protocol):
+class _Shifts(Protocol):
     """A path of the shift program; its shifts are lengths, shape (T - start,)."""
 
     @property
     def shifts(self) -> NDArray[np.float64]: ...
 
 
-class Solution(Protocol):
+class _Solution(Protocol):
     """A feasible path, and the share of its cost that a better one could save at most, or None."""
 
     @property
-    def path(self) -> Shifts: ...
+    def path(self) -> _Shifts: ...
 
     @property
     def gap(self) -> float | None: ...
@@ -268,7 +266,7 @@ class Candidate:
     window: tuple[int, int]
     pair: DominatingPair
     renyi: tuple[float, float] | None = None
-    optimum: Solution | None = None
+    optimum: _Solution | None = None
     position: int | None = None
     share: float | None = None
 

@@ -15,8 +15,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import chance
 
-__all__ = ["gdp_delta", "gdp_epsilon"]
-
 _LARGE = 1e6
 """From here on the second term of the formula moves epsilon by less than 1e-12 of it."""
 _WIDEST = 40.0

@@ -29,8 +29,6 @@ from lastiterate.numeric.accounting.pld_fft_plan import TILTS, Plan, choose, mom
 from lastiterate.numeric.accounting.pld_lattice import Losses, Release
 from lastiterate.numeric.rounding import exact, precision, upper
 
-__all__ = ["Composition"]
-
 _Floats = NDArray[np.float64]
 _UNIT = 2.0**-53
 _CLOSE = 1e-6

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.pld_lattice import Release
 
-__all__ = ["TILTS", "Plan", "choose", "moments_of"]
-
 _Floats = NDArray[np.float64]
 _FINE = 6e-5
 """What lattice and nodes may each add to epsilon, relatively."""

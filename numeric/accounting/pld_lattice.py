@@ -29,8 +29,6 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.rounding import exact, precision, upper
 
-__all__ = ["Losses", "Release", "from_profile"]
-
 _Floats = NDArray[np.float64]
 
 

@@ -6,8 +6,6 @@ from typing import Any
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import positive, real
 
-__all__ = ["finite", "order", "probability", "ratio", "sampling", "spread"]
-
 _SPREAD = 1e50
 
 

@@ -8,8 +8,6 @@ from flint import arb
 
 from lastiterate.numeric.rounding import lower, precision, upper
 
-__all__ = ["Enclosure", "refine"]
-
 _WANTED_BITS = 44
 """Relative accuracy asked of a ball: 6e-14, so that 1e-10 is kept with room to spare."""
 

@@ -16,8 +16,6 @@ from lastiterate.numeric.divergences.arguments import finite, order, spread
 from lastiterate.numeric.divergences.enclosure import Enclosure, refine
 from lastiterate.numeric.rounding import exact
 
-__all__ = ["renyi_gaussian"]
-
 
 def renyi_gaussian(difference: Any, std: Any, std_denominator: Any = None, *, alpha: Any) -> Enclosure:
     """D_alpha(N(difference, std^2) || N(0, std_denominator^2)), enclosed.

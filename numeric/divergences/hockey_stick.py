@@ -22,8 +22,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import positive
 
-__all__ = ["gaussian_profile", "hockey_stick_gaussian", "hockey_stick_mixtures"]
-
 _EXACT_BITS = 5000
 """Products and differences of two shares and a float need no more."""
 

@@ -25,8 +25,6 @@ from lastiterate.numeric.divergences.enclosure import Enclosure, refine
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, precision
 
-__all__ = ["Components", "Mixture", "moment", "renyi_mixtures"]
-
 Components = tuple[tuple[arb, arb], ...]
 """Weights and means, the means distinct, rising, and in units of the noise; no weight is zero."""
 

@@ -36,8 +36,6 @@ from numpy.typing import NDArray
 from lastiterate.numeric.divergences import sampled
 from lastiterate.numeric.divergences.arguments import order, ratio, sampling, spread
 
-__all__ = ["Orders", "s_down_orders", "s_up_orders"]
-
 Array = NDArray[np.float64]
 
 _UNIT = 2.0**-53

@@ -35,8 +35,6 @@ from lastiterate.numeric.divergences.arguments import order, ratio, sampling, sp
 from lastiterate.numeric.divergences.enclosure import Enclosure, refine
 from lastiterate.numeric.rounding import exact
 
-__all__ = ["replacement_step"]
-
 
 def replacement_step(q: Any, noise: Any, *, alpha: Any, shift: Any = 1.0) -> Enclosure:
     """The proved bound on D_alpha of one step without replacement, in both directions; use its upper end.

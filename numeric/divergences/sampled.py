@@ -21,8 +21,6 @@ from lastiterate.numeric.divergences.gaussian import renyi_gaussian
 from lastiterate.numeric.divergences.mixtures import Mixture, renyi_mixtures
 from lastiterate.numeric.rounding import exact
 
-__all__ = ["s_down", "s_up"]
-
 _WHOLE_LIMIT = 4096
 """Integer orders up to this are summed, larger ones integrated."""
 

@@ -10,25 +10,6 @@ from typing import Final
 
 from flint import arb
 
-__all__ = [
-    "UNIT",
-    "WHOLE",
-    "Interval",
-    "absolute",
-    "add",
-    "decreasing",
-    "greatest",
-    "hull",
-    "increasing",
-    "integer_power",
-    "inverse",
-    "least",
-    "multiply",
-    "negative",
-    "point",
-    "power",
-]
-
 Interval = tuple[arb, arb]
 """(low, high), two balls of radius zero; either may be infinite."""
 

@@ -17,8 +17,6 @@ from lastiterate.numeric.enclosure.interval import UNIT, WHOLE, Interval
 from lastiterate.numeric.enclosure.sampled import sampled_partials, sampled_value
 from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
 
-__all__ = ["ONE", "REWRITTEN", "Operation", "UnsupportedError", "choose", "operation_of"]
-
 
 class UnsupportedError(ValueError):
     """The expression holds something that has no enclosure here."""

@@ -16,8 +16,6 @@ from lastiterate.numeric.divergences.mixtures import Components, moment
 from lastiterate.numeric.enclosure.interval import WHOLE, Interval
 from lastiterate.numeric.rounding import precision
 
-__all__ = ["sampled_partials", "sampled_value"]
-
 _LEAST_BITS = 96
 _MOST_WIDTHS = 1000
 """Means farther apart than this in units of the noise are left unknown: quadrature would take too long."""

@@ -20,8 +20,6 @@ from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import WHOLE, Interval
 from lastiterate.numeric.enclosure.operations import ONE, REWRITTEN, Operation, UnsupportedError, choose, operation_of
 
-__all__ = ["Tape", "enclose"]
-
 MAX_TERMS = 5000
 """A sum of more terms than this is not written out."""
 

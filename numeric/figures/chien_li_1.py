@@ -14,8 +14,6 @@ from lastiterate.numeric.published.chourasia import chourasia_strongly_convex
 from lastiterate.numeric.published.record import Setting, run_of
 from lastiterate.numeric.published.registry import claimed_at
 
-__all__ = ["SETTING", "figure_1a", "figure_1b"]
-
 SETTING: Final[Mapping[str, float]] = {
     "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "lam": 1.0, "alpha": 2.0,
 }  # fmt: skip

@@ -17,8 +17,6 @@ from lastiterate.numeric.published.registry import claimed_at, named
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["ORDER", "figure_1", "figure_5", "liang_run", "worst_batch"]
-
 ORDER: Final = 1.1
 """The Rényi order of D.1 and of section 4."""
 

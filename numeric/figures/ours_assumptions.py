@@ -14,8 +14,6 @@ from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel, St
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.registry import claimed_at
 
-__all__ = ["KINDS", "figure_assumptions"]
-
 KINDS: Final[tuple[tuple[str, Assumption], ...]] = (
     ("clipping alone", Clipped()),
     ("Hölder, L = 1, λ = 1/2", Holder(1.0, 0.5)),

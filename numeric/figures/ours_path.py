@@ -18,8 +18,6 @@ from lastiterate.numeric.rounding import printed_up, upper
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
-__all__ = ["figure_path"]
-
 _KINDS: Final[tuple[tuple[str, Assumption, str], ...]] = (
     ("smooth", Smooth(1.0), "blue"),
     ("convex", Convex(1.0), "orange"),

@@ -19,8 +19,6 @@ from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import positive
 
-__all__ = ["automatic_clipping"]
-
 
 def automatic_clipping(
     assumption: Assumption | Measured, *, stability: float, clip_norm: float = 1.0

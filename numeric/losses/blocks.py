@@ -24,8 +24,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.moduli import Holder, Modulus, parts_of
 from lastiterate.numeric.losses.tabulated import Tabulated
 
-__all__ = ["Blocks"]
-
 Array = NDArray[np.float64]
 
 _HALF = Fraction(1, 2)

@@ -25,8 +25,6 @@ from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, S
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, count, positive, real
 
-__all__ = ["ACTIVATIONS", "Activation", "LossConstants", "logistic_regression", "softmax_regression", "two_layer"]
-
 
 @dataclass(frozen=True)
 class LossConstants:

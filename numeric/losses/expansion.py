@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.rounding import exact
 
-__all__ = ["Affine", "Expansion", "LeastOf", "ModulusExpansion", "Plus"]
-
 Array = NDArray[np.float64]
 
 ULPS = 64

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from lastiterate.numeric.losses.assumptions import Assumption
 
-__all__ = ["Measured"]
-
 
 @dataclass(frozen=True)
 class Measured:

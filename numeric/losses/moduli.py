@@ -20,8 +20,6 @@ from lastiterate.numeric.losses.expansion import Expansion, ModulusExpansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD, real
 
-__all__ = ["Assumption", "Clipped", "Holder", "Modulus", "Smooth", "Sum", "constant", "parts_of"]
-
 Array = NDArray[np.float64]
 
 

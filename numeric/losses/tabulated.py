@@ -14,8 +14,6 @@ from lastiterate.numeric.losses.moduli import Modulus, constant
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import positive
 
-__all__ = ["Tabulated"]
-
 Array = NDArray[np.float64]
 
 

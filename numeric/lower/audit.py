@@ -27,8 +27,6 @@ from numpy.typing import NDArray
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import chance, count
 
-__all__ = ["Audit", "audit", "epsilon_limits"]
-
 Array = NDArray[np.float64]
 
 

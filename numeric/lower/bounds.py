@@ -24,8 +24,6 @@ from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, chance, described_run, real, refuse_extreme
 
-__all__ = ["LowerBound", "lower_bound", "lower_bounds"]
-
 _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000
 _HIGHEST = 1e9

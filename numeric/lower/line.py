@@ -30,15 +30,6 @@ from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
 from lastiterate.numeric.lower.masses import Masses
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 
-__all__ = [
-    "BinomialLaw",
-    "affine_law",
-    "gaussian_epsilon_below",
-    "geometric",
-    "mixture_masses",
-    "one_step_below",
-]
-
 Array = NDArray[np.float64]
 
 _CELLS = 4000

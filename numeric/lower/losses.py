@@ -12,8 +12,6 @@ import numpy as np
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Minimum, Modulus, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["admits_constant", "admits_curvature", "least_curvature", "steepest_push"]
-
 _SAFE = 1 - 1e-12
 
 

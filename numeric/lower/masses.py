@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-__all__ = ["Masses", "epsilon_below", "renyi_below"]
-
 Array = NDArray[np.float64]
 
 ROUNDING = 4e-15

@@ -27,8 +27,6 @@ from scipy.special import ndtr
 
 from lastiterate.numeric.lower.masses import Masses
 
-__all__ = ["Update", "Walk", "last_masses"]
-
 Array = NDArray[np.float64]
 
 NODES = 32

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["draw", "write_figure"]
-
 _PLAIN: Final = 100.0
 """A logarithmic axis over less than this ratio is marked in plain numbers at 1, 2 and 5."""
 _PAD: Final = 0.025

@@ -8,8 +8,6 @@ from enum import StrEnum
 from math import isnan, nan
 from typing import Final
 
-__all__ = ["COLORS", "CYCLE", "Curve", "Figure", "Panel", "Status", "paler", "spaced", "table"]
-
 COLORS: Final[Mapping[str, str]] = {
     "blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "purple": "#AA4499", "grey": "#777777",
     "black": "#000000",

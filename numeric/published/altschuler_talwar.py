@@ -22,8 +22,6 @@ from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated
 
-__all__ = ["THEOREMS", "equation_b_1", "theorem_5_6"]
-
 
 def theorem_5_6(run: NoisySGD, order: float) -> float:
     """Theorem 5.6 with the constants of its proof: alpha / (2 eta^2 sigma^2) times the sum of a_t^2 of (5.6).

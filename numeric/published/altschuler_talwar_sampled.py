@@ -30,17 +30,6 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.letters import u
 
-__all__ = [
-    "around",
-    "equation_3_7",
-    "equation_5_3",
-    "equation_5_7",
-    "equation_b_2",
-    "equation_b_3",
-    "order_is_small",
-    "smaller_direction",
-]
-
 _EQUATION_3_7, _EQUATION_5_3, _EQUATION_5_7, _EQUATION_B_3 = (
     statement.xreplace({stated.DOWN: u})
     for statement in (stated.EQUATION_3_7, stated.EQUATION_5_3, stated.EQUATION_5_7, stated.EQUATION_B_3)

@@ -14,8 +14,6 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated
 
-__all__ = ["THEOREMS", "noisy_cgd", "noisy_gd"]
-
 
 def noisy_gd(run: NoisySGD, order: float, assumption: Assumption) -> float:
     """Full batches: mu^2 = m_1^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T).

@@ -13,8 +13,6 @@ from lastiterate.numeric.published.record import Evaluator, PublishedBound, noth
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated
 
-__all__ = ["THEOREMS"]
-
 _READING = "the paper's conventions are those of this package: noise on the iterate, D a diameter"
 _UP = 1 + 1e-14
 

@@ -28,8 +28,6 @@ from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, S
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shuffling.oblivious_shifts import LONGEST, Epochs, PowerDrift, oblivious_cost
 
-__all__ = ["corollary_a_3", "theorem_a_1"]
-
 Array = NDArray[np.float64]
 
 _UP = 1 + 1e-12

@@ -23,8 +23,6 @@ from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.shift_program.shooting import shoot
 
-__all__ = ["Printed", "theorem_3_1", "theorem_3_7"]
-
 Array = NDArray[np.float64]
 
 LONGEST = 4096

@@ -19,8 +19,6 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.shooting import shoot
 
-__all__ = ["theorem_3_12", "tracked"]
-
 Array = NDArray[np.float64]
 
 _SHARES = np.sin(np.linspace(0, np.pi / 2, 34)[1:-1]) ** 2

@@ -6,8 +6,6 @@ from math import inf
 from lastiterate.numeric.published.record import claimed, run_of
 from lastiterate.symbolic.formulas import published as stated
 
-__all__ = ["chourasia_strongly_convex"]
-
 
 def chourasia_strongly_convex(setting: Mapping[str, float]) -> float:
     """Epsilon = alpha S^2 / (m v n^2) (1 - exp(-m eta T / 2)), for strongly convex losses and full batches.

@@ -14,8 +14,6 @@ from lastiterate.numeric.run import chance, count, positive
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import T, b, chi, n, nu
 
-__all__ = ["THEOREMS", "theorem_1"]
-
 
 def theorem_1(delta: float, *, steps: int, batch_size: int, dataset_size: int, noise_std: float) -> float:
     """The epsilon of (epsilon, delta)-DP that the proof's constants give, rounded up.

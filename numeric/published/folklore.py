@@ -9,8 +9,6 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.symbolic.formulas import published as stated
 
-__all__ = ["THEOREMS", "TRIVIAL"]
-
 _READING = "the paper's conventions are those of this package: noise on the iterate, D a diameter"
 
 

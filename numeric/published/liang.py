@@ -25,8 +25,6 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import T, beta
 
-__all__ = ["THEOREMS", "naive_bound", "theorem_3_3", "theorem_3_3_earlier", "theorem_3_4", "theorem_3_4_earlier"]
-
 
 def theorem_3_3(run: NoisySGD, order: float) -> float:
     """(11): O(alpha K^2 T / (n b sigma_DP^2)); here A T of (46) with beta up to 1, or A' T of (42).

@@ -25,22 +25,6 @@ from lastiterate.numeric.run import NoisySGD, described_run, positive, refuse_ex
 from lastiterate.symbolic import letters as any_number
 from lastiterate.symbolic import notation
 
-__all__ = [
-    "Evaluator",
-    "PublishedBound",
-    "Refusal",
-    "Setting",
-    "bounded",
-    "claimed",
-    "contraction",
-    "nothing",
-    "one_gradient_noise",
-    "run_of",
-    "short_step",
-    "unbounded",
-    "whole_epochs",
-]
-
 Setting = Mapping[str, float]
 """T, n, eta, sigma, K, D (may be inf), L, lam, m, alpha: the letters of `lastiterate.symbolic.notation`."""
 Evaluator = Callable[[NoisySGD, Assumption, float], float]

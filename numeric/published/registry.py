@@ -13,8 +13,6 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped
 from lastiterate.numeric.published import altschuler_talwar, bok_su_altschuler, chien_li, d2p2, folklore, liang
 from lastiterate.numeric.published.record import PublishedBound, Setting, run_of
 
-__all__ = ["THEOREMS", "claimed_at", "named"]
-
 _PAPERS = (folklore, altschuler_talwar, chien_li, liang, d2p2, bok_su_altschuler)
 
 THEOREMS: Final[Mapping[str, PublishedBound]] = MappingProxyType(

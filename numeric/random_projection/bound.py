@@ -30,8 +30,6 @@ from lastiterate.numeric.rounding import exact, lower, precision, printed_up, up
 from lastiterate.numeric.run import chance, renyi_order
 from lastiterate.numeric.schemes import SCHEMES
 
-__all__ = ["ProjectionBound", "projection_bound"]
-
 _ORDERS = 200
 """Orders looked at, in floats, for one delta, and as many whole ones; the best is then computed rigorously."""
 _TRIES = 3

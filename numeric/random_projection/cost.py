@@ -31,8 +31,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import count, positive, real, renyi_order
 
-__all__ = ["HIGHEST_WHOLE_ORDER", "order_limit", "projection_rdp"]
-
 HIGHEST_WHOLE_ORDER = 128
 """Binomial sums of more terms are not worth their time."""
 

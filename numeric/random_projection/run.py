@@ -20,8 +20,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, Schedule, Steps, count, positive
 
-__all__ = ["RandomProjectionRun"]
-
 _AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_size", "sampling", "adjacency")
 
 

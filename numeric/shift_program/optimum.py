@@ -38,8 +38,6 @@ from lastiterate.numeric.shift_program.shooting import shoot
 from lastiterate.numeric.shift_program.sweeps import enclosed
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
-__all__ = ["Optimum", "Window", "best_window", "optimum", "untested", "window"]
-
 _CLOSE = 0.01
 """The lower end of an optimum is sought up to this share of its cost."""
 _COARSE = 64

@@ -31,8 +31,6 @@ from lastiterate.numeric.rounding import exact, geometric_sum, lower, upper
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
-__all__ = ["MergedPath", "Participations", "cheapest"]
-
 Array = NDArray[np.float64]
 
 _LONGEST = 4096

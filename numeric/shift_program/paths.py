@@ -6,8 +6,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GeometricPath", "Path", "Shifts"]
-
 Array = NDArray[np.float64]
 
 

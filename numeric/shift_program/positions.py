@@ -32,8 +32,6 @@ from lastiterate.numeric.shift_program.paths import GeometricPath, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.search import improved
 
-__all__ = ["fallback_route", "fixed_routes", "plain_optimum", "worst_position"]
-
 Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)

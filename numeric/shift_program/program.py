@@ -28,8 +28,6 @@ from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, count, described_run, real
 from lastiterate.numeric.shift_program.paths import Shifts
 
-__all__ = ["ComposedPath", "ShiftProgram", "run_forward"]
-
 Array = NDArray[np.float64]
 
 _KNOWN = 8192

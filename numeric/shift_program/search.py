@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
-__all__ = ["horizon", "improved", "search"]
-
 Array = NDArray[np.float64]
 
 _HORIZON = 20_000

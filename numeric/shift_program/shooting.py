@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.losses.expansion import Expansion
 
-__all__ = ["Shot", "shoot"]
-
 Array = NDArray[np.float64]
 
 _COARSE = 385

@@ -16,8 +16,6 @@ from lastiterate.numeric.shift_program.paths import Path, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.value_iteration import least
 
-__all__ = ["Bracket", "enclosed"]
-
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 

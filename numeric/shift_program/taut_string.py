@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.shift_program.paths import Path
 
-__all__ = ["taut_string"]
-
 Array = NDArray[np.float64]
 
 _HUGE = 1e100

@@ -27,8 +27,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Step", "least"]
-
 Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)

@@ -31,8 +31,6 @@ from numpy.typing import NDArray
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
 
-__all__ = ["Epoch", "Shuffled", "iterate", "merged", "merged_alike"]
-
 Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)

@@ -21,8 +21,6 @@ from math import inf, isfinite, log
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LONGEST", "Epochs", "PowerDrift", "each_by_itself", "oblivious_cost", "pool"]
-
 Array = NDArray[np.float64]
 
 LONGEST = 4096

@@ -38,8 +38,6 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merged, merged_alike
 from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, each_by_itself, oblivious_cost, pool
 
-__all__ = ["View", "mean_routes", "shuffled_routes", "worst_routes"]
-
 _HIGHEST = 1e9
 """Beyond this order only the worst order of the batches is looked at."""
 _MOST_PLACES = 2048

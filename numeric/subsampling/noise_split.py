@@ -33,19 +33,6 @@ from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
-__all__ = [
-    "EPS",
-    "KINDS",
-    "PriceTable",
-    "Shares",
-    "Window",
-    "approximate_prices",
-    "moved",
-    "quantiles",
-    "rate",
-    "sampled_steps",
-]
-
 Array = NDArray[np.float64]
 
 _LONGEST = 200_000

@@ -18,8 +18,6 @@ from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.subsampling.noise_split import EPS, KINDS, PriceTable, Shares, Window, quantiles
 
-__all__ = ["curved_windows"]
-
 Array = NDArray[np.float64]
 
 _LONGEST = 8192

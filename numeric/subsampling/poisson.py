@@ -39,8 +39,6 @@ from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares, b
 from lastiterate.numeric.subsampling.windows import beside, composition, worth_pricing
 from lastiterate.numeric.subsampling.without_replacement import least_of_each
 
-__all__ = ["least_range", "poisson_routes", "tail_from"]
-
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
 _DEPTHS = (4.0, 12.0, 24.0)

@@ -24,8 +24,6 @@ from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.noise_split import Shares
 
-__all__ = ["Block", "BlockShares", "block"]
-
 Array = NDArray[np.float64]
 
 _LEAST = 1e-30

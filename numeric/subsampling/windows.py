@@ -30,8 +30,6 @@ from lastiterate.numeric.subsampling import noise_split as split
 from lastiterate.numeric.subsampling.noise_split import Shares, Window, moved
 from lastiterate.numeric.subsampling.noise_split_general import curved_windows
 
-__all__ = ["beside", "composition", "split_windows", "worth_pricing"]
-
 Array = NDArray[np.float64]
 
 _CLOSE = 1.01

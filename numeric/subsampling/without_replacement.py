@@ -29,8 +29,6 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import Shares
 from lastiterate.numeric.subsampling.windows import beside, composition
 
-__all__ = ["converted", "least_of_each", "without_replacement_routes"]
-
 _FIRST_ORDER, _ORDERS = 8.0, 3
 _LOOKED_AT = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _PROMISING = 1.5

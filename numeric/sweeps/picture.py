@@ -14,8 +14,6 @@ from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, S
 from lastiterate.numeric.sweeps.plan import Plan
 from lastiterate.numeric.sweeps.table import SweepTable
 
-__all__ = ["checked_plot", "picture", "write_picture"]
-
 _MOST_CURVES: Final = 12
 _UPWARD: Final = ("epsilon", "mu")
 _LINES: Final = ("-", "--")

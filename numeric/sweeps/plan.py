@@ -11,8 +11,6 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.run_file import described, read_toml
 
-__all__ = ["MOST_ROWS", "Plan", "Scalar", "load_sweep"]
-
 Scalar = int | float | str
 
 MOST_ROWS: Final = 1_000_000

@@ -19,8 +19,6 @@ from lastiterate.numeric.store import Journal
 from lastiterate.numeric.sweeps.plan import Plan, Scalar
 from lastiterate.numeric.sweeps.table import Result, SweepTable, checked_format
 
-__all__ = ["BACKENDS", "solved", "sweep"]
-
 BACKENDS = ("loky", "dask")
 
 

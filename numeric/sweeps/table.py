@@ -13,8 +13,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.sweeps.plan import Plan, Scalar
 
-__all__ = ["Result", "SweepTable", "checked_format"]
-
 _FORMATS = (".csv", ".parquet")
 
 

@@ -45,8 +45,6 @@ from lastiterate.runtime.training.adjacent import (
 )
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
-__all__ = ["Attack", "attack"]
-
 Array = NDArray[np.float64]
 
 _NOISE: Final = 2**44

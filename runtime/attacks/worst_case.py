@@ -22,8 +22,6 @@ from lastiterate.numeric.lower.losses import admits_constant, least_curvature, s
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["Others", "crafted_tilt", "hardest", "worst_case"]
-
 
 class Others(StrEnum):
     """Behaviour of the samples that both data sets share.

@@ -19,8 +19,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
 from lastiterate.runtime.gradients import Gradients
 
-__all__ = ["Curvature", "curvature_along", "top_curvature"]
-
 _WEIGHT: Final = 2
 """Memory of a Hessian-vector product with its Lanczos vectors, in gradients."""
 

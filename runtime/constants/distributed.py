@@ -30,8 +30,6 @@ from torch.distributed.rendezvous import rendezvous
 
 from lastiterate.numeric.errors import InputError, Interrupted
 
-__all__ = ["Team", "joined", "local_device", "process_group", "team"]
-
 Array = NDArray[np.float64]
 
 _PATIENCE: Final = timedelta(days=1)

@@ -20,8 +20,6 @@ from lastiterate.numeric.run import count, real
 from lastiterate.runtime.constants.fit import trusted
 from lastiterate.runtime.pair_table import Kind, PairTable
 
-__all__ = ["Extrapolation", "extrapolate"]
-
 Array = NDArray[np.float64]
 
 _RESAMPLES: Final = 1000

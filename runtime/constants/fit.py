@@ -15,8 +15,6 @@ from lastiterate.numeric.losses.assumptions import Tabulated
 from lastiterate.numeric.run import real
 from lastiterate.runtime.pair_table import Kind, PairTable
 
-__all__ = ["TRUSTED_ERROR", "Constants", "Envelope", "envelope_of", "orders", "read_off", "trusted"]
-
 TRUSTED_ERROR: Final = 1e-3
 """Pairs whose difference has a larger assumed relative rounding error are left out of every maximum."""
 

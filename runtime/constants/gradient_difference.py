@@ -15,8 +15,6 @@ from torch.func import jvp, vmap
 
 from lastiterate.runtime.gradients import Gradients
 
-__all__ = ["Changes"]
-
 _WEIGHT = 4
 """Memory of a gradient that is differentiated again, in gradients; half of the budget is for the points."""
 

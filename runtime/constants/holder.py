@@ -33,8 +33,6 @@ from lastiterate.runtime.training.descent import spread, train
 from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
-__all__ = ["Sampling", "estimate_holder"]
-
 _KEPT_EVERY = 10.0
 """Seconds after which the finished iterates of an initialisation are kept, where it takes that long."""
 

@@ -23,9 +23,6 @@ from lastiterate.numeric.losses.assumptions import Blocks, Holder, Minimum, Modu
 from lastiterate.runtime.constants.fit import Constants, Envelope, envelope_of, read_off
 from lastiterate.runtime.pair_table import Kind, PairTable
 
-__all__ = ["Layer", "combined", "layers_of"]
-
-
 _SHORTEST: Final = 1e-4
 _TRIED: Final = 9
 """An order for each layer is chosen at so many distances, from that share of the largest one on."""

@@ -17,8 +17,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
 from lastiterate.runtime.pair_table import Kind, PairTable
 
-__all__ = ["FLOOR_ULPS", "SMALLEST_RADIUS", "Draw", "ball_points", "measure_center", "measure_pairs", "own_streams"]
-
 Array = NDArray[np.float64]
 
 SMALLEST_RADIUS: Final = 1e-3

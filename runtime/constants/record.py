@@ -17,8 +17,6 @@ from lastiterate.runtime.constants.fit import Constants, Envelope
 from lastiterate.runtime.constants.layers import Layer, combined
 from lastiterate.runtime.pair_table import Kind, Subset
 
-__all__ = ["HolderEstimate"]
-
 
 @dataclass(frozen=True)
 class HolderEstimate:

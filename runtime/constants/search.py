@@ -34,8 +34,6 @@ from lastiterate.runtime.gradients import Gradients, clip_factor, difference, no
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project
 
-__all__ = ["Found", "Pair", "best_pairs", "search_one"]
-
 _SEARCH: Final = 2**42
 """The purpose of the stream that draws the starts."""
 

@@ -8,8 +8,6 @@ import numpy as np
 from lastiterate.numeric.store import Store
 from lastiterate.runtime.pair_table import PairTable
 
-__all__ = ["PairStore"]
-
 
 class PairStore(Store):
     """The finished initialisations of one measurement, see `lastiterate.numeric.store.Store`."""

@@ -36,8 +36,6 @@ from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["WorstCaseConstants", "worst_case_constants"]
-
 _WIDEST: Final = 10.0
 """Diameter of the ball that is searched where the domain is unbounded."""
 

@@ -25,8 +25,6 @@ from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_inf
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
-__all__ = ["Drift", "Rests", "Tracked", "measure_drift"]
-
 Array = NDArray[np.float64]
 
 _MATCHED: Final = 1000

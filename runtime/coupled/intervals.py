@@ -28,8 +28,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import chance
 from lastiterate.runtime.coupled.runs import CoupledRuns
 
-__all__ = ["DriftInterval", "drift_interval"]
-
 Array = NDArray[np.float64]
 
 

@@ -6,8 +6,6 @@ from typing import Final
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
 from lastiterate.runtime.coupled.drift import Drift, Rests
 
-__all__ = ["picture"]
-
 _STATUS: Final = {Rests.CERTIFIED: Status.BOUND, Rests.ASSUMED: Status.BOUND, Rests.MEASURED: Status.ESTIMATE}
 _ROOM: Final = 1.3
 

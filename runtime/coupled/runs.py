@@ -27,8 +27,6 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, check_sample, in_blocks, real_sample
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
-__all__ = ["COUPLED", "CoupledRuns", "coupled_runs", "tracked_distance"]
-
 Array = NDArray[np.float64]
 
 COUPLED = 2**41

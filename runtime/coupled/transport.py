@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.errors import InputError
 
-__all__ = ["wasserstein_2", "wasserstein_infinity"]
-
 Array = NDArray[np.float64]
 
 

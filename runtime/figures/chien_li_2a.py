@@ -13,8 +13,6 @@ from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Kind
 
-__all__ = ["ORDERS", "figure_2a"]
-
 ORDERS: Final[tuple[float, ...]] = (0.25, 0.5, 0.75, 1.0)
 """The Hölder orders drawn."""
 

@@ -17,8 +17,6 @@ from lastiterate.numeric.plotting.drawing import COLORS, CYCLE, Curve, Figure, P
 from lastiterate.runtime.figures.d2p2_methods import DELTA, METHODS, Method, Training, certified, claimed, trained
 from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 
-__all__ = ["DIGITS", "epsilons", "figure_2", "figure_3", "figure_4", "figure_5", "figure_6"]
-
 DIGITS: Final = Training("builtin:digits-cnn", held_out=360, samples=1437, batch_size=128, epochs=20, step_size=0.1)
 """Training of Figures 2, 4, 5 and 6; ten times the step size of Table 6, since there are far fewer steps."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from lastiterate.runtime.figures.learning import Split
     from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["DELTA", "METHODS", "Method", "Training", "certified", "claimed", "trained"]
-
 DELTA: Final = 1e-5
 _STABILITY: Final = 0.01
 """gamma of Table 6."""

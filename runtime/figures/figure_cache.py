@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from lastiterate import numeric, runtime
 from lastiterate.numeric.store import Arrays, Store, cache_folder
 
-__all__ = ["FigureCache", "OnPart"]
-
 OnPart = Callable[[int, int], None]
 """Called with (finished, all) parts."""
 

@@ -9,8 +9,6 @@ from lastiterate.numeric.store import Arrays
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["SPLIT", "Split", "learning_curve", "split", "stepping"]
-
 SPLIT = 2**51
 """The purpose of the stream that draws which rows are held out."""
 

@@ -29,8 +29,6 @@ from lastiterate.runtime.figures.liang_attacked import (
 if TYPE_CHECKING:
     from lastiterate.numeric.losses.certified import LossConstants
 
-__all__ = ["BATCHES_2", "BATCHES_3", "DIAMETERS", "constants_3", "figure_2", "figure_3", "run_2", "run_3"]
-
 BATCHES_2: Final = (10, 20, 70)
 BATCHES_3: Final = (14, 70)
 DIAMETERS: Final = (0.1, 0.4, 1.6)

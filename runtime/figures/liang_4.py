@@ -20,8 +20,6 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays
 from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 
-__all__ = ["figure_4"]
-
 _RATES: Final = (0.01, 0.02, 0.03, 0.04, 0.06, 0.1)
 _HELD_OUT: Final = 360
 _BAND: Final = (2.5, 97.5)

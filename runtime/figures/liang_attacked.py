@@ -19,8 +19,6 @@ from lastiterate.numeric.published.registry import named
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures.figure_cache import FigureCache
 
-__all__ = ["DELTA", "SAMPLES", "WORKLOAD", "attack_note", "attacked", "bounded", "claimed", "cornered", "doublings"]
-
 DELTA: Final = 1e-5
 """The confidence level of D.4."""
 WORKLOAD: Final = "builtin:breast-cancer"

@@ -29,10 +29,8 @@ from lastiterate.numeric.explain import why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.run import NoisySGD, chance
 from lastiterate.runtime.opacus.description import Description, check_plain, read
-from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of, project
+from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
 from lastiterate.runtime.opacus.state import State, loaded
-
-__all__ = ["LastIterateAccountant", "Projection", "project"]
 
 _NAME = "last_iterate"
 

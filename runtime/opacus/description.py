@@ -21,8 +21,6 @@ from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD, count, positive
 from lastiterate.runtime.opacus.projection import attached
 
-__all__ = ["Description", "History", "StepSizes", "check_plain", "read"]
-
 History = Sequence[tuple[float, float, int]]
 """(noise multiplier, sampling rate, number of steps) of equal steps."""
 StepSizes = Sequence[tuple[float, int]]

@@ -16,8 +16,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import positive
 from lastiterate.runtime.training.descent import project as nearest
 
-__all__ = ["Projection", "attached", "parameters_of", "project"]
-
 _NAME = "_lastiterate_projection"
 
 

@@ -9,8 +9,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, positive, real
 from lastiterate.runtime.opacus.description import Description
 
-__all__ = ["State", "loaded"]
-
 _KEYS = {"history", "mechanism", "step_sizes", "projected", "description"}
 
 

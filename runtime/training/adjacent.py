@@ -20,8 +20,6 @@ from lastiterate.runtime.training.batches import batches_of_many
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["Differing", "Pairing", "adjacent_runs", "check_sample", "in_blocks", "real_sample"]
-
 _BATCHES = 2**46
 """The purpose of the stream that draws the batches of runs side by side."""
 

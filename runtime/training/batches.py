@@ -8,8 +8,6 @@ from torch import Tensor
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["batches", "batches_of_many"]
-
 _DRAWN_AT_ONCE = 2**22
 
 

@@ -31,8 +31,6 @@ from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["BATCHES", "paper_run", "project", "spread", "train"]
-
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
 

@@ -25,8 +25,6 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.training.private import PrivateOptimiser
 
-__all__ = ["ProjectedNoisySGD"]
-
 
 class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
     """Per-sample clipping, Gaussian noise and projection, in the order that the theorems ask for.

@@ -27,8 +27,6 @@ from lastiterate.runtime.training.descent import BATCHES
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["PrivateOptimiser"]
-
 Run = TypeVar("Run", NoisySGD, RandomProjectionRun)
 
 

@@ -23,8 +23,6 @@ from lastiterate.runtime.gradients import Gradients, clip_factor, flat
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.private import PrivateOptimiser
 
-__all__ = ["MATRICES", "RandomProjectionSGD", "layer_ranks"]
-
 MATRICES = 2**47
 """The purpose of the stream that draws the matrices."""
 

@@ -21,8 +21,6 @@ from torch.nn import functional
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["cifar10_cnn", "cifar10_resnet18", "images_of"]
-
 _BINARY: Final = "cifar-10-batches-bin"
 _PICKLED: Final = "cifar-10-batches-py"
 _FILES: Final = tuple(f"data_batch_{i}.bin" for i in range(1, 6))

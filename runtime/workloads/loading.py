@@ -17,8 +17,6 @@ from lastiterate.runtime.workloads.scikit_learn import breast_cancer, digits_cnn
 from lastiterate.runtime.workloads.validation import raised
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["BUILTIN", "ON_YOUR_DATA", "load_workload"]
-
 BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
     {
         "iris-mlp": iris_mlp,

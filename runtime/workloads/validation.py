@@ -26,8 +26,6 @@ import lastiterate
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.devices import ran_out
 
-__all__ = ["jumps", "probe", "raised", "refuse_mixing"]
-
 _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
 _DROPOUT = nn.modules.dropout._DropoutNd

@@ -11,8 +11,6 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.checkpointing import HEAD
 
-__all__ = ["Weights", "put_in", "read_weights"]
-
 Weights = dict[str, Tensor]
 """Tensors by the names of a ``state_dict``."""
 

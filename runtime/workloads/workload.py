@@ -16,8 +16,6 @@ from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.validation import raised, refuse_mixing
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 
-__all__ = ["Workload", "described_workload", "subset"]
-
 
 @dataclass(frozen=True)
 class Workload:

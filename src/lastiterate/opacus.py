@@ -1,5 +1,6 @@
 """The accountant for Opacus (pip install 'lastiterate[opacus]'); importing this registers it as "last_iterate"."""
 
-from lastiterate.runtime.opacus.accountant import LastIterateAccountant, Projection, project
+from lastiterate.runtime.opacus.accountant import LastIterateAccountant
+from lastiterate.runtime.opacus.projection import Projection, project
 
 __all__ = ["LastIterateAccountant", "Projection", "project"]

@@ -20,8 +20,6 @@ import pytest
 if TYPE_CHECKING:
     from lastiterate.symbolic.claim import Claim
 
-__all__ = ["ClaimItem", "ClaimModule"]
-
 _PROPERTY = "lastiterate"
 _SEEN = pytest.StashKey[set[str]]()
 

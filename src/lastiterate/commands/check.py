@@ -16,8 +16,6 @@ from lastiterate.proofs_checks.selection import select
 from lastiterate.proofs_checks.verdict import ClaimReport, Status
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["command"]
-
 WIDTH = 130
 """Columns of the table where the output is not a terminal."""
 

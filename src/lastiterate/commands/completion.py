@@ -8,8 +8,6 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-__all__ = ["claims", "commands", "figures", "papers", "theorems", "workloads"]
-
 
 def claims(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Keys of claims of the ledger."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from lastiterate.runtime.constants.worst_case_constants import WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["command", "measured"]
-
 _ORDERS = (0.25, 0.5, 0.75, 1.0)
 _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from lastiterate.runtime.constants.record import HolderEstimate
     from lastiterate.runtime.constants.worst_case_constants import WorstCaseConstants
 
-__all__ = ["print_layers", "print_measurement", "print_worst_case"]
-
 _ALIKE = 0.8
 """Least over greatest distance from which on the constants of all orders are nearly one number."""
 _WORDS = {

@@ -18,8 +18,6 @@ from lastiterate.numeric.errors import InputError, suggestion
 if TYPE_CHECKING:
     from lastiterate.numeric.plotting.drawing import Figure
 
-__all__ = ["FIGURES", "command"]
-
 
 @dataclass(frozen=True)
 class _Entry:

@@ -8,8 +8,6 @@ from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.selection import select
 from lastiterate.proofs_checks.verdict import Verdict
 
-__all__ = ["command"]
-
 
 @click.command(name="list")
 @click.option("--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper.")

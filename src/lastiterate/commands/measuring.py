@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
 
-__all__ = ["computing", "from_checkpoint", "require_torch", "resuming", "run_of"]
-
 
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where and how gradients are computed, the same for every command that trains."""

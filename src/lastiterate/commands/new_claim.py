@@ -8,8 +8,6 @@ import click
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.files import write_whole
 
-__all__ = ["command"]
-
 
 @click.command(name="new-claim")
 @click.argument("path", type=click.Path(path_type=Path))

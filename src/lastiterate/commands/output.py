@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 
 import click
 
-__all__ = ["dumped", "end_quietly", "plain", "say_json"]
-
 
 def plain(value: Any) -> Any:
     """The same with every number that JSON does not know as a text: "inf", "-inf" or "nan".

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 
 from lastiterate.numeric.errors import Interrupted
 
-__all__ = ["progress"]
-
 
 @contextmanager
 def progress(words: str, kept: str = "") -> Iterator[Callable[[int, int], None]]:

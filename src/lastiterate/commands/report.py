@@ -12,8 +12,6 @@ from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import select
 
-__all__ = ["command"]
-
 
 @click.command(name="report")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")

@@ -17,8 +17,6 @@ from lastiterate.proofs_checks.stated import Stated
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.runtime.constants.record import HolderEstimate
 
-__all__ = ["command", "schemas"]
-
 
 class _Files(TypedDict):
     files: list[str]

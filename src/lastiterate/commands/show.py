@@ -10,8 +10,6 @@ from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import repaired_by, select
 
-__all__ = ["command"]
-
 
 @click.command(name="show")
 @click.argument("key", shell_complete=keys_of_claims)
