@@ -23,10 +23,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, inf
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from lastiterate.numeric.accounting.conversion import quick_rdp_to_delta, rdp_to_dp
 from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
@@ -35,6 +32,9 @@ from lastiterate.numeric.accounting.pld_lattice import Release
 from lastiterate.numeric.divergences import replacement_step, s_up
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision, upper
+
+if TYPE_CHECKING:
+    from lastiterate.numeric.shift_program.optimum import Optimum
 
 LEAST_MULTIPLIER = 1 / 9
 HIGH_ORDER = 1000.0
@@ -228,23 +228,6 @@ def _delta(pair: DominatingPair, side: str, epsilon: float) -> float:
     return best
 
 
-class _Shifts(Protocol):
-    """A path of the shift program; its shifts are lengths, shape (T - start,)."""
-
-    @property
-    def shifts(self) -> NDArray[np.float64]: ...
-
-
-class _Solution(Protocol):
-    """A feasible path, and the share of its cost that a better one could save at most, or None."""
-
-    @property
-    def path(self) -> _Shifts: ...
-
-    @property
-    def gap(self) -> float | None: ...
-
-
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """An upper bound of the privacy loss of the last iterate, in both directions.
@@ -255,7 +238,7 @@ class Candidate:
         window: (tau, T), the steps that are paid for.
         pair: dominates the last iterates, outside an event of chance ``pair.failure``.
         renyi: (order, epsilon) of an RDP bound that replaces ``pair`` where numbers are asked for, or None.
-        optimum: the path of the shift program, where there is one.
+        optimum: the path of the shift program, where there is one, and how much a better one could save.
         position: the batch of an epoch (from 0) in which a differing sample costs most, where batches are fixed.
         share: share of the noise variance that hides the change of the data, on average over the window, where batches
             are random.
@@ -266,7 +249,7 @@ class Candidate:
     window: tuple[int, int]
     pair: DominatingPair
     renyi: tuple[float, float] | None = None
-    optimum: _Solution | None = None
+    optimum: "Optimum | None" = None
     position: int | None = None
     share: float | None = None
 

@@ -11,6 +11,7 @@ from math import inf, isfinite, nextafter
 
 from flint import arb
 
+from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import chance
@@ -42,7 +43,7 @@ def gdp_delta(mu: float, epsilon: float) -> float:
     bits = 192
     while True:
         with precision(bits):
-            value = _delta(exact(mu), exact(epsilon))
+            value = gaussian_profile(exact(mu), exact(epsilon))
             if value.rel_accuracy_bits() > 50 or bits > 1 << 16:
                 return min(upper(value), 1.0)
         bits *= 2  # the two terms nearly cancel
@@ -91,10 +92,3 @@ def _first_term_alone(mu: float, delta: float) -> float:
             below = (exact(middle) / arb(2).sqrt()).erfc() / 2 <= exact(delta)
             low, high = (low, middle) if below else (middle, high)
         return max(upper(exact(mu) ** 2 / 2 + exact(mu) * exact(high)), 0.0)
-
-
-def _delta(mu: arb, epsilon: arb) -> arb:
-    root = arb(2).sqrt()
-    near = ((epsilon / mu - mu / 2) / root).erfc() / 2
-    far = ((epsilon / mu + mu / 2) / root).erfc() / 2
-    return near - epsilon.exp() * far

@@ -4,16 +4,16 @@ Setting of D.1: L = 1, C = 2, sigma_DP = 4, D = 1, n = 8, b = 2, alpha = 1.1, et
 replacement, and D is read as a diameter. Figure 5 (E.1) has n = 16, and the trivial bound of a bounded domain.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
-from lastiterate.numeric.bound import bound
 from lastiterate.numeric.compare import compare
+from lastiterate.numeric.figures.curves import RunOf, bounded, lowest, printed
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
-from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, spaced
 from lastiterate.numeric.published.liang import naive_bound
-from lastiterate.numeric.published.registry import claimed_at, named
+from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 
@@ -38,18 +38,18 @@ def figure_1(last: int = 300, count: int = 24, below: int = 6) -> Figure:
         below: about how many points the lower bound has.
     """
     steps = spaced(last, count)
-    runs = [liang_run(T, 8) for T in steps]
+    run_of = partial(liang_run, n=8)
     smooth, convex = Smooth(1.0), Convex(1.0)
     curves = (
         _composed(steps, 8),
         _every_step(steps),
-        _printed("liang_3_4", steps, runs, smooth, "blue", ":"),
-        _printed("liang_3_4_earlier", steps, runs, smooth, "purple", ":"),
-        _printed("chien_li_3_12", steps, runs, smooth, "green", ":"),
-        _printed("altschuler_talwar_b2", steps, runs, convex, "orange", ":"),
-        _ours("ours, smooth losses", steps, runs, smooth, "blue"),
-        _ours("ours, convex losses", steps, runs, convex, "orange"),
-        _lower(spaced(last, below), lambda T: liang_run(T, 8), smooth),
+        printed("liang_3_4", steps, run_of, smooth, ORDER, color=COLORS["blue"]),
+        printed("liang_3_4_earlier", steps, run_of, smooth, ORDER, color=COLORS["purple"]),
+        printed("chien_li_3_12", steps, run_of, smooth, ORDER, color=COLORS["green"]),
+        printed("altschuler_talwar_b2", steps, run_of, convex, ORDER, color=COLORS["orange"]),
+        _ours("smooth", steps, run_of, smooth, "blue"),
+        _ours("convex", steps, run_of, convex, "orange"),
+        _lower(spaced(last, below), run_of, smooth),
     )
     note = (
         "L = 1, C = 2, σ_DP = 4, D = 1 (a diameter), n = 8, b = 2 without replacement, η = 0.2 (Liang et al. 2026, "
@@ -66,19 +66,19 @@ def figure_1(last: int = 300, count: int = 24, below: int = 6) -> Figure:
 def figure_5(last: int = 1000, count: int = 24, below: int = 6) -> Figure:
     """The trivial bounds, Theorem 3.4 in both versions, and ours. Arguments as `figure_1`."""
     steps, smooth = spaced(last, count), Smooth(1.0)
-    runs = [liang_run(T, 16) for T in steps]
-    naive = tuple(naive_bound(run, ORDER) for run in runs)
-    one_step = claimed_at("last_step", worst_batch(runs[0]) | {"T": 1}, smooth)
+    run_of = partial(liang_run, n=16)
+    naive = naive_bound(run_of(1), ORDER)  # whatever T is
+    one_step = claimed_at("last_step", worst_batch(run_of(1)) | {"T": 1}, smooth)
     curves = (
         _composed(steps, 16),
-        Curve("naive", "trivial bound of E.1", steps, naive, Status.REFUTED, COLORS["black"], ":"),
+        Curve("naive", "trivial bound of E.1", steps, (naive,) * len(steps), Status.REFUTED, COLORS["black"], ":"),
         Curve("last_step", "one last step, in the worst batch", steps, (one_step,) * len(steps), line="-."),
-        _printed("liang_3_4", steps, runs, smooth, "blue", ":"),
-        _printed("liang_3_4_earlier", steps, runs, smooth, "purple", ":"),
-        _ours("ours, smooth losses", steps, runs, smooth, "blue"),
-        _lower(spaced(last, below), lambda T: liang_run(T, 16), smooth),
+        printed("liang_3_4", steps, run_of, smooth, ORDER, color=COLORS["blue"]),
+        printed("liang_3_4_earlier", steps, run_of, smooth, ORDER, color=COLORS["purple"]),
+        _ours("smooth", steps, run_of, smooth, "blue"),
+        _lower(spaced(last, below), run_of, smooth),
     )
-    restored = naive[0] / runs[0].step_size_at(0) ** 2
+    restored = naive / run_of(1).step_size_at(0) ** 2
     note = (
         "L = 1, C = 2, σ_DP = 4, D = 1 (a diameter), n = 16, b = 2 without replacement, η = 0.2 (Liang et al. 2026, "
         "E.1). Rényi ε; smaller is more private; upper bounds are rounded up.\n"
@@ -90,27 +90,14 @@ def figure_5(last: int = 1000, count: int = 24, below: int = 6) -> Figure:
     return Figure("Liang et al., Figure 5: the trivial bound of a bounded domain", note, (Panel(curves, 2.2, ORDER),))
 
 
-def _printed(
-    name: str, steps: Sequence[int], runs: Sequence[NoisySGD], assumption: Assumption, color: str, line: str
-) -> Curve:
-    """A theorem of the catalogue as it is printed, with the status that its verdict gives it."""
-    theorem = named(name)
-    status = Status.BOUND if theorem.usable else Status.REFUTED
-    values = tuple(theorem.epsilon(run, assumption, ORDER) for run in runs)
-    return Curve(name, theorem.title, tuple(steps), values, status, COLORS[color], line)
+def _ours(kind: str, steps: Sequence[int], run_of: RunOf, assumption: Assumption, color: str) -> Curve:
+    label, look = f"ours, {kind} losses", {"color": COLORS[color], "width": 2.2}
+    return bounded(f"bound {kind}", label, steps, run_of, assumption, {"order": ORDER}, **look)
 
 
-def _ours(label: str, steps: Sequence[int], runs: Sequence[NoisySGD], assumption: Assumption, color: str) -> Curve:
-    """Our upper bound."""
-    values = tuple(bound(run, assumption, order=ORDER).epsilon for run in runs)
-    name = f"bound {type(assumption).__name__.lower()}"
-    return Curve(name, label, tuple(steps), values, Status.BOUND, COLORS[color], width=2.2)
-
-
-def _lower(steps: Sequence[int], run_of: Callable[[int], NoisySGD], assumption: Assumption) -> Curve:
-    """Lower bounds: no bound under the assumption can be below them."""
-    values = tuple(lower_bound(run_of(T), assumption, order=ORDER).value for T in steps)
-    return Curve("lower", "worst smooth run known", tuple(steps), values, Status.LOWER, COLORS["grey"], "--")
+def _lower(steps: Sequence[int], run_of: RunOf, assumption: Assumption) -> Curve:
+    label = "worst smooth run known"
+    return lowest("lower", label, steps, run_of, assumption, {"order": ORDER}, color=COLORS["grey"])
 
 
 def _composed(steps: Sequence[int], n: int) -> Curve:

@@ -10,10 +10,9 @@ from typing import Final
 import numpy as np
 
 from lastiterate.numeric.accounting.dominating import DominatingPair
-from lastiterate.numeric.figures.chien_li_1 import SETTING
+from lastiterate.numeric.figures.chien_li_1 import SETTING, run_at
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
-from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import printed_up, upper
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -62,7 +61,7 @@ def figure_path(steps: int = 100, shown: int = 30) -> Figure:
 
 def _paths(words: str, assumption: Assumption, color: str, steps: int, shown: int) -> tuple[Curve, Curve, Curve, float]:
     """The tracked distance, the distance left to hide, the shifts, and their cost as Rényi epsilon."""
-    program = ShiftProgram(run_of({**SETTING, "T": steps}), assumption)
+    program = ShiftProgram(run_at(steps), assumption)
     found = optimum(program)
     start, left = found.path.start, [min(found.path.distance, program.diameter)]
     for t, shift in enumerate(found.path.shifts, start=start):

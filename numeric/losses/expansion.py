@@ -9,7 +9,7 @@ points between which it is concave.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb
@@ -17,41 +17,13 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.rounding import exact
 
+if TYPE_CHECKING:
+    from lastiterate.numeric.losses.moduli import Modulus
+
 Array = NDArray[np.float64]
 
 ULPS = 64
 """Error of `Expansion.value` in units in the last place; numpy's vectorised pow is within 4."""
-
-
-class Omega(Protocol):
-    """The part of a modulus that an expansion uses; see `lastiterate.numeric.losses.assumptions.Modulus`."""
-
-    def value(self, z: Array) -> Array:
-        """omega(z), elementwise."""
-        ...
-
-    def slope(self, z: Array) -> Array:
-        """The right derivative of omega, elementwise."""
-        ...
-
-    def ball(self, z: arb) -> arb:
-        """An enclosure of omega over the ball z."""
-        ...
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        """Points between which omega is concave."""
-        ...
-
-    @property
-    def concave(self) -> bool:
-        """Tell whether omega is concave on z >= 0."""
-        ...
-
-    @property
-    def linear(self) -> arb | None:
-        """L where omega(z) = L z for every z, else None."""
-        ...
 
 
 class Expansion(ABC):
@@ -130,7 +102,7 @@ class ModulusExpansion(Expansion):
     differs, where it is in the batch, adds at most 2 eta K / b.
     """
 
-    modulus: Omega
+    modulus: "Modulus"
     step_size: float
     clip_norm: float
     batch: int

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from lastiterate.numeric.estimate import estimate
-from lastiterate.numeric.figures.chien_li_1 import SETTING
+from lastiterate.numeric.figures.chien_li_1 import SETTING, run_at
 from lastiterate.numeric.losses.assumptions import Clipped, Holder
 from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, paler, spaced
-from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Kind
@@ -75,5 +74,5 @@ def _evaluated(
 
 
 def _estimated(name: str, label: str, steps: Sequence[int], measured: Measured, color: str, line: str = "--") -> Curve:
-    values = tuple(estimate(run_of({**SETTING, "T": T}), measured, order=SETTING["alpha"]).epsilon for T in steps)
+    values = tuple(estimate(run_at(T), measured, order=SETTING["alpha"]).epsilon for T in steps)
     return Curve(name, label, tuple(steps), values, Status.ESTIMATE, color, line)

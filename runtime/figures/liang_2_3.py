@@ -10,21 +10,13 @@ from math import ceil, inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from lastiterate.numeric.figures.curves import RunOf, bounded, lowest, printed
 from lastiterate.numeric.figures.liang import ORDER
-from lastiterate.numeric.losses.assumptions import Convex, Smooth
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
 from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
-from lastiterate.runtime.figures.liang_attacked import (
-    SAMPLES,
-    WORKLOAD,
-    attack_note,
-    attacked,
-    bounded,
-    claimed,
-    cornered,
-    doublings,
-)
+from lastiterate.runtime.figures.liang_attacked import DELTA, SAMPLES, WORKLOAD, attack_note, attacked, doublings
 
 if TYPE_CHECKING:
     from lastiterate.numeric.losses.certified import LossConstants
@@ -34,6 +26,8 @@ BATCHES_3: Final = (14, 70)
 DIAMETERS: Final = (0.1, 0.4, 1.6)
 _NOISE_2: Final = 0.2
 _NOISE_3: Final = 0.8
+_AT_DELTA: Final = {"delta": DELTA}
+_AT_ORDER: Final = {"order": ORDER}
 _EPOCHS: Final = "epochs $E$"
 _EPSILON: Final = r"$\varepsilon$ at $\delta = 10^{-5}$ (lower is more private)"
 
@@ -70,15 +64,15 @@ def figure_2(last: int = 64, runs: int = 200, folder: Path | None = None, on_par
     for batch, color in zip(BATCHES_2, CYCLE, strict=False):
         run_of = partial(run_2, batch)
         left = (
-            bounded("bound", "ours", every, run_of, smooth),
-            cornered(every, run_of, smooth),
+            bounded("bound", "ours", every, run_of, smooth, _AT_DELTA),
+            _lower(every, run_of, smooth, _AT_DELTA),
             attacked(keep, "canary", few, run_of, runs),
             attacked(keep, "shadow", few, run_of, runs),
         )
         right = (
-            claimed("liang_3_3", every, run_of, smooth),
-            bounded("bound", "ours", every, run_of, smooth, order=ORDER),
-            cornered(every, run_of, smooth, order=ORDER),
+            printed("liang_3_3", every, run_of, smooth, ORDER, width=2.0),
+            bounded("bound", "ours", every, run_of, smooth, _AT_ORDER),
+            _lower(every, run_of, smooth, _AT_ORDER),
         )
         seen += _members(left, f"b={batch}", f"b = {batch}", color)
         said += _members(right, f"b={batch} order", f"b = {batch}", color)
@@ -120,16 +114,16 @@ def figure_3(
         for batch, curves in zip(BATCHES_3, seen, strict=True):
             run_of = partial(run_3, batch, diameter, known.lipschitz)
             found = (
-                bounded("bound convex", "ours, convex losses", every, run_of, convex),
-                cornered(every, run_of, convex),
+                bounded("bound convex", "ours, convex losses", every, run_of, convex, _AT_DELTA),
+                _lower(every, run_of, convex, _AT_DELTA),
                 attacked(keep, "canary", few, run_of, runs),
             )
             curves += _members(found, f"b={batch} {of}", of, color)
         run_of = partial(run_3, BATCHES_3[0], diameter, known.lipschitz)
         found = (
-            claimed("liang_3_4", every, run_of, smooth),
-            bounded("bound smooth", "ours, smooth losses", every, run_of, smooth, order=ORDER, line="-."),
-            bounded("bound convex", "ours, convex losses", every, run_of, convex, order=ORDER),
+            printed("liang_3_4", every, run_of, smooth, ORDER, width=2.0),
+            bounded("bound smooth", "ours, smooth losses", every, run_of, smooth, _AT_ORDER, line="-."),
+            bounded("bound convex", "ours, convex losses", every, run_of, convex, _AT_ORDER),
         )
         said += _members(found, f"b={BATCHES_3[0]} order {of}", of, color)
     top = 1.05 * max(map(_highest, seen))
@@ -160,6 +154,10 @@ def _constants(diameter: float) -> "LossConstants":
     from lastiterate.runtime.workloads.loading import load_workload
 
     return load_workload(WORKLOAD).certified(0, diameter)
+
+
+def _lower(epochs: Sequence[int], run_of: RunOf, assumption: Assumption, target: dict[str, float]) -> Curve:
+    return lowest("lower", "worst run known", epochs, run_of, assumption, target, width=1.2)
 
 
 def _members(curves: Sequence[Curve], name: str, of: str, color: str) -> Iterator[Curve]:

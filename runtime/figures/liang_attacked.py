@@ -1,21 +1,17 @@
-"""Curves shared by Figures 2 and 3 of Liang et al. 2026: attacks on a run, and its certified bounds.
+"""Attacks in Figures 2 and 3 of Liang et al. 2026.
 
 The paper attacks a ResNet-18 on CIFAR-10 by membership inference, with noise so small that the certified epsilon is in
 the millions. Here a logistic regression on scikit-learn's breast-cancer data is attacked, with noise at which attacks
 and bounds are on one scale.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from math import isfinite
 from typing import Final
 
-from lastiterate.numeric.bound import bound
-from lastiterate.numeric.figures.liang import ORDER
-from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.figures.curves import RunOf
 from lastiterate.numeric.plotting.drawing import Curve, Status
-from lastiterate.numeric.published.registry import named
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures.figure_cache import FigureCache
 
@@ -25,9 +21,6 @@ WORKLOAD: Final = "builtin:breast-cancer"
 SAMPLES: Final = 140
 """Samples of a run: the first of the 569."""
 
-RunOf = Callable[[int], NoisySGD]
-"""From a number of epochs to the run."""
-
 
 def doublings(last: int, every: int = 1) -> tuple[int, ...]:
     """1, 2, 4, ... up to ``last``, or every second of them and so on.
@@ -36,31 +29,6 @@ def doublings(last: int, every: int = 1) -> tuple[int, ...]:
     ((1, 2, 4, 8, 16), (1, 4, 16, 64))
     """
     return tuple(2**k for k in range(0, last.bit_length(), every) if 2**k <= last)
-
-
-def bounded(
-    name: str, label: str, epochs: Sequence[int], run_of: RunOf, assumption: Assumption, *, order: float | None = None,
-    line: str = "-",
-) -> Curve:  # fmt: skip
-    """Our upper bound against epochs, at `DELTA` or at an order."""
-    delta = DELTA if order is None else None
-    values = tuple(bound(run_of(epoch), assumption, order=order, delta=delta).epsilon for epoch in epochs)
-    return Curve(name, label, tuple(epochs), values, Status.BOUND, line=line)
-
-
-def cornered(epochs: Sequence[int], run_of: RunOf, assumption: Assumption, *, order: float | None = None) -> Curve:
-    """Certified lower bounds against epochs, at `DELTA` or at an order."""
-    delta = DELTA if order is None else None
-    values = tuple(lower_bound(run_of(epoch), assumption, order=order, delta=delta).value for epoch in epochs)
-    return Curve("lower", "worst run known", tuple(epochs), values, Status.LOWER, line="--", width=1.2)
-
-
-def claimed(theorem: str, epochs: Sequence[int], run_of: RunOf, assumption: Assumption) -> Curve:
-    """A theorem as printed, at the order of the paper."""
-    found = named(theorem)
-    status = Status.BOUND if found.usable else Status.REFUTED
-    values = tuple(found.epsilon(run_of(epoch), assumption, ORDER) for epoch in epochs)
-    return Curve(theorem, found.title, tuple(epochs), values, status, line=":", width=2.0)
 
 
 def attacked(keep: FigureCache, kind: str, epochs: Sequence[int], run_of: RunOf, runs: int) -> Curve:

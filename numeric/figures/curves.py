@@ -1,0 +1,50 @@
+"""Curves that several figures have: a theorem as printed, our upper bound, and certified lower bounds."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.plotting.drawing import Curve, Status
+from lastiterate.numeric.published.registry import named
+from lastiterate.numeric.run import NoisySGD
+
+RunOf = Callable[[int], NoisySGD]
+"""From a place on the horizontal axis to the run."""
+
+
+def printed(theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, order: float, **look: Any) -> Curve:
+    """A theorem of a paper as it is printed, with the status that its verdict gives it."""
+    found = named(theorem)
+    status = Status.BOUND if found.usable else Status.REFUTED
+    values = tuple(found.epsilon(run_of(place), assumption, order) for place in x)
+    return Curve(theorem, found.title, tuple(x), values, status, line=":", **look)
+
+
+def bounded(
+    name: str,
+    label: str,
+    x: Sequence[int],
+    run_of: RunOf,
+    assumption: Assumption,
+    target: dict[str, float],
+    **look: Any,
+) -> Curve:
+    """Our upper bound at a target, {"order": alpha} or {"delta": delta}."""
+    values = tuple(bound(run_of(place), assumption, **target).epsilon for place in x)
+    return Curve(name, label, tuple(x), values, Status.BOUND, **look)
+
+
+def lowest(
+    name: str,
+    label: str,
+    x: Sequence[int],
+    run_of: RunOf,
+    assumption: Assumption,
+    target: dict[str, float],
+    **look: Any,
+) -> Curve:
+    """Certified lower bounds, as `bounded`: no bound under the assumption can be below them."""
+    values = tuple(lower_bound(run_of(place), assumption, **target).value for place in x)
+    return Curve(name, label, tuple(x), values, Status.LOWER, line="--", **look)
