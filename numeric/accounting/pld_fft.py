@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.pld_fft_plan import TILTS, Plan, choose, moments_of
 from lastiterate.numeric.accounting.pld_lattice import Losses, Release
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, precision, upper
 
-_Floats = NDArray[np.float64]
 _UNIT = 2.0**-53
 _CLOSE = 1e-6
 """How close epsilon comes to where the bound crosses delta, relatively."""
@@ -52,7 +52,7 @@ class Composition:
     spacing: float
     tilt: float
     first: int
-    weights: _Floats
+    weights: Array
     log_scale: arb
     error: float
     lost: float
@@ -90,17 +90,17 @@ class Composition:
         return cls(plan.spacing, plan.tilt, first, np.roll(weights, -(first % plan.length)), log_scale, error, lost)
 
     @property
-    def losses(self) -> _Floats:
+    def losses(self) -> Array:
         """The losses of the window, exact."""
-        found: _Floats = self.spacing * (self.first + np.arange(len(self.weights), dtype=np.float64))
+        found: Array = self.spacing * (self.first + np.arange(len(self.weights), dtype=np.float64))
         return found
 
-    def masses(self) -> _Floats:
+    def masses(self) -> Array:
         """The masses of the losses of the window where ``tilt`` is 0, rounded up; their error is ``error``."""
         if self.tilt:
             raise ValueError(f"masses are those of an untilted law, got tilt={self.tilt:g}")
         with precision():
-            found: _Floats = self.weights * (upper(self.log_scale.exp()) * (1 + 4 * _UNIT))
+            found: Array = self.weights * (upper(self.log_scale.exp()) * (1 + 4 * _UNIT))
         return found
 
     def delta(self, epsilon: float) -> float:
@@ -147,20 +147,20 @@ def _log_ratio(value: float, delta: float) -> float:
     return log(min(max(value, 1e-300), 1e300)) - log(delta)
 
 
-def _tilted(part: Losses, plan: Plan) -> tuple[_Floats, arb]:
+def _tilted(part: Losses, plan: Plan) -> tuple[Array, arb]:
     """Tilted masses, folded to the length of the transform, of sum about 1; and the log of what they are scaled by."""
-    exponents: _Floats = np.asarray(plan.tilt * (plan.spacing * part.index), dtype=np.float64)
+    exponents: Array = np.asarray(plan.tilt * (plan.spacing * part.index), dtype=np.float64)
     with np.errstate(divide="ignore"):
         shift = float(np.max(exponents + np.log(part.mass)))
     tilted = (part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _rounded(exponents)
     total = fsum(tilted)
-    scaled: _Floats = (tilted / total) * (1 + 8 * _UNIT)
+    scaled: Array = (tilted / total) * (1 + 8 * _UNIT)
     return np.bincount(part.index % plan.length, scaled, minlength=plan.length).astype(np.float64), exact(
         total
     ).log() + exact(shift)
 
 
-def _rounded(exponents: _Floats) -> float:
+def _rounded(exponents: Array) -> float:
     """Covers the rounding of lam l, of e^(lam l - s) for exponents down to -700, and of a sum of a thousand masses."""
     return 1 + 4e-13 + 2 * _UNIT * float(np.max(np.abs(exponents)))
 
@@ -180,7 +180,7 @@ def _lost(parts: Sequence[Losses], counts: Sequence[int], stop: int, above: floa
     """The mass of sums from ``stop`` on, by Chernoff, and of an infinite loss."""
     exponent, infinite, whole = arb(0), arb(0), arb(0)
     for part, count in zip(parts, counts, strict=True):
-        exponents: _Floats = np.asarray(above * (spacing * part.index), dtype=np.float64)
+        exponents: Array = np.asarray(above * (spacing * part.index), dtype=np.float64)
         with np.errstate(divide="ignore"):
             shift = float(np.max(exponents + np.log(part.mass)))
         moment = fsum(part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _rounded(exponents)
@@ -192,7 +192,7 @@ def _lost(parts: Sequence[Losses], counts: Sequence[int], stop: int, above: floa
     return chernoff + infinite * whole.exp()
 
 
-def _convolved(folded: Sequence[_Floats], counts: Sequence[int]) -> tuple[_Floats, float]:
+def _convolved(folded: Sequence[Array], counts: Sequence[int]) -> tuple[Array, float]:
     """The convolution of each law with itself as often as its count says, and a bound on the l1 norm of its error."""
     length = len(folded[0])
     eta = 8 * _UNIT * log2(length) * max(fsum(one) for one in folded)

@@ -10,11 +10,10 @@ from math import ceil, frexp, inf, ldexp, log, log2, sqrt
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.pld_lattice import Release
+from lastiterate.numeric.arrays import Array
 
-_Floats = NDArray[np.float64]
 _FINE = 6e-5
 """What lattice and nodes may each add to epsilon, relatively."""
 _COARSE = 0.15
@@ -24,7 +23,7 @@ _LONGEST = 1 << 21
 _LEAST_DELTA = 1e-250
 _LEAST_GAP, _MOST_GAP = 1e-25, 1e8
 """Beyond them floats have no room for the masses and losses of a sketch."""
-TILTS: Final[_Floats] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
+TILTS: Final[Array] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
 """Tilts to choose from."""
 
 
@@ -86,10 +85,10 @@ def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan |
     return Plan(tilt, spacing, length, widths, ends)
 
 
-def moments_of(loss: _Floats, mass: _Floats) -> _Floats:
+def moments_of(loss: Array, mass: Array) -> Array:
     """Log of the sum of mass e^(lam loss) for every lam in ``TILTS``; not rounded."""
     with np.errstate(divide="ignore", invalid="ignore"):
         weighed = np.log(mass) + TILTS[:, None] * loss
         highest = np.max(weighed, axis=1)
-        found: _Floats = highest + np.log(np.sum(np.exp(weighed - highest[:, None]), axis=1))
+        found: Array = highest + np.log(np.sum(np.exp(weighed - highest[:, None]), axis=1))
     return found

@@ -27,9 +27,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, precision, upper
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Losses:
     """
 
     index: NDArray[np.int64]
-    mass: _Floats
+    mass: Array
     infinite: float
 
 
@@ -71,7 +70,7 @@ class Release:
         low = g / 2 if self.side == "replace" else float(ndtri(min(mass, 0.5)))
         return low, g - float(ndtri(min(mass / self.rate, 0.5)))
 
-    def loss(self, z: _Floats) -> _Floats:
+    def loss(self, z: Array) -> Array:
         """L(z) in floats, not rounded."""
         g = float(self.gap)
         exponent = g * z - g * g / 2
@@ -79,7 +78,7 @@ class Release:
             return exponent
         return np.logaddexp(log1p(-self.rate), log(self.rate) + exponent)
 
-    def sketch(self, low: float, high: float) -> tuple[_Floats, _Floats, _Floats]:
+    def sketch(self, low: float, high: float) -> tuple[Array, Array, Array]:
         """Losses, their masses and their slopes in z, in floats and not rounded: what a choice of grid is made by."""
         g = float(self.gap)
         edges = np.linspace(low, high, 801)
@@ -131,7 +130,7 @@ class Release:
             values = [max(upper(masses[k]), 0.0) for k in index]
             return Losses(np.array(index, dtype=np.int64), np.array(values), max(upper(infinite), 0.0))
 
-    def _nodes(self, spacing: float, z: _Floats) -> tuple[list[int], list[arb], list[arb]]:
+    def _nodes(self, spacing: float, z: Array) -> tuple[list[int], list[arb], list[arb]]:
         """Lattice indices near L(z), and the mass of the base and of the moved Gaussian beyond each."""
         g, q, root = self.gap, exact(self.rate), arb(2).sqrt()
         wanted = self.loss(z) / spacing
@@ -178,7 +177,7 @@ def _place(
     return above[-1] - last
 
 
-def from_profile(points: Sequence[tuple[float, float]]) -> tuple[_Floats, _Floats, float]:
+def from_profile(points: Sequence[tuple[float, float]]) -> tuple[Array, Array, float]:
     """Losses, their masses and the mass of an infinite loss, of a law that dominates two laws in both directions.
 
     The profile f of either direction is convex in t = e^epsilon, f(0) = 1, and f(t) = 1 - t + t g(1/t), g that of the

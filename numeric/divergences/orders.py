@@ -31,12 +31,10 @@ from math import frexp, inf, ldexp, log, pi
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences import sampled
 from lastiterate.numeric.divergences.arguments import order, ratio, sampling, spread
-
-Array = NDArray[np.float64]
 
 _UNIT = 2.0**-53
 _MOST_NODES = 1 << 19

@@ -18,13 +18,11 @@ from fractions import Fraction
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.moduli import Holder, Modulus, parts_of
 from lastiterate.numeric.losses.tabulated import Tabulated
-
-Array = NDArray[np.float64]
 
 _HALF = Fraction(1, 2)
 

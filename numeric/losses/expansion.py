@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact
 
 if TYPE_CHECKING:
     from lastiterate.numeric.losses.moduli import Modulus
-
-Array = NDArray[np.float64]
 
 ULPS = 64
 """Error of `Expansion.value` in units in the last place; numpy's vectorised pow is within 4."""

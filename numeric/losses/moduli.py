@@ -13,14 +13,12 @@ from math import inf, isfinite
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.expansion import Expansion, ModulusExpansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD, real
-
-Array = NDArray[np.float64]
 
 
 def constant(name: str, value: object) -> float:

@@ -7,14 +7,12 @@ from math import inf
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.moduli import Modulus, constant
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import positive
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,9 @@ from math import inf, log
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import chance, count
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

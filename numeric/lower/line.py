@@ -22,15 +22,13 @@ from math import sqrt
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
 from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
 from lastiterate.numeric.lower.masses import Masses
 from lastiterate.numeric.rounding import exact, lower, precision, upper
-
-Array = NDArray[np.float64]
 
 _CELLS = 4000
 _LOOK = 300

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-Array = NDArray[np.float64]
+from lastiterate.numeric.arrays import Array
 
 ROUNDING = 4e-15
 

@@ -22,12 +22,10 @@ from math import exp, inf, log, pi
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.lower.masses import Masses
-
-Array = NDArray[np.float64]
 
 NODES = 32
 PANEL = 3.0

@@ -21,14 +21,12 @@ from collections.abc import Callable, Sequence
 from math import inf, log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shuffling.oblivious_shifts import LONGEST, Epochs, PowerDrift, oblivious_cost
-
-Array = NDArray[np.float64]
 
 _UP = 1 + 1e-12
 _SHOTS = 769

@@ -17,13 +17,11 @@ from math import isfinite
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.shift_program.shooting import shoot
-
-Array = NDArray[np.float64]
 
 LONGEST = 4096
 """Windows considered; each is a valid instance of the theorem, a longer one could only lower the minimum."""

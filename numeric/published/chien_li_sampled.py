@@ -12,14 +12,13 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.published.altschuler_talwar_sampled import smaller_direction
 from lastiterate.numeric.published.chien_li_full import Printed
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.shooting import shoot
-
-Array = NDArray[np.float64]
 
 _SHARES = np.sin(np.linspace(0, np.pi / 2, 34)[1:-1]) ** 2
 """Shares beta_t that are tried."""

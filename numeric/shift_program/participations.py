@@ -26,12 +26,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.expansion import Affine
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, upper
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.taut_string import taut_string
-
-Array = NDArray[np.float64]
 
 _LONGEST = 4096
 _GROWTH = 100.0

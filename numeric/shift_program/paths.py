@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from lastiterate.numeric.arrays import Array
 
 
 class Shifts(Protocol):

@@ -20,9 +20,9 @@ from math import isfinite
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.losses.expansion import ULPS
 from lastiterate.numeric.rounding import exact, precision, upper
@@ -31,8 +31,6 @@ from lastiterate.numeric.shift_program.optimum import Optimum, optimum
 from lastiterate.numeric.shift_program.paths import GeometricPath, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.search import improved
-
-Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 2 * ULPS * _EPS

@@ -19,16 +19,14 @@ from math import inf, isfinite
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, count, described_run, real
 from lastiterate.numeric.shift_program.paths import Shifts
-
-Array = NDArray[np.float64]
 
 _KNOWN = 8192
 _TRACKED = 1 << 22

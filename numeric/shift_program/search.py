@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.program import ShiftProgram
-
-Array = NDArray[np.float64]
 
 _HORIZON = 20_000
 """Paths start at most so many steps before the end; a longer one could only lower the cost further."""

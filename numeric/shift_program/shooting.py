@@ -15,9 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.expansion import Expansion
-
-Array = NDArray[np.float64]
 
 _COARSE = 385
 _BASINS = 6

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.expansion import ULPS
 from lastiterate.numeric.rounding import exact, lower, upper
 from lastiterate.numeric.shift_program.paths import Path, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.value_iteration import least
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _DOWN = 1 - 2 * ULPS * float(np.finfo(float).eps)

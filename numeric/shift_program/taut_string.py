@@ -17,11 +17,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.shift_program.paths import Path
-
-Array = NDArray[np.float64]
 
 _HUGE = 1e100
 

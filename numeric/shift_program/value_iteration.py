@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from lastiterate.numeric.arrays import Array
 
 _EPS = float(np.finfo(float).eps)
 _MOST = 12

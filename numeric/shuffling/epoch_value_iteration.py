@@ -26,12 +26,10 @@ from itertools import pairwise
 from math import inf, isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
-
-Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 32 * _EPS

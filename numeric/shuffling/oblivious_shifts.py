@@ -21,7 +21,7 @@ from math import inf, isfinite, log
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from lastiterate.numeric.arrays import Array
 
 LONGEST = 4096
 """Windows considered; a longer one could only lower the bound."""

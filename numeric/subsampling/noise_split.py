@@ -28,12 +28,11 @@ from lastiterate.numeric.accounting.dominating import (
     DominatingPair,
     SampledStep,
 )
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-
-Array = NDArray[np.float64]
 
 _LONGEST = 200_000
 """Windows are searched up to this length; a longer one could only lower the bound further."""

@@ -13,12 +13,11 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.subsampling.noise_split import EPS, KINDS, PriceTable, Shares, Window, quantiles
-
-Array = NDArray[np.float64]
 
 _LONGEST = 8192
 _SHOTS = 160

@@ -17,14 +17,12 @@ from functools import cached_property
 from math import isfinite, log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import StronglyConvex
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.noise_split import Shares
-
-Array = NDArray[np.float64]
 
 _LEAST = 1e-30
 """Contractions are rounded up to this, so that several blocks in a row stay within the range of floats."""

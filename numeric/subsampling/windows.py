@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, lower, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, best_window, optimum
@@ -29,8 +30,6 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling import noise_split as split
 from lastiterate.numeric.subsampling.noise_split import Shares, Window, moved
 from lastiterate.numeric.subsampling.noise_split_general import curved_windows
-
-Array = NDArray[np.float64]
 
 _CLOSE = 1.01
 """Windows are priced with certainty where their estimate is at most so many times what is known."""

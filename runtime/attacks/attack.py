@@ -22,9 +22,9 @@ from typing import Final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.audit import Audit, audit, epsilon_limits
@@ -44,8 +44,6 @@ from lastiterate.runtime.training.adjacent import (
     real_sample,
 )
 from lastiterate.runtime.workloads.workload import Workload, described_workload
-
-Array = NDArray[np.float64]
 
 _NOISE: Final = 2**44
 _DIRECTION: Final = 2**45

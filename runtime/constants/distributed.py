@@ -23,14 +23,12 @@ from typing import Final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import distributed
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, Interrupted
-
-Array = NDArray[np.float64]
 
 _PATIENCE: Final = timedelta(days=1)
 _MEETING: Final = timedelta(minutes=5)

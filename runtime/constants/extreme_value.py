@@ -13,14 +13,12 @@ from math import inf
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count, real
 from lastiterate.runtime.constants.fit import trusted
 from lastiterate.runtime.pair_table import Kind, PairTable
-
-Array = NDArray[np.float64]
 
 _RESAMPLES: Final = 1000
 _FEWEST_BLOCKS: Final = 20

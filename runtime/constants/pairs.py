@@ -10,14 +10,12 @@ from typing import Final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
 from lastiterate.runtime.pair_table import Kind, PairTable
-
-Array = NDArray[np.float64]
 
 SMALLEST_RADIUS: Final = 1e-3
 """The smallest radius of a log-uniform draw, as a share of the radius of the ball."""

@@ -11,9 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.run import NoisySGD, count, described_run
@@ -24,8 +22,6 @@ from lastiterate.runtime.coupled.runs import CoupledRuns, coupled_runs, tracked_
 from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_infinity
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.workloads.workload import Workload, described_workload
-
-Array = NDArray[np.float64]
 
 _MATCHED: Final = 1000
 """Most points of a cloud that is matched with another; the time grows with their third power."""

@@ -22,13 +22,11 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import chance
 from lastiterate.runtime.coupled.runs import CoupledRuns
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.losses.expansion import ULPS, Expansion
 from lastiterate.numeric.rounding import precision
@@ -26,8 +26,6 @@ from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, check_sample, in_blocks, real_sample
 from lastiterate.runtime.workloads.workload import Workload, described_workload
-
-Array = NDArray[np.float64]
 
 COUPLED = 2**41
 """The purpose of the stream that draws the noise of the pairs."""

@@ -11,11 +11,9 @@ Source: Birkhoff 1946.
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 def wasserstein_2(left: Array, right: Array) -> float:
