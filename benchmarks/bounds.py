@@ -13,7 +13,7 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Holder, Smooth
 from lastiterate.numeric.published.chien_li_full import theorem_3_1, theorem_3_7
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.optimum import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 __all__ = ["brackets", "growth", "memory", "speed"]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import assumed
-from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
-from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD, chance, extreme, real, renyi_order
 from lastiterate.numeric.shift_program.positions import fallback_route, fixed_routes

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lastiterate.numeric.bound import PrivacyLoss, solved
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.losses.assumptions import Measured
 from lastiterate.numeric.run import NoisySGD, described_run
 
 

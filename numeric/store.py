@@ -7,6 +7,7 @@ read as something else. Arrays are stored as ``.npz``, everything else as JSON; 
 import io
 import json
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
 
 ENVIRONMENT: Final = "LASTITERATE_CACHE_DIR"
 """Names a folder that replaces the user's cache folder."""
@@ -46,6 +46,21 @@ def digest(value: object) -> str:
     True
     """
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees the old one or the new one, never a part; the folder must exist."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)  # what `open` would have given; mkstemp makes a private file
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def seal(content: bytes) -> bytes:

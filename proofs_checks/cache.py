@@ -17,8 +17,7 @@ from typing import Any
 
 import sympy as sp
 
-from lastiterate.numeric.files import write_whole
-from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal
+from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal, write_whole
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
+from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Verdict
 
 __all__ = ["Expected", "drifts", "location", "read_lock", "write_lock"]

@@ -13,8 +13,7 @@ from typing import Any, Final
 import torch
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
-from lastiterate.numeric.store import DamagedError, read_sealed, seal
+from lastiterate.numeric.store import DamagedError, read_sealed, seal, write_whole
 
 HEAD: Final = b"lastiterate checkpoint 2\n"
 """First line of a checkpoint."""

@@ -24,11 +24,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.losses.certified import logistic_regression
 from lastiterate.numeric.plotting.drawing import COLORS, spaced
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.store import write_whole
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.workload import Workload

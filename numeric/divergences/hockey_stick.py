@@ -15,8 +15,7 @@ from typing import Any
 
 from flint import arb
 
-from lastiterate.numeric.divergences.arguments import ratio, spread
-from lastiterate.numeric.divergences.enclosure import Enclosure, refine
+from lastiterate.numeric.divergences.enclosure import Enclosure, ratio, refine, spread
 from lastiterate.numeric.divergences.mixtures import Mixture
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, precision

@@ -20,8 +20,7 @@ from typing import Any
 
 from flint import acb, arb
 
-from lastiterate.numeric.divergences.arguments import finite, order, probability, ratio, spread
-from lastiterate.numeric.divergences.enclosure import Enclosure, refine
+from lastiterate.numeric.divergences.enclosure import Enclosure, finite, order, probability, ratio, refine, spread
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, precision
 

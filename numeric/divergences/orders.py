@@ -34,7 +34,7 @@ import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences import sampled
-from lastiterate.numeric.divergences.arguments import order, ratio, sampling, spread
+from lastiterate.numeric.divergences.enclosure import order, ratio, sampling, spread
 
 _UNIT = 2.0**-53
 _MOST_NODES = 1 << 19

@@ -31,8 +31,7 @@ from typing import Any
 import numpy as np
 from flint import acb, arb
 
-from lastiterate.numeric.divergences.arguments import order, ratio, sampling, spread
-from lastiterate.numeric.divergences.enclosure import Enclosure, refine
+from lastiterate.numeric.divergences.enclosure import Enclosure, order, ratio, refine, sampling, spread
 from lastiterate.numeric.rounding import exact
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "Clipped",
     "Convex",
     "Holder",
+    "Measured",
     "Minimum",
     "Modulus",
     "Smooth",
@@ -170,3 +171,16 @@ class Minimum(Assumption):
     @property
     def statement(self) -> str:
         return "all of: " + "; ".join(part.statement for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An assumption whose constants were measured, not proved.
+
+    Attributes:
+        assumption: the assumption with the measured constants in it.
+        conditional_on: what a number made from it is conditional on, in one sentence.
+    """
+
+    assumption: Assumption
+    conditional_on: str

@@ -14,8 +14,17 @@ Source: docs/proofs/expansions.md; claim ours/projection/automatic_clipping. D2P
 from dataclasses import dataclass, replace
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Clipped, Holder, Minimum, Modulus, Sum, Tabulated
-from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Blocks,
+    Clipped,
+    Holder,
+    Measured,
+    Minimum,
+    Modulus,
+    Sum,
+    Tabulated,
+)
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import positive
 

@@ -10,8 +10,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status, table
+from lastiterate.numeric.store import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

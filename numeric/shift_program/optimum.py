@@ -29,18 +29,20 @@ from math import ceil, inf, isfinite, log, log1p
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
+from lastiterate.numeric.run import count, positive, refuse_extreme
 from lastiterate.numeric.shift_program.participations import Participations, cheapest
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.search import horizon, search
 from lastiterate.numeric.shift_program.shooting import shoot
-from lastiterate.numeric.shift_program.sweeps import enclosed
+from lastiterate.numeric.shift_program.sweeps import Bracket, enclosed
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
 _CLOSE = 0.01
 """The lower end of an optimum is sought up to this share of its cost."""
-_COARSE = 64
+_COARSE, _LEAST_CELLS = 64, 6
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,36 @@ def optimum(program: ShiftProgram) -> Optimum:
             if better.cost.upper() < found.cost.upper():
                 found = better
         return replace(found, program=program, proved=proved and not program.initial)
+
+
+def bracket(program: ShiftProgram, path: Shifts | None = None, *, tolerance: float = 1e-7, cells: int = 400) -> Bracket:
+    """Enclose the optimum of the program between a certified lower bound and a feasible path.
+
+    Args:
+        program: any program.
+        path: a feasible path to start from; None to find one.
+        tolerance: relative gap at which to stop, above 0.
+        cells: how finely the state is cut at each time; the work is about steps x cells^2 a level.
+
+    Returns:
+        The bracket; its gap may exceed the tolerance where floats resolve no more.
+
+    Raises:
+        InputError: an argument is out of range, or the numbers of the run are beyond floats.
+    """
+    if not isinstance(program, ShiftProgram):
+        raise InputError(f"bracket needs a ShiftProgram, got program={type(program).__name__}; make one of a run.")
+    positive("tolerance", tolerance)
+    if count("cells", cells) < _LEAST_CELLS:
+        raise InputError(f"cells needs a whole number of at least {_LEAST_CELLS}, got cells={cells}; try 400.")
+    refuse_extreme("bracket", program.run, program.assumption)
+    found = optimum(program)
+    with precision():
+        if found.proved:
+            return Bracket(lower(found.cost), upper(found.cost), found.path)
+        if path is None or program.cost(path).upper() > found.cost.upper():
+            path = found.path
+    return enclosed(program, path, length=horizon(program, tolerance / 10), tolerance=tolerance, cells=cells)
 
 
 def _composition(program: ShiftProgram) -> Optimum:

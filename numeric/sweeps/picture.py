@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
+from lastiterate.numeric.store import write_whole
 from lastiterate.numeric.sweeps.plan import Plan
 from lastiterate.numeric.sweeps.table import SweepTable
 

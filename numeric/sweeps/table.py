@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
+from lastiterate.numeric.store import write_whole
 from lastiterate.numeric.sweeps.plan import Plan, Scalar
 
 _FORMATS = (".csv", ".parquet")

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
+from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks.describe import symbols
 from lastiterate.proofs_checks.dominance import Pair, dominance
 from lastiterate.proofs_checks.recompute import refuted

@@ -23,11 +23,10 @@ from lastiterate.runtime.constants.fit import envelope_of, orders, read_off
 from lastiterate.runtime.constants.layers import layers_of
 from lastiterate.runtime.constants.pairs import Draw, measure_center, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
-from lastiterate.runtime.constants.store import PairStore
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.pair_table import Kind, PairTable
+from lastiterate.runtime.pair_table import Kind, PairStore, PairTable
 from lastiterate.runtime.random_streams import seed_of, stream
 from lastiterate.runtime.training.descent import spread, train
 from lastiterate.runtime.workloads.validation import jumps

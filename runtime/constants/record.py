@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass
 from math import inf
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Holder
-from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.losses.assumptions import Holder, Measured
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants, Envelope
 from lastiterate.runtime.constants.layers import Layer, combined

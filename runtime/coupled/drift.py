@@ -17,9 +17,8 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped, describe
 from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.pairs import Draw
-from lastiterate.runtime.coupled.intervals import DriftInterval, drift_interval
+from lastiterate.runtime.coupled.intervals import DriftInterval, drift_interval, wasserstein_2, wasserstein_infinity
 from lastiterate.runtime.coupled.runs import CoupledRuns, coupled_runs, tracked_distance
-from lastiterate.runtime.coupled.transport import wasserstein_2, wasserstein_infinity
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 

@@ -5,8 +5,7 @@ from typing import Final
 
 from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.figures.chien_li_1 import SETTING, run_at
-from lastiterate.numeric.losses.assumptions import Clipped, Holder
-from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.losses.assumptions import Clipped, Holder, Measured
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, paler, spaced
 from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.runtime.constants.record import HolderEstimate

@@ -24,22 +24,22 @@ if TYPE_CHECKING:  # "as" marks what is exported
     from lastiterate.numeric.losses.assumptions import Clipped as Clipped
     from lastiterate.numeric.losses.assumptions import Convex as Convex
     from lastiterate.numeric.losses.assumptions import Holder as Holder
+    from lastiterate.numeric.losses.assumptions import Measured as Measured
     from lastiterate.numeric.losses.assumptions import Minimum as Minimum
     from lastiterate.numeric.losses.assumptions import Smooth as Smooth
     from lastiterate.numeric.losses.assumptions import StronglyConvex as StronglyConvex
     from lastiterate.numeric.losses.assumptions import Sum as Sum
     from lastiterate.numeric.losses.assumptions import Tabulated as Tabulated
     from lastiterate.numeric.losses.automatic_clipping import automatic_clipping as automatic_clipping
-    from lastiterate.numeric.losses.measured import Measured as Measured
     from lastiterate.numeric.lower import LowerBound as LowerBound
     from lastiterate.numeric.lower import lower_bound as lower_bound
     from lastiterate.numeric.random_projection.bound import ProjectionBound as ProjectionBound
     from lastiterate.numeric.random_projection.bound import projection_bound as projection_bound
     from lastiterate.numeric.random_projection.run import RandomProjectionRun as RandomProjectionRun
     from lastiterate.numeric.run import NoisySGD as NoisySGD
-    from lastiterate.numeric.shift_program.bracket import Bracket as Bracket
-    from lastiterate.numeric.shift_program.bracket import bracket as bracket
+    from lastiterate.numeric.shift_program.optimum import bracket as bracket
     from lastiterate.numeric.shift_program.program import ShiftProgram as ShiftProgram
+    from lastiterate.numeric.shift_program.sweeps import Bracket as Bracket
     from lastiterate.numeric.sweeps.run import sweep as sweep
     from lastiterate.proofs_checks.stated import theorem as theorem
     from lastiterate.runtime.attacks.attack import attack as attack
@@ -54,20 +54,21 @@ if TYPE_CHECKING:  # "as" marks what is exported
     from lastiterate.runtime.workloads.workload import Workload as Workload
 
 _HOMES = {
-    "numeric.losses.assumptions": "Assumption Blocks Clipped Convex Holder Minimum Smooth StronglyConvex Sum Tabulated",
+    "numeric.losses.assumptions": "Assumption Blocks Clipped Convex Holder Measured Minimum Smooth StronglyConvex Sum "
+    "Tabulated",
     "numeric.losses.automatic_clipping": "automatic_clipping",
     "numeric.bound": "Bound bound",
     "numeric.estimate": "Estimate estimate",
-    "numeric.shift_program.bracket": "Bracket bracket",
+    "numeric.shift_program.optimum": "bracket",
     "numeric.calibrate": "calibrate",
     "numeric.compare": "compare",
     "numeric.dp_events": "from_dp_event to_dp_event to_pld",
     "numeric.errors": "InputError",
     "numeric.lower": "LowerBound lower_bound",
     "numeric.shift_program.program": "ShiftProgram",
+    "numeric.shift_program.sweeps": "Bracket",
     "numeric.random_projection.bound": "ProjectionBound projection_bound",
     "numeric.random_projection.run": "RandomProjectionRun",
-    "numeric.losses.measured": "Measured",
     "numeric.run": "NoisySGD",
     "numeric.sweeps.run": "sweep",
     "proofs_checks.stated": "theorem",

@@ -13,7 +13,7 @@ from lastiterate.numeric.losses.expansion import Affine, Expansion
 from lastiterate.numeric.published.chien_li_full import Printed, theorem_3_1, theorem_3_7
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.optimum import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 sys.path.insert(0, str(Path(__file__).parents[2]))

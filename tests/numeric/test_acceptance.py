@@ -10,8 +10,7 @@ from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, Stro
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.bracket import bracket
-from lastiterate.numeric.shift_program.optimum import best_window, untested, window
+from lastiterate.numeric.shift_program.optimum import best_window, bracket, untested, window
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 S = arb("0.08")  # 2 eta K / n at K=2, eta=0.1, n=5

@@ -12,8 +12,7 @@ from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.divergences import s_down, s_up, s_up_orders
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
-from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.losses.assumptions import Convex, Measured, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.run_file import parse_run
 

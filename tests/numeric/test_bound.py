@@ -17,8 +17,16 @@ from programs import ASSUMPTIONS, run_of, settings
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.estimate import Estimate, estimate
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
-from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Clipped,
+    Convex,
+    Holder,
+    Measured,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+)
 from lastiterate.numeric.published.chien_li_full import theorem_3_1, theorem_3_7
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum

@@ -12,8 +12,7 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.bracket import bracket
-from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.optimum import bracket, optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 # One participation moves an update by 2 eta K / b = 1, and the noise is 1.

@@ -13,8 +13,7 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.estimate import estimate
-from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
-from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.losses.assumptions import Convex, Measured, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
 dp = pytest.importorskip("dp_accounting")

@@ -255,7 +255,7 @@ PAIRS = (
          lambda p: p.T * accounting.release(update.moved(p.eta, p.K, p.b), p.sigma),
          lambda p: positions.plain_optimum(run(p, "poisson"), hoelder(p))[1].cost, BALL),
     # Divergences; the name says which law is the numerator.
-    Pair("divergences.gaussian.renyi_gaussian", lambda p: gaussian.renyi((p.x, p.sigma**2), (S.Zero, p.y**2), p.alpha),
+    Pair("divergences.sampled.renyi_gaussian", lambda p: gaussian.renyi((p.x, p.sigma**2), (S.Zero, p.y**2), p.alpha),
          lambda p: renyi_gaussian(p("x"), p("sigma"), p("y"), alpha=p("alpha")).upper,
          wants=lambda p: p.alpha * p.y**2 + (1 - p.alpha) * p.sigma**2 > 0),
     Pair("divergences.sampled.s_up", lambda p: divergences.up_sum(p.q, p.x / p.sigma, int(p.whole)),

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.completion import papers
-from lastiterate.commands.progress import progress
+from lastiterate.commands.output import progress
 from lastiterate.proofs_checks import describe, lock
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.report import formats

@@ -8,8 +8,7 @@ import click
 
 from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, resuming, run_of
-from lastiterate.commands.output import say_json
-from lastiterate.commands.progress import progress
+from lastiterate.commands.output import progress, say_json
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import click
 
 from lastiterate.commands.completion import figures
 from lastiterate.commands.measuring import require_torch, resuming
-from lastiterate.commands.output import say_json
-from lastiterate.commands.progress import progress
+from lastiterate.commands.output import progress, say_json
 from lastiterate.numeric.errors import InputError, suggestion
 
 if TYPE_CHECKING:

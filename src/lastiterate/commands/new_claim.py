@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
+from lastiterate.numeric.store import write_whole
 
 
 @click.command(name="new-claim")

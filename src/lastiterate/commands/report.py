@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.completion import papers
-from lastiterate.commands.output import say_json
-from lastiterate.commands.progress import progress
+from lastiterate.commands.output import progress, say_json
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.runner import run

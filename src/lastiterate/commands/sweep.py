@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.output import say_json
-from lastiterate.commands.progress import progress
+from lastiterate.commands.output import progress, say_json
 
 _EXAMPLE = """\b
 Examples:

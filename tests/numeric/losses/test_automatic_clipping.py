@@ -9,6 +9,7 @@ from lastiterate.numeric.losses.assumptions import (
     Clipped,
     Convex,
     Holder,
+    Measured,
     Minimum,
     Smooth,
     StronglyConvex,
@@ -16,7 +17,6 @@ from lastiterate.numeric.losses.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
-from lastiterate.numeric.losses.measured import Measured
 from lastiterate.numeric.losses.moduli import Modulus
 
 

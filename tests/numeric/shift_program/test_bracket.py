@@ -12,9 +12,10 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.bracket import Bracket, bracket
+from lastiterate.numeric.shift_program.optimum import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.shooting import shoot
+from lastiterate.numeric.shift_program.sweeps import Bracket
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")
 

@@ -14,8 +14,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, 
 from lastiterate.numeric.losses.expansion import Affine
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.bracket import bracket
-from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.optimum import bracket, optimum
 from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
 

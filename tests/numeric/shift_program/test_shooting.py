@@ -11,7 +11,7 @@ import pytest
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Holder, Smooth, Tabulated
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.bracket import bracket
+from lastiterate.numeric.shift_program.optimum import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.shooting import shoot
 

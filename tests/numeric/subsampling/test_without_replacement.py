@@ -15,8 +15,7 @@ from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.estimate import estimate
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.losses.measured import Measured
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Measured, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.shooting import shoot

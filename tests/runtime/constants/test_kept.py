@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.files import write_whole
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.store import write_whole
 from lastiterate.runtime.constants import holder
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.gradients import Gradients
