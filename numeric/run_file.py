@@ -94,11 +94,7 @@ def _tables(text: str, origin: str) -> dict[str, Any]:
 
 
 def described(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
-    """The run and the assumption that the tables [run] and [assumption] of a file describe.
-
-    Args:
-        data: the tables of the file.
-        origin: what the file is called in an error.
+    """The run and the assumption in the tables [run] and [assumption] of a file, called ``origin`` in errors.
 
     Raises:
         InputError: a value is missing, or a key or value is not known.

@@ -25,9 +25,7 @@ _SHARE: Final = 0.05
 def write_checkpoint(path: str | Path, state: dict[str, Any]) -> None:
     """Write a state; whoever reads ``path``, whenever this is interrupted, finds the old file or the new one.
 
-    Args:
-        path: of the file, in a folder that exists.
-        state: of tensors, numbers, texts, and lists, tuples and dictionaries of them.
+    The state consists of tensors, numbers, texts, and lists, tuples and dictionaries of them.
 
     Raises:
         InputError: the file cannot be written there.
@@ -44,9 +42,6 @@ def write_checkpoint(path: str | Path, state: dict[str, Any]) -> None:
 
 def read_checkpoint(path: str | Path) -> dict[str, Any]:
     """The state that `write_checkpoint` wrote.
-
-    Args:
-        path: of the file.
 
     Raises:
         InputError: there is no such file, it is no checkpoint of ours, or not as it was written.

@@ -67,11 +67,7 @@ _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough
 def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch.dtype) -> int:
     """Estimated working set of one (point, sample): its gradients and the activations of every layer.
 
-    Args:
-        module: the network.
-        row: a batch of one, where the module is.
-        dimension: number of trained parameters.
-        dtype: of the gradients.
+    The row is a batch of one, where the module is; the dtype is that of the gradients.
     """
     seen = 0
 

@@ -29,10 +29,7 @@ _LEAST_LOG = -744.0
 def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
     """An epsilon, rounded up and at least 0, for which (order, epsilon)-RDP implies (epsilon, delta)-DP.
 
-    Args:
-        order: alpha, above 1.
-        epsilon: rho, at least 0.
-        delta: in (0, 1).
+    The order is above 1, delta in (0, 1).
 
     >>> round(rdp_to_dp(2.0, 0.1, 1e-5), 4)
     7.8748
@@ -60,11 +57,6 @@ def quick_rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
 
     epsilon + log((alpha - 1)/alpha) - (log delta + log alpha)/(alpha - 1), rounded up and at least 0.
 
-    Args:
-        order: alpha, above 1.
-        epsilon: rho, at least 0.
-        delta: in (0, 1).
-
     >>> round(quick_rdp_to_dp(2.0, 0.1, 1e-5), 4)
     10.2266
     """
@@ -75,14 +67,9 @@ def quick_rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
 
 
 def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
-    """A delta, rounded up and at most 1, for which (order, rho)-RDP implies (epsilon, delta)-DP.
+    """A delta, rounded up and at most 1, for which (order, rho)-RDP implies (epsilon, delta)-DP; epsilon is at least 0.
 
     The inverse of `quick_rdp_to_dp`: e^((alpha-1) (rho - epsilon)) (1 - 1/alpha)^(alpha-1) / alpha.
-
-    Args:
-        order: alpha, above 1.
-        rho: at least 0.
-        epsilon: at least 0.
 
     >>> round(quick_rdp_to_delta(2.0, 0.1, quick_rdp_to_dp(2.0, 0.1, 1e-5)), 12)
     1e-05

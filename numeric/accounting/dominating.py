@@ -94,10 +94,7 @@ class DominatingPair:
         return replace(self, failure=0.0)
 
     def rdp(self, order: float) -> float:
-        """Epsilon of (order, epsilon)-RDP, rounded up, in both directions.
-
-        Args:
-            order: alpha > 1.
+        """Epsilon of (order, epsilon)-RDP for an order above 1, rounded up, in both directions.
 
         Raises:
             InputError: the composition may fail, and beyond that event no Renyi divergence is bounded.
@@ -117,13 +114,9 @@ class DominatingPair:
             return upper(total)
 
     def dp(self, delta: float) -> float:
-        """Epsilon of (epsilon, delta)-DP, rounded up, usually within 0.3% of the least.
+        """Epsilon of (epsilon, delta)-DP for a delta in (0, 1), rounded up, usually within 0.3% of the least.
 
-        Args:
-            delta: in (0, 1).
-
-        Returns:
-            The number; inf where delta is at most the chance of failure, or where floats do not reach.
+        It is infinite where delta is at most the chance of failure, or where floats do not reach.
 
         >>> round(DominatingPair(0.0, (SampledStep(0.01, 1.0, "add_remove", 1000),)).dp(1e-5), 2)
         1.83
@@ -133,10 +126,7 @@ class DominatingPair:
         return max(_epsilon(self, side, left) for side in self.sides) if left > 0 else inf
 
     def delta(self, epsilon: float) -> float:
-        """The hockey-stick divergence at e^epsilon, rounded up, of the worse direction.
-
-        Args:
-            epsilon: at least 0, finite.
+        """The hockey-stick divergence at e^epsilon, 0 <= epsilon < inf, rounded up, of the worse direction.
 
         >>> DominatingPair(1.0).delta(1.0) == gdp_delta(1.0, 1.0)
         True
@@ -152,11 +142,7 @@ class DominatingPair:
         return ("remove", "add") if adding else ("replace",)
 
     def releases(self, side: str) -> list[Release]:
-        """The composition seen from one side: every mixture, and all that is Gaussian in one release.
-
-        Args:
-            side: "remove" or "add", the direction of steps that add or remove a sample; the others have no direction.
-        """
+        """The composition seen from one of `sides`: every mixture, and all that is Gaussian in one release."""
         found: list[Release] = []
         with precision():
             cost = exact(self.cost)

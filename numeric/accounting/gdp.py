@@ -23,11 +23,7 @@ _WIDEST = 40.0
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """The least delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP.
-
-    Args:
-        mu: at least 0.
-        epsilon: at least 0, finite.
+    """The least delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP; epsilon is finite and at least 0.
 
     Raises:
         InputError: mu is below 0.
@@ -51,10 +47,6 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 
 def gdp_epsilon(mu: float, delta: float) -> float:
     """The least epsilon, rounded up, for which mu-GDP implies (epsilon, delta)-DP.
-
-    Args:
-        mu: at least 0.
-        delta: in (0, 1).
 
     Raises:
         InputError: delta is outside (0, 1), or mu is below 0.

@@ -157,13 +157,8 @@ def _place(
 ) -> arb:
     """Add the masses of all cells, of ``below`` to the first node, and return the mass of an infinite loss.
 
-    Args:
-        masses: what is added to.
-        nodes: lattice indices, rising.
-        losses: the same as losses.
-        above: mass of the numerator above each node.
-        other: mass of the denominator above each node.
-        below: mass of the numerator below the first node.
+    The nodes are lattice indices, rising, and ``losses`` what they stand for; ``above`` and ``other`` are the masses of
+    the numerator and of the denominator above each node, ``below`` that of the numerator below the first.
     """
     masses[nodes[0]] += below
     for j in range(len(nodes) - 1):

@@ -29,9 +29,7 @@ _End = tuple[fmpz, fmpz]
 def sampled_value(args: list[Interval], *, up: bool) -> Interval:
     """The divergence over a box of (rate, noise, order); the whole line where the box leaves the domain.
 
-    Args:
-        args: the three intervals.
-        up: the mixture is the numerator; else the base is.
+    The mixture is the numerator where ``up`` is set, else the base.
     """
     rate, noise, order = args
     ends = [end for interval in args for end in interval]

@@ -121,13 +121,7 @@ def epsilon_limits(
 ) -> Array:
     """`Audit.epsilon` for many tests at once, shape (tests,); each by itself holds with confidence ``level``.
 
-    Args:
-        false_positives: shape (tests,).
-        negatives: runs without the sample.
-        false_negatives: shape (tests,).
-        positives: runs with the sample.
-        delta: in (0, 1).
-        level: in (0, 1).
+    The counts of wrong answers are of shape (tests,); all else is as for `audit`.
     """
     rates = zip(
         _at_most(false_positives, negatives, level).tolist(),

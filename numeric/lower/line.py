@@ -172,11 +172,7 @@ def mixture_masses(
 ) -> tuple[Masses, Masses]:
     """Masses of two mixtures on cells where the divergence of the first from the second is made.
 
-    Args:
-        order: of the divergence that is wanted; None for a hockey stick.
-        first: the numerator; its iterate is moved by offsets[0], a length.
-        second: the denominator, moved by offsets[1].
-        offsets: lengths.
+    The iterates of each are moved by its offset, a length; an order of None stands for a hockey stick.
     """
     far = max(abs(law.steps * law.move + offset) for law, offset in zip((first, second), offsets, strict=True))
     alpha = 2.0 if order is None else order

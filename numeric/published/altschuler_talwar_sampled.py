@@ -48,12 +48,6 @@ def smaller_direction(run: NoisySGD, order: float, share: float = 1.0, t: int = 
     """Q: Definition 2.10 at q = b/n and ``share`` of the noise variance of step t, rounded up.
 
     Where the quadrature would not resolve it it is the lesser of log(1/(1 - q)), its limit, and the Gaussian value.
-
-    Args:
-        run: the run; its batch size over its data size is q.
-        order: alpha.
-        share: sigma_2^2 / sigma^2, in (0, 1].
-        t: the step.
     """
     with precision():
         q, out = upper(exact(run.batch) / run.dataset_size), run.dataset_size - run.batch
@@ -94,12 +88,6 @@ def equation_5_3(run: NoisySGD, order: float, assumption: Assumption, share: flo
 
     The paper has c = (kappa - 1)/(kappa + 1), which is for the step size 2/(m + L); at any other its proof needs the
     contraction of the step that is taken, c = max(|1 - eta m|, |1 - eta L|).
-
-    Args:
-        run: the run.
-        order: alpha.
-        assumption: gives m and L.
-        share: sigma_2^2 / sigma^2.
 
     Source: (5.3), line 555.
     """
@@ -148,11 +136,6 @@ def equation_b_2(run: NoisySGD, order: float) -> float:
 
 def equation_b_3(run: NoisySGD, order: float, assumption: Assumption) -> float:
     """As (B.2), with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w; c as in `equation_5_3`.
-
-    Args:
-        run: the run.
-        order: alpha.
-        assumption: gives m and L.
 
     Source: (B.3), line 786.
 

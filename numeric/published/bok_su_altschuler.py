@@ -16,12 +16,7 @@ from lastiterate.symbolic.formulas import published as stated
 
 
 def noisy_gd(run: NoisySGD, order: float, assumption: Assumption) -> float:
-    """Full batches: mu^2 = m_1^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T).
-
-    Args:
-        run: a run with full batches, constant step size and noise.
-        order: alpha.
-        assumption: gives m and L.
+    """Full batches, constant steps: mu^2 = m_1^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T).
 
     >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1, clip_norm=1, dataset_size=5)
     >>> round(noisy_gd(run, 2.0, StronglyConvex(1.0, 1.0)), 6)
@@ -33,14 +28,9 @@ def noisy_gd(run: NoisySGD, order: float, assumption: Assumption) -> float:
 
 
 def noisy_cgd(run: NoisySGD, order: float, assumption: Assumption) -> float:
-    """NoisyCGD, l batches in E epochs, for the worst position of the sample.
+    """NoisyCGD, l cyclic batches in E whole epochs of constant steps, for the worst position of the sample.
 
     mu^2 = m_1^2 (1 + c^(2l-2) (1 - c^2)/(1 - c^l)^2 (1 - c^(l(E-1)))/(1 + c^(l(E-1)))).
-
-    Args:
-        run: a run with cyclic batches and whole epochs, constant step size and noise.
-        order: alpha.
-        assumption: gives m and L.
 
     >>> run = NoisySGD(20, 0.1, 1.0, 5.0, dataset_size=5, batch_size=1, sampling="cyclic")
     >>> round(noisy_cgd(run, 2.0, StronglyConvex(1.0, 1.0)), 5)  # one participation's sensitivity is the noise

@@ -105,13 +105,7 @@ def theorem_a_1(run: NoisySGD, assumption: Assumption, order: float, position: i
 def corollary_a_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
     """An upper bound of the right side of (62): the mean of Theorem A.1 over the orders of shuffled batches.
 
-    Args:
-        run: constant step size and noise; batches shuffled (or full, where there is one order).
-        assumption: as `theorem_a_1`.
-        order: alpha > 1.
-
-    Raises:
-        InputError: as `theorem_a_1`.
+    Arguments and errors are those of `theorem_a_1`.
 
     >>> run = NoisySGD(6, 0.1, 1.0, 5.0, 3, batch_size=1, sampling="shuffled")
     >>> round(corollary_a_3(run, Holder(1.0, 0.5), 2.0), 9)  # without projection it stays at composition

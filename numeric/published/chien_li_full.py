@@ -109,13 +109,7 @@ def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: i
     """The value of (13) without its factor alpha / (2 sigma^2), minimised over tau, beta and the shifts.
 
     From tau = 0 nothing beats composition, since g(z) + s >= z + s; with tau > 0 the best start is the diameter.
-
-    Args:
-        weight: eta L.
-        order: lambda in (0, 1].
-        s: 2 eta K / n, a length.
-        diameter: D, a length, may be inf.
-        steps: T.
+    The weight is eta L, the order lambda; all else is as for `theorem_3_1`.
     """
     best = steps * s**2
     if isfinite(diameter):

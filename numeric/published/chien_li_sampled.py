@@ -33,13 +33,7 @@ def theorem_3_12(run: NoisySGD, order: float, smoothness: float, hoelder: float 
     """min over tau, beta, a of sum S_alpha(b/n, sqrt(beta_t) sigma b/(2 eta K)) + alpha a_t^2/(2 sigma^2 (1 - beta_t)).
 
     The minimum is sought over windows with the shifts of one common share, after which every step takes its own best
-    share of a table: an instance of the theorem, and close to its least.
-
-    Args:
-        run: a run with batches drawn without replacement, constant step size and noise.
-        order: alpha.
-        smoothness: L.
-        hoelder: lambda.
+    share of a table: an instance of the theorem, and close to its least. For constant step size and noise.
 
     Returns:
         Renyi epsilon at the order, rounded up; a claim, and smaller than the truth: see chien_li/theorem_3_12.

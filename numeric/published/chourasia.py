@@ -12,14 +12,8 @@ def chourasia_strongly_convex(setting: Mapping[str, float]) -> float:
 
     S = 2 K is the sensitivity of the summed gradient and v the noise variance, 2 eta v = sigma^2 with sigma the noise
     in the *iterate*. It asks for eta < 1/L and for a start drawn from N(0, 2 v / m) projected onto the domain, not for
-    the fixed start of update (1). Ye & Shokri 2022 extend it to mini-batches. Direction: the formula is
-    rounded up; the formula itself is not checked here.
-
-    Args:
-        setting: keys T, n, eta, sigma, K, m, alpha; see `lastiterate.numeric.published.record`.
-
-    Returns:
-        Rényi epsilon at order alpha.
+    the fixed start of update (1). Ye & Shokri 2022 extend it to mini-batches. Direction: the formula, for the Rényi
+    epsilon at order alpha, is rounded up; the formula itself is not checked here.
 
     >>> run = {"T": 10**6, "n": 5, "eta": 0.1, "sigma": 1, "K": 2, "m": 1, "alpha": 2}
     >>> round(chourasia_strongly_convex(run), 6)

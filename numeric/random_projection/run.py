@@ -85,15 +85,8 @@ class RandomProjectionRun(Steps):
     def d2p2(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
         """D2P2-SGD, algorithm 1: noise that decays, ``noise_std`` / sqrt(k) in step k = 1, 2, ...
 
-        A plain call of the class with one noise_std is DP2-SGD, algorithm 3.
-
-        Args:
-            steps: number of updates.
-            noise_std: sigma_epsilon, the noise of the first step.
-            **rest: as the class.
-
-        Raises:
-            InputError: as the class.
+        A plain call of the class with one noise_std is DP2-SGD, algorithm 3. Other arguments and errors are those of
+        the class.
         """
         return cls(steps=steps, noise_std=_decaying(noise_std, steps), **rest)
 

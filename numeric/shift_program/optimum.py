@@ -253,11 +253,7 @@ def untested(c: arb, s: arb, delta: arb, length: int) -> Window:
 def best_window(c: arb, s: arb, delta: float, steps: int) -> Window | None:
     """The cheapest feasible window of at most ``steps`` steps; None where no window is certainly feasible.
 
-    Args:
-        c: contraction or expansion of one step, a ball above 0.
-        s: sensitivity of one step, a length.
-        delta: distance at the start of the window, a length.
-        steps: the longest window allowed.
+    Other arguments are those of `window`.
     """
     best: Window | None = None
     for length in _lengths(float(c), float(s), delta, steps):

@@ -94,9 +94,7 @@ class MergedPath:
 def cheapest(met: Participations, diameter: float) -> tuple[arb, MergedPath]:
     """The cost of the cheapest path, enclosed, in units of the noise squared, and the path.
 
-    Args:
-        met: the program.
-        diameter: D, may be inf: the distance that is there for free at any time.
+    The diameter, which may be inf, is the distance that is there for free at any time.
     """
     if met.c <= 1:
         return _contracting(met, diameter)

@@ -161,9 +161,7 @@ def _states(program: ShiftProgram, path: Shifts) -> Array:
 def plain_optimum(run: NoisySGD, assumption: Assumption) -> tuple[int, Optimum]:
     """The cheaper of composition and one last step, enclosed in balls; for runs that `extreme` names.
 
-    Args:
-        run: any run; random batches are taken to meet the sample in every step.
-        assumption: what is assumed of the losses.
+    Random batches are taken to meet the sample in every step.
 
     Returns:
         The batch of an epoch in which the sample costs most, and the path.

@@ -38,11 +38,7 @@ _PAYS, _SHORT = 1e-7, 100
 
 
 def search(program: ShiftProgram) -> Path | None:
-    """Propose the cheapest path of the last `_HORIZON` steps; None where the domain and the run are both unbounded.
-
-    Args:
-        program: any program whose numbers floats can take.
-    """
+    """Propose the cheapest path of the last `_HORIZON` steps; None where the domain and the run are both unbounded."""
     length = min(program.steps, _HORIZON)
     before = program.steps - length
     if before and not isfinite(program.diameter):
@@ -54,10 +50,7 @@ def search(program: ShiftProgram) -> Path | None:
 def improved(program: ShiftProgram, start: int, goal: Array) -> Path:
     """Propose the cheapest path near one that starts at ``start`` and goes to the states ``goal`` where it can.
 
-    Args:
-        program: any program whose numbers floats can take.
-        start: where to start.
-        goal: states at the times start + 1..T.
+    The states are those at the times start + 1..T.
     """
     search = _Search(program)
     z, spent, states = search.top[start : start + 1], 0.0, {start: float(search.top[start])}

@@ -104,13 +104,7 @@ def top_curvature(
 def curvature_along(gradients: Gradients, points: Tensor, *, seed: int = 0) -> Curvature:
     """The largest |eigenvalue| along a trajectory: first a coarse look, then a close one around the largest.
 
-    Args:
-        gradients: per-sample gradients of the workload.
-        points: shape (points, dimension), the iterates in their order.
-        seed: of the starting vectors.
-
-    Returns:
-        As `top_curvature` of all points; ``per_sample`` is that of the coarse look.
+    As `top_curvature` of all points, the iterates in their order; ``per_sample`` is that of the coarse look.
 
     Raises:
         InputError: an eigenvalue is not finite.
@@ -153,13 +147,8 @@ def _ritz(
 ) -> Tensor:
     """Largest |Ritz value| after some Lanczos steps on many Hessians side by side, shape (pairs,).
 
-    Args:
-        products: points, vectors, inputs, targets -> Hessian-vector products, shape (pairs, dimension).
-        points: shape (pairs, dimension).
-        rows: inputs, shape (pairs, ...).
-        targets: shape (pairs, ...).
-        start: shape (dimension,), the first vector, of any length.
-        steps: at most the dimension.
+    ``products`` takes points, vectors, inputs and targets to Hessian-vector products, of shape (pairs, dimension) like
+    the points; ``start`` is the first vector, of any length, and there are at most as many steps as dimensions.
     """
     pairs = len(points)
     current = (start / torch.linalg.vector_norm(start)).repeat(pairs, 1)

@@ -86,13 +86,7 @@ def orders(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:
-    """The constants of one kind of gradient for every order, from one table of pairs, less their assumed rounding.
-
-    Args:
-        table: the measured pairs.
-        kind: which gradient.
-        lambdas: orders in (0, 1].
-    """
+    """The constants of one kind of gradient for every order in (0, 1], from one table, less their assumed rounding."""
     kept = trusted(table, kind)
     distances, differences, floors = table.distances[kept], table.differences[kind][kept], table.floors[kept]
     constants, errors = [], []

@@ -48,11 +48,7 @@ class Layer:
 def layers_of(table: PairTable, sizes: dict[str, int], lambdas: Sequence[float], radius: float) -> tuple[Layer, ...]:
     """The constants and moduli of every layer, from the table that the whole gradient's are read off.
 
-    Args:
-        table: the measured pairs.
-        sizes: number of parameters of every layer by its name, in the order of the table's blocks.
-        lambdas: orders in (0, 1].
-        radius: of the balls that points were drawn in.
+    ``sizes`` are numbers of parameters by the layer's name, in the order of the table's blocks.
     """
     found = []
     for j, (name, size) in enumerate(sizes.items()):
@@ -65,14 +61,8 @@ def layers_of(table: PairTable, sizes: dict[str, int], lambdas: Sequence[float],
 def combined(layers: Sequence[Layer], lambdas: Sequence[float], kind: Kind, reach: float) -> Modulus | Minimum:
     """Modulus of the whole gradient from the constants of the layers, each of the order that suits it.
 
-    Every choice of an order for each layer gives a modulus; taken are those that are least at some distance, and all of
-    them hold together. Nothing is proved by it: the constants are measured.
-
-    Args:
-        layers: what was measured of each.
-        lambdas: the orders of the measurement.
-        kind: a kind per sample.
-        reach: the largest distance to choose for, a length.
+    Every choice of an order for each layer gives a modulus; taken are those that are least at some distance up to
+    ``reach``, and all of them hold together. Nothing is proved by it: the constants are measured.
 
     Raises:
         InputError: no layers, or one of which no pair could be trusted.

@@ -43,18 +43,7 @@ class Draw(StrEnum):
 
 
 def ball_points(count: int, dimension: int, radius: float, draw: Draw, generator: torch.Generator) -> Tensor:
-    """Points of the Euclidean ball of this radius around the origin.
-
-    Args:
-        count: number of points.
-        dimension: number of coordinates d.
-        radius: radius of the ball, a length (not its diameter).
-        draw: distribution of the radius; the direction is uniform.
-        generator: on the CPU.
-
-    Returns:
-        Shape (count, dimension), float64, on the CPU.
-    """
+    """Points of the ball of this radius (a length) around the origin, shape (count, dimension), float64, on the CPU."""
     directions = torch.randn(count, dimension, generator=generator, dtype=torch.float64)
     directions /= torch.linalg.vector_norm(directions, dim=1, keepdim=True)
     uniform = torch.rand(count, 1, generator=generator, dtype=torch.float64)
@@ -85,9 +74,6 @@ def measure_pairs(
         radius: radius of the ball, a length.
         draw: how points are drawn in it.
         generator: on the CPU, so that every device sees the same points.
-
-    Returns:
-        A table of centers * points pairs.
 
     Raises:
         InputError: a gradient that is not finite.

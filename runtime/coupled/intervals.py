@@ -52,11 +52,7 @@ class DriftInterval:
 
 
 def drift_interval(coupled: CoupledRuns, *, level: float = 0.95) -> DriftInterval:
-    """Limits for the laws of the two last iterates; a third of the doubt goes to each.
-
-    Args:
-        coupled: the runs, at least 4 pairs.
-        level: confidence, in (0, 1).
+    """Limits for the laws of the two last iterates, from at least 4 pairs; a third of the doubt goes to each.
 
     Raises:
         InputError: too few pairs, or a level out of its range.

@@ -11,12 +11,7 @@ _ROOM: Final = 1.3
 
 
 def picture(drift: Drift, workload: str) -> Figure:
-    """The greatest distance of the pairs at every time, and every tracked distance.
-
-    Args:
-        drift: what was measured.
-        workload: its name, for the title.
-    """
+    """The greatest distance of the pairs at every time, and every tracked distance."""
     run, measured = drift.coupled.run, drift.coupled.greatest[1:]
     steps = tuple(range(1, run.steps + 1))
     pairs = drift.coupled.distances.shape[1]

@@ -103,14 +103,7 @@ def _run(method: Method, training: Training, steps: int, ranks: tuple[int, ...])
 
 
 def certified(keep: FigureCache, method: Method, training: Training, steps: int) -> float:
-    """Epsilon at `DELTA` after this many steps: an upper bound, infinite where there is none.
-
-    Args:
-        keep: finds what was computed before.
-        method: a private one.
-        training: the setting.
-        steps: K.
-    """
+    """Epsilon of a private method at `DELTA` after this many steps: an upper bound, infinite where there is none."""
 
     def compute() -> dict[str, list[float]]:
         run = _run(method, training, steps, _ranks(training))

@@ -19,12 +19,7 @@ Split = tuple[Tensor, Tensor, Tensor, Tensor]
 def split(workload: Workload, held_out: int) -> Split:
     """The rows of a workload, shuffled once and for all seeds alike; ``held_out`` of them are for the test.
 
-    Args:
-        workload: at least ``held_out`` + 1 samples.
-        held_out: rows that are not trained on.
-
-    Returns:
-        Inputs as float32 and targets, of the rows to train on and of those held out.
+    Inputs are float32.
     """
     order = torch.randperm(workload.samples, generator=stream(0, SPLIT))
     inputs, targets = workload.inputs[order].float(), workload.targets[order]
@@ -35,14 +30,7 @@ def split(workload: Workload, held_out: int) -> Split:
 def learning_curve(
     workload: Workload, module: nn.Module, rows: Split, step: Callable[[], bool], steps_an_epoch: int
 ) -> Arrays:
-    """Train, and look at the module at the start and after every epoch.
-
-    Args:
-        workload: its per-sample loss is averaged.
-        module: moved in place by ``step``.
-        rows: see `split`.
-        step: makes one step; False when there was none left.
-        steps_an_epoch: steps between two looks.
+    """Train by ``step``, which moves the module in place, and look at it at the start and after every epoch.
 
     Returns:
         "loss", the mean training loss, and "accuracy", the share of held-out rows that are classified rightly, each of
@@ -59,13 +47,7 @@ def learning_curve(
 
 
 def stepping(batches: Iterator[Tensor], rows: Split, move: Callable[[Tensor, Tensor], object]) -> Callable[[], bool]:
-    """Make one step on the rows of the next batch; False when there is none left.
-
-    Args:
-        batches: indices of the rows to train on.
-        rows: see `split`.
-        move: one step on inputs and targets.
-    """
+    """Make one step, ``move``, on the rows of the next batch; False when there is none left."""
 
     def step() -> bool:
         batch = next(batches, None)

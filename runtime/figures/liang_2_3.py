@@ -96,12 +96,7 @@ def figure_3(
 ) -> Figure:
     """Attacks and certified bounds for two batch sizes, and Theorem 3.4 beside certified bounds for the smaller one.
 
-    Args:
-        last: greatest number of epochs.
-        attacked_until: runs are attacked after 1, 4, 16, ... epochs up to here.
-        runs: runs of an attack on each of the two data sets, half of which are counted.
-        folder: where finished attacks are kept; the user's cache folder if None.
-        on_part: called with (finished, all) parts.
+    Runs are attacked up to ``attacked_until`` epochs; other arguments as `figure_2`.
     """
     known = constants_3()
     smooth, convex = Smooth(known.smoothness), Convex(known.smoothness)

@@ -33,7 +33,7 @@ def figure_4(
     folder: Path | None = None,
     on_part: OnPart | None = None,
 ) -> Figure:
-    """Mean training loss, and the middle 95 percent of the trials.
+    """Mean training loss over E epochs, and the middle 95 percent of the trials.
 
     Args:
         epochs: E.

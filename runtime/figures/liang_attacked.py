@@ -34,12 +34,7 @@ def doublings(last: int, every: int = 1) -> tuple[int, ...]:
 def attacked(keep: FigureCache, kind: str, epochs: Sequence[int], run_of: RunOf, runs: int) -> Curve:
     """Lower confidence bound of an attack, and above it, as a bar, the estimate (20) of the paper from its rates.
 
-    Args:
-        keep: finds what was measured before.
-        kind: "canary" or "shadow".
-        epochs: at which runs are attacked.
-        run_of: the run.
-        runs: on each of the two data sets.
+    The kind is "canary" or "shadow", the runs are those on each of the two data sets.
     """
     pairs = [_attack(keep, kind, run_of(epoch), runs) for epoch in epochs]
     low = tuple(epsilon for epsilon, _observed in pairs)

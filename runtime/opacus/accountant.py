@@ -94,20 +94,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._projection = projection
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Count one step of the optimiser, whose step size is not known: only composition can account for it.
-
-        Args:
-            noise_multiplier: sigma.
-            sample_rate: q.
-        """
+        """Count one step of the optimiser, whose step size is not known: only composition can account for it."""
         self._count(noise_multiplier, sample_rate, 0.0)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
-        """Count a step, with the step size that the optimiser has by now; Opacus calls it after each.
-
-        Args:
-            sample_rate: q of one batch.
-        """
+        """Count a step, with the step size that the optimiser has by now; Opacus calls it after each."""
 
         def hook(optimizer: DPOptimizer) -> None:
             if self._description is not None:
@@ -130,9 +121,6 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     def get_epsilon(self, delta: float, **_: Any) -> float:
         """Epsilon of (epsilon, delta)-DP of the last iterate, rounded up; `route` then says how it was found.
-
-        Args:
-            delta: in (0, 1).
 
         Raises:
             InputError: delta is out of range, or the domain was described and steps were not projected to it.
@@ -204,8 +192,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
     def state_dict(self, destination: Any = None) -> Any:
         """Numbers alone, for a checkpoint; the assumption and the optimiser are described again after loading.
 
-        Args:
-            destination: a mapping to write to; a new one if None.
+        They are written to ``destination``, or to a new mapping.
         """
         now = State(self.history, self._step_sizes, self._projected(), self._description).plainly(self.mechanism())
         if destination is None:
@@ -214,10 +201,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return destination
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take over a state; `describe` must then be called again.
-
-        Args:
-            state_dict: what `state_dict` returned.
+        """Take over what `state_dict` returned; `describe` must then be called again.
 
         Raises:
             InputError: keys are missing or unknown, or a value is not what `state_dict` writes.

@@ -100,13 +100,8 @@ def in_blocks(
 ) -> list[Arrays]:
     """Compute some arrays for many pairs of runs, block after block; finished blocks are kept and found again.
 
-    Args:
-        gradients: per-sample gradients of the workload.
-        run: the run.
-        pairs: number of pairs.
-        compute: called with (block, its number of pairs, what to call after each of the ``run.steps`` steps).
-        store: where finished blocks are kept and looked for.
-        on_step: called with (finished, all) steps.
+    ``compute`` is called with the block, its number of pairs, and what to call after each of the ``run.steps`` steps;
+    ``on_step`` with (finished, all) steps.
     """
     sizes = _block_sizes(gradients, run, pairs)
     found, finished = [], 0

@@ -44,12 +44,7 @@ def batches(run: NoisySGD | RandomProjectionRun, generator: torch.Generator) -> 
 
 
 def batches_of_many(run: NoisySGD | RandomProjectionRun, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """The batches of many runs side by side, each run with batches of its own; on the CPU.
-
-    Args:
-        run: says how batches are drawn.
-        runs: number of runs, all drawn from one stream.
-        generator: on the CPU; full and cyclic batches draw nothing from it.
+    """The batches of many runs side by side, each run with batches of its own from one stream; on the CPU.
 
     Yields:
         Indices of samples, one tensor a step: shape (k,) where the batch is the same for every run (full, cyclic); else

@@ -126,14 +126,9 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
         return total
 
     def _projected(self, rows: Tensor, seen: Tensor) -> Tensor:
-        """A^T row / sqrt(p) of every row, layer after layer.
+        """A^T row / sqrt(p) of every row, layer after layer; shape (k, sum of ranks) for rows of shape (k, dimension).
 
-        Args:
-            rows: shape (k, dimension).
-            seen: state of the stream from which the matrices of this step are drawn.
-
-        Returns:
-            Shape (k, sum of ranks).
+        The matrices of this step are drawn from the stream in the state ``seen``.
         """
         parts = torch.split(rows, self._sizes, dim=1)
         found = [parts[layer] @ block.T / sqrt(self.run.ranks[layer]) for layer, block in self._blocks(rows, seen)]

@@ -95,10 +95,8 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
     """torchvision's ResNet-18 with ten classes and random weights, batch norm replaced by group norm of 32 groups.
 
     Batch norm mixes the samples of a batch, so a per-sample gradient is undefined with it. All else is as torchvision
-    has it, the first layers made for larger images included: 32 x 32 pixels become one in the last ones.
-
-    Args:
-        data: the folder that holds ``cifar-10-batches-bin`` or ``cifar-10-batches-py``, or is one of them.
+    has it, the first layers made for larger images included: 32 x 32 pixels become one in the last ones. ``data`` is as
+    for `cifar10_cnn`.
 
     Raises:
         InputError: torchvision is missing, no folder, or one without the data.
@@ -117,11 +115,7 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
 
 
 def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
-    """The training images as bytes, shape (n, 3, 32, 32), and their classes, shape (n,).
-
-    Args:
-        data: the user's folder.
-        name: of the workload that reads it.
+    """The training images as bytes, shape (n, 3, 32, 32), and their classes, shape (n,), for the workload ``name``.
 
     Raises:
         InputError: no folder, a folder without the data, or a file that is not as published.

@@ -134,10 +134,7 @@ def minilm() -> Workload:
 
 
 def pretrained(folder: Path | None = None) -> Encoder:
-    """The encoder with the weights of the package.
-
-    Args:
-        folder: where ``model.safetensors`` and ``config.json`` are; the installed package if None.
+    """The encoder with the weights of the package, or with those in ``folder`` (model.safetensors and config.json).
 
     Raises:
         InputError: a package is missing, or the weights do not fit the configuration.

@@ -154,12 +154,8 @@ def _standardised(data: str, name: str) -> tuple[Tensor, Tensor]:
 def shipped(data: str, name: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]], Tensor]:
     """Features, shape (n, features), and labels, shape (n,), of a data set that ships with scikit-learn.
 
-    Args:
-        data: its name there.
-        name: of the workload that needs it.
-
     Raises:
-        InputError: scikit-learn is not installed.
+        InputError: scikit-learn, which the workload called ``name`` needs, is not installed.
     """
     try:
         loaded = getattr(import_module("sklearn.datasets"), f"load_{data}")()

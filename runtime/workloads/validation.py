@@ -83,14 +83,14 @@ def probe(
     targets: Tensor,
     batched: Callable[[], Tensor],
 ) -> None:
-    """Try a workload at the parameters of its module.
+    """Try a workload at the parameters of its module, which is where the inputs and targets are.
 
     Args:
         name: of the workload.
         module: on the device and in the dtype of the measurement.
         loss: loss(output, target) of a batch of one.
-        inputs: shape (n, ...), where the module is.
-        targets: shape (n, ...), where the module is.
+        inputs: shape (n, ...).
+        targets: shape (n, ...).
         batched: the gradient of the first sample as it will be computed, shape (dimension,).
 
     Raises:

@@ -65,13 +65,8 @@ def read_weights(path: Path) -> Weights:
 def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
     """Put weights into a module, all of them and nothing else; formats are converted to those of the module.
 
-    Args:
-        weights: what `read_weights` read.
-        module: changed in place.
-        path: where they are from, for the error.
-
     Raises:
-        InputError: the names, shapes or kinds of number are not those of the module.
+        InputError: the names, shapes or kinds of number are not those of the module; ``path`` says where they are from.
     """
     own = module.state_dict()
     shared = weights.keys() & own.keys()

@@ -175,11 +175,6 @@ def subset(workload: Workload, samples: int, seed: int) -> Workload:
 
     What is run on it is a run on ``samples`` samples, and is accounted for as one: no privacy is claimed from the draw.
 
-    Args:
-        workload: network, loss and data, not a subset itself.
-        samples: how many to draw, at most as many as there are.
-        seed: seed of the draw.
-
     Raises:
         InputError: more samples than there are, fewer than one, or a workload that is a subset already.
     """

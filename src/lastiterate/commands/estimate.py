@@ -171,16 +171,10 @@ def measured(
     *,
     layers: bool = False,
 ) -> "HolderEstimate":
-    """Measure a workload; finished initialisations are kept and found again.
+    """Measure a workload; finished initialisations are kept in ``folder`` and found again.
 
-    Args:
-        workload: network, loss and data.
-        lambdas: Hölder orders.
-        options: fields of `lastiterate.runtime.constants.holder.Sampling` and of
-            `lastiterate.runtime.training.descent.paper_run`.
-        folder: where finished initialisations are kept.
-        on_step: called with (finished, all) initialisations.
-        layers: whether to tell the layers apart.
+    The options are fields of `lastiterate.runtime.constants.holder.Sampling` and of
+    `lastiterate.runtime.training.descent.paper_run`; ``on_step`` is called with (finished, all) initialisations.
 
     Raises:
         InputError: anything that cannot be measured.
