@@ -249,10 +249,8 @@ def leaf_norms(leaves: Leaves) -> Tensor:
 def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None = None) -> Leaves:
     """The change left - right of every gradient, leaves of shape (points, samples, size of the parameter).
 
-    Args:
-        left: leaves of shape (points, samples, ...).
-        right: leaves that broadcast against ``left``.
-        scale: factors for ``left`` and ``right``, of shapes that broadcast to (points, samples).
+    The leaves on the right broadcast against those on the left; ``scale`` has factors for both, of shapes that
+    broadcast to (points, samples).
     """
     parts = [(a.flatten(start_dim=2), b.flatten(start_dim=2)) for a, b in zip(left, right, strict=True)]
     if scale is None:

@@ -128,12 +128,9 @@ class PairStore(Store):
         return found
 
     def save_iterates(self, init: int, rank: int, tables: Mapping[int, PairTable]) -> None:
-        """Keep what one process has of an unfinished initialisation; it takes the place of what it kept before.
+        """Keep what one process, ``rank``, has of an unfinished initialisation, in the place of what it kept before.
 
-        Args:
-            init: the initialisation.
-            rank: number of the process; each writes its own file.
-            tables: at least one, equally long.
+        There is at least one table, and all are equally long.
         """
         columns = PairTable.join(list(tables.values())).columns()
         self.save(f"{_name(init)}-iterates-{rank:04d}", {"columns": columns, "iterates": list(tables)})

@@ -33,12 +33,7 @@ _NOTE = (
 
 
 def figure_1a(last: int = 1000, count: int = 90) -> Figure:
-    """Figure 1 (a): non-convex, convex and strongly convex losses.
-
-    Args:
-        last: greatest number of iterations.
-        count: about how many points a curve has.
-    """
+    """Figure 1 (a): non-convex, convex and strongly convex losses; about ``count`` points up to ``last`` iterations."""
     steps = spaced(last, count)
     curves = [
         _theorem("composition", "composition", steps, line=":"),

@@ -30,12 +30,9 @@ def liang_run(T: int, n: int) -> NoisySGD:
 
 
 def figure_1(last: int = 300, count: int = 24, below: int = 6) -> Figure:
-    """Every theorem of the catalogue that speaks of the run, and ours.
+    """Every theorem of the catalogue that speaks of the run, and ours, up to ``last`` iterations.
 
-    Args:
-        last: greatest number of iterations.
-        count: about how many points a curve has.
-        below: about how many points the lower bound has.
+    A curve has about ``count`` points, the lower bound about ``below``.
     """
     steps = spaced(last, count)
     run_of = partial(liang_run, n=8)

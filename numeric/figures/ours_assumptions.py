@@ -25,13 +25,7 @@ KINDS: Final[tuple[tuple[str, Assumption], ...]] = (
 
 
 def figure_assumptions(last: int = 1000, count: int = 60, below: int = 12) -> Figure:
-    """Certified bounds from above and below.
-
-    Args:
-        last: greatest number of iterations.
-        count: about how many points an upper bound has.
-        below: about how many points a lower bound has.
-    """
+    """Certified bounds up to ``last`` iterations, at about ``count`` points from above and ``below`` from below."""
     order = SETTING["alpha"]
     curves = []
     steps = spaced(last, count)

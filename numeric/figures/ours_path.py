@@ -25,12 +25,7 @@ _KINDS: Final[tuple[tuple[str, Assumption, str], ...]] = (
 
 
 def figure_path(steps: int = 100, shown: int = 30) -> Figure:
-    """The paths of three assumptions.
-
-    Args:
-        steps: T.
-        shown: how many of the last steps are drawn.
-    """
+    """The paths of three assumptions over T steps, of which the last ones are shown."""
     drawn = [_paths(words, assumption, COLORS[color], steps, shown) for words, assumption, color in _KINDS]
     distances = Panel(
         tuple(curve for tracked, hidden, _shifts, _epsilon in drawn for curve in (tracked, hidden)),

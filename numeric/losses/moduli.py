@@ -34,12 +34,7 @@ class Assumption(ABC):
 
     @abstractmethod
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
-        """The expansion of the update from iterate t to t + 1.
-
-        Args:
-            run: the run.
-            t: the step.
-            differs: whether the sample that the data sets differ in is in the batch.
+        """The expansion of the update from iterate t to t + 1, whose batch holds the sample that differs or not.
 
         Raises:
             InputError: the run's step size is outside what the assumption allows.

@@ -190,12 +190,8 @@ def _cells(update: Update, sources: Array, noise: float, edges: Array) -> tuple[
 def last_masses(walk: Walk, extra: float = 0.0) -> Masses | None:
     """Certified masses of the last iterate: the atom at -D/2, cells of equal length, the atom at D/2.
 
-    Args:
-        walk: the walk.
-        extra: mass by which any set of iterates may be off, for a walk that stands for another run.
-
-    Returns:
-        None where the walk is too long or too wide for a useful answer.
+    For a walk that stands for another run, any set of iterates may be off by the mass ``extra``. None where the walk is
+    too long or too wide for a useful answer.
     """
     drift = max(abs(update.drift) + update.push for update in (walk.plain, walk.met))
     if walk.diameter > WIDEST * walk.noise * (1 + 1e-9) or drift > 100 * walk.noise or walk.epoch > _LONGEST_EPOCH:

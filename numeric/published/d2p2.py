@@ -25,14 +25,8 @@ def theorem_1(delta: float, *, steps: int, batch_size: int, dataset_size: int, n
 
     the least epsilon is (a + sqrt(a^2 + 8 a ln(1/delta))) / 2 with a = 14 K^2 B^2 / (sigma_epsilon^2 n^2). The limit on
     eta, sigma_epsilon^2 log(n/B) / 2, is not enforced. No C_2 is large enough: claim d2p2/theorem_1.
-    `lastiterate.numeric.random_projection.bound` has what holds.
-
-    Args:
-        delta: in (0, 1).
-        steps: K.
-        batch_size: B.
-        dataset_size: n.
-        noise_std: sigma_epsilon, before the decay sigma_epsilon / sqrt(k); in units of the clip norm.
+    `lastiterate.numeric.random_projection.bound` has what holds. ``noise_std`` is sigma_epsilon before the decay
+    sigma_epsilon / sqrt(k), in units of the clip norm.
 
     Raises:
         InputError: an argument is out of range.

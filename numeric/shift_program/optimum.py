@@ -230,11 +230,7 @@ class Window:
 def window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
     """The optimum over ``length`` steps from distance ``delta``, or None where it is not certainly feasible.
 
-    Args:
-        c: contraction or expansion of one step, a ball above 0.
-        s: sensitivity of one step, a length.
-        delta: distance at the start, a length.
-        length: w >= 1.
+    c is the contraction or expansion of one step, a ball above 0; the sensitivity s and delta are lengths.
 
     >>> w = window(arb(1), arb("0.08"), arb(1), 13)
     >>> round(float(w.cost), 6)

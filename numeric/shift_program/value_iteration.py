@@ -110,13 +110,8 @@ def _bends(
     The least place moves up with the target, so that between two targets it lies between theirs, and it may move by h /
     c at most: over those cells nothing may be missing, and both functions may bend one way only.
 
-    Args:
-        line: value, node, image and bend of `least`.
-        target: as of `least`.
-        cells: those kept.
-        weight: as of `least`.
-        best: (M,) the place among them of the cell with the minimum.
-        shifted: (M,) the shift that is made there; nan where none is.
+    The line is value, node, image and bend of `least`, ``cells`` are those kept, ``best`` of shape (M,) the place among
+    them of the cell with the minimum, and ``shifted`` of shape (M,) the shift that is made there, nan where none is.
     """
     value, node, image, bend = line
     apart = np.diff(target)

@@ -56,11 +56,11 @@ class Curvature:
 def top_curvature(
     gradients: Gradients, points: Tensor, *, samples: Tensor | None = None, iterations: int = 20, seed: int = 0
 ) -> Curvature:
-    """The largest |eigenvalue| of a per-sample Hessian over points and samples.
+    """The largest |eigenvalue| of a per-sample Hessian over points, shape (points, dimension), and samples.
 
     Args:
         gradients: per-sample gradients of the workload.
-        points: shape (points, dimension), for example the iterates of a trajectory.
+        points: for example the iterates of a trajectory.
         samples: indices of the samples, shape (k,); all of them if None.
         iterations: Lanczos steps for the most curved pairs; 20 suffice for a few digits.
         seed: of the starting vectors.

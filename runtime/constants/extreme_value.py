@@ -52,15 +52,10 @@ class Extrapolation:
 def extrapolate(
     table: PairTable, kind: Kind, lam: float, *, blocks: int = 100, level: float = 0.95, seed: int = 0
 ) -> Extrapolation:
-    """Extrapolate the largest ratio of a table of pairs.
+    """Extrapolate the largest ratio |g(x) - g(y)| / |x - y|^lam of a table of pairs, in the order they were drawn.
 
-    Args:
-        table: measured pairs, in the order they were drawn.
-        kind: which gradient.
-        lam: Hölder order in (0, 1].
-        blocks: number of blocks of consecutive pairs, at least 20.
-        level: confidence of the interval, in (0, 1).
-        seed: of the bootstrap.
+    The maxima are over consecutive pairs, at least 20 blocks of them; the level is the confidence of the interval and
+    the seed that of the bootstrap.
 
     Raises:
         InputError: fewer than 20 blocks or fewer trusted pairs than blocks, or an argument out of range.

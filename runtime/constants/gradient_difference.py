@@ -20,12 +20,9 @@ _WEIGHT = 4
 
 
 class Changes:
-    """Changes of gradients over many pairs of points at once.
+    """Changes of gradients over many pairs of points at once, clipped to ``clip_norm``; inf leaves them as they are.
 
-    Args:
-        gradients: per-sample gradients of the workload.
-        samples: index of the sample of every pair, shape (pairs,); None for the mean over all samples.
-        clip_norm: of the gradients; inf leaves them as they are.
+    ``samples`` has the index of the sample of every pair, shape (pairs,), or is None for the mean over all samples.
     """
 
     def __init__(self, gradients: Gradients, samples: Tensor | None, clip_norm: float = inf) -> None:

@@ -120,13 +120,13 @@ def search_one(
     iterations: int = 60,
     seed: int = 0,
 ) -> Found:
-    """Let pairs climb towards the worst one for an order, in a ball around a point.
+    """Let pairs climb towards the worst one for an order, in the ball of a finite diameter around a point.
 
     Args:
         gradients: per-sample gradients of the workload.
         center: shape (dimension,), the centre of the domain.
         lam: order in (0, 1].
-        diameter: of the ball, finite, a length.
+        diameter: of the ball, a length.
         clip_norm: of the gradients that are compared; inf for unclipped ones.
         batch: compare the mean over all samples and not the gradient of one.
         around: shape (points, dimension), for example iterates: every second start is at one of them.

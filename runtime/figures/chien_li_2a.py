@@ -20,15 +20,10 @@ _SHADES: Final = ("#882255", "#D55E00", "#B8860B", "#0072B2")
 def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 1000, count: int = 90) -> Figure:
     """Privacy loss for several Hölder orders with measured constants, and for the measured modulus.
 
-    The constants are per sample, as Theorem 3.7 assumes, from points drawn uniformly in the ball, as in
-    appendix A.13. The modulus joins both draws, because a uniform draw knows no short distance. Like the
-    paper, the figure carries the constants to the setting of Figure 1, which is not the run that was measured.
-
-    Args:
-        uniform: measured with uniform points, for the orders `ORDERS`.
-        logarithmic: the same network measured with log-uniform radii.
-        last: greatest number of iterations.
-        count: about how many points a curve has.
+    The constants are per sample, as Theorem 3.7 assumes, from points drawn uniformly in the ball, as in appendix A.13.
+    The modulus joins both draws, because a uniform draw knows no short distance; ``logarithmic`` is the same network
+    measured with log-uniform radii. Like the paper, the figure carries the constants to the setting of Figure 1, which
+    is not the run that was measured.
 
     Raises:
         InputError: an order that is drawn was not measured.

@@ -38,14 +38,10 @@ _SHOWN: Final = METHODS[4:]
 def figure_2(
     epochs: int = 20, seeds: int = 3, places: int = 6, folder: Path | None = None, on_part: OnPart | None = None
 ) -> Figure:
-    """Learning curves on the digits, and privacy loss against epochs.
+    """Learning curves on the digits, and privacy loss against epochs at about so many places; several seeds.
 
-    Args:
-        epochs: passes over the data.
-        seeds: runs of each optimiser.
-        places: about how many points a curve of privacy loss has.
-        folder: where finished runs are kept; the user's cache folder if None.
-        on_part: called with (finished, all) parts.
+    Finished runs are kept in ``folder``, the user's cache folder if None; ``on_part`` is called with (finished, all)
+    parts.
     """
     return _learning("2", replace(DIGITS, epochs=epochs), seeds, places, "digits, not SVHN", folder, on_part)
 

@@ -48,13 +48,11 @@ def constants_3() -> "LossConstants":
 
 
 def figure_2(last: int = 64, runs: int = 200, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
-    """Attacks and certified bounds on the left, Theorem 3.3 and certified bounds on the right.
+    """Attacks and certified bounds on the left, Theorem 3.3 and certified bounds on the right, up to ``last`` epochs.
 
-    Args:
-        last: greatest number of epochs; runs are attacked after 1, 4, 16, ... of them.
-        runs: runs of an attack on each of the two data sets, half of which are counted.
-        folder: where finished attacks are kept; the user's cache folder if None.
-        on_part: called with (finished, all) parts.
+    Attacked are so many runs on each of the two data sets after 1, 4, 16, ... epochs, half of which are counted.
+    Finished attacks are kept in ``folder``, the user's cache folder if None; ``on_part`` is called with (finished, all)
+    parts.
     """
     smooth = Smooth(_constants(inf).smoothness)
     every, few = doublings(last), doublings(last, every=2)

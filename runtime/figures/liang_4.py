@@ -33,14 +33,10 @@ def figure_4(
     folder: Path | None = None,
     on_part: OnPart | None = None,
 ) -> Figure:
-    """Mean training loss over E epochs, and the middle 95 percent of the trials.
+    """Mean training loss over the epochs, and the middle 95 percent of the trials, each with seeds of its own.
 
-    Args:
-        epochs: E.
-        trials: runs of each batch size, each with seeds of its own.
-        rates: b / n, at most six of them, increasing.
-        folder: where finished runs are kept; the user's cache folder if None.
-        on_part: called with (finished, all) parts.
+    There are at most six rates b / n, increasing. Finished runs are kept in ``folder``, the user's cache folder if
+    None; ``on_part`` is called with (finished, all) parts.
     """
     from lastiterate.runtime.figures.learning import split
     from lastiterate.runtime.workloads.loading import load_workload

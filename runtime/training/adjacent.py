@@ -56,17 +56,10 @@ class Differing:
 
 
 def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, spare: bool) -> None:
-    """Refuse a sample that is not in the data, and data that are too few.
+    """Refuse a sample that is not in the data, and data that are too few, with an `InputError`.
 
-    Args:
-        workload: network, loss and data.
-        run: the run.
-        name: how the index is called in an error.
-        index: of the sample that differs.
-        spare: whether a sample that is not in the data must be there to take its place.
-
-    Raises:
-        InputError: as said.
+    With ``spare`` a sample that is not in the data must be there to take its place; ``name`` is what an error calls the
+    index.
     """
     needed = run.dataset_size + spare
     if workload.samples < needed:

@@ -31,14 +31,7 @@ Run = TypeVar("Run", NoisySGD, RandomProjectionRun)
 
 
 class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
-    """A torch optimiser with per-sample gradients that keeps its own account.
-
-    Args:
-        module: its trained parameters are moved in place.
-        loss: loss(output, target) of a batch of one sample, a scalar.
-        run: what is to be run; `accounted` says what has been.
-        seed: of everything that is drawn; the same draws on every device.
-        memory: bytes that one chunk of per-sample gradients may take.
+    """A torch optimiser with per-sample gradients that keeps its own account; arguments as those of its subclasses.
 
     Raises:
         InputError: the module mixes samples or is random, or has nothing to train.

@@ -83,15 +83,10 @@ def probe(
     targets: Tensor,
     batched: Callable[[], Tensor],
 ) -> None:
-    """Try a workload at the parameters of its module, which is where the inputs and targets are.
+    """Try a workload at the parameters of its module, on the device and in the dtype of the measurement.
 
-    Args:
-        name: of the workload.
-        module: on the device and in the dtype of the measurement.
-        loss: loss(output, target) of a batch of one.
-        inputs: shape (n, ...).
-        targets: shape (n, ...).
-        batched: the gradient of the first sample as it will be computed, shape (dimension,).
+    The loss is that of a batch of one; ``batched`` computes the gradient of the first sample as it will be computed,
+    shape (dimension,).
 
     Raises:
         InputError: the module or the loss raises, is random, or mixes samples; a forward pass changes a buffer; the

@@ -27,11 +27,8 @@ _SAVE: Final = "save it anew by torch.save(module.state_dict(), FILE)"
 def read_weights(path: Path) -> Weights:
     """The tensors of a checkpoint, on the CPU, by their names in the network.
 
-    A ``state_dict`` beside an optimiser's state is found. What DataParallel, Opacus and torch.compile write before
-    every name is left out.
-
-    Args:
-        path: what ``torch.save(module.state_dict(), path)`` wrote, or a safetensors file.
+    It is what ``torch.save(module.state_dict(), path)`` wrote, or a safetensors file. A ``state_dict`` beside an
+    optimiser's state is found. What DataParallel, Opacus and torch.compile write before every name is left out.
 
     Raises:
         InputError: there is no such file, it is damaged or no checkpoint, it holds more than tensors (a pickled module

@@ -48,9 +48,7 @@ def end_quietly() -> NoReturn:
 def progress(words: str, kept: str = "") -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar where stderr is a terminal; yields the function to call with (finished, all).
 
-    Args:
-        words: the work under way.
-        kept: the end of the sentence about the finished parts after Ctrl-C; nothing is said where it is empty.
+    ``kept`` ends the sentence about the finished parts after Ctrl-C; nothing is said where it is empty.
 
     Raises:
         Interrupted: by Ctrl-C, where something is kept.
