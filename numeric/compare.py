@@ -6,6 +6,7 @@ from math import inf, isfinite, nextafter
 from lastiterate.numeric.bound import Bound, bound, candidates
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.published.record import USABLE, kind_of
 from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 
@@ -20,9 +21,9 @@ class Row:
         claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself,
             and for a conjecture, which has none.
         epsilon: Renyi epsilon at the order asked for; inf where the theorem says nothing.
-        kind: "lower" (no bound can be below it), "bound", "conjecture" (what our bound would be if one step without
-            replacement cost no more than its worst known example), or of a paper's claim that does not hold
-            "refuted" or "gap".
+        kind: "lower" (no bound can be below it), "bound" (its claim holds), "supported" (the evidence for its claim has
+            a scope), "conjecture" (what our bound would be if one step without replacement cost no more than its worst
+            known example), or of a paper's claim that does not hold "refuted" or "gap".
         ratio: epsilon over the lower bound, rounded up; inf where the lower bound is 0. Below 1 the
             number is too small for some run that meets the assumptions.
     """
@@ -36,8 +37,8 @@ class Row:
 
     @property
     def usable(self) -> bool:
-        """Tell whether the number is a bound, proved here."""
-        return self.kind == "bound"
+        """Tell whether the number may be used as a bound: its claim holds, or is supported."""
+        return self.kind in USABLE
 
 
 def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row, ...]:
@@ -63,7 +64,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
     least = lower_bound(run, assumption, order=order)
     rows: list[_Entry] = [
         ("lower", f"below: {least.witness}", "", least.value, "lower"),
-        ("bound", f"ours, by {ours.route}", ours.claim, ours.epsilon, "bound"),
+        ("bound", f"ours, by {ours.route}", ours.claim, ours.epsilon, kind_of(ours.claim)),
     ]
     rows += [
         (theorem.name, theorem.title, theorem.claim, theorem.evaluate(run, assumption, order), theorem.kind)
@@ -97,14 +98,15 @@ def _routes(run: NoisySGD, assumption: Assumption, order: float, ours: Bound) ->
         found = [one for one in found if one.claim != _MEAN]
         for name, words, group in (("mean", "the mean over orders", means), ("worst", "every order", found[::-1])):
             least = min(group, key=lambda one: one.rdp(order))
-            rows.append((name, f"{words}, by {least.route}", least.claim, least.rdp(order), "bound"))
+            rows.append((name, f"{words}, by {least.route}", least.claim, least.rdp(order), kind_of(least.claim)))
     by_route = {one.route: one for one in reversed(found[1:] if run.scheme.fixed else found)}
     if run.scheme.random and ours.route == "window of shifts":
         del by_route[ours.route]
     for route, name, title in _ROUTES:
         if route in by_route:
             words = f"{title}, with amplification" if run.scheme.random and route == "composition" else title
-            rows.append((name, words, by_route[route].claim, by_route[route].rdp(order), "bound"))
+            one = by_route[route]
+            rows.append((name, words, one.claim, one.rdp(order), kind_of(one.claim)))
     return rows
 
 

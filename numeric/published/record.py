@@ -148,6 +148,20 @@ def _verdicts() -> dict[str, dict[str, str]]:
     return found
 
 
+USABLE = ("bound", "supported")
+"""The kinds of numbers that may be used as bounds."""
+
+
+def kind_of(claim: str) -> str:
+    """The standing of a number by the verdict on its claim.
+
+    It is a "bound" where the claim holds, "supported" where the evidence for it has a scope that the ledger states and
+    nothing speaks against it beyond, "refuted", a "gap", or "unknown".
+    """
+    known = {"HOLDS": "bound", "SUPPORTED": "supported", "REFUTED": "refuted", "GAP": "gap"}
+    return known.get(_verdicts().get(claim, {}).get("verdict", ""), "unknown")
+
+
 def _meets(assumption: Assumption, kind: type[Assumption]) -> bool:
     """Tell whether the assumption is of the kind; a modulus L z is that of smooth losses, whatever it is called."""
     if kind is Smooth:
@@ -185,14 +199,13 @@ class PublishedBound:
 
     @property
     def kind(self) -> str:
-        """The standing of the number by its verdict: "bound" where the claim holds, "refuted", "gap", or "unknown"."""
-        known = {"HOLDS": "bound", "SUPPORTED": "bound", "REFUTED": "refuted", "GAP": "gap"}
-        return known.get(_verdicts().get(self.claim, {}).get("verdict", ""), "unknown")
+        """The standing of the number, see `kind_of`."""
+        return kind_of(self.claim)
 
     @property
     def usable(self) -> bool:
-        """Tell whether the number is a bound."""
-        return self.kind == "bound"
+        """Tell whether the number may be used as a bound: its claim holds, or is supported."""
+        return self.kind in USABLE
 
     def refusal(self, run: NoisySGD, assumption: Assumption) -> str:
         """The hypothesis that the run does not meet, in words; empty where it meets all."""

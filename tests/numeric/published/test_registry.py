@@ -14,7 +14,7 @@ from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic.ledger import CLAIMS
 
-_KINDS = {Verdict.HOLDS: "bound", Verdict.SUPPORTED: "bound", Verdict.REFUTED: "refuted", Verdict.GAP: "gap"}
+_KINDS = {Verdict.HOLDS: "bound", Verdict.SUPPORTED: "supported", Verdict.REFUTED: "refuted", Verdict.GAP: "gap"}
 _RUN = NoisySGD(20, 0.1, 1.0, 1.0, dataset_size=10, diameter=1.0)
 
 each = pytest.mark.parametrize("theorem", THEOREMS.values(), ids=lambda theorem: theorem.name)
