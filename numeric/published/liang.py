@@ -29,17 +29,11 @@ from lastiterate.symbolic.notation import T, beta
 def theorem_3_3(run: NoisySGD, order: float) -> float:
     """(11): O(alpha K^2 T / (n b sigma_DP^2)); here A T of (46) with beta up to 1, or A' T of (42).
 
-    Source: file 000, Theorem 3.3, line 199, and B.2.
+    In the earlier version (12) has A T / beta for every beta < 1 and (13) has A' for A: the same at the limit.
+
+    Source: file 000, Theorem 3.3, line 199, and B.2; file 003, Theorem 3.3, lines 191 and 195.
     """
     return min(claimed(T * step, run, order) for step in _steps(run, order, 1.0))
-
-
-def theorem_3_3_earlier(run: NoisySGD, order: float) -> float:
-    """(12): 2 alpha K^2 T / (beta n b sigma_DP^2) for every beta < 1; (13): 8/n^2 for 2/(n b). The limit at 1.
-
-    Source: file 003, Theorem 3.3, lines 191 and 195.
-    """
-    return theorem_3_3(run, order)
 
 
 def theorem_3_4(run: NoisySGD, order: float, smoothness: float) -> float:
@@ -120,7 +114,7 @@ THEOREMS = (
         "Liang et al., earlier version, Theorem 3.3",
         "liang/theorem_3_3/earlier",
         T * stated.LIANG_STEP,
-        lambda run, _assumption, order: theorem_3_3_earlier(run, order),
+        lambda run, _assumption, order: theorem_3_3(run, order),
         unbounded,
         f"{_READING}; its constant beta is taken up to 1",
     ),

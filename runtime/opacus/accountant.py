@@ -194,7 +194,13 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
         They are written to ``destination``, or to a new mapping.
         """
-        now = State(self.history, self._step_sizes, self._projected(), self._description).plainly(self.mechanism())
+        now = State(
+            mechanism=self.mechanism(),
+            history=self.history,
+            step_sizes=self._step_sizes,
+            projected=self._projected(),
+            description=self._description,
+        ).model_dump()
         if destination is None:
             return now
         destination |= now

@@ -14,6 +14,7 @@ from typing import Any, cast
 import torch
 from opacus.data_loader import DPDataLoader
 from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping
+from pydantic import ConfigDict
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
@@ -44,6 +45,8 @@ class Description:
     clip_norm: float
     diameter: float
     centre: str
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     def check_continues(self, before: "Description") -> None:
         """Refuse to go on with another training.

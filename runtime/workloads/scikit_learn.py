@@ -22,6 +22,9 @@ _FEW_CENTERS: Final[Mapping[str, object]] = MappingProxyType({"centers": 21})
 _CERTIFIED: Final[Mapping[Callable[[], nn.Module], str]] = MappingProxyType({nn.Tanh: "tanh", nn.GELU: "gelu"})
 _UP: Final = 1 + 1e-9
 """More than the rounding of a norm of a few thousand float64 numbers."""
+_ROW_NORM: Final = sqrt(_FEATURE_NORM**2 + 1) * _UP
+"""Of the longest row with the constant feature of the bias."""
+_STANDARDISED: Final = "Features are standardised by the data's own mean and deviation, which is not private itself."
 
 
 def _tenth_of_cross_entropy(output: Tensor, target: Tensor) -> Tensor:
@@ -76,17 +79,15 @@ def breast_cancer() -> Workload:
     def loss(output: Tensor, target: Tensor) -> Tensor:
         return functional.binary_cross_entropy_with_logits(output[:, 0], target.to(output.dtype))
 
-    def constants(_module: nn.Module, _diameter: float) -> LossConstants:
-        return logistic_regression(sqrt(_FEATURE_NORM**2 + 1) * _UP)
-
+    known = logistic_regression(_ROW_NORM)
     return Workload(
         name=name,
         module=lambda: nn.Linear(features.shape[1], 1),
         loss=loss,
         inputs=features,
         targets=labels,
-        remark="Features are standardised by the data's own mean and deviation, which is not private itself.",
-        constants=constants,
+        remark=_STANDARDISED,
+        constants=lambda _module, _diameter: known,
         recommended=_FEW_CENTERS,
     )
 
@@ -102,18 +103,15 @@ def iris_softmax() -> Workload:
     """
     name = "builtin:iris-softmax"
     features, labels = _standardised("iris", name)
-
-    def constants(_module: nn.Module, _diameter: float) -> LossConstants:
-        return softmax_regression(sqrt(_FEATURE_NORM**2 + 1) * _UP)
-
+    known = softmax_regression(_ROW_NORM)
     return Workload(
         name=name,
         module=lambda: nn.Linear(4, 3),
         loss=functional.cross_entropy,
         inputs=_shortened(features),
         targets=labels,
-        remark="Features are standardised by the data's own mean and deviation, which is not private itself.",
-        constants=constants,
+        remark=_STANDARDISED,
+        constants=lambda _module, _diameter: known,
         recommended=_FEW_CENTERS,
     )
 

@@ -11,7 +11,6 @@ from lastiterate.numeric.published.altschuler_talwar_sampled import order_is_sma
 from lastiterate.numeric.published.liang import (
     naive_bound,
     theorem_3_3,
-    theorem_3_3_earlier,
     theorem_3_4,
     theorem_3_4_earlier,
 )
@@ -42,7 +41,6 @@ def test_without_the_extra_conditions() -> None:
         with mpmath.workdps(30):
             A, B = parts(run, order, L)
             assert close(theorem_3_3(run, order), A * run.steps)
-            assert theorem_3_3_earlier(run, order) == theorem_3_3(run, order)
             assert close(theorem_3_4(run, order, L), min(A * run.steps, B))
             best = min(A / beta + B / (1 - beta) for beta in np.linspace(0.002, 0.998, 500).tolist())
             found = theorem_3_4_earlier(run, order, L)

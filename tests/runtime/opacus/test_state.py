@@ -14,6 +14,8 @@ from lastiterate.numeric.errors import InputError  # noqa: E402
 from lastiterate.numeric.losses.assumptions import Convex  # noqa: E402
 from lastiterate.opacus import LastIterateAccountant, project  # noqa: E402
 
+_DESCRIBED = {"dataset_size": 3, "batch_size": 1, "clip_norm": 1.0, "diameter": 1.0, "centre": ""}
+
 
 def test_a_checkpoint_goes_on_where_it_stopped() -> None:
     straight, first, second = Training(), Training(), Training()
@@ -47,17 +49,18 @@ def test_a_checkpoint_goes_on_where_it_stopped() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"extra": 1}, "unknown=\\['extra'\\]"),
-        ({"history": None}, "missing=\\['history'\\]"),
+        ({"extra": 1}, "got extra=1"),
+        ({"history": None}, r"got history=.*required"),
         ({"mechanism": "rdp"}, "mechanism='rdp'"),
-        ({"history": [(1.0, 0.1)]}, "rows of 3"),
-        ({"history": [(-1.0, 0.1, 4)]}, "noise_multiplier=-1"),
+        ({"history": [(1.0, 0.1)]}, r"got history\.0\.2="),
+        ({"history": [(-1.0, 0.1, 4)]}, r"got history\.0\.0=-1"),
         ({"history": [(1.0, 0.1, 9)]}, "other lengths"),
-        ({"step_sizes": [("fast", 4)]}, "step_size='fast'"),
+        ({"step_sizes": [("fast", 4)]}, r"got step_sizes\.0\.0='fast'"),
         ({"projected": float("inf")}, "projected=inf"),
         ({"projected": -1}, "projected=-1"),
-        ({"description": {"dataset_size": 3}}, "whole description"),
-        ({"description": 3}, "whole description"),
+        ({"description": {"dataset_size": 3}}, r"got description\.\w+="),
+        ({"description": {**_DESCRIBED, "more": 1}}, r"got description\.more=1"),
+        ({"description": 3}, "got description=3"),
     ],
 )
 def test_a_broken_state_is_refused(change: dict[str, Any], message: str) -> None:
@@ -66,6 +69,6 @@ def test_a_broken_state_is_refused(change: dict[str, Any], message: str) -> None
     accountant = LastIterateAccountant()
     with pytest.raises(InputError, match=message):
         accountant.load_state_dict(state)
-    with pytest.raises(InputError, match="state=list"):
+    with pytest.raises(InputError, match=r"got state=\["):
         accountant.load_state_dict(list(state))  # type: ignore[arg-type]
     assert len(accountant) == 0
