@@ -105,11 +105,11 @@ class Modulus(Assumption):
         return None
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
-        return ModulusExpansion(self, run.step_size_at(t), run.clip_norm, run.batch, differs)
+        return ModulusExpansion(self, run.step_size_at(t), run.clip_norm, run.batch, differs)  # pyright: ignore[reportArgumentType]  # one class, found by two paths
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:  # noqa: ARG002
         weight = upper(exact(run.step_size_at(t)) * high / run.batch)
-        return ModulusExpansion(self, weight, run.clip_norm, run.batch, differs=False)
+        return ModulusExpansion(self, weight, run.clip_norm, run.batch, differs=False)  # pyright: ignore[reportArgumentType]
 
 
 @dataclass(frozen=True)
