@@ -13,6 +13,7 @@ _Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 def _among(names: Callable[[], Iterable[str]]) -> _Complete:
     def complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that begin with what is typed."""
         return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
 
     return complete
