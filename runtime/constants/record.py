@@ -107,10 +107,10 @@ class HolderEstimate:
         return Measured(self.envelopes[kind].tabulated(), self.condition("the tabulated modulus", kind))
 
     def by_layer(self, kind: Kind = Kind.SAMPLE) -> Measured:
-        """The constants of the layers, each of the order that suits it, as an assumption; as `holder`.
+        """The constants of the layers, each of the order that suits it, as an assumption, with the errors of `holder`.
 
         Raises:
-            InputError: the layers were not told apart, ``kind`` is a kind of the batch, or a layer has no trusted pair.
+            InputError: also where the layers were not told apart, or a layer has no trusted pair.
         """
         stated = self.condition("every layer's constants", kind)
         return Measured(combined(self.layers, self.lambdas, kind, self.distances[1]), stated)

@@ -8,12 +8,14 @@ from measured constants may be, because a sampled constant is a lower estimate.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import cycle
 from pathlib import Path
 from typing import Final
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
+from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
 from lastiterate.numeric.run import NoisySGD, count, described_run
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.pairs import Draw
@@ -101,20 +103,9 @@ def measure_drift(
 ) -> Drift:
     """Run coupled pairs and compare them with every tracked distance that is known.
 
-    Args:
-        workload: network, loss and data; under "replace" one sample more than the run.
-        run: the run.
-        assumption: what is assumed of the losses.
-        pairs: number of pairs, at least 4.
-        replaced: index of the sample that differs.
-        points: points around every iterate at which constants are measured; 0 measures none.
-        level: confidence of the interval.
-        dtype: float32 or float64.
-        device: a torch device name.
-        memory: bytes that one chunk of gradients may take.
-        seed: of everything random, at least 0.
-        folder: where finished pairs and measurements are kept and looked for; None keeps nothing.
-        on_step: called with (finished, all) steps of the pairs.
+    The assumption is what is assumed of the losses, ``points`` are the points around every iterate at which constants
+    are measured (0 measures none), and the level is the confidence of the interval. All other arguments are as for
+    `coupled_runs`; measurements are kept in ``folder``, too.
 
     Raises:
         InputError: as `coupled_runs`, `drift_interval` and `tracked_distance`, or ``points`` is negative.
@@ -193,3 +184,40 @@ def _measured(
 def _excess(coupled: CoupledRuns, tracked: Array) -> float:
     found = coupled.excess(tracked)
     return found if found > _ROUNDING else 0.0
+
+
+_STATUS: Final = {Rests.CERTIFIED: Status.BOUND, Rests.ASSUMED: Status.BOUND, Rests.MEASURED: Status.ESTIMATE}
+_ROOM: Final = 1.3
+
+
+def picture(drift: Drift, workload: str) -> Figure:
+    """The greatest distance of the pairs at every time, and every tracked distance."""
+    run, measured = drift.coupled.run, drift.coupled.greatest[1:]
+    steps = tuple(range(1, run.steps + 1))
+    pairs = drift.coupled.distances.shape[1]
+    curves = [Curve("greatest", f"greatest of {pairs} pairs", steps, tuple(measured.tolist()), Status.MEASURED)]
+    values = [measured, *(one.distances[1:] for one in drift.tracked)]
+    above = [float(some) for path in values for some in path if some > 0] or [1.0]
+    colors = cycle(COLORS[name] for name in ("blue", "orange", "green", "purple"))
+    for one, color in zip(drift.tracked, colors, strict=False):
+        label = f"$D_t$ by {one.name}"
+        curves.append(Curve(one.name, label, steps, tuple(one.distances[1:].tolist()), _STATUS[one.rests], color, "--"))
+    lasts = drift.interval
+    note = (
+        f"η = {_said(run.step_size)}, K = {run.clip_norm:g}, noise {_said(run.noise_std)}, n = {run.dataset_size}, "
+        f"b = {run.batch} ({run.sampling}), D = {run.diameter:g}; sample {drift.coupled.replaced} differs. W_2 of the "
+        f"last iterates is {lasts.low:.4g} to {lasts.w2_high:.4g} with {lasts.level:g} confidence. {drift.remark}"
+    )
+    panel = Panel(
+        tuple(curves),
+        top=_ROOM * max(above),
+        across="step $t$",
+        upward="distance $|W_t - W'_t|$",
+        logarithmic=False,
+        bottom=min(above) / _ROOM,
+    )
+    return Figure(f"{workload}: how far coupled runs drift apart", note, (panel,))
+
+
+def _said(values: float | tuple[float, ...]) -> str:
+    return f"{min(values):g} to {max(values):g}" if isinstance(values, tuple) else f"{values:g}"

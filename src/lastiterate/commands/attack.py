@@ -24,7 +24,6 @@ Examples:
   lastiterate attack run.toml --delta 1e-5 --workload builtin:iris-mlp --runs 2000
   lastiterate attack run.toml --delta 1e-5 --workload my_models:factory --kind shadow --json
 """
-_EXCEEDED = 1
 _CLIPPING = "clipping alone"
 
 
@@ -70,6 +69,7 @@ def command(
     from lastiterate.numeric.errors import InputError
 
     require_torch()
+    from lastiterate.runtime.attacks.worst_case import hardest, worst_case
     from lastiterate.runtime.workloads.loading import load_workload
 
     run, assumption = run_of(run_file)
@@ -79,9 +79,10 @@ def command(
         raise InputError(f"others is about crafted losses, got others={others} and workload={workload}; leave one out.")
     if workload is None and checkpoint is not None:
         raise InputError(f"A checkpoint needs its network, got checkpoint={checkpoint}; give --workload, too.")
-    network = (
-        _crafted(run, assumption, others, delta) if workload is None else load_workload(workload, checkpoint=checkpoint)
-    )
+    if workload is None:
+        network = worst_case(run, assumption, hardest(run, assumption, delta) if others is None else others)
+    else:
+        network = load_workload(workload, checkpoint=checkpoint)
     bounds = _bounds(run, assumption, network, kind, delta, int(options["seed"]))
 
     from lastiterate.numeric.store import cache_folder
@@ -108,13 +109,7 @@ def command(
         say_json(said | {"bounds": numbers}, indent=2)
     else:
         _print(network, kind, found, bounds, exceeded)
-    return _EXCEEDED if exceeded else 0
-
-
-def _crafted(run: "NoisySGD", assumption: "Assumption", others: str | None, delta: float) -> "Workload":
-    from lastiterate.runtime.attacks.worst_case import hardest, worst_case
-
-    return worst_case(run, assumption, hardest(run, assumption, delta) if others is None else others)
+    return 1 if exceeded else 0
 
 
 def _bounds(

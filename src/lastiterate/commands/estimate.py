@@ -13,6 +13,7 @@ from lastiterate.commands.output import progress, say_json
 
 if TYPE_CHECKING:
     from lastiterate.numeric.estimate import Estimate
+    from lastiterate.numeric.losses.assumptions import Measured
     from lastiterate.runtime.constants.record import HolderEstimate
     from lastiterate.runtime.constants.worst_case_constants import WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
@@ -119,6 +120,7 @@ def command(
     require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.constants.distributed import process_group
+    from lastiterate.runtime.pair_table import Kind
     from lastiterate.runtime.workloads.loading import load_workload
 
     folder = resume or cache_folder("estimate")
@@ -137,8 +139,9 @@ def command(
         if me.rank:
             return
         look = _worst_case(chosen, found, options, kind, folder) if worst_case else None
-    carried = [_carried(found, lam) for lam in found.lambdas] if found.trusted else []
-    together = _together(found) if layers and found.trusted else None
+    carried = [_carried(found, found.holder(lam)) for lam in found.lambdas] if found.trusted else []
+    combine = layers and found.trusted and all(layer.measured[Kind.SAMPLE].kept for layer in found.layers)
+    together = _carried(found, found.by_layer()) if combine else None
     if as_json:
         numbers = [
             {"lambda": lam} | number.as_dict() for lam, number in zip(found.lambdas, carried, strict=bool(carried))
@@ -187,25 +190,12 @@ def measured(
     return estimate_holder(workload, run, tuple(lambdas), sampling, layers=layers, folder=folder, on_step=on_step)
 
 
-def _carried(found: "HolderEstimate", lam: float) -> "Estimate":
+def _carried(found: "HolderEstimate", measured: "Measured") -> "Estimate":
     """The conditional number in the setting of Figure 1, over as many steps as were trained."""
     from lastiterate.numeric.estimate import estimate
-    from lastiterate.numeric.figures.chien_li_1 import SETTING
-    from lastiterate.numeric.published.record import run_of
+    from lastiterate.numeric.figures.chien_li_1 import SETTING, run_at
 
-    return estimate(run_of({**SETTING, "T": found.run.steps}), found.holder(lam), order=SETTING["alpha"])
-
-
-def _together(found: "HolderEstimate") -> "Estimate | None":
-    """As `_carried`, from the constants of the layers; None where some layer has none."""
-    from lastiterate.numeric.estimate import estimate
-    from lastiterate.numeric.figures.chien_li_1 import SETTING
-    from lastiterate.numeric.published.record import run_of
-    from lastiterate.runtime.pair_table import Kind
-
-    if not all(layer.measured[Kind.SAMPLE].kept for layer in found.layers):
-        return None
-    return estimate(run_of({**SETTING, "T": found.run.steps}), found.by_layer(), order=SETTING["alpha"])
+    return estimate(run_at(found.run.steps), measured, order=SETTING["alpha"])
 
 
 def _worst_case(

@@ -10,8 +10,7 @@ from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.coupled.drift import Drift, Rests, measure_drift
-from lastiterate.runtime.coupled.picture import picture
+from lastiterate.runtime.coupled.drift import Drift, Rests, measure_drift, picture
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
