@@ -99,11 +99,7 @@ class HolderEstimate:
         return Measured(Holder(constant, lam), self.condition(f"the constant {constant:.4g}", kind))
 
     def modulus(self, kind: Kind = Kind.SAMPLE) -> Measured:
-        """The measured modulus as an assumption, as `holder`. It knows no distance beyond the sampled ones.
-
-        Raises:
-            InputError: ``kind`` is a kind of the batch, or no pair could be trusted.
-        """
+        """The measured modulus as an assumption, with the errors of `holder`; it ends at the longest distance."""
         return Measured(self.envelopes[kind].tabulated(), self.condition("the tabulated modulus", kind))
 
     def by_layer(self, kind: Kind = Kind.SAMPLE) -> Measured:
