@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +156,16 @@ class Bound(PrivacyLoss):
     It holds whichever of the two laws is the numerator, for the sample wherever it costs most. With a delta ``order``
     is the Renyi order that was converted, None where the conversion is not Renyi.
     """
+
+    def certificate(self) -> dict[str, Any]:
+        """The choices behind the number, ready for JSON, from which anyone can check it (docs/certificates.md).
+
+        Raises:
+            InputError: there is no certificate yet for the route of the number.
+        """
+        from lastiterate.numeric.certificates.proof import certificate
+
+        return certificate(self.run, self.assumption, self.order, self.delta, self.candidate)
 
 
 @dataclass(frozen=True)

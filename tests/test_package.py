@@ -26,6 +26,8 @@ LAYERS = {
 """What each folder may import of ours when it is imported itself."""
 
 _LONGEST = 300
+_ALONE = {"proofs_checks/certificates/checker.py": 700}
+"""What is to be read and run alone."""
 
 
 def _sources() -> list[Path]:
@@ -107,7 +109,7 @@ def test_docstrings_open_with_a_noun_or_an_imperative() -> None:
 
 def test_files_are_short() -> None:
     lines = {str(path): len((ROOT / path).read_text().splitlines()) for path in _trees()}
-    assert {path: count for path, count in lines.items() if count > _LONGEST} == {}
+    assert {path: count for path, count in lines.items() if count > _ALONE.get(path, _LONGEST)} == {}
 
 
 def _loaded_by(*arguments: str) -> set[str]:

@@ -39,7 +39,7 @@ def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
         if not isfinite(high):
             return inf
         found = high
-        if _certified(order, epsilon, delta, 0.0):
+        if tangent_point(order, epsilon, delta, 0.0) is not None:
             return 0.0
         low = 0.0
         for _ in range(_SEARCH // 2 if (order - 1) * epsilon < _NEAR_ZERO else _SEARCH):
@@ -47,7 +47,7 @@ def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
             low, high = (low, middle) if _reaches(order, epsilon, delta, middle)[0] else (middle, high)
         for slack in (1e-12, 1e-9, 1e-6):
             candidate = nextafter(high * (1 + slack), inf)
-            if candidate < found and _certified(order, epsilon, delta, candidate):
+            if candidate < found and tangent_point(order, epsilon, delta, candidate) is not None:
                 return candidate
         return found
 
@@ -114,16 +114,16 @@ def _falls_in_balls(order: float, delta: float, eps: float, distance: float) -> 
     return bool(_value_and_slope(order, delta, eps, min(delta + distance, 1.0))[1] < 0)
 
 
-def _certified(order: float, rho: float, delta: float, eps: float) -> bool:
-    """Tell whether F is surely large enough for every p."""
+def tangent_point(order: float, rho: float, delta: float, eps: float) -> float | None:
+    """A point whose tangent shows that F is large enough for every p; None where none is found."""
     p = _reaches(order, rho, delta, eps)[1]
     for point in (p, min(p * (1 + 1e-12), 1.0), min(p * (1 + 1e-9), 1.0)):
         if point <= delta:
             continue
         least = _least(order, delta, eps, point)
         if least is not None and least >= ((exact(order) - 1) * exact(rho)).exp():
-            return True
-    return False
+            return point
+    return None
 
 
 def _least(order: float, delta: float, eps: float, point: float) -> arb | None:

@@ -20,7 +20,7 @@ Source       docs/proofs/without_replacement.md, poisson.md, privacy_loss.md (cl
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil, inf
 from typing import TYPE_CHECKING
@@ -228,6 +228,7 @@ class Candidate:
         position: the batch of an epoch (from 0) in which a differing sample costs most, where batches are fixed.
         share: share of the noise variance that hides the change of the data, on average over the window, where batches
             are random.
+        choices: what a certificate of the bound needs besides; see `lastiterate.numeric.certificates`.
     """
 
     route: str
@@ -238,6 +239,7 @@ class Candidate:
     optimum: "Optimum | None" = None
     position: int | None = None
     share: float | None = None
+    choices: object = field(default=None, repr=False)
 
     def rdp(self, order: float) -> float:
         """Epsilon of (order, epsilon)-RDP, rounded up. A Renyi divergence grows with its order.

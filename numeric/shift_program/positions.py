@@ -28,7 +28,7 @@ from lastiterate.numeric.losses.expansion import ULPS
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
-from lastiterate.numeric.shift_program.paths import GeometricPath, Shifts
+from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.search import improved
 
@@ -123,6 +123,13 @@ def _moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:
     for t, shift in enumerate(_moved_shifts(programs, place, path)):
         spent += (shift / programs[0].noise_at(t)) ** 2
     return np.asarray(spent * (1 + (programs[0].steps + 8) * _EPS))  # a term is off by 3 units, the sum by one a term
+
+
+def moved_path(programs: list[ShiftProgram], place: int, other: int, path: Shifts) -> Path:
+    """The path of one place of the epoch, moved to where the sample of another is met, from its first shift on."""
+    shifts = np.array([step[other] for step in _moved_shifts(programs, place, path)])
+    start = int(np.argmax(shifts > 0))
+    return Path(start, float(programs[other].tracked[start]), shifts[start:])
 
 
 def _moved_shifts(programs: list[ShiftProgram], place: int, path: Shifts) -> Iterator[Array]:

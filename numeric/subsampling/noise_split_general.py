@@ -146,4 +146,4 @@ class _Search:
                 distance,
                 shifts,
             )
-            return shares.window(multipliers, upper(cost), tolls)
+            return shares.window(multipliers, upper(cost), tolls, shifts)

@@ -50,7 +50,7 @@ _LEVELS = 3
 
 
 @dataclass(frozen=True)
-class _Sized(Assumption):
+class Sized(Assumption):
     """An assumption, for runs whose batches without i* have between ``low`` and ``high`` samples."""
 
     inner: Assumption
@@ -102,15 +102,17 @@ def poisson_routes(
         surely = found[0].rdp(order)
         others = run.dataset_size - 1
         sizes = (0 if rate(run) < 1 else others, others, 0.0)
-        found += _for_sizes(run, assumption, order, sizes, [(0.0, surely)], limit(surely))
-        beyond = [(0.0, min(one.rdp(order) for one in found))]
+        found += _for_sizes(run, assumption, order, sizes, [(0.0, surely, found[0])], limit(surely))
+        known = min(found, key=lambda one: one.rdp(order))
+        beyond = [(0.0, known.rdp(order), known)]
         for leaving in _ranges(run, assumption, order, beyond, delta, found, every=every):
             some = _for_sizes(run, assumption, order, leaving, beyond, limit(beyond[0][1]))
             found += some
             if some and delta is None:
-                inside = min(some, key=lambda one: one.rdp(order)).pair
-                if inside.conditional.rdp(order) < beyond[0][1]:
-                    beyond.insert(0, (inside.failure, inside.conditional.rdp(order)))
+                best = min(some, key=lambda one: one.rdp(order))
+                if best.pair.conditional.rdp(order) < beyond[0][1]:
+                    inside = best.choices.inside if isinstance(best.choices, Mixture) else best
+                    beyond.insert(0, (best.pair.failure, best.pair.conditional.rdp(order), inside))
         if isinstance(assumption, StronglyConvex) and not isinstance(run.step_size, tuple) and rate(run) < 1:
             found += _in_blocks(run, assumption, order, beyond, delta, limit(beyond[0][1]))
     return least_of_each(found, order, delta)
@@ -118,8 +120,16 @@ def poisson_routes(
 
 _Sizes = tuple[int, int, float]
 """A range of the sizes of batches, and the chance that a step leaves it, rounded up."""
-_Beyond = list[tuple[float, float]]
+_Beyond = list[tuple[float, float, Candidate]]
 """Chances of failure and bounds that hold otherwise, of ever wider ranges of sizes; the last one never fails."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """The choices behind a bound that may fail: what holds outside the event, and what holds in it, in turn."""
+
+    inside: Candidate
+    beyond: tuple[Candidate, ...]
 
 
 def _ranges(
@@ -162,7 +172,7 @@ def _for_sizes(
 ) -> list[Candidate]:
     """Windows and worst batches over a range of sizes."""
     low, high, tail = sizes
-    program = _shortened(run, _Sized(assumption, low, high), tail)
+    program = _shortened(run, Sized(assumption, low, high), tail)
 
     def bounded(one: Candidate) -> Candidate:
         # A distance that is tracked from the beginning needs the sizes of all steps.
@@ -172,7 +182,7 @@ def _for_sizes(
     return beside(Shares(run, program, order), surely, bounded)
 
 
-def _shortened(run: NoisySGD, sized: _Sized, tail: float) -> ShiftProgram:
+def _shortened(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
     """The program of the run, or of last steps from the diameter after which c^w D is a 1e-12th of what a step adds."""
     fixed = _fixed(run)
     program = ShiftProgram(fixed, sized)
@@ -196,7 +206,7 @@ def _in_blocks(
 ) -> list[Candidate]:
     """Windows of blocks that contract, see `poisson_blocks`."""
     log_chance = _log_chance(order, beyond, delta) - _DEPTHS[1]
-    program, found = ShiftProgram(_fixed(run), _Sized(assumption, 0, run.dataset_size - 1)), list[Candidate]()
+    program, found = ShiftProgram(_fixed(run), Sized(assumption, 0, run.dataset_size - 1)), list[Candidate]()
     for width in _BLOCKS:
         blocks = run.steps // width
         known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
@@ -224,9 +234,10 @@ def _mixed(inside: Candidate, chance: arb, beyond: _Beyond, order: float) -> Can
     failure = min(1.0, upper(chance))
     if not failure:
         return inside
-    rarer = [(fails, bound) for (fails, _), (_, bound) in pairwise(beyond)]
+    rarer = [(fails, bound) for (fails, _, _), (_, bound, _) in pairwise(beyond)]
     epsilon = mixed_rdp(inside.pair.rdp(order), failure, beyond[0][1], order, rarer)
-    return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(order, epsilon))
+    chosen = Mixture(inside, tuple(one for *_, one in beyond))
+    return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(order, epsilon), choices=chosen)
 
 
 def tail_from(count: int, rate: Fraction, least: int) -> float:

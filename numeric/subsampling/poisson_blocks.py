@@ -40,6 +40,7 @@ class Block:
         reach: distance that bounds the runs where a block begins, rounded up; a length.
         before: number of blocks before a window on which that rests; 0 where the domain alone bounds the runs.
         chance: of a block that is not like this, rounded up.
+        sizes: the least sum of the sizes of a block, and the largest batch in it, without the sample that differs.
     """
 
     steps: int
@@ -47,6 +48,7 @@ class Block:
     reach: float
     before: int
     chance: float
+    sizes: tuple[int, int]
 
     def covered(self, length: int, run: int) -> int:
         """Blocks that a window of ``length`` steps at the end of a run of so many steps rests on."""
@@ -81,7 +83,7 @@ def block(run: NoisySGD, assumption: StronglyConvex, steps: int, sizes: tuple[in
             rest = upper(tracked + contraction**few * exact(run.diameter))
             if few < blocks and rest < run.diameter:
                 reach, before = rest, few
-    return Block(steps, upper(contraction), reach, before, chance)
+    return Block(steps, upper(contraction), reach, before, chance, sizes)
 
 
 @dataclass(frozen=True, eq=False)

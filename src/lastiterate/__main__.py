@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "report": "write the ledger as pages, with Markdown, JSON and JUnit beside them",
     "new-claim": "write a commented module of claims for a paper of your own",
     "bound": "bound the privacy loss of a run described in a TOML file",
+    "verify": "check the certificate of a bound, independently of how it was found",
     "calibrate": "find the noise, steps, diameter or batch size that meet a privacy target",
     "compare": "put every applicable theorem side by side for a run",
     "sweep": "bound a grid of runs, in parallel and resumable, as CSV or Parquet",

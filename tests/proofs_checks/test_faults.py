@@ -52,7 +52,7 @@ FAULTS = {
     "half the move of a Poisson step": (
         "poisson", "convex, Renyi", windows, "moved", divided(windows.moved, 2)),
     "the step size of a Poisson step squared": (
-        "poisson", "smooth, Renyi", poisson._Sized, "expansion",
+        "poisson", "smooth, Renyi", poisson.Sized, "expansion",
         lambda self, run, t, *, differs: Plus(
             self.inner.over_sizes(run, t, self.low, self.high),
             exact(run.step_size_at(t)) ** 2 * exact(run.clip_norm) / run.batch * differs)),

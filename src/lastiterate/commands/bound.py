@@ -1,5 +1,6 @@
 """``lastiterate bound``: a rigorous privacy bound for a run described in a TOML file."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ _EXAMPLE = """\b
 Examples:
   lastiterate bound run.toml --delta 1e-5
   lastiterate bound run.toml --order 2 --json
+  lastiterate bound run.toml --certificate run.json && lastiterate verify run.json
 \b
 A run file:
   [run]
@@ -35,13 +37,17 @@ A run file:
 @click.option("--order", type=float, help="Order alpha > 1 of a Renyi bound.")
 @click.option("--delta", type=float, help="Delta of an (epsilon, delta) bound.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(run_file: Path, order: float | None, delta: float | None, as_json: bool) -> None:
+@click.option("--certificate", type=click.Path(path_type=Path), help="Write a certificate of the number to this file.")
+def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, certificate: Path | None) -> None:
     """Bound the privacy loss of the last iterate of the run in RUN_FILE, rounded up."""
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.run_file import load_run
+    from lastiterate.numeric.store import write_whole
 
     run, assumption = load_run(run_file)
     found = bound(run, assumption, order=order, delta=delta)
+    if certificate is not None:
+        write_whole(certificate, f"{json.dumps(found.certificate())}\n".encode())
     if as_json:
         say_json(found.as_dict())
         return

@@ -140,6 +140,11 @@ class _Drift(TypedDict):
     remark: str
 
 
+class _Verified(TypedDict):
+    holds: bool
+    statement: str
+
+
 _PRINTED: dict[str, Any] = {
     "attack": _Attack,
     "bound": _Bound,
@@ -153,6 +158,7 @@ _PRINTED: dict[str, Any] = {
     "report": _Files,
     "show": _Claim,
     "sweep": _Sweep,
+    "verify": _Verified,
 }
 
 

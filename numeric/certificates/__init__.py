@@ -1,0 +1,1 @@
+"""Certificates of bounds, for anyone to check."""

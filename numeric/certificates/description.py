@@ -1,0 +1,112 @@
+"""Descriptions of runs and losses in certificates; every number is exact."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import groupby
+from math import isfinite
+from typing import Any, Final
+
+from flint import arb
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Blocks,
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+    Sum,
+    Tabulated,
+)
+from lastiterate.numeric.run import NoisySGD
+
+Node = dict[str, Any]
+
+
+def sealed(value: Any) -> Any:
+    """The same with a digest in every object, so that what is altered by accident is seen where it happened."""
+    if isinstance(value, list):
+        return [sealed(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    inner = {key: sealed(one) for key, one in value.items() if key != "digest"}
+    text = json.dumps(inner, sort_keys=True, separators=(",", ":"))
+    return {**inner, "digest": hashlib.sha256(text.encode()).hexdigest()[:32]}
+
+
+def dyadic(value: float) -> list[int]:
+    """Write a float as [m, e], value = m 2^e."""
+    if not isfinite(value):
+        raise InputError(f"A certificate needs a finite number, got {value}; no bound is known there.")
+    m, e = (int(part) for part in arb(value).man_exp())
+    return [m, e]
+
+
+def undyadic(value: list[int]) -> float:
+    """M 2^e of [m, e]."""
+    return float(arb((value[0], value[1])))
+
+
+def runs(values: Iterable[float]) -> list[list[int]]:
+    """Write numbers as rows [m, e, count] of equal ones."""
+    return [[*dyadic(value), len(list(group))] for value, group in groupby(values)]
+
+
+def _ratio(value: float) -> str:
+    return str(Fraction(value))
+
+
+def described_run(run: NoisySGD) -> Node:
+    """Write a run."""
+
+    def schedule(value: float | tuple[float, ...]) -> list[list[Any]]:
+        if not isinstance(value, tuple):
+            return [[_ratio(value), run.steps]]
+        return [[_ratio(one), len(list(group))] for one, group in groupby(value)]
+
+    return {
+        "steps": run.steps,
+        "step_size": schedule(run.step_size),
+        "noise_std": schedule(run.noise_std),
+        "clip_norm": _ratio(run.clip_norm),
+        "dataset_size": run.dataset_size,
+        "batch_size": run.batch,
+        "diameter": _ratio(run.diameter) if isfinite(run.diameter) else None,
+        "scheme": run.scheme.name,
+        "adjacency": run.adjacency,
+    }
+
+
+_CLASSES: Final[dict[type, str]] = {
+    Smooth: "smooth",
+    Holder: "holder",
+    Clipped: "clipped",
+    Convex: "convex",
+    StronglyConvex: "strongly_convex",
+    Tabulated: "tabulated",
+    Sum: "sum",
+    Blocks: "blocks",
+    Minimum: "minimum",
+}
+
+
+def described_loss(assumption: Assumption) -> Node:
+    """Write a class of losses."""
+    name = _CLASSES.get(type(assumption))
+    if name is None:
+        raise InputError(
+            f"A certificate needs one of {', '.join(_CLASSES.values())}, got {type(assumption).__name__}; "
+            "state it by one of them."
+        )
+    if isinstance(assumption, Sum | Blocks | Minimum):
+        return {"name": name, "parts": [described_loss(one) for one in assumption.parts]}
+    if isinstance(assumption, Tabulated):
+        rows = zip(assumption.distances, assumption.values, strict=True)
+        return {"name": name, "table": [{"distance": dyadic(z), "value": dyadic(omega)} for z, omega in rows]}
+    letters = {"smooth": ("L",), "holder": ("L", "lam"), "convex": ("L",), "strongly_convex": ("L", "m")}
+    return {"name": name} | {letter: dyadic(getattr(assumption, letter)) for letter in letters.get(name, ())}

@@ -1,0 +1,171 @@
+"""Paths of shifts in certificates: whose they are, where they begin, how long their shifts are."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from lastiterate.numeric.accounting.dominating import Candidate
+from lastiterate.numeric.certificates.description import Node, dyadic, runs
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.expansion import Affine
+from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
+from lastiterate.numeric.shift_program.positions import moved_path
+from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
+from lastiterate.numeric.shuffling.shuffled import View
+from lastiterate.numeric.subsampling.poisson import Sized, tail_from
+
+_LONGEST = 100_000
+_CLOSE = 1e-9
+"""A path that is written step by step may cost so much more than its closed form."""
+
+
+def no_certificate(route: str) -> InputError:
+    """The error for a route without a certificate."""
+    return InputError(
+        f"A certificate needs a route that the checker knows, got route={route!r}; there is none for it yet, ask at "
+        "another order or delta."
+    )
+
+
+class Paths:
+    """The paths of one run under one assumption."""
+
+    def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
+        self.run, self.assumption = run, assumption
+
+    def sized(self, node: Node, program: ShiftProgram | None, window: Node) -> Node:
+        """The node with its range of sizes and the chance that a batch leaves it, for Poisson batches."""
+        if self.run.scheme.name != "poisson":
+            return node
+        law, others = Fraction(self.run.batch, self.run.dataset_size), self.run.dataset_size - 1
+        sized = None if program is None else program.assumption
+        low, high = (sized.low, sized.high) if isinstance(sized, Sized) else (0 if law < 1 else others, others)
+        tail = exact(tail_from(others, law, high + 1)) + exact(tail_from(others, 1 - law, others - low + 1))
+        since = window.get("start", 0)
+        if since and window["distance"]["kind"] == "tracked":
+            since = window["distance"]["since"]
+        chance = upper((self.run.steps - since) * tail)
+        return node | {"sizes": {"low": low, "high": high}, "chance": dyadic(chance)}
+
+    def distance(self, program: ShiftProgram | None, start: int, distance: float) -> Node:
+        """A distance at the start of a window, by the way it is known."""
+        if start == 0 and not distance:
+            return {"kind": "zero"}
+        if distance >= self.run.diameter:
+            return {"kind": "domain"}
+        offset = 0 if program is None else program.skipped + self.run.steps - program.run.steps
+        return {"kind": "tracked", "since": offset}
+
+    def gaussian(self, found: Candidate) -> tuple[Node, float]:
+        """The proof that the last iterates are mu-GDP, and mu^2."""
+        run: NoisySGD = self.run
+        best: Any = found.optimum
+        match run.scheme.name:
+            case "full":
+                return self.explicit(best)
+            case "cyclic" if run.constant:
+                of, cost = self.explicit(best)
+                return {"rule": "last position", "of": of}, cost
+            case "cyclic":
+                return self.positions(found)
+            case "shuffled" if found.route == "composition":
+                return {"rule": "late order", "of": _composed(found.pair.cost)}, found.pair.cost
+            case "shuffled" if found.route == "one last step":
+                last = self.path(None, Path(run.steps - 1, run.diameter, np.zeros(1)), found.pair.cost)
+                return {"rule": "worst batches", "of": last}, found.pair.cost
+            case "shuffled" if found.route == "in every batch":
+                every = replace(run, sampling="without_replacement")
+                best = optimum(ShiftProgram(every, self.assumption))
+            case "shuffled" if found.route.startswith("taut string"):
+                return self.late(found)
+            case "shuffled":
+                raise no_certificate(found.route)
+        if best is not None:
+            of, cost = self.explicit(best)
+            return self.sized({"rule": "worst batches", "of": of}, best.program, of), cost
+        of, cost = _composed(found.pair.cost), found.pair.cost  # beyond the reach of floats
+        moved = (2 - (run.scheme.name == "poisson")) * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch
+        if run.constant and upper(run.steps * (moved / exact(run.noise_std_at(0))) ** 2) > cost:
+            of = self.path(None, Path(run.steps - 1, run.diameter, np.zeros(1)), cost)
+        return self.sized({"rule": "worst batches", "of": of}, None, of), cost
+
+    def explicit(self, best: Any) -> tuple[Node, float]:
+        """A path in closed form where there is one, else step by step, and its cost."""
+        cost, path = upper(best.cost), best.path
+        if best.route == "composition" and not (best.program is not None and best.program.initial):
+            return _composed(cost), cost
+        offset = 0 if best.program is None else self.run.steps - best.program.steps
+        start = offset + path.start
+        where = {"start": start, "distance": self.distance(best.program, start, path.distance)}
+        if isinstance(path, GeometricPath) and path.length > 1:
+            return {"rule": "straight", **where, "cost": dyadic(cost)}, cost
+        self.short(self.run.steps - start)
+        shifts = path.shifts if self.run.steps - start > 1 else np.zeros(1)
+        if best.program is not None:
+            tried = Path(path.start, path.distance, shifts)
+            cost = max(cost, upper(best.program.cost(tried)))
+            if not cost <= upper(best.cost) * (1 + _CLOSE):  # what is left of rounding grows where updates expand
+                shifts = shifts * (1 + 1e-12)
+                cost = upper(best.program.cost(Path(path.start, path.distance, shifts)))
+        return {"rule": "path", **where, "shifts": runs(shifts[:-1].tolist()), "cost": dyadic(cost)}, cost
+
+    def late(self, found: Candidate) -> tuple[Node, float]:
+        """The path of the order with every participation last in its epoch, under the greater of the two slopes."""
+        view = View(self.run, self.assumption)
+        late = view.late
+        best: Any = found.optimum
+        assert late is not None  # noqa: S101
+        path, steps, clean = best.path, self.run.steps, Affine(late.c, exact(0.0))
+        self.short(steps - path.start)
+        met = Affine(late.c, late.s)
+
+        def expansion(k: int) -> Affine:
+            t = path.start + k
+            return met if (t + 1) % view.batches == 0 or t == steps - 1 else clean
+
+        cost = upper(run_forward(expansion, lambda _: late.noise, path.distance, path.shifts))
+        return {"rule": "late order", "of": self.path(None, path, cost)}, max(cost, found.pair.cost)
+
+    def short(self, length: int) -> None:
+        """Refuse a path that has too many steps to be written down."""
+        if length > _LONGEST:
+            raise InputError(
+                f"A certificate of a path needs at most {_LONGEST} steps, got {length}; certify a shorter run, or one "
+                "whose steps are all alike."
+            )
+
+    def path(self, program: ShiftProgram | None, path: Shifts, cost: float) -> Node:
+        """A path step by step."""
+        where = {"start": path.start, "distance": self.distance(program, path.start, path.distance)}
+        return {"rule": "path", **where, "shifts": runs(path.shifts[:-1].tolist()), "cost": dyadic(cost)}
+
+    def positions(self, found: Candidate) -> tuple[Node, float]:
+        """A path for every batch of an epoch: composition, that of the worst one moved, or the best one found."""
+        run, most = self.run, found.pair.cost
+        worst: Any = found.optimum
+        count = min(run.batches, run.steps)
+        self.short(count * run.steps // 10)
+        programs = [ShiftProgram(run, self.assumption, place) for place in range(count)]
+        nodes = []
+        for place, program in enumerate(programs):
+            composed = upper(program.composition())
+            if composed <= most:
+                nodes.append((_composed(composed), composed))
+                continue
+            if place == found.position:
+                nodes.append(self.explicit(found.optimum))
+                continue
+            path = moved_path(programs, found.position or 0, place, worst.path)
+            cost = upper(program.cost(path))
+            nodes.append(self.explicit(optimum(program)) if cost > most else (self.path(program, path, cost), cost))
+        return {"rule": "every position", "of": [node for node, _ in nodes]}, max(cost for _, cost in nodes)
+
+
+def _composed(cost: float) -> Node:
+    return {"rule": "composition", "cost": dyadic(cost)}

@@ -1,0 +1,174 @@
+"""Certificates of bounds: the choices behind a number, for a checker that computes everything else anew.
+
+A certificate is a JSON object. `lastiterate.proofs_checks.certificates.checker`, one file that imports nothing of ours,
+says what each rule proves; docs/certificates.md shows how to read one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, tangent_point
+from lastiterate.numeric.accounting.dominating import Candidate, step_rdp
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.certificates.description import (
+    Node,
+    described_loss,
+    described_run,
+    dyadic,
+    runs,
+    sealed,
+    undyadic,
+)
+from lastiterate.numeric.certificates.paths import Paths, no_certificate
+from lastiterate.numeric.explain import assumed
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.subsampling.noise_split import Split, rate
+from lastiterate.numeric.subsampling.poisson import Mixture
+from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares
+
+FORMAT = "lastiterate certificate 1"
+_STANDING = (
+    "every update is W <- Proj[W - step_size / batch_size * (sum of clipped gradients) + N(0, noise_std^2 I)]",
+    "the noise is fresh in every step",
+    "both runs start at one point and project onto the same closed convex set of at most the diameter",
+    "the last iterate alone is released",
+)
+
+
+def certificate(
+    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: Candidate
+) -> Node:
+    """The certificate of a bound.
+
+    Args:
+        run: the run.
+        assumption: what is assumed of the losses.
+        order: of the Renyi divergence that is claimed, or None.
+        delta: for which an epsilon is claimed, or None; without either, mu is.
+        found: the bound.
+
+    Raises:
+        InputError: there is no certificate for its route.
+    """
+    with precision():
+        claim, proof = _Writer(run, assumption, found).claim(order, delta)
+    body = {
+        "format": FORMAT,
+        "hypotheses": [*_STANDING, *assumed(run, assumption)],
+        "run": described_run(run),
+        "class": described_loss(assumption),
+        "claim": claim,
+        "proof": proof,
+    }
+    return dict(sealed(body))
+
+
+class _Writer:
+    """The proof of one bound."""
+
+    def __init__(self, run: NoisySGD, assumption: Assumption, found: Candidate) -> None:
+        self.run, self.found, self.paths = run, found, Paths(run, assumption)
+
+    def claim(self, order: float | None, delta: float | None) -> tuple[Node, Node]:
+        """The claim and its proof."""
+        found = self.found
+        if delta is None and order is None:
+            proof, squared = self.paths.gaussian(found)
+            value = upper(exact(squared).sqrt())
+            return {"quantity": "gdp", "value": dyadic(value)}, proof
+        if delta is None:
+            assert order is not None  # noqa: S101
+            proof = self.rdp(found, order)
+            value = max(found.rdp(order), undyadic(proof["rdp"]))
+            return {"quantity": "rdp", "at": dyadic(order), "value": dyadic(value)}, proof
+        value = found.dp(delta)
+        if found.renyi is not None:
+            at, rho = found.renyi
+            proof = {"rule": "from rdp", "order": dyadic(at), "tangent": None, "of": self.rdp(found, at)}
+            point = tangent_point(at, rho, delta, value)
+            if point is not None and not quick_rdp_to_dp(at, rho, delta) <= value:
+                proof["tangent"] = dyadic(point)
+        elif found.pair.steps:
+            raise no_certificate(found.route)
+        else:
+            of, squared = self.paths.gaussian(found)
+            proof = {"rule": "from gdp", "of": of}
+            if squared > found.pair.cost:
+                value = gdp_epsilon(upper(exact(squared).sqrt()), delta)
+        return {"quantity": "dp", "at": dyadic(delta), "value": dyadic(value)}, proof
+
+    def rdp(self, found: Candidate, order: float) -> Node:
+        """The proof of a Renyi divergence."""
+        chosen = found.choices
+        if isinstance(chosen, Mixture):
+            return self.mixture(chosen, order)
+        if isinstance(chosen, Split):
+            return self.window(chosen, found, order)
+        if found.pair.steps:
+            kinds = [_price(one.rate, one.multiplier, one.adjacency, order) for one in found.pair.steps]
+            return {"rule": "sampled composition", "prices": kinds, "rdp": dyadic(found.pair.rdp(order))}
+        if self.run.scheme.name == "shuffled" and found.renyi is not None:
+            raise no_certificate(found.route)
+        of, squared = self.paths.gaussian(found)
+        return {"rule": "gaussian", "of": of, "rdp": dyadic(upper(exact(order) / 2 * exact(squared)))}
+
+    def mixture(self, chosen: Mixture, order: float) -> Node:
+        """A bound outside an event, and bounds in it, in turn."""
+        parts = [self.rdp(one, order) for one in (chosen.inside, *chosen.beyond)]
+        power, least = exact(order) - 1, exact(undyadic(parts[0]["rdp"]))
+        chance = exact(_chance(parts[0]))
+        total = 1 - chance
+        for part in parts[1:]:
+            total += chance * (power * (exact(undyadic(part["rdp"])).max(least) - least)).exp()
+            chance = exact(_chance(part))
+        value = upper(least + total.log() / power)
+        if len(parts) == 2 and value >= undyadic(parts[1]["rdp"]):
+            return parts[1]
+        return {"rule": "ranges", "of": parts, "rdp": dyadic(value)}
+
+    def window(self, chosen: Split, found: Candidate, order: float) -> Node:
+        """A window of shifts."""
+        shares, run = chosen.shares, self.run
+        multipliers, start = chosen.multipliers, run.steps - len(chosen.multipliers)
+        kinds = np.unique(multipliers)
+        places = np.searchsorted(kinds, multipliers).tolist()
+        reach = float(shares.reach[len(multipliers) - 1])
+        inside = replace(found.pair, failure=0.0)
+        node = {
+            "rule": "window",
+            "start": start,
+            "prices": [_price(rate(run), one, run.adjacency, order) for one in kinds.tolist()],
+            "kinds": [[kind, len(list(group))] for kind, group in groupby(places)],
+            "shifts": "proportional" if chosen.shifts is None else runs(chosen.shifts[:-1].tolist()),
+            "cost": dyadic(inside.cost),
+            "rdp": dyadic(inside.rdp(order)),
+        }
+        if isinstance(shares, BlockShares):
+            return node | {"blocks": _blocks(shares.block, start, len(multipliers))}
+        node["distance"] = self.paths.distance(shares.program, start, reach)
+        return self.paths.sized(node, shares.program, node)
+
+
+def _blocks(block: Block, start: int, length: int) -> Node:
+    """The blocks of a window, and the chance that one of those it rests on is not as it should be."""
+    before = min(block.before, max(-(-start // block.steps), 1))
+    counted = min(before, -(-start // block.steps)) + length // block.steps
+    least, largest = block.sizes
+    chance = dyadic(upper(counted * exact(block.chance)))
+    return {"width": block.steps, "sum": least, "largest": largest, "before": before, "chance": chance}
+
+
+def _price(rate: float, multiplier: float, adjacency: str, order: float) -> Node:
+    return {"multiplier": dyadic(multiplier), "rdp": dyadic(step_rdp(rate, multiplier, adjacency, order))}
+
+
+def _chance(node: Mapping[str, Any]) -> float:
+    """The chance with which a bound fails."""
+    inner = node.get("of", node.get("blocks"))
+    return undyadic(node["chance"]) if "chance" in node else _chance(inner) if isinstance(inner, dict) else 0.0

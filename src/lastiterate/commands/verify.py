@@ -1,0 +1,39 @@
+"""``lastiterate verify``: check the certificate of a bound, with the file that knows nothing of how it was made."""
+
+from pathlib import Path
+
+import click
+
+from lastiterate.commands.output import say_json
+
+
+@click.command()
+@click.argument("certificate", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
+def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
+    r"""Check a CERTIFICATE that `bound --certificate` wrote: everything in it but the choices is computed anew.
+
+    Exit status 0 where it holds, 1 where it is refused. proofs_checks/certificates/checker.py does the same alone.
+
+    \b
+    Examples:
+      lastiterate verify run.json
+      lastiterate bound run.toml --delta 1e-5 --certificate run.json && lastiterate verify run.json
+    """
+    from lastiterate.numeric.errors import InputError
+    from lastiterate.proofs_checks.certificates.checker import Refused, check
+
+    try:
+        text = certificate.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"A certificate needs to be readable text, got {certificate}: {error}; check it.") from error
+    try:
+        holds, said = True, check(text)
+    except Refused as refused:
+        holds, said = False, str(refused)
+    if as_json:
+        say_json({"holds": holds, "statement": said})
+    else:
+        click.echo(f"{'holds' if holds else 'refused'}: {said}")
+    ctx.exit(0 if holds else 1)

@@ -1,0 +1,287 @@
+"""Certificates: those of random runs hold, altered ones are refused, and the checker stands alone."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import lastiterate as li
+from lastiterate.__main__ import cli
+from lastiterate.numeric.certificates.description import sealed
+from lastiterate.numeric.schemes import SCHEMES
+from lastiterate.proofs_checks.certificates import checker
+from lastiterate.proofs_checks.certificates.checker import Refused, accepted, check
+
+FEW = [20, pytest.param(500, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))]
+FULL: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "clip_norm": 2.0, "dataset_size": 5, "diameter": 1.0}
+SAMPLED: dict[str, Any] = {
+    "step_size": 0.1,
+    "noise_std": 0.02,
+    "clip_norm": 1.0,
+    "dataset_size": 1000,
+    "batch_size": 20,
+    "diameter": 0.02,
+}
+
+
+def _drawn(rng: np.random.Generator) -> tuple[li.Bound, dict[str, Any]]:
+    """A bound of a random run whose window is neither empty nor all of the run, mostly, and what was asked for."""
+
+    def spread(low: float, high: float) -> float:
+        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    scheme = str(rng.choice(list(SCHEMES)))
+    b, batches = int(spread(1, 30)), 1 if scheme == "full" else int(rng.integers(2, 8))
+    steps, eta, K = int(spread(1, 80)), spread(0.01, 0.5), spread(0.3, 5)
+    s = 2 * eta * K / b
+    D = inf if rng.random() < 0.15 else s * spread(0.3, 40)
+    varied = rng.random() < 0.25
+    etas = [eta * float(f) for f in rng.uniform(0.8, 1.2, steps)] if varied else eta
+    noise = spread(0.02, 2) if scheme not in ("without_replacement", "poisson") else s * spread(0.3, 6)
+    run = li.NoisySGD(steps, etas, noise, K, b * batches, None if scheme == "full" else b, scheme, D)  # type: ignore[arg-type]
+    L, reach = float(rng.uniform(0.05, 1.6)) / eta, min(D, 10 * s)
+    smooth, holder = li.Smooth(spread(0.01, 3) * K / reach), li.Holder(spread(0.01, 3) * K / reach**0.5, 0.5)
+    table = li.Tabulated((reach / 3, reach), (0.2 * K, K))
+    kinds: list[li.Assumption] = [li.Clipped(), smooth, holder, li.Convex(L), li.StronglyConvex(L, L * spread(1e-2, 1))]
+    kinds += [li.Minimum(smooth, holder), li.Blocks(smooth, holder), table, li.Sum(smooth, table)]
+    ask: dict[str, Any] = {"order": spread(1.2, 40)} if rng.random() < 0.6 else {"delta": spread(1e-9, 1e-2)}
+    if not run.scheme.random and rng.random() < 0.3:
+        ask = {}
+    return li.bound(run, kinds[int(rng.integers(len(kinds)))], **ask), ask
+
+
+def _certified(seed: int, count: int) -> Iterator[tuple[li.Bound, dict[str, Any]]]:
+    """Bounds with their certificates; routes without one say so."""
+    rng, made = np.random.default_rng(seed), 0
+    while made < count:
+        found, _ = _drawn(rng)
+        try:
+            certificate = found.certificate()
+        except li.InputError as error:
+            assert "certificate needs" in str(error)  # noqa: PT017
+            continue
+        made += 1
+        yield found, certificate
+
+
+def _value(certificate: dict[str, Any]) -> float:
+    m, e = certificate["claim"]["value"]
+    return float(int(m) * 2.0**e)
+
+
+@pytest.mark.parametrize("count", FEW)
+def test_certificates_of_random_runs_hold_and_claim_the_bound(count: int) -> None:
+    for found, certificate in _certified(7, count):
+        assert check(json.dumps(certificate))
+        number = found.mu if found.order is None and found.delta is None else found.epsilon
+        assert number is not None
+        assert number <= _value(certificate) <= number * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("count", FEW)
+def test_a_certificate_altered_in_one_digit_is_refused_where_it_was_altered(count: int) -> None:
+    rng = np.random.default_rng(11)
+    for _, certificate in _certified(8, count):
+        text = json.dumps(certificate)
+        digits = [match.start() for match in re.finditer(r"\d", text)]
+        place = digits[int(rng.integers(len(digits)))]
+        other = str((int(text[place]) + int(rng.integers(1, 10))) % 10)
+        altered = text[:place] + other + text[place + 1 :]
+        with pytest.raises(Refused):
+            check(altered)
+
+
+@pytest.mark.parametrize("count", FEW)
+def test_a_lie_with_new_digests_is_refused_by_arithmetic(count: int) -> None:
+    """A claim below what its proof gives, a stated number that is less, a run with less noise."""
+    for _, certificate in _certified(9, count):
+        for lie in ("claim", "stated", "noise"):
+            forged = json.loads(json.dumps(certificate))
+            proof = forged["proof"]
+            if lie == "claim":
+                if not forged["claim"]["value"][0]:
+                    continue
+                forged["claim"]["value"] = _scaled(forged["claim"]["value"], 0.999)
+            elif lie == "stated":
+                while isinstance(proof.get("of"), dict):
+                    proof = proof["of"]
+                proof = proof["of"][-1] if "of" in proof else proof
+                key = next(key for key in ("cost", "rdp") if key in proof)
+                if not proof[key][0]:
+                    continue
+                proof[key] = _scaled(proof[key], 0.999)
+            else:
+                rows = forged["run"]["noise_std"]
+                rows[-1] = [f"{rows[-1][0]}", rows[-1][1]]
+                numerator, _, denominator = rows[-1][0].partition("/")
+                rows[-1][0] = f"{int(numerator) * 99}/{int(denominator or 1) * 100}"
+            with pytest.raises(Refused):
+                accepted(sealed(forged))
+
+
+def _scaled(number: list[int], factor: float) -> list[int]:
+    m, e = number
+    return [int(m * 2**60 * factor), e - 60]
+
+
+def _made(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(json.dumps(li.bound(run, assumption, **ask).certificate()))
+    return made
+
+
+def test_a_run_that_is_longer_is_another_run() -> None:
+    certificate = _made(li.NoisySGD(steps=10, **FULL), li.Smooth(1.0))
+    assert accepted(certificate)
+    certificate["run"]["steps"] = 9
+    for key in ("step_size", "noise_std"):
+        certificate["run"][key][0][1] = 9
+    assert accepted(sealed(certificate)), "fewer steps cost no more"
+    certificate["run"]["steps"] = 11
+    for key in ("step_size", "noise_std"):
+        certificate["run"][key][0][1] = 11
+    with pytest.raises(Refused, match=r"certificate: proof: cost is"):
+        accepted(sealed(certificate))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda c: c["proof"]["shifts"].pop(), "a shift is missing"),
+        (lambda c: c["proof"]["shifts"].append([1, -9, 1]), "a shift is missing or too many"),
+        (lambda c: c["proof"].update(distance={"kind": "zero"}), "nothing bounds the runs"),
+        (lambda c: c["run"].update(diameter=None), "nothing bounds the runs"),
+        (lambda c: c["run"].update(scheme="cyclic"), "gives no mu for these batches"),
+        (lambda c: c["class"].update(name="clipped"), "cost is"),
+        (lambda c: c["class"].update(L=[3, 0]), "cost is"),
+        (lambda c: c["proof"]["shifts"][0].__setitem__(0, 1), "cost is"),
+        (lambda c: c["proof"].pop("start"), "KeyError 'start'"),
+        (lambda c: c.update(claim=c["claim"] | {"value": [1, 0.5]}), "no whole number"),
+        (lambda c: c["claim"].update(quantity="gdb"), "at"),
+    ],
+)
+def test_choices_that_do_not_fit_are_refused(change: Any, why: str) -> None:
+    certificate = _made(li.NoisySGD(steps=300, **FULL), li.Holder(1.0, 0.6))
+    assert certificate["proof"]["rule"] == "path"
+    change(certificate)
+    with pytest.raises(Refused, match=why):
+        accepted(sealed(certificate))
+
+
+def _changed(certificate: dict[str, Any], *ways: tuple[tuple[Any, ...], Any]) -> dict[str, Any]:
+    """The certificate with other values at these ways, sealed anew."""
+    forged = json.loads(json.dumps(certificate))
+    for way, value in ways:
+        place = forged
+        for key in way[:-1]:
+            place = place[key]
+        place[way[-1]] = value
+    return sealed(forged)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("assumption", [li.Smooth(0.05), li.Holder(0.01, 0.5), li.Convex(1.0)])
+def test_random_batches_that_are_forged_are_refused(assumption: li.Assumption) -> None:
+    certificate = _made(li.NoisySGD(steps=3000, sampling="poisson", **SAMPLED), assumption, order=4.0)
+    assert accepted(certificate)
+    assert certificate["proof"]["rule"] == "ranges"
+    first: tuple[Any, ...] = ("proof", "of", 0)
+    part = certificate["proof"]["of"][0]
+    forgeries: list[list[tuple[tuple[Any, ...], Any]]] = [
+        [((*first, "chance"), [0, 0])],
+        [((*first, "sizes", "high"), part["sizes"]["high"] - 1)],
+        [((*first, "prices", 0, "rdp"), _scaled(part["prices"][0]["rdp"], 0.99))],
+        [((*first, "prices", 0, "multiplier"), _scaled(part["prices"][0]["multiplier"], 0.99))],
+        [((*first, "prices", -1, "multiplier"), _scaled(part["prices"][-1]["multiplier"], 1.05))],
+        [((*first, "kinds"), part["kinds"][1:])],
+        [((*first, "start"), part["start"] + 1)],
+        [((*first, "distance", "kind"), "zero")],
+        [(("proof", "of"), [part])],
+        [(("run", "scheme"), "without_replacement"), (("run", "adjacency"), "replace")],
+        [(("run", "dataset_size"), 990)],
+        [(("claim", "at"), [17, -2])],
+    ]
+    for forgery in forgeries:
+        with pytest.raises(Refused):
+            accepted(_changed(certificate, *forgery))
+
+
+def test_blocks_that_are_forged_are_refused() -> None:
+    certificate = _made(li.NoisySGD(steps=300, sampling="poisson", **SAMPLED), li.StronglyConvex(1.0, 0.5), order=4.0)
+    blocks = certificate["proof"]["of"][0]["blocks"]
+    assert accepted(certificate)
+    for key, value in [
+        ("sum", blocks["sum"] + 20),
+        ("largest", blocks["largest"] - 1),
+        ("chance", [1, -200]),
+        ("width", blocks["width"] * 2),
+    ]:
+        with pytest.raises(Refused):
+            accepted(_changed(certificate, (("proof", "of", 0, "blocks", key), value)))
+
+
+def test_a_million_steps() -> None:
+    certificate = li.bound(li.NoisySGD(steps=10**6, **FULL), li.Smooth(1.0)).certificate()
+    assert certificate["proof"]["rule"] == "straight"
+    assert len(json.dumps(certificate)) < 2000
+    assert accepted(certificate)
+
+
+def test_a_closed_form_that_passes_below_0_is_refused() -> None:
+    """For c = 1.1 from 0 over 1000 steps it says 21 s^2 where the truth is 1000 s^2."""
+    run = li.NoisySGD(steps=1000, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=1000)
+    certificate = _made(run, li.Smooth(1.0))
+    assert certificate["proof"]["rule"] == "composition"
+    certificate["proof"] = {"rule": "straight", "start": 0, "distance": {"kind": "zero"}, "cost": [1, 0]}
+    with pytest.raises(Refused, match="pass below 0"):
+        accepted(sealed(certificate))
+
+
+def test_the_checker_imports_nothing_of_ours_and_runs_alone(tmp_path: Path) -> None:
+    source = Path(checker.__file__)
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(source.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([one.name for one in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+    }
+    assert imported <= {*sys.stdlib_module_names, "flint"}
+    alone = tmp_path / "checker.py"
+    alone.write_text(source.read_text())
+    path = tmp_path / "run.json"
+    for altered, status, word in ((False, 0, "holds"), (True, 1, "refused")):
+        certificate = li.bound(li.NoisySGD(steps=100, **FULL), li.Smooth(1.0)).certificate()
+        certificate["run"]["steps"] += altered
+        path.write_text(json.dumps(certificate))
+        command = [sys.executable, "-I", str(alone), str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        assert (done.returncode, done.stdout.partition(":")[0]) == (status, word), done.stderr
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    run = str(Path(__file__).parents[2] / "examples" / "run.toml")
+    path = tmp_path / "run.json"
+    told = CliRunner()
+    assert told.invoke(cli, ["bound", run, "--certificate", str(path)]).exit_code == 0
+    assert told.invoke(cli, ["verify", str(path)]).output.startswith("holds: the last iterate of ")
+    path.write_text(path.read_text().replace('"steps": ', '"steps": 1'))
+    refused = told.invoke(cli, ["verify", str(path), "--json"])
+    assert refused.exit_code == 1
+    assert json.loads(refused.output) == {
+        "holds": False,
+        "statement": "file: certificate.run: it was altered, its digest is another",
+    }
+    assert told.invoke(cli, ["verify", str(tmp_path / "nothing")]).exit_code != 0
+
+
+def test_what_is_no_certificate_is_refused() -> None:
+    for text in ("", "[]", "{}", "3", '{"format": 1, "format": 2}', "[" * 100_000):
+        with pytest.raises(Refused):
+            check(text)
