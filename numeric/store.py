@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -46,6 +47,16 @@ def digest(value: object) -> str:
     True
     """
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+@contextmanager
+def writing(what: str, where: str, remedy: str = "name another") -> Iterator[None]:
+    """Say in one sentence, an `InputError`, what needs to be written where it cannot be."""
+    try:
+        yield
+    except OSError as error:
+        said = f"{what} a folder that can be written, got {where} ({error.strerror}); {remedy}."
+        raise InputError(said) from None
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -138,14 +149,9 @@ class Store:
 
     def _write(self, name: str, data: bytes, remedy: str) -> None:
         assert self.folder is not None  # noqa: S101
-        try:
+        with writing("What is finished needs", f"folder={self.folder.parent}", remedy):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(self.folder / name, data)
-        except OSError as error:
-            raise InputError(
-                f"What is finished needs a folder that can be written, got folder={self.folder.parent} "
-                f"({error.strerror}); {remedy}."
-            ) from None
 
 
 class Journal:
@@ -166,7 +172,7 @@ class Journal:
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         wanted = json.loads(json.dumps(header))
-        try:
+        with writing("Finished rows need", f"out={path.parent}"):
             first, *lines = (path.read_bytes() if path.exists() else b"").decode(errors="replace").split("\n")
             if first or lines:
                 _same(first, wanted, path)
@@ -176,11 +182,6 @@ class Journal:
                 self._line(wanted)
             elif not lines or lines[-1]:
                 self._file.write("\n")  # a line that was cut off stays a line of its own
-        except OSError as error:
-            raise InputError(
-                f"Finished rows need a folder that can be written, got out={path.parent} ({error.strerror}); name "
-                "another."
-            ) from None
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Keep one finished entry."""

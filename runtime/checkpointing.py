@@ -13,7 +13,7 @@ from typing import Any, Final
 import torch
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.store import DamagedError, read_sealed, seal, write_whole
+from lastiterate.numeric.store import DamagedError, read_sealed, seal, write_whole, writing
 
 HEAD: Final = b"lastiterate checkpoint 2\n"
 """First line of a checkpoint."""
@@ -32,12 +32,8 @@ def write_checkpoint(path: str | Path, state: dict[str, Any]) -> None:
     """
     held = io.BytesIO()
     torch.save(state, held)
-    try:
+    with writing("A checkpoint needs", f"path={path}", "choose another"):
         write_whole(Path(path), seal(HEAD + held.getvalue()))
-    except OSError as error:
-        raise InputError(
-            f"A checkpoint needs a folder that can be written to, got path={path} ({error.strerror}); choose another."
-        ) from None
 
 
 def read_checkpoint(path: str | Path) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
-from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status, table
-from lastiterate.numeric.store import write_whole
+from lastiterate.numeric.store import write_whole, writing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,14 +57,10 @@ def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:
     image = io.BytesIO()
     draw(figure).savefig(image, format="png", dpi=160)
     png, data = folder / f"{stem}.png", folder / f"{stem}.csv"
-    try:
+    with writing("A figure needs", f"out={folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(data, table(figure).encode())
         write_whole(png, image.getvalue())
-    except OSError as error:
-        raise InputError(
-            f"A figure needs a folder that can be written, got out={folder} ({error.strerror}); name another."
-        ) from None
     return png, data
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.store import write_whole
+from lastiterate.numeric.store import write_whole, writing
 from lastiterate.numeric.sweeps.plan import Plan, Scalar
 
 _FORMATS = (".csv", ".parquet")
@@ -72,12 +72,8 @@ class SweepTable:
             InputError: another ending, Parquet without pyarrow, or a folder that cannot be written.
         """
         data = self._parquet() if checked_format(path) == ".parquet" else self._csv()
-        try:
+        with writing("A sweep needs", f"out={path}"):
             write_whole(path, data)
-        except OSError as error:
-            raise InputError(
-                f"A sweep needs a folder that can be written, got out={path} ({error.strerror}); name another."
-            ) from None
 
     def _csv(self) -> bytes:
         out = io.StringIO()

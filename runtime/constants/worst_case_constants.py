@@ -112,23 +112,11 @@ def worst_case_constants(
 ) -> WorstCaseConstants:
     """Look at one initialisation with every method.
 
-    Args:
-        workload: network, loss and data.
-        run: the training run.
-        lambdas: Hölder orders in (0, 1].
-        kind: which gradient the search and the extrapolation are about: of one sample or of the batch, clipped or not.
-        order: Rényi order of the bound from certified constants.
-        points: points drawn around an iterate for the extrapolation; more where few iterates are kept.
-        radius: radius of the ball that they are drawn in.
-        centers: how many iterates are kept, evenly spaced; None for all of them.
-        dtype: float32 or float64.
-        device: a torch device name.
-        memory: bytes that one chunk of gradients may take.
-        threads: threads of torch on the CPU.
-        seed: of everything random; of the initialisation that is looked at, see `lastiterate.runtime.constants.holder`.
-        folder: where finished parts (the search of one order, the curvature, the drawn pairs) are kept and looked for;
-            None keeps nothing.
-        on_step: called with (finished, all) parts.
+    The kind says which gradient the search and the extrapolation are about: of one sample or of the batch, clipped or
+    not. The order is the Rényi order of the bound from certified constants. The extrapolation draws so many points in
+    the ball of the radius around an iterate, more where few iterates are kept. Finished parts (the search of one order,
+    the curvature, the drawn pairs) are kept in ``folder`` and looked for there; ``on_step`` is called with (finished,
+    all) parts. All else is as in `lastiterate.runtime.constants.holder.Sampling`; the seed is of one initialisation.
 
     Raises:
         InputError: as `estimate_holder`, or there is no such kind.

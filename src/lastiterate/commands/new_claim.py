@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.store import write_whole
+from lastiterate.numeric.store import write_whole, writing
 
 
 @click.command(name="new-claim")
@@ -24,11 +24,7 @@ def command(path: Path) -> None:
     if path.exists() or path.is_symlink():
         raise InputError(f"A new module needs a name that is free, got path={path}, which is there; choose another.")
     text = (resources.files("lastiterate.commands") / "claim.py.template").read_bytes()
-    try:
+    with writing("A new module needs", f"path={path}", "choose another"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text)
-    except OSError as error:
-        raise InputError(
-            f"A new module needs a folder that can be written, got path={path} ({error.strerror}); choose another."
-        ) from None
     click.echo(path)
