@@ -78,7 +78,7 @@ def test_another_process_goes_on_and_a_kill_while_saving_leaves_the_old_file(tmp
         import torch
         torch.set_num_threads(1)
         from test_checkpoints import made, trained
-        from lastiterate.numeric import files
+        from lastiterate.numeric import store
         optimiser = trained(made("before"), 2)
         optimiser.save({str(path)!r})
         trained(optimiser, 3)
@@ -93,7 +93,7 @@ def test_another_process_goes_on_and_a_kill_while_saving_leaves_the_old_file(tmp
                     file.flush()
                     os.kill(os.getpid(), signal.SIGKILL)
             return Half()
-        files.os.fdopen = dying
+        store.os.fdopen = dying
         optimiser.save({str(path)!r})
         """
     )
