@@ -23,10 +23,11 @@ $(VENV)/.installed-all: pyproject.toml constraints.txt | $(BIN)/python
 check: $(VENV)/.installed          ## decide every claim of the ledger
 	$(BIN)/lastiterate check
 
-test: $(VENV)/.installed-all       ## the whole test suite, linters and type checkers included
+test: $(VENV)/.installed-all       ## the whole test suite, linters and the type checker included
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-nightly: $(VENV)/.installed-all    ## the long sweeps
+nightly: $(VENV)/.installed-all    ## the long sweeps, and a second type checker
+	$(INSTALL) '.[nightly]'
 	$(BIN)/python -m pytest --numprocesses auto -m nightly
 
 bench: $(VENV)/.installed-all      ## ratios against baselines, written to benchmarks/RESULTS.md

@@ -72,29 +72,31 @@ def exact(number: sp.Rational) -> fmpq:
 def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PRECISIONS) -> Iterator[arb]:
     """Ever tighter balls around the expression's value at the point, one for each precision in bits."""
     before = ctx.prec
+    rest = expression.xreplace({s: v for s, v in point.items() if not v.is_Rational or (s.is_integer and v.is_Integer)})
+    values = {s: exact(v) for s, v in point.items() if s in rest.free_symbols}
     for bits in precisions:
         ctx.prec = bits
         try:
-            balls = {s: arb(exact(v)) for s, v in point.items() if v.is_Rational}
-            whole = {s: v for s, v in point.items() if not v.is_Rational or (s.is_integer and v.is_Integer)}
-            rest = expression.xreplace(whole)
-            yield enclose(rest, {s: b for s, b in balls.items() if s in rest.free_symbols})
+            yield enclose(rest, {s: arb(v) for s, v in values.items()})
         finally:
             ctx.prec = before
 
 
-def sign_at(expression: sp.Expr, point: Point) -> int | None:
+def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int | None:
     """The certified sign of the expression at an exact point; None where it cannot be told.
 
-    Balls decide first. Zero is certified by exact arithmetic only.
+    Balls decide first. Zero is certified by exact arithmetic only; ``nearly``, a ball of 1e-60 is zero unless the value
+    is rational.
     """
+    tiny = False
     try:
         for ball in enclosures(expression, point):
             if ball > 0:
                 return 1
             if ball < 0:
                 return -1
-            if ball.rad() < 1e-60:
+            tiny = bool(ball.rad() < 1e-60)
+            if tiny:
                 break
     except UnsupportedError:
         pass
@@ -105,7 +107,7 @@ def sign_at(expression: sp.Expr, point: Point) -> int | None:
         return int(sp.sign(value))
     if value.has(sp.nan, sp.zoo) or value.is_real is False:
         return None
-    return 0 if _is_zero(value) else None
+    return 0 if (nearly and tiny) or _is_zero(value) else None
 
 
 def _short_powers(expression: sp.Expr, point: Point) -> bool:

@@ -4,18 +4,19 @@ They are made from the check, the same each time, and only where the check leave
 printed value, and an inequality that is attained. Elsewhere a change of three percent may be true, and none is made.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
 from functools import partial
 from operator import add
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.z3_terms import entails
-from lastiterate.proofs_checks.feasible_points import free_symbols
+from lastiterate.proofs_checks.feasible_points import enclosures, free_symbols
 from lastiterate.symbolic.claim import Check, Derived, Identity, Inequality, RandomPoints, Recursion, Relation, Value
 from lastiterate.symbolic.kernel.profiles import Profile
 
@@ -24,8 +25,10 @@ __all__ = ["MOST", "near_misses"]
 MOST: Final = 3
 """Near misses of one check."""
 
+_Kind = TypeVar("_Kind")
+
 _MORE, _LESS = sp.Rational(103, 100), sp.Rational(97, 100)
-_TINY = 1e-25
+_TINY, _BITS = 1e-25, (256,)
 
 
 class _Term(NamedTuple):
@@ -58,10 +61,13 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         sides = ("closed_form", "step", "initial")
     else:
         return ()
-    return _spread([_changed(check, term, _MORE) for term in _terms_of(check, *sides)])
+    terms = list(_terms_of(check, *sides))
+    if any(_lost(check, term) for term in _spread(terms)):
+        terms = [term for term in terms if not _lost(check, term)]
+    return tuple(_changed(check, term, _MORE) for term in _spread(terms))
 
 
-def _spread(found: list[Check]) -> tuple[Check, ...]:
+def _spread(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
     """The first, the middle and the last, and none twice."""
     places = dict.fromkeys((0, len(found) // 2, len(found) - 1))
     return tuple(found[place] for place in places) if found else ()
@@ -78,12 +84,12 @@ def _changed(check: Check, place: _Term, factor: sp.Rational) -> Check:
 
 
 def _terms_of(check: Check, *names: str) -> Iterator[_Term]:
-    """The terms on which their side depends, but for a whole side that is only compared with zero."""
+    """The terms of the sides, but for a whole side that is only compared with zero."""
     sides = {name: sp.sympify(getattr(check, name), strict=True) for name in names}
     for name, side in sides.items():
         against_zero = len(sides) == 2 and any(other.is_zero for another, other in sides.items() if another != name)
         for place in _terms(name, side, lambda new: new):
-            if not (_same(side, place.side(_MORE * place.term)) or (against_zero and place.term == side)):
+            if place.term != 0 and not (against_zero and place.term == side):
                 yield place
 
 
@@ -102,14 +108,20 @@ def _terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, in
             yield from _terms(field, part, around, inside=not isinstance(side, sp.Add))
 
 
-def _same(side: sp.Expr, changed: sp.Expr) -> bool:
-    """Tell whether the change is none, or is lost where a sum cancels, seen at one point."""
+def _lost(check: Check, place: _Term) -> bool:
+    """Tell whether a change of the term is none, or is lost where a sum cancels, seen at one point."""
+    side = sp.sympify(getattr(check, place.field), strict=True)
+    changed = place.side(_MORE * place.term)
     if side == changed or side.has(sp.Sum, sp.Integral, sp.Derivative):
         return bool(side == changed)
     point = {
         s: sp.Integer(k) if s.is_integer else sp.Rational(4 * k + 3, 10) for k, s in enumerate(free_symbols(side), 2)
     }
-    off = (changed.xreplace(point) - side.xreplace(point)).evalf()
+    try:
+        (ball,) = enclosures(changed - side, point, _BITS)
+        return bool(abs(ball) < _TINY)
+    except UnsupportedError:
+        off = (changed.xreplace(point) - side.xreplace(point)).evalf()
     return bool(off.is_number and off.is_finite and abs(off) < _TINY)
 
 

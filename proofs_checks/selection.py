@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["papers", "repaired_by", "select"]
+__all__ = ["of_ledger", "papers", "repaired_by", "select"]
 
 
 def papers(claims: Sequence[Claim]) -> tuple[str, ...]:
@@ -44,3 +45,14 @@ def select(claims: Sequence[Claim], *, paper: str | None = None, keys: Sequence[
         for claim in claims
         if (paper is None or claim.key.split("/")[0] == paper) and (not keys or claim.key in keys)
     )
+
+
+def of_ledger(*, paper: str | None = None, keys: Sequence[str] = ()) -> tuple[Claim, ...]:
+    """The claims of the ledger that are asked for; papers that are not named are not imported.
+
+    Raises:
+        InputError: as `select`.
+    """
+    named = {key.split("/")[0] for key in keys} or ({paper} if paper is not None else set())
+    known = named if named <= ledger.ORDER.keys() else ()
+    return select(ledger.claims(*(one for one in ledger.ORDER if one in known)), paper=paper, keys=keys)

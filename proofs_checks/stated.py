@@ -9,7 +9,7 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.published.registry import named
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic import ledger
 
 __all__ = ["Stated", "theorem"]
 
@@ -70,7 +70,7 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
     """
     asked = named(name)
     refusal = asked.refusal(described_run("theorem", run), assumption)
-    claim = next(claim for claim in CLAIMS if claim.key == asked.claim)
+    claim = next(claim for claim in ledger.claims() if claim.key == asked.claim)
     return Stated(
         name=name,
         title=asked.title,
@@ -81,5 +81,5 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
         reading=asked.reading,
         refusal=refusal,
         why=claim.remark,
-        instead=tuple((mend.key, mend.title) for mend in CLAIMS if mend.repairs == asked.claim),
+        instead=tuple((mend.key, mend.title) for mend in ledger.claims() if mend.repairs == asked.claim),
     )

@@ -3,7 +3,7 @@
 The order is written out and a test compares it with the files: a module that is not listed is not checked, and
 nothing registers itself on import.
 
->>> CLAIMS[0].key
+>>> claims("chien_li")[0].key
 'chien_li/definition_2_1/gaussians'
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["CLAIMS", "MODULES", "ORDER"]
+__all__ = ["ORDER", "claims", "modules"]
 
 ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -105,9 +105,14 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """One module a theorem, lemma, remark or appendix, by paper."""
 
-MODULES: Final[tuple[ModuleType, ...]] = tuple(
-    import_module(f"lastiterate.symbolic.{paper}.{name}") for paper, names in ORDER.items() for name in names
-)
 
-CLAIMS: Final[tuple[Claim, ...]] = tuple(claim for module in MODULES for claim in module.CLAIMS)
-"""All claims; within a module the statement first, then the steps, then what is ours."""
+def modules(*papers: str) -> tuple[ModuleType, ...]:
+    """The modules of the papers, or all; those of another paper are not imported, which takes seconds."""
+    return tuple(
+        import_module(f"lastiterate.symbolic.{paper}.{name}") for paper in papers or ORDER for name in ORDER[paper]
+    )
+
+
+def claims(*papers: str) -> tuple[Claim, ...]:
+    """The claims of the papers, or all; within a module the statement first, then the steps, then what is ours."""
+    return tuple(claim for module in modules(*papers) for claim in module.CLAIMS)

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from processes import SYMPY, python
+
 _COMMAND = """
 import os, signal, sys
 from rich.progress import Progress
@@ -41,14 +43,16 @@ main()
 
 
 def stopped(
-    signal: str, step: int, folder: Path, arguments: Sequence[str], **environment: str
+    signal: str,
+    step: int,
+    folder: Path,
+    arguments: Sequence[str],
+    libraries: Sequence[str] = SYMPY,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run `lastiterate` with these arguments, and send it and its workers a signal at the given step in the folder.
 
     The call returns once no process holds the output any more, so a worker that is left behind makes it hang.
     """
-    return subprocess.run(  # noqa: S603
-        [sys.executable, "-c", _COMMAND, signal, str(step), str(folder), *arguments],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment,
-        start_new_session=True, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    given = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment
+    return python("-c", _COMMAND, signal, str(step), str(folder), *arguments, env=given, libraries=libraries)

@@ -7,12 +7,15 @@ import re
 import runpy
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import click
 import jsonschema
 import pytest
+from processes import python
 from stopping import stopped
 
 from lastiterate.__main__ import COMMANDS, broken_claims, cli, main
@@ -24,10 +27,11 @@ _RUN = str(_ROOT / "examples" / "run.toml")
 _SWEEP = str(_ROOT / "examples" / "sweep.toml")
 _WITHOUT_DATA = {"new-claim", "schema"}
 _KEY = "chien_li/theorem_3_1/composition"
+_CHEAP = "d2p2/theorem_3/units"
 _PLAIN: dict[str, list[str]] = {
-    "check": ["--claim", _KEY, "--no-cache"],
+    "check": ["--claim", _CHEAP, "--no-cache"],
     "list": ["--paper", "chien_li"],
-    "show": [_KEY, "--no-cache"],
+    "show": [_CHEAP, "--no-cache"],
     "bound": [_RUN, "--order", "2"],
     "calibrate": [_RUN, "--epsilon", "1", "--order", "2"],
     "compare": [_RUN],
@@ -44,8 +48,7 @@ def _command(name: str) -> click.Command:
 
 def _shell(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | more.pop("environment", {})
-    command = [sys.executable, "-m", "lastiterate", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, **more)  # noqa: S603
+    return python("-m", "lastiterate", *arguments, env=environment, **more)
 
 
 def test_help_has_examples(subtests: pytest.Subtests) -> None:
@@ -242,22 +245,19 @@ def _on_a_terminal(*arguments: str, **environment: str) -> str:
     ours, theirs = pty.openpty()
     kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
     kept |= {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm-256color"} | environment
-    with subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "lastiterate", *arguments], stdout=theirs, stderr=theirs, env=kept
-    ) as process:
-        os.close(theirs)
-        told = b""
-        while True:
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # the other side is closed
-                break
-            if not piece:
-                break
-            told += piece
-        process.wait()
+    told: list[bytes] = []
+
+    def read() -> None:
+        with suppress(OSError):  # the other side is closed
+            while piece := os.read(ours, 65536):
+                told.append(piece)
+
+    reader = Thread(target=read)
+    reader.start()
+    python("-m", "lastiterate", *arguments, env=kept, out=theirs)
+    reader.join()
     os.close(ours)
-    return told.decode()
+    return b"".join(told).decode()
 
 
 def test_no_color_is_respected_on_a_terminal() -> None:
@@ -269,7 +269,7 @@ def test_no_color_is_respected_on_a_terminal() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["check", "--no-cache", "--jobs", "2"], "interrupted: nothing is kept under --no-cache"),
+        (["check", "--paper", "d2p2", "--no-cache", "--jobs", "2"], "interrupted: nothing is kept under --no-cache"),
         (["sweep", _SWEEP, "--out", "@"], "interrupted: what was finished is kept"),
     ],
     ids=["check", "sweep"],

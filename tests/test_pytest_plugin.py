@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import PYTEST, python
 
 from lastiterate.__main__ import main
 
@@ -29,10 +28,8 @@ def collect(tmp_path):
             "LASTITERATE_CACHE_DIR": str(tmp_path / ".cache"),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "pytest", "-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", *arguments],
-            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        command = ["-m", "pytest", "-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", *arguments]
+        done = python(*command, cwd=tmp_path, env=environment, libraries=PYTEST)
         return done.returncode, done.stdout + done.stderr
 
     return run

@@ -6,8 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Role
-from lastiterate.symbolic.ledger import CLAIMS
+
+CLAIMS = ledger.claims()
 
 _DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+")
 _README = Path(__file__).parents[1] / "README.md"

@@ -161,6 +161,7 @@ def test_the_action_decides_the_claims_of_a_repository(unpacked: Path, tmp_path:
     environment = {
         "PATH": f"{tmp_path / 'venv/bin'}:{os.environ['PATH']}",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this as: no isolation
+        "PIP_NO_COMPILE": "1",
         "PIP_IGNORE_INSTALLED": "1", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path),
         "LASTITERATE_CACHE_DIR": str(tmp_path / "cache"),
     }  # fmt: skip

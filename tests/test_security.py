@@ -21,7 +21,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run_file import parse_run
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.report.pages import files
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic import ledger
+
+CLAIMS = ledger.claims()
 
 _ROOT = Path(__file__).parents[1]
 _FOLDERS = ("symbolic", "numeric", "runtime", "proofs_checks", "src/lastiterate")

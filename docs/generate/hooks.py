@@ -12,7 +12,9 @@ from pictures import pictures
 from reference import claim_page, command_help, python_page
 from verdicts import printed_table, used_table, verdict_page
 
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic import ledger
+
+CLAIMS = ledger.claims()
 
 _KEYS = {claim.key for claim in CLAIMS}
 _TABLES = {"commands": command_help, "papers": papers_table, "printed": printed_table, "used": used_table}

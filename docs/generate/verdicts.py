@@ -13,8 +13,10 @@ from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.report.entries import paper_title
 from lastiterate.proofs_checks.selection import repaired_by
 from lastiterate.proofs_checks.verdict import Verdict
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, Role
-from lastiterate.symbolic.ledger import CLAIMS
+
+CLAIMS = ledger.claims()
 
 __all__ = ["printed_table", "used_table", "verdict_page"]
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import sqrt
+from math import inf, sqrt
 
 import sympy as sp
 from flint import arb, fmpq
@@ -46,6 +46,7 @@ class Problem:
         zero_tests: exact tests of a zero that are left; each may take long.
         sides: what must be defined at a point for the claim to fail there; the gap, where it is empty.
         generator: of the points that are tried.
+        lowest: the least gap at a point tried so far, as a float, and the point.
     """
 
     gap: sp.Expr
@@ -58,6 +59,7 @@ class Problem:
     zero_tests: int = 12
     sides: tuple[sp.Expr, ...] = ()
     generator: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
+    lowest: tuple[float, tuple[fmpq, ...]] = (inf, ())
 
 
 @dataclass

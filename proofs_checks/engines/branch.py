@@ -7,6 +7,7 @@ then is undecided, never passed.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import sympy as sp
 from flint import ctx
@@ -17,12 +18,15 @@ from lastiterate.numeric.enclosure.interval import Interval
 from lastiterate.numeric.enclosure.tape import Tape
 from lastiterate.proofs_checks.engines.boxes import Answer, Edges, Problem, interval_of, rational, split_point, status
 from lastiterate.proofs_checks.engines.faces import face_tape, reduced
-from lastiterate.proofs_checks.engines.failing_point import breaks, failing_point
+from lastiterate.proofs_checks.engines.failing_point import breaks, corners, failing_point, fails_at
 
 __all__ = ["Answer", "prove"]
 
 BITS = (64, 160)
 """Working precisions: of the first try and of the ladder, and of the last try."""
+
+FEW = 20
+"""Boxes looked at before many points are: most of what holds is shown on fewer, and no point shows it."""
 
 
 def prove(
@@ -53,11 +57,19 @@ def prove(
     """
     problem = Problem(gap, strict, tuple(symbols), conditions, box, budget, sides=sides)
     ladder = max(2, 5 - len(box)) if ladder is None else ladder
-    witness = failing_point(problem)
+    witness = fails_at(problem, corners(problem))
     if witness is not None:
         return Answer(held=False, witness=witness)
     before = ctx.prec
     try:
+        ctx.prec = BITS[0]
+        answer = _branch(replace(problem, budget=min(FEW, budget)))
+        if answer.held or answer.witness is not None or budget <= FEW:
+            return answer
+        ctx.prec = before
+        witness = failing_point(problem)
+        if witness is not None:
+            return Answer(held=False, witness=witness)
         ctx.prec = BITS[0]
         problem.budget = budget // 4 if ladder else budget
         answer = _branch(problem)

@@ -15,7 +15,8 @@ from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
 from lastiterate.proofs_checks.engines.boxes import Edges, edge_of
 from lastiterate.proofs_checks.engines.branch import prove
-from lastiterate.proofs_checks.engines.faces import inside_of, shown_on
+from lastiterate.proofs_checks.engines.faces import Box, inside_of, shown_on
+from lastiterate.proofs_checks.engines.possible import some_point
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
@@ -24,7 +25,6 @@ from lastiterate.proofs_checks.feasible_points import (
     enclosures,
     exact,
     free_symbols,
-    points,
     truth_at,
 )
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
@@ -95,8 +95,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
     outside = [a for a in assumptions if a.free_symbols & box.keys() and not a.free_symbols <= box.keys()]
     whole = [s for s, (low, high) in box.items() if s.is_integer or low == high]
     real = tuple(s for s in box if s not in whole)
-    next(points(tuple(box), (*inside, *inside_of(box)), 1, tries=20_000))
-    undefined = unmet((check.left, check.right), inside, shown_on(box, prove), "on the box")
+    some_point(tuple(box), (*inside, *inside_of(box)), 20_000)
     declared = tuple(condition for s in real for condition in conditions_of(s))
     edges: Edges = tuple(edge_of(_cut(s, box[s], inside)) for s in real)
     columns = [
@@ -128,14 +127,20 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
         if not answer.held and not _by_z3(check, (*inside, *inside_of(box))):
             here = ", ".join(f"{s}={v}" for s, v in fixed.items())
             detail = f"{answer.stuck} {f'at {here} ' if here else ''}after {looked} boxes"
-            return undecided(check, undefined or detail)
+            return undecided(check, _undefined(check, inside, box) or detail)
     if not admissible:
         raise NoPointError(f"the box holds no point at which {', '.join(map(str, whole))} is a whole number.")
+    undefined = _undefined(check, inside, box)
     if undefined:
         return undecided(check, undefined)
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
     scope = scope_of(free_symbols(check.left, check.right), box, assumptions)
     return held(check, Grade.CERTIFIED, detail, scope)
+
+
+def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box) -> str:
+    """The first part of the sides that is not shown to be defined on the box, in a sentence; "" where all are."""
+    return unmet((check.left, check.right), premises, shown_on(box, prove), "on the box")
 
 
 def _by_z3(check: IntervalInequality, premises: Sequence[Boolean]) -> bool:

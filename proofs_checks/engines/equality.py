@@ -139,7 +139,7 @@ def compared(left: sp.Expr, right: sp.Expr, point: Point) -> bool | None:
     if complex_valued(left, right):
         off = abs(sp.N((left - right).xreplace(point).doit(), 30, maxn=400))
         return bool(off < _TINY) if off.is_number and off.is_finite else None
-    sign = sign_at(left - right, point)
+    sign = sign_at(left - right, point, nearly=True)
     try:
         near = sign is None and any(abs(ball) < _TINY for ball in enclosures(left - right, point))
     except UnsupportedError:

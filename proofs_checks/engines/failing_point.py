@@ -1,6 +1,6 @@
 """A point of a box where a claim certainly fails, looked for before any box is split."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isnan
 
 from flint import fmpq
@@ -9,10 +9,10 @@ from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.boxes import Problem, interval_of, rational, short_point, status, tape_of
 from lastiterate.proofs_checks.feasible_points import Point, sign_at, truth_at
 
-__all__ = ["breaks", "failing_point"]
+__all__ = ["breaks", "corners", "failing_point", "fails_at"]
 
 SAMPLES = 64
-"""Points of the first box tried before it is split."""
+"""Random points of the first box."""
 
 
 def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
@@ -32,14 +32,19 @@ def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
     return point if defined_at(problem.sides or (problem.gap,), point) else None
 
 
-def _candidates(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
-    """Middle, some corners, and random points of the first box."""
-    box, pick = problem.root, problem.generator
+def corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+    """Middle and some corners of the first box."""
+    box = problem.root
     yield tuple(short_point(edge) for edge in box)
     for index in range(min(2 ** len(box), 32)):
         yield tuple(edge[(index >> k) & 1] for k, edge in enumerate(box))
+
+
+def _samples(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+    """Random points of the first box."""
+    pick = problem.generator
     for _ in range(SAMPLES):
-        yield tuple(_share(edge, fmpq(pick.randint(0, 64), 64), even=pick.random() < 0.5) for edge in box)
+        yield tuple(_share(edge, fmpq(pick.randint(0, 64), 64), even=pick.random() < 0.5) for edge in problem.root)
 
 
 def _share(edge: tuple[fmpq, fmpq], share: fmpq, *, even: bool) -> fmpq:
@@ -47,28 +52,34 @@ def _share(edge: tuple[fmpq, fmpq], share: fmpq, *, even: bool) -> fmpq:
     return edge[0] + (edge[1] - edge[0]) * (share if even else share**3)
 
 
-def failing_point(problem: Problem) -> Point | None:
-    """A failing point among the candidates, or by descent along the axes from the lowest of them."""
-    lowest: tuple[float, tuple[fmpq, ...]] = (inf, ())
-    for corner in _candidates(problem):
+def fails_at(problem: Problem, candidates: Iterable[tuple[fmpq, ...]]) -> Point | None:
+    """The first of the points at which the claim certainly fails; the lowest of the others is noted."""
+    for corner in candidates:
         point = breaks(problem, corner)
         if point is not None:
             return point
-        lowest = min(lowest, (_height(problem, corner), corner))
-    share = fmpq(1, 8)
-    while lowest[1] and share > fmpq(1, 2000):
-        height, corner = lowest
-        for index, (low, high) in enumerate(problem.root):
-            for step in (share, -share):
-                moved = min(max(corner[index] + step * (high - low), low), high)
-                near = (*corner[:index], moved, *corner[index + 1 :])
-                point = breaks(problem, near)
-                if point is not None:
-                    return point
-                lowest = min(lowest, (_height(problem, near), near))
-        if lowest[0] >= height:
-            share /= 2
+        problem.lowest = min(problem.lowest, (_height(problem, corner), corner))
     return None
+
+
+def failing_point(problem: Problem) -> Point | None:
+    """A failing point among random ones, or by descent along the axes from the lowest of all that were tried."""
+    found = fails_at(problem, _samples(problem))
+    share = fmpq(1, 8)
+    while found is None and problem.lowest[1] and share > fmpq(1, 2000):
+        height = problem.lowest[0]
+        found = fails_at(problem, _around(problem, problem.lowest[1], share))
+        if problem.lowest[0] >= height:
+            share /= 2
+    return found
+
+
+def _around(problem: Problem, corner: tuple[fmpq, ...], share: fmpq) -> Iterator[tuple[fmpq, ...]]:
+    """The point moved along each axis by a share of the first box, either way."""
+    for index, (low, high) in enumerate(problem.root):
+        for step in (share, -share):
+            moved = min(max(corner[index] + step * (high - low), low), high)
+            yield (*corner[:index], moved, *corner[index + 1 :])
 
 
 def _height(problem: Problem, corner: Sequence[fmpq]) -> float:

@@ -14,6 +14,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
+from lastiterate.proofs_checks.engines.possible import some_point
 from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails, usable
 from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
@@ -120,29 +121,29 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise UnsupportedError(f"the inequality engine cannot decide the relation {check.relation}")
     everything = (*assumptions, *check.given)
     premises = usable(everything)
-    undefined = unmet((check.left, check.right), everything, entails)
     answer, point = _question(check, premises, whole=False)
     if answer == z3.unsat:
-        return _proved(check, everything, undefined)
+        return _proved(check, everything)
     symbols = free_symbols(check.left, check.right, everything)
     if point and _fails(check, everything, point):
         return refuted_at(check, point)
     if any(symbol.is_integer for symbol in symbols):
         answer, point = _question(check, premises, whole=True)
         if answer == z3.unsat:
-            return _proved(check, everything, undefined)
+            return _proved(check, everything)
         if point and _fails(check, everything, point):
             return refuted_at(check, point)
     for candidate in points(symbols, everything, SPOTS):
         if _fails(check, everything, candidate):
             return refuted_at(check, candidate)
+    undefined = unmet((check.left, check.right), everything, entails)
     detail = undefined or "z3 gives up, and no admissible sample breaks it"
     if answer == z3.sat and not undefined:
         detail = "z3 has a solution of the negation that is not at an admissible rational point"
     return undecided(check, detail)
 
 
-def _proved(check: Inequality, premises: tuple[Boolean, ...], undefined: str) -> Outcome:
+def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
     """Outcome once the negation has no solution: points, definedness, and whether the bound is attained."""
     terms = Terms(whole=True)
     taken = usable(premises)
@@ -150,7 +151,8 @@ def _proved(check: Inequality, premises: tuple[Boolean, ...], undefined: str) ->
     if consistent == z3.unsat:
         raise NoPointError(f"no point satisfies the premises {', '.join(map(str, premises))}.")
     if consistent == z3.unknown or terms.loose or len(taken) < len(premises):
-        next(points(free_symbols(check.left, check.right, premises), premises, 1, tries=2000))
+        some_point(free_symbols(check.left, check.right, premises), premises, 2000)
+    undefined = unmet((check.left, check.right), premises, entails)
     if undefined:
         return undecided(check, undefined)
     loose = _not_attained(check, taken) if check.relation is Relation.TIGHT else None

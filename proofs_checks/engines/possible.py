@@ -2,20 +2,39 @@
 
 from collections.abc import Sequence
 
+import sympy as sp
 import z3
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.engines.z3_terms import Terms, ask
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails
+from lastiterate.proofs_checks.feasible_points import NoPointError, Point, free_symbols, points
 
-__all__ = ["impossible"]
+__all__ = ["impossible", "some_point"]
+
+
+FEW = 100
+"""Points that are tried before z3 is asked whether there are any."""
+
+
+def some_point(symbols: Sequence[sp.Symbol], conditions: Sequence[Boolean], tries: int) -> Point:
+    """The first admissible point.
+
+    Raises:
+        NoPointError: z3 shows that there is none, or none of so many candidates is one.
+    """
+    try:
+        return next(points(symbols, conditions, 1, tries=min(FEW, tries)))
+    except NoPointError:
+        if entails(conditions, sp.false):
+            raise
+    return next(points(symbols, conditions, 1, tries=tries))
 
 
 def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
     """Reason why the assumptions cannot be met, or "" where a point meets them, or z3 has one that is not rational."""
     try:
-        next(points(free_symbols(assumptions), assumptions, 1, tries=tries))
+        some_point(free_symbols(assumptions), assumptions, tries)
     except NoPointError as error:
         terms = Terms(whole=True)
         try:

@@ -19,7 +19,8 @@ from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted_at, undecided
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.enclosure import box_of
-from lastiterate.proofs_checks.engines.faces import shown_on
+from lastiterate.proofs_checks.engines.faces import inside_of, shown_on
+from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import (
     NoPointError,
     Point,
@@ -53,7 +54,8 @@ def _draw(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational, generator: ran
 
 def _points(box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]], conditions: tuple[Boolean, ...]) -> Iterator[Point]:
     generator, found = random.Random(2025), 0  # noqa: S311
-    for _ in range(POINTS * TRIES):
+    contradictory = entails((*conditions, *inside_of(box)), sp.false)
+    for _ in range(0 if contradictory else POINTS * TRIES):
         point = {s: _draw(s, low, high, generator) for s, (low, high) in box.items()}
         allowed = all(admits(symbol, value) for symbol, value in point.items())
         if allowed and all(truth_at(condition, point) for condition in conditions):
@@ -92,7 +94,6 @@ def decide(check: RandomPoints, assumptions: tuple[Boolean, ...]) -> Outcome:
     conditions = tuple(a for a in assumptions if a.free_symbols <= box.keys())
     symbols = list(box)
     sides = [sp.lambdify(symbols, expression, modules="mpmath") for expression in (check.left, check.right)]
-    undefined = unmet((check.left, check.right), conditions, shown_on(box, prove), "on the box")
     tried = unclear = 0
     with mpmath.workdps(DIGITS):
         for point in _points(box, conditions):
@@ -108,6 +109,7 @@ def decide(check: RandomPoints, assumptions: tuple[Boolean, ...]) -> Outcome:
             if certain and defined_at((check.left, check.right), point):
                 return refuted_at(check, point)
             unclear += not (suspicion and relation_at(check.left, check.relation, check.right, point))
+    undefined = unmet((check.left, check.right), conditions, shown_on(box, prove), "on the box")
     if undefined:
         return undecided(check, undefined)
     if unclear:

@@ -15,19 +15,20 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+from processes import PYTEST, TORCH, python
 
 import lastiterate
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic import ledger
+
+CLAIMS = ledger.claims()
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md"))
@@ -74,9 +75,10 @@ class Reader:
         if program == "pip":
             self.check_extras(arguments)
             return ""
-        command = [sys.executable] if program == "python" else [sys.executable, "-m", program]
+        command = [] if program == "python" else ["-m", program]
         if program == "pytest":
             command += ["-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider"]
+        torch = program == "python" or {"estimate", "attack"} & set(arguments)
         environment = os.environ | {
             "PYTHONPATH": str(self.source),
             "LASTITERATE_CACHE_DIR": str(self.folder.parent / "cache"),
@@ -85,10 +87,7 @@ class Reader:
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # other plugins take longer to load than a page's claims to decide
             **more,
         }
-        done = subprocess.run(  # noqa: S603
-            [*command, *arguments],
-            cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = python(*command, *arguments, cwd=self.folder, env=environment, libraries=TORCH if torch else PYTEST)
         assert done.returncode == status, f"{line}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 

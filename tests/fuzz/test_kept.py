@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fuzzing import both, campaign, damaged
+from processes import PYTEST, python
 
 import lastiterate as li
 from lastiterate.numeric.errors import InputError
@@ -21,7 +21,9 @@ from lastiterate.numeric.sweeps.table import Result
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.lock import location, read_lock, write_lock
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic import ledger
+
+CLAIMS = ledger.claims()
 
 _CLAIM = next(claim for claim in CLAIMS if claim.key == "chien_li/theorem_3_1/composition")
 _PLAN = Plan(li.NoisySGD(5, 0.1, 1.0, 1.0, 5), li.Smooth(1.0), {"noise_std": [1.0, 2.0, 3.0], "order": [2, 4]})
@@ -204,9 +206,9 @@ def test_modules_of_claims(times: int, tmp_path: Path) -> None:
     count = 5 * times
     for k in range(1, count):
         (tmp_path / "claims" / f"cut_{k}.py").write_bytes(template[: len(template) * k // count])
-    command = [sys.executable, "-m", "pytest", "--lastiterate", "--import-mode=importlib", "-q", str(tmp_path)]
+    command = ["-m", "pytest", "--lastiterate", "--import-mode=importlib", "-q", str(tmp_path)]
     command += ["-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)  # noqa: S603
+    done = python(*command, env=environment, cwd=tmp_path, libraries=PYTEST)
     assert "INTERNALERROR" not in done.stdout + done.stderr
     assert done.returncode in (0, 1, 2), done.stdout

@@ -4,11 +4,15 @@ import json
 import random
 import re
 import signal
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from processes import TORCH
 from stopping import stopped
+
+from lastiterate.symbolic.ledger import claims
 
 _ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.long
@@ -17,8 +21,12 @@ _kills = pytest.mark.parametrize(
 )
 
 
+def _stopped(step: int, arguments: Sequence[str], home: Path) -> subprocess.CompletedProcess[str]:
+    return stopped("SIGKILL", step, home, arguments, TORCH, XDG_CACHE_HOME=str(home), HOME=str(home))
+
+
 def _whole(arguments: Sequence[str], home: Path) -> str:
-    done = stopped("SIGKILL", 0, home, arguments, XDG_CACHE_HOME=str(home), HOME=str(home))
+    done = _stopped(0, arguments, home)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -26,17 +34,15 @@ def _whole(arguments: Sequence[str], home: Path) -> str:
 def _kill_often(arguments: Sequence[str], home: Path, kills: int) -> None:
     """Kill the command and its workers at one of their next steps, again and again; it gets as far as it gets."""
     rng = random.Random(kills)  # noqa: S311
-    ended = [
-        stopped("SIGKILL", rng.randint(1, 12), home, arguments, XDG_CACHE_HOME=str(home), HOME=str(home)).returncode
-        for _ in range(kills)
-    ]
+    ended = [_stopped(rng.randint(1, 12), arguments, home).returncode for _ in range(kills)]
     assert ended[0] == -signal.SIGKILL
     assert set(ended) <= {0, -signal.SIGKILL}
 
 
 @_kills
 def test_check(kills: int, tmp_path: Path) -> None:
-    arguments = ["check", "--paper", "d2p2", "--jobs", "2", "--format", "json"]
+    keys = [claim.key for claim in claims("d2p2")[::6]]
+    arguments = ["check", "--jobs", "2", "--format", "json", *(word for key in keys for word in ("--claim", key))]
 
     def verdicts(text: str) -> dict[str, tuple[str, str, int]]:
         return {one["key"]: (one["verdict"], one["grade"], one["rejected"]) for one in json.loads(text)["claims"]}

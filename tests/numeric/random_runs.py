@@ -13,8 +13,6 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
-CASES = 10_000
-
 _KINDS = {"smooth": 0.32, "convex": 0.22, "strongly convex": 0.32, "clipped": 0.08, "capped": 0.03, "holder": 0.03}
 
 
@@ -65,15 +63,15 @@ class Case:
         return bound(self.run, self.assumption).cost
 
 
-def drawn(seed: int, *, bounded: bool = True, cyclic: float = 0.04) -> Iterator[Case]:
-    """`CASES` runs; of affine kinds the share ``cyclic`` has fixed batches."""
+def drawn(seed: int, count: int, *, bounded: bool = True, cyclic: float = 0.04) -> Iterator[Case]:
+    """So many runs; of affine kinds the share ``cyclic`` has fixed batches."""
     rng = np.random.default_rng(seed)
     names, shares = list(_KINDS), list(_KINDS.values())
 
     def spread(low: float, high: float) -> float:
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
-    for _ in range(CASES):
+    for _ in range(count):
         kind = names[rng.choice(len(names), p=shares)]
         eta, K, b = spread(0.01, 0.5), spread(0.3, 5), int(rng.integers(1, 13))
         D = 2 * eta * K / b * spread(0.3, 40)

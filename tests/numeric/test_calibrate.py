@@ -49,7 +49,7 @@ def test_a_schedule_of_noise_is_scaled() -> None:
 def test_every_bound_is_told(vary: str) -> None:
     told: list[tuple[int, int]] = []
     run = replace(_RUN, steps=20, dataset_size=60, batch_size=12, sampling="cyclic", diameter=inf)
-    calibrate(run, Smooth(1.0), epsilon=0.3, order=2.0, vary=vary, on_bound=lambda *at: told.append(at))
+    calibrate(run, Convex(1.0), epsilon=0.3, order=2.0, vary=vary, on_bound=lambda *at: told.append(at))
     assert [done for done, _ in told] == list(range(1, len(told) + 1))
     assert all(done <= expected for done, expected in told)
     assert len(told) < 40

@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
@@ -86,8 +86,7 @@ def test_a_mark_of_the_encoding_is_no_text(tmp_path: Path) -> None:
 
 
 def _command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "lastiterate", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
+    return python("-m", "lastiterate", *arguments, cwd=folder)
 
 
 def test_the_command_prints_the_bound(tmp_path: Path) -> None:

@@ -10,13 +10,15 @@ import pytest
 from lastiterate.proofs_checks.report.entries import entries
 from lastiterate.proofs_checks.report.pages import ledger_page
 from lastiterate.proofs_checks.runner import run
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic import ledger
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed; it is in the dev extra")
 from selenium import webdriver  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
+
+CLAIMS = ledger.claims()
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")

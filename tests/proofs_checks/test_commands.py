@@ -12,8 +12,9 @@ from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.engines import attack
 from lastiterate.symbolic import ledger as symbolic_ledger
 from lastiterate.symbolic.claim import Identity, UpperBound
-from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.letters import x, y
+
+CLAIMS = symbolic_ledger.claims()
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 FALSE = Identity((x + y) ** 2, x**2 + y**2)
@@ -27,7 +28,7 @@ def ledger(make_claim, monkeypatch, tmp_path):
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "reports"))
 
     def use(*claims):
-        monkeypatch.setattr(symbolic_ledger, "CLAIMS", claims)
+        monkeypatch.setattr(symbolic_ledger, "claims", lambda *_: claims)
 
     use(
         make_claim(TRUE.mutant("no cross term", FALSE), key="toy/square"),

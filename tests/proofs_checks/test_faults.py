@@ -15,7 +15,9 @@ from lastiterate.numeric.shuffling import shuffled
 from lastiterate.numeric.subsampling import poisson, windows
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic import ledger
+
+CLAIMS = ledger.claims()
 
 _ATTACKED = {claim.key: claim for claim in CLAIMS if claim.key.startswith("ours/attacked/")}
 

@@ -17,12 +17,14 @@ from lastiterate.proofs_checks.report.entries import by_engine, by_paper, entrie
 from lastiterate.proofs_checks.report.formulas import as_html, inline, row
 from lastiterate.proofs_checks.report.pages import files, mapping_page, write_folder
 from lastiterate.proofs_checks.statement import of_check, quantified
+from lastiterate.symbolic import ledger as symbolic_ledger
 from lastiterate.symbolic.claim import Identity, Inequality, Step
 from lastiterate.symbolic.items import Item
-from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.letters import x, y
 from lastiterate.symbolic.notation import alpha, b, sigma_dp
 from lastiterate.symbolic.statement import FIRST, SECOND, LastIterate, Minimum, Neighbours, RenyiDivergence
+
+CLAIMS = symbolic_ledger.claims()
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 FALSE = Identity((x + y) ** 2, x**2 + y**2)
@@ -178,11 +180,9 @@ def status(*arguments):
 
 @pytest.fixture
 def ledger(toys, monkeypatch, tmp_path):
-    from lastiterate.symbolic import ledger as symbolic_ledger
-
     monkeypatch.setattr(lock, "location", lambda: tmp_path / "lock.json")
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "reports"))
-    monkeypatch.setattr(symbolic_ledger, "CLAIMS", toys)
+    monkeypatch.setattr(symbolic_ledger, "claims", lambda *_: toys)
     assert status("check", "--update-lock", "--jobs", "1") == 0
 
 

@@ -14,6 +14,7 @@ from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import select
 from lastiterate.proofs_checks.verdict import Verdict
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import (
     Identity,
     Inequality,
@@ -25,9 +26,10 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
-from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.letters import x, y
 from lastiterate.symbolic.notation import PREVIOUS, D, K, alpha, c, s, t
+
+CLAIMS = ledger.claims()
 
 CHECKS = (
     Identity((x + y) ** 2, x**2 + y**2),

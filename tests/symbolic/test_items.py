@@ -3,10 +3,12 @@
 import pytest
 
 from lastiterate.symbolic import items as lists
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, Source
 from lastiterate.symbolic.items import Item, parse, problems
-from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.papers import PAPERS
+
+CLAIMS = ledger.claims()
 
 LISTED = [key for key in PAPERS if key != "liang_earlier"]
 

@@ -8,12 +8,14 @@ from sympy import Basic
 from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, liang, ours
+from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, ledger, liang, ours
 from lastiterate.symbolic.claim import Claim, UpperBound
-from lastiterate.symbolic.ledger import CLAIMS, MODULES
 from lastiterate.symbolic.letters import UNITS, r
 from lastiterate.symbolic.notation import MEANING
 from lastiterate.symbolic.papers import PAPERS, ProofPage, Source
+
+CLAIMS = ledger.claims()
+MODULES = ledger.modules()
 
 HELPERS = {"__init__", "paper"}
 BY_KEY = {claim.key: claim for claim in CLAIMS}

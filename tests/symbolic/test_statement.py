@@ -6,11 +6,13 @@ import pytest
 from sympy import Function, Lambda, Sum, Tuple, srepr
 from sympy.abc import k, x, y
 
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Asymptotic, Identity, Inequality, IntervalInequality, Recursion, Value
-from lastiterate.symbolic.ledger import CLAIMS
 from lastiterate.symbolic.letters import r
 from lastiterate.symbolic.notation import PREVIOUS, T, c, n, s
 from lastiterate.symbolic.statement import Exists, ForAll, Minimum, Smooth, closed, derived, for_some, free
+
+CLAIMS = ledger.claims()
 
 STATED = [claim for claim in CLAIMS if claim.statement is not None]
 

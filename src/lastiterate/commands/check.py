@@ -12,7 +12,7 @@ from lastiterate.proofs_checks import describe, lock
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.runner import run
-from lastiterate.proofs_checks.selection import select
+from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.verdict import ClaimReport, Status
 from lastiterate.symbolic.claim import Claim
 
@@ -52,12 +52,10 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
       lastiterate check
       lastiterate check --paper chien_li --jobs 2 --json
     """
-    from lastiterate.symbolic.ledger import CLAIMS
-
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
-    claims = select(CLAIMS, paper=paper, keys=keys)
-    complete = len(claims) == len(CLAIMS)
+    claims = of_ledger(paper=paper, keys=keys)
+    complete = paper is None and not keys
     expected = {} if update_lock and complete else lock.read_lock()
     cache = None if no_cache else ReportCache()
     try:

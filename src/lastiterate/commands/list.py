@@ -5,7 +5,7 @@ import click
 from lastiterate.commands.completion import papers
 from lastiterate.commands.output import say_json
 from lastiterate.proofs_checks import lock
-from lastiterate.proofs_checks.selection import select
+from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.verdict import Verdict
 
 
@@ -27,14 +27,12 @@ def command(paper: str | None, verdict: Verdict | None, compare: bool, as_json: 
       lastiterate list --paper chien_li --verdict REFUTED
       lastiterate list --json
     """
-    from lastiterate.symbolic.ledger import CLAIMS
-
     if compare and as_json:
         raise click.UsageError("--dominance is a list for readers, got --json too; leave one out.")
     if compare:
         _dominance(paper)
         return
-    claims = select(CLAIMS, paper=paper)
+    claims = of_ledger(paper=paper)
     if verdict is not None:
         expected = lock.read_lock()
         claims = tuple(c for c in claims if c.key in expected and expected[c.key].verdict is verdict)

@@ -9,7 +9,7 @@ from lastiterate.commands.output import progress, say_json
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.runner import run
-from lastiterate.proofs_checks.selection import select
+from lastiterate.proofs_checks.selection import of_ledger
 
 
 @click.command(name="report")
@@ -29,15 +29,14 @@ def command(out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bo
       lastiterate report --out report
     """
     from lastiterate.proofs_checks.report.pages import files, write_folder
-    from lastiterate.symbolic.ledger import CLAIMS
 
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
-    claims = select(CLAIMS, paper=paper)
+    claims = of_ledger(paper=paper)
     cache = None if no_cache else ReportCache()
     with progress("deciding claims") as told:
         reports = run(claims, jobs=jobs, cache=cache, on_claim=told)
-    found = lock.drifts(reports, lock.read_lock(), complete=len(claims) == len(CLAIMS))
+    found = lock.drifts(reports, lock.read_lock(), complete=paper is None)
     written = write_folder(out, files(claims, reports, found))
     if as_json:
         say_json({"files": [str(path) for path in written]})

@@ -8,7 +8,10 @@ from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
-from lastiterate.proofs_checks.selection import repaired_by, select
+from lastiterate.proofs_checks.selection import of_ledger, repaired_by
+from lastiterate.proofs_checks.verdict import Verdict
+
+_HOLDS = (Verdict.HOLDS, Verdict.SUPPORTED)
 
 
 @click.command(name="show")
@@ -25,18 +28,19 @@ def command(key: str, no_cache: bool, again: bool, digits: int, as_json: bool) -
       lastiterate show chien_li/theorem_3_12
       lastiterate show chien_li/theorem_3_12 --recompute --digits 80
     """
-    from lastiterate.symbolic.ledger import CLAIMS
+    from lastiterate.symbolic import ledger
 
     if again and as_json:
         raise click.UsageError("--recompute is for readers, got --json too; leave one out.")
-    claims = select(CLAIMS, keys=(key,))
+    claims = of_ledger(keys=(key,))
     cache = None if no_cache else ReportCache()
     (report,) = run(claims, jobs=1, cache=cache)
     if as_json:
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
     if not again:
-        click.echo(describe(claims[0], report, repaired_by(CLAIMS).get(key, ())))
+        mended = repaired_by(ledger.claims()).get(key, ()) if report.verdict not in _HOLDS else ()
+        click.echo(describe(claims[0], report, mended))
         return
     found = recompute(claims[0], report, digits)
     if not found:

@@ -12,7 +12,9 @@ from lastiterate.numeric.published.registry import THEOREMS, named
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.verdict import Verdict
-from lastiterate.symbolic.ledger import CLAIMS
+from lastiterate.symbolic import ledger
+
+CLAIMS = ledger.claims()
 
 _KINDS = {Verdict.HOLDS: "bound", Verdict.SUPPORTED: "supported", Verdict.REFUTED: "refuted", Verdict.GAP: "gap"}
 _RUN = NoisySGD(20, 0.1, 1.0, 1.0, dataset_size=10, diameter=1.0)

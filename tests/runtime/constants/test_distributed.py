@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import TORCH, python
 
 import lastiterate
 from lastiterate.numeric.errors import InputError
@@ -60,14 +61,10 @@ def test_two_processes_give_what_one_gives_and_only_one_speaks(tmp_path: Path) -
     both = torchrun(tmp_path, "theirs:network", *ARGUMENTS, "--resume", "kept")
     assert both.returncode == 0, both.stderr
     (tmp_path / "theirs.py").write_text(THEIRS)
-    alone = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "lastiterate", "estimate", "theirs:network", *ARGUMENTS, "--resume", "alone"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": SOURCE},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    given = os.environ | {"PYTHONPATH": SOURCE}
+    words = ["estimate", "theirs:network", *ARGUMENTS, "--resume", "alone"]
+    alone = python("-m", "lastiterate", *words, cwd=tmp_path, env=given, libraries=TORCH)
+    assert alone.returncode == 0, alone.stderr
     assert both.stdout == alone.stdout
     kept, expected = (sorted((tmp_path / name).rglob("init-*")) for name in ("kept", "alone"))
     assert [path.name for path in kept] == ["init-0000.npz"]

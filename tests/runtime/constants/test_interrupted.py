@@ -3,8 +3,9 @@
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
+
+from processes import TORCH, python
 
 import lastiterate
 
@@ -34,10 +35,8 @@ def command(folder: Path, kept: str, stop: str = "") -> subprocess.CompletedProc
     """Measure a network that sends its own process a signal in the first pass after a file is there."""
     (folder / "their_network.py").write_text(NETWORK)
     source = str(Path(lastiterate.__file__).parents[1])
-    return subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "lastiterate", *ARGUMENTS, "--resume", kept],
-        cwd=folder, env={**os.environ, "PYTHONPATH": source, "STOP": stop}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": source, "STOP": stop}
+    return python("-m", "lastiterate", *ARGUMENTS, "--resume", kept, cwd=folder, env=environment, libraries=TORCH)
 
 
 def test_an_interrupted_and_a_killed_command_go_on_where_they_stopped(tmp_path: Path) -> None:

@@ -1,9 +1,6 @@
 """Checkpoints: bit by bit the same run, also in another process; whatever is not one of this run changes nothing."""
 
-import os
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -11,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from processes import TORCH, python
 from torch import nn
 from torch.nn.functional import mse_loss
 
@@ -74,7 +72,7 @@ def test_another_process_goes_on_and_a_kill_while_saving_leaves_the_old_file(tmp
     child = dedent(
         f"""
         import os, signal, sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(__file__).parents[2])!r}]
         import torch
         torch.set_num_threads(1)
         from test_checkpoints import made, trained
@@ -97,7 +95,7 @@ def test_another_process_goes_on_and_a_kill_while_saving_leaves_the_old_file(tmp
         optimiser.save({str(path)!r})
         """
     )
-    done = subprocess.run([sys.executable, "-c", child], env=os.environ, check=False)  # noqa: S603
+    done = python("-c", child, libraries=TORCH)
     assert done.returncode == -signal.SIGKILL
     assert len(list(tmp_path.iterdir())) == 2  # the half file lies beside the old one
     again = made("before", start=9)

@@ -9,7 +9,7 @@ _FAULTS = [(rule, fault) for rule, attacked in ATTACKED.items() for fault in att
 
 @pytest.mark.parametrize("rule", ATTACKED)
 def test_no_instance_violates_a_rule(rule: str) -> None:
-    assert violations(rule, 150) == 0
+    assert violations(rule, 60) == 0
 
 
 @pytest.mark.parametrize(("rule", "fault"), _FAULTS, ids=[f"{rule}: {fault}" for rule, fault in _FAULTS])
