@@ -1,13 +1,7 @@
 """Proof of the lower bound: Observations A.1 and A.2, and the probability at its end.
 
-Statement    The push is within 15% of its mean and no projection occurs at the top with probability at least 0.9;
-             then the walk ends above Z + D/10; P[N(0, 1) >= -0.1 / sqrt(0.001)] is about 0.999993, and less 0.1 it is
-             at least exp(0.1)/2 + 0.01.
-Assumptions  The constants are those of footnote 9; the walk has T bar steps of variance eta^2 sigma_DP^2, together at
-             most D^2/1000.
-Derivation   Chernoff's bound at a mean of 750 or more; Doob's inequality for the maximum of a Gaussian walk; the last
-             probability is (1 + erf(sqrt(5))) / 2.
-Source       Altschuler & Talwar 2022, appendix A.4, lines 699 to 744.
+The constants are those of footnote 9; the walk has T bar steps of variance eta^2 sigma_DP^2, together at most D^2/1000.
+Chernoff's bound at a mean of 750 or more, and Doob's inequality for the maximum of a Gaussian walk.
 """
 
 from sympy import Expr, Integer, Rational, erf, exp, sqrt

@@ -1,16 +1,7 @@
 """Full batches: (B.1), its best window, and Remark B.2 on data sets of two sizes.
 
-Statement    epsilon <= alpha/(2 eta^2 sigma_DP^2) min{T s^2, min_w w (D~/w + s)^2}, D~ = D + s, s = 2 eta K/n; the
-             second is least at w = D~/s, "modulo a possible floor or ceiling"; if a sample is removed and not
-             replaced, K for 2 K.
-Assumptions  s is the notation's 2 eta K/n; D stands for D~ in the window; costs in units of alpha/(2 eta^2
-             sigma_DP^2); x is the window length taken real. gamma is the mean gradient of n samples, kappa that of
-             one more.
-Derivation   (D + s x)^2 - 4 D s x = (D - s x)^2. The mean over n + 1 samples differs from that over n by (kappa -
-             gamma)/(n + 1).
-Source       Altschuler & Talwar 2022, appendix B.1, lines 754-766.
-Remark       A sample removed changes the number by which the sum is divided. Only where the sum is divided by a
-             number that does not change, or the removed sample counts as a zero gradient, is the sensitivity K.
+D stands for D~ in the window; costs in units of alpha/(2 eta^2 sigma_DP^2); x is the window length taken real. gamma is
+the mean gradient of n samples, kappa that of one more.
 """
 
 from sympy import Abs, Expr, Integer, Min, Tuple

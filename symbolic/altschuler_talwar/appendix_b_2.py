@@ -1,13 +1,8 @@
 """Small batches: (B.2), its parts, its window, and Remark B.1.
 
-Statement    epsilon <= min{T S(b/n, b sigma_DP/(2 K)), min over the split and w of (w + 1) S + alpha D^2/(2 eta^2
-             sigma_1^2 w)}, for every order and noise; the window is min(T, D/(eta sigma_1) sqrt(alpha/(2 S))).
-Assumptions  u is the price S of a step, v = alpha D^2/(2 eta^2 sigma_1^2), w in 0..T-1. The run: ten losses on an
-             interval of diameter at least 100, zero but for i*, whose gradient is -1 or 0; b = eta = sigma_DP = 1, T
-             = 1.
-Derivation   The last iterate is 9/10 N(0, 1) + 1/10 N(1, 1) or N(0, 1); above 20 they have 1/10 P[N > 19] and P[N >
-             20], and the projection changes nothing there.
-Source       Altschuler & Talwar 2022, appendix B.2 and Remark B.1.
+u is the price S of a step, v = alpha D^2/(2 eta^2 sigma_1^2), w in 0..T-1. The run: ten losses on an interval of
+diameter at least 100, zero but for i*, whose gradient is -1 or 0; b = eta = sigma_DP = T = 1. The last iterate is 9/10
+N(0, 1) + 1/10 N(1, 1) or N(0, 1), told apart above 20.
 """
 
 from sympy import Expr, Integer, Rational, log, sqrt

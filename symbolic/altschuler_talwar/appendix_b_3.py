@@ -1,12 +1,7 @@
 """Strongly convex losses: (B.3), the value of footnote 11 and the printed window.
 
-Statement    (B.3) is (B.2) with the distance hidden at (1 - c^2)/(c^(-2w) - 1) of its cost. Shifts a_t = c^-t beta D
-             with beta = c^(tau+2) (1 - c^-2) / (1 - c^(-2w)) meet the constraint and cost c^-tau beta D^2; the window
-             is then set by first-order optimality.
-Assumptions  0 < c < 1; w = T - tau - 1; u = c^(-2w) > 1 taken real; epsilon stands for the paper's Q > 0 and r for
-             alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c) (1-c)^2 / Q.
-Derivation   The printed u solves u + 1/u = 2 - beta, so r is a function of u; the derivative must vanish there.
-Source       Altschuler & Talwar 2022, appendix B.3, lines 784-794 and footnote 11.
+0 < c < 1; w = T - tau - 1; u = c^(-2w) > 1 taken real; epsilon stands for the paper's Q > 0 and r for
+alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c) (1-c)^2 / Q.
 """
 
 from sympy import Expr, Integer, Min, Rational, diff, log, sqrt

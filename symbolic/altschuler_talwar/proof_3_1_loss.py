@@ -1,14 +1,8 @@
 """Proof of Theorem 3.1, step 3: what Z and V cost, the bound (3.7), and a run that breaks it.
 
-Statement    D(Z || Z') is at most T - tau times S(b/n, b sigma_2/(2K)); given Z = Z' = z the maps are the same, so
-             the rest is at most alpha D^2/(2 eta^2 sigma_1^2 (T - tau - 1)); (3.7) is their sum at the best tau.
-Assumptions  sigma is the noise sigma_2 of Z, r that of Y, on the gradient; w = T - tau - 1; d is the mean of the
-             bias, v its variance, xi a value of Z'; gamma and kappa are the gradients of the two versions of i*.
-Derivation   Scale by eta. The chance of i* being in the batch, given Z', is Bayes' rule. The run: ten linear losses
-             on [-2, 2], gradient 1 for all but i*, whose gradient is -1 or 1; steps of one sample, eta = 1, sigma_DP
-             = 1/10, from -2. With -1, W_T >= -1 has probability at least 1/20; with 1 all steps go down by 1, and a
-             union bound over the last time at the lower end gives exp(-150)/(1 - exp(-50)).
-Source       Altschuler & Talwar 2022, section 3.2, step 3.
+sigma is the noise sigma_2 of Z, r that of Y, on the gradient; w = T - tau - 1; xi is a value of Z'. The run: ten linear
+losses on [-2, 2], gradient 1 for all but i*, whose gradient is -1 or 1; steps of one sample, eta = 1, sigma_DP = 1/10,
+from -2. A union bound over the last time at the lower end gives the other run exp(-150)/(1 - exp(-50)).
 """
 
 from sympy import Abs, Expr, Integer, Rational, exp, log, sqrt

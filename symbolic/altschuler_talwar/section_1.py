@@ -1,12 +1,7 @@
 """The informal main result, its (epsilon, delta) form, and footnotes 3 and 4.
 
-Statement    epsilon <~ alpha K^2/(n^2 sigma_DP^2) min{T, D n/(K eta)}, tight up to a constant, "for a large range of
-             parameters"; known analyses give T for the minimum; (epsilon, delta) by the conversion.
-Assumptions  x = D n/(K eta); w is the T bar of Theorem 3.1, the least whole number with x <= w; v is the factor
-             min{..} K^2/(n^2 sigma_DP^2); chi = log(1/delta).
-Derivation   (1.1) is Lemma 2.12 at noise b sigma_DP/(2 K), T times. (1.2) is Theorem 3.1 where x >= 1, so that the
-             ceiling costs a factor 2. (1.3) is the order 1 + sqrt(chi/v) put into Lemma 2.5.
-Source       Altschuler & Talwar 2022, section 1.2.
+x = D n/(K eta); w is the T bar of Theorem 3.1, the least whole number with x <= w; v is the factor
+min{..} K^2/(n^2 sigma_DP^2); chi = log(1/delta).
 """
 
 from sympy import Abs, Expr, Integer, Min, sqrt

@@ -1,21 +1,8 @@
 """Contractions and properties of the Renyi divergence, Lemmas 2.1 and 2.5 to 2.9, and the sampled Gaussian, 2.10.
 
-Statement    2.2: A gradient step of size at most 2/L is a contraction; RDP gives (epsilon, delta)-DP; the divergence is
-             jointly quasi-convex, does not grow by post-processing, and adds up over a sequence (A.1).
-             2.10: S(q, s; alpha) = D_alpha(N(0, s^2) || (1 - q) N(0, s^2) + q N(1, s^2)); it "precisely captures" how
-             well a noisy update on adjacent data sets is told apart. Lemma 2.11: on a ball of radius r it is S(q, s/r).
-Assumptions  2.2: L is the paper's smoothness M. p, q and x, y are the probabilities of one cell under two pairs of
-             laws, u a mixing weight; order 2 where none is named, whose power sum is p^2/q. v is exp(epsilon) q, z is
-             delta.
-             2.10: 0 < q < 1, s > 0, alpha > 1. sampled_down is S, sampled_up the same with the mixture first.
-Derivation   2.2: P, Q, R are inner products of two points and of their gradients: co-coercivity is R <= L Q.
-             Quasi-convexity is joint convexity of p^2/q, cell by cell; post-processing is merging two cells;
-             composition takes the largest inner sum out (A.1).
-             2.10: The mixture is at least 1 - q times the base, so S <= log(1/(1 - q)) at every order; the other
-             direction grows like alpha/(2 s^2). Scaling by r <= 1 and adding the missing noise is post-processing.
-Source       Altschuler & Talwar 2022, sections 2.1, 2.2 and appendix A.1; section 2.3 and appendix A.2.
-Remark       Under replacement the two laws of one update are both mixtures; with a zero gradient among the losses
-             they are the base and the mixture, in either order.
+L is the paper's smoothness M. p, q and x, y are the probabilities of one cell under two pairs of laws, u a mixing
+weight; order 2 where none is named. P, Q, R are inner products of two points and of their gradients. sampled_down is S,
+sampled_up the same with the mixture first; under replacement both laws of one update are mixtures.
 """
 
 from sympy import Expr, Integer, Max, Min, Rational, log, sqrt

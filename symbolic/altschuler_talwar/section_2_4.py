@@ -1,22 +1,8 @@
 """Privacy amplification by sampling and by iteration: Lemmas 2.12, 2.15 and 2.16, Propositions 2.17 and 3.2.
 
-Statement    2.12: S(q, sigma; alpha) <= 2 alpha q^2/sigma^2 for q < 1/5, sigma >= 4 and alpha <= alpha*(q, sigma).
-             2.4: Shifted divergences: a Gaussian step turns a shift a into alpha a^2/(2 sigma^2); contractions that
-             differ by s lengthen a shift z to z + s; hence alpha/2 times the sum of a_t^2/sigma_t^2, from z_0 = 0 or
-             from z_tau = D.
-Assumptions  2.12: alpha* is the largest order with alpha <= M sigma^2/2 - log(sigma^2) and alpha <= (M^2 sigma^2/2 -
-             log(5 sigma^2))/(M + log(q alpha) + 1/(2 sigma^2)), M = log(1 + 1/(q (alpha - 1))).
-             2.4: sigma is the noise of the iteration, on the iterate; v its variance; w = T - tau steps.
-Derivation   2.12: Cited from Mironov, Talwar & Zhang 2019, Theorem 11. Certified here on boxes that the two conditions
-             cut, in both directions of the divergence; the larger one is log(1 + q^2 (exp(v) - 1)) at the order 2, v =
-             1/sigma^2, and log(1 + 3 (1 - q) q^2 (exp(v) - 1) + q^3 (exp(3 v) - 1))/2 at 3: with log(1 + x) <= x
-             these two hold everywhere.
-             2.4: Two points x apart have shifted divergence 0 within x and infinity below; the triangle inequality is
-             (A.1); z_t is a recursion; by Cauchy and Schwarz equal shifts are best, and two Gaussian walks attain the
-             value.
-Source       Altschuler & Talwar 2022, Lemma 2.12; section 2.4, Proposition 3.2 and appendix A.3.
-Remark       The conditions on alpha are for the larger direction: it leaves the bound at large orders. S as
-             Definition 2.10 has it stays below log(1/(1 - q)) and has no need of them.
+Lemma 2.12 is cited from Mironov, Talwar & Zhang 2019, Theorem 11; certified here on boxes that the conditions on alpha
+cut, in both directions, and at the orders 2 and 3 in closed form. In 2.4 sigma is the noise on the iterate, v its
+variance, w = T - tau steps: by Cauchy and Schwarz equal shifts are best, and two Gaussian walks attain the value.
 """
 
 from collections.abc import Mapping

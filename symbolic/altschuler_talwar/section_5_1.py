@@ -1,12 +1,8 @@
 """Strongly convex losses: contraction, Propositions 5.4 and 5.5, and the bound (5.3).
 
-Statement    At eta = 2/(L + m) a step contracts by c = (kappa - 1)/(kappa + 1); shifts obey z' = c z + s - a; one
-             last shift gives (5.2), and its sum with the prices is (5.3).
-Assumptions  L is the paper's smoothness M; P, Q, R are inner products of two points and of their gradients;
-             w = T - tau - 1.
-Derivation   Q >= (m L P + R)/(m + L) (Nesterov). For (5.3): ten losses (x - p)^2/2 on [-2, 2], p = -1 for all but i*,
-             whose p is 1 or -1; L = m = eta = 1, so that c = 0 and w_(t+1) is p plus noise, b = 1, sigma_DP = 1/10.
-Source       Altschuler & Talwar 2022, section 5.1.
+L is the paper's smoothness M; P, Q, R are inner products of two points and of their gradients; w = T - tau - 1. Against
+(5.3): ten losses (x - p)^2/2 on [-2, 2], p = -1 for all but i*, whose p is 1 or -1; L = m = eta = 1, so that c = 0 and
+w_(t+1) is p plus noise, b = 1, sigma_DP = 1/10.
 """
 
 from sympy import Abs, Expr, Integer, Max, Rational, exp, log, sqrt

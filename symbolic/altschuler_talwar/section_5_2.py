@@ -1,13 +1,8 @@
 """Cyclic batches: Theorem 5.6, its shifts, and the diameter of the auxiliary sequence.
 
-Statement    epsilon <~ alpha K^2/sigma_DP^2 (1/b^2 + min{T, w}/n^2), w = ceil(D n/(K eta)).
-Assumptions  s = 2 eta K/n, so that one batch that holds i* moves the iterate by s r, r = n/b; j = ceil(i*/b) <= r; z
-             is D + s r (D tilde); D <= w s/2; costs are sums of squared shifts, in units of alpha/(2 eta^2
-             sigma_DP^2).
-Derivation   Shifts z/w throughout, plus s from the first visit of i* on, plus s r/(r - j + 1) after the last: they
-             sum to z and the visits. (x + y)^2 <= 2 (x^2 + y^2). Where w < r a window of one cycle serves.
-Source       Altschuler & Talwar 2022, section 5.2.
-Remark       Batches are fixed, so neither the sampled Gaussian nor conditioning is used, and the theorem stands.
+s = 2 eta K/n, so that one batch that holds i* moves the iterate by s r, r = n/b; j = ceil(i*/b) <= r; z is D + s r (D
+tilde); D <= w s/2; costs are sums of squared shifts. Shifts z/w throughout, plus s from the first visit of i* on, plus
+s r/(r - j + 1) after the last. Batches are fixed, so nothing is conditioned on, and the theorem stands.
 """
 
 from sympy import Abs, Expr, Integer

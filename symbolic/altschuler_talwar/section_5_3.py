@@ -1,12 +1,7 @@
 """Step sizes that change: the choice of the shifts, (5.7), and Example 5.8.
 
-Statement    "The proper choice" is a_t = D eta_t/sum eta, at the cost w D^2/(sum eta)^2; (5.7) is its sum with the
-             prices; for eta_t = t^-c it gives alpha D K T^c/(n sigma_DP^2), and min{T, (D n/K) T^c}.
-Assumptions  x, y, z are three step sizes; w = T - tau - 1; costs in units of alpha/(2 sigma_1^2). In Example 5.8 x is
-             D n T^c/K, w the window, costs in units of alpha K^2/(n^2 sigma_DP^2).
-Derivation   Cauchy and Schwarz: the least sum of a_t^2/eta_t^2 with sum a_t = D is D^2/sum eta_t^2, at a_t in
-             proportion to eta_t^2. One step is always paid for, so that no bound from (5.7) vanishes with D.
-Source       Altschuler & Talwar 2022, section 5.3.
+x, y, z are three step sizes; w = T - tau - 1; costs in units of alpha/(2 sigma_1^2). In Example 5.8 x is D n T^c/K, w
+the window, costs in units of alpha K^2/(n^2 sigma_DP^2).
 """
 
 from sympy import Expr, Integer, Min, Rational, log

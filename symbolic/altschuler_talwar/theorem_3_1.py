@@ -1,21 +1,9 @@
 """The upper bound of Noisy-SGD up to a constant, and its proof: coupled runs, auxiliary sequences, step 4.
 
-Statement    epsilon <~ alpha K^2/(n^2 sigma_DP^2) min{T, w}, w = ceil(D n/(K eta)), for sigma_DP > 8 sqrt(2) K/b and
-             1 < alpha <= alpha*(b/n, b sigma_DP/(2 sqrt(2) K)).
-             Steps 1, 2: The sample i* is in a batch with probability b/n; the change of its gradient may be moved into
-             the noise; V_t = W_t - (Z_tau + ... + Z_(t-1)) + Y_t is a contractive noisy iteration.
-Assumptions  x = D n/(K eta), x <= w <= x + 1; costs in units of alpha K^2/(n^2 sigma_DP^2); sigma is sigma_2. The
-             price of one step is at most 32 of them where b < n/5 (twice Lemma 2.12 at half the variance), and 100
-             for b >= n/5.
-             Steps 1, 2: gamma and kappa are the gradients of the two versions of i*; xi is W_t, x the sum of
-             Z_tau..Z_(t-1), a is Y_t, z is Z_t, y the gradients in the batch times eta/b, or the variance of W_t; v
-             that of Y_t.
-Derivation   Composition of T steps, or w steps of that price with shifts D/w at half the variance: x^2/w. z3 proves
-             the constant; the smaller direction is not used.
-             Steps 1, 2: Put in the definitions. For the law of V take equal quadratics without Z: W_(t+1) = c W_t + Y_t
-             and V_(t+1) = phi_t(V_t) + Y_(t+1) with phi_t(V_t) = c V_t + (1 - c) Y_t, where V_t = W_t + Y_t holds Y_t.
-Source       Altschuler & Talwar 2022, Theorem 3.1, step 4 and footnote 8; section 3.2, steps 1 and 2.
-Remark       The printed proof rests on (3.7), which fails; the theorem does not: see proof_3_1/swap.
+x = D n/(K eta), x <= w <= x + 1; costs in units of alpha K^2/(n^2 sigma_DP^2); sigma is sigma_2. Composition of T
+steps, or w steps of the price of one with shifts D/w at half the variance. In steps 1 and 2 gamma and kappa are the
+gradients of the two versions of i*, xi is W_t, x the sum of Z_tau..Z_(t-1), a is Y_t, z is Z_t. The printed proof rests
+on (3.7), which fails; the theorem does not.
 """
 
 from sympy import Abs, Expr, Function, Integer, Min, binomial, ceiling, sqrt

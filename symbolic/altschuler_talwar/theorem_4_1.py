@@ -1,17 +1,10 @@
 """The lower bound: its construction, its constants, and the reduction to one pair of numbers.
 
-Statement    Noisy-SGD on linear losses is not (100, epsilon)-RDP for epsilon <= c_alpha 100 K^2/(n^2 sigma_DP^2)
-             min{T, x} when D >= c_D eta K and sigma_DP^2 <= c_sigma D^2/(eta^2 x), from any start.
-Assumptions  x = 3 D n/(4 K eta) is the T bar of section 4; y = D^2/(x eta^2 sigma_DP^2) >= 1/c_sigma = 1000; c_D =
-             1000, c_alpha = 10^-7; (4.1) at T >= x is y times 9/1600000.
-Derivation   A walk that is clamped to [-D/2, D/2] and pushed up by eta K/b with probability b/n, against one that is
-             not pushed. At T = x from 0: the pushed walk is at least D/20 with probability P(N >= -sqrt(5/2)) - 1/10
-             or more, the other with probability exp(-y/800) or less, by the maximum of the walk that ends at T. For
-             small noise and one nonzero loss: the denominator's last k + 1 steps are free of it with probability (1 -
-             q)^(k + 1); in k <= D/(eta sigma) + 2 of them it reaches any interval of one deviation with probability
-             phi(2)^k; a step from inside one costs alpha/2, and a push past the end is within a factor two of a step
-             from the end.
-Source       Altschuler & Talwar 2022, section 4 and the beginning of appendix A.4.
+x = 3 D n/(4 K eta) is the T bar of section 4; y = D^2/(x eta^2 sigma_DP^2) >= 1/c_sigma = 1000; c_D = 1000, c_alpha =
+10^-7; (4.1) at T >= x is y times 9/1600000. A walk that is clamped to [-D/2, D/2] and pushed up by eta K/b with
+probability b/n, against one that is not pushed, whose maximum bounds it. For one nonzero loss: the denominator's last
+k + 1 steps are free of it with probability (1 - q)^(k + 1), in k <= D/(eta sigma) + 2 of them it reaches any interval of
+one deviation with probability phi(2)^k, and a step from inside one costs alpha/2.
 """
 
 from sympy import Expr, Integer, Rational, erf, exp, log, pi, sqrt

@@ -1,9 +1,6 @@
-"""Strongly convex losses: the rate of Theorem 5.1.
+"""Strongly convex losses: the rate of Theorem 5.1, by (5.3) with a window of kappa log(u)/2 steps, or one step.
 
-Statement    epsilon <~ min{T, kappa (1 + log(..))} in units of the price S of a step.
-Assumptions  r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r).
-Derivation   (5.3) with a window of kappa log(u)/2 steps; below u = 1, one step.
-Source       Altschuler & Talwar 2022, Theorem 5.1 and section 5.1 below (5.3).
+r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S.
 """
 
 from sympy import Integer, Min, Rational, exp, log, sqrt

@@ -1,13 +1,8 @@
 """Numbers at the settings of figure 1, and what is said of small lambda and of the search.
 
-Statement    K = 2, eta = 0.1, n = 5, D = 1, sigma = 1, L = m = 1: s = 0.08 and c = 1.1, 1, 0.9. As lambda -> 0 the
-             bound becomes the Pareto frontier of composition and output perturbation.
-Assumptions  costs in units of alpha / (2 sigma^2), so composition is T s^2 and output perturbation D^2.
-Derivation   The closed forms of `symbolic.shift_program`, in exact rationals; unimodal in the window length by
-             `theorem_3_1/window/unimodal`, so the best whole length is where both neighbours cost more.
-Source       Chien & Li 2025, A.13, lines 750-760.
-Remark       The search over tau is unimodal only once the tracked distance has reached D: at T = 60 and c = 1 it
-             starts in a local minimum, composition. The paper says that its search may miss the optimum.
+K = 2, eta = 0.1, n = 5, D = 1, sigma = 1, L = m = 1: s = 0.08 and c = 1.1, 1, 0.9. Costs in units of alpha / (2
+sigma^2), in exact rationals; unimodal in the window length, so the best whole length is where both neighbours cost
+more.
 """
 
 from sympy import Expr, Integer, Min, Rational

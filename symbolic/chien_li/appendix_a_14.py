@@ -1,20 +1,8 @@
 """A.14, a non-smooth function with a Hoelder continuous derivative; A.15, Kong & Ribero 2024 and large data sets.
 
-Statement    A.14: f(x) = sign(x) (3/4) |x|^(4/3) has f'(x) = |x|^(1/3), which is (2^(2/3), 1/3)-Hoelder, not Lipschitz.
-             A.15: Kong & Ribero's bound (C_1 D + C_2)^2, C_1 > 1, C_2 > 0, is worse than D^2 and does not vanish as
-             n -> infinity; the bound of Theorem 3.1 does.
-Assumptions  A.14: real arguments; X = x^(1/3) and so on, so that cubes replace roots.
-             A.15: costs in units of alpha / (2 sigma^2); s = 2 eta K / n; runs of any length.
-Derivation   A.14: Same sign: X - Y <= (X^3 - Y^3)^(1/3). Opposite signs: u^(1/3) + (1 - u)^(1/3) <= 2^(2/3), the power
-             means of two numbers.
-             A.15: For c = 1 the best window costs at most 4 s D + s^2 / w. For c > 1 every window costs at least
-             (c + 1) D (2 s + (c - 1) D), which tends to (c^2 - 1) D^2.
-Source       Chien & Li 2025, A.14, (128)-(133), and line 31; A.15, lines 808-810.
-Remark       A.14: The printed f is odd, so its derivative is even, and the best constant is 1. Case 3 is about
-             f(x) = (3/4) |x|^(4/3), whose derivative sign(x) |x|^(1/3) is odd, with best constant 2^(2/3). The
-             claim holds for both.
-             A.15: "Strictly worse than output perturbation" compares with D^2, which is not a valid bound for (1)
-             (`remarks_3_1/output_perturbation`); one last step costs (c D + s)^2, which has just that form.
+A.14 is about f(x) = sign(x) (3/4) |x|^(4/3); X = x^(1/3) and so on, so that cubes replace roots. The printed f is odd,
+with best constant 1; case 3 is about (3/4) |x|^(4/3), with best constant 2^(2/3). A.15: costs in units of
+alpha / (2 sigma^2), runs of any length; its D^2 is not a valid bound (`remarks_3_1/output_perturbation`).
 """
 
 from sympy import Abs, Eq, Expr, Integer, Rational, diff, sign

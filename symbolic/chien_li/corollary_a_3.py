@@ -1,11 +1,7 @@
 """The mean over the orders of shuffled batches.
 
-Statement    epsilon(alpha) <= 1/(alpha - 1) log E_B exp((alpha - 1) epsilon(alpha, B)).
-Assumptions  the order B is drawn without regard to the data, the same for both runs; alpha > 1.
-Derivation   Lemma A.5: the power p^alpha q^(1 - alpha) of two densities is jointly convex, being the perspective of
-             t^alpha, so the mean of the powers is above the power of the means; any number of orders by induction.
-Source       Chien & Li 2025, Corollary A.3, (62); A.12, Lemma A.5, (126)-(127); section 5, line 246.
-Remark       x and y are masses under the first run, u and v under the second, weights included; two orders.
+Lemma A.5: the power p^alpha q^(1 - alpha) of two densities is jointly convex, being the perspective of t^alpha. x and y
+are masses under the first run, u and v under the second, weights included; two orders, and any number by induction.
 """
 
 from sympy import Expr, Function, Rational, Symbol, diff, exp, log

@@ -1,16 +1,8 @@
 """Shift reduction and Lipschitz reduction: fresh noise pays for a shift, and a c-Lipschitz map scales it by c.
 
-Statement    3.2: D^(z)(mu * N(0, sigma^2) || nu * N(0, sigma^2)) <= D^(z + a)(mu || nu) + alpha a^2 / (2 sigma^2).
-             3.3: D^(c z)(phi mu || phi nu) <= D^(z)(mu || nu).
-Assumptions  3.2: alpha > 1; a, z >= 0.
-             3.3: phi is c-Lipschitz, c >= 0; z >= 0.
-Derivation   3.2: On mu = N(d, v), nu = N(0, v) with x = d - z the claim reads
-             x^2 / (v + sigma^2) <= max(x - a, 0)^2 / v + a^2 / sigma^2, and the difference is a square.
-             3.3: The law that attains D^(z) is moved by phi at most c z, (76); the rest is post-processing, (77).
-             On Gaussians and phi(x) = c x both sides are equal.
-Source       Chien & Li 2025, Lemma 3.2, (5), citing Feldman et al. 2018; Lemma 3.3 and A.5.
-Remark       3.2: Equality at a = x sigma^2 / (v + sigma^2). Point masses are the limit v -> 0, a >= x.
-             3.3: It is used with the projection behind the map: the composition is still c-Lipschitz.
+On mu = N(d, v), nu = N(0, v) with x = d - z the first reads x^2 / (v + sigma^2) <= max(x - a, 0)^2 / v + a^2 / sigma^2;
+point masses are the limit v -> 0. For the second the law that attains D^(z) is moved by phi at most c z, (76), and the
+rest is post-processing, (77).
 """
 
 from sympy import Abs, Expr, Integer, Max, Min

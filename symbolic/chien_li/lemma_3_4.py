@@ -1,16 +1,8 @@
 """Lipschitz constant of the gradient update map psi(x) = x - eta clip(grad(x)).
 
-Statement    1 + eta L for L-smooth losses; 1 if also convex, K-Lipschitz, eta <= 2/L;
-             1 - eta m if also m-strongly convex, eta <= 1/L.
-Assumptions  eta > 0. Along the segment from y to x the gradient difference is H (x - y) with eigenvalues h
-             of the averaged Hessian in [-L, L], [0, L], [m, L]; P, Q, R are the inner products of x - y and
-             the gradient difference, for losses without second derivatives.
-Derivation   |1 - eta h| over the interval of h. Without Hessians: R <= L Q for convex losses, and the same
-             for f - m |x|^2 / 2, which is convex and (L - m)-smooth.
-Source       Chien & Li 2025, Lemma 3.4 and A.6, citing Hardt et al. 2016, Lemma 3.6.
-Remark       The strongly convex case holds up to eta = 2/(L + m), and with max(1 - eta m, eta L - 1) beyond:
-             Altschuler & Talwar's best step 2/(L + m) lies outside the lemma and inside ours. The two convex
-             cases need K-Lipschitz losses: with clipping they fail (see `section_5`).
+Along a segment the gradient difference is an averaged Hessian times x - y, with eigenvalues h in [-L, L], [0, L] or [m,
+L]: bound |1 - eta h|. For losses without second derivatives P, Q, R are the inner products of x - y and the gradient
+difference: R <= L Q for convex losses, and the same for f - m |x|^2 / 2. Clipped convex losses: see `section_5`.
 """
 
 from sympy import Abs, Expr, Integer, Max, Min

@@ -1,19 +1,7 @@
-"""Forward tracking of W_infinity(W_t, W_t') for a Lipschitz update: the recursion, and the closed form of (3).
+"""Forward tracking of W_infinity(W_t, W_t') for a Lipschitz update: the recursion (7), and the closed form of (3).
 
-Statement    W_infinity(W_t, W_t') <= min(D_t, D), D_t = min(c D_{t-1} + 2 eta K / n, D_{t-1} + 2 eta K), D_0 = 0.
-             (3): min(s (1 - c^t)/(1 - c), 2 eta K t) of (3) is never below the recursion (7), and for c <= 1 equal to
-             it.
-Assumptions  per-sample updates c-Lipschitz; gradients clipped at K; same noise in both runs.
-             (3): as Lemma 3.5.
-Derivation   n - 1 samples move both runs by the same map, one by two maps that differ by 2 eta K, (81)-(90);
-             or no map at all: two clipped means differ by 2 K.
-             (3): By induction on t, branch by branch.
-Source       Chien & Li 2025, Lemma 3.5, (7), A.7; Theorem 3.1, (3), against Lemma 3.5, (7).
-Remark       Theorem 3.1 uses the closed form (3) instead. Sharper than the recursion: the sample
-             that differs is paid with 2 eta K / n alone, so its share of the expansion need not be paid again
-             (`sharper`).
-             (3): For c > 1 the recursion is smaller once (c - 1) D_{t-1} > 2 eta K (1 - 1/n). So (3) is valid but not
-             the least that its own lemma gives.
+n - 1 samples move both runs by the same map, one by two maps that differ by 2 eta K, (81)-(90); or two clipped means
+differ by 2 K. The closed form follows by induction on t, branch by branch; for c > 1 it is not the least.
 """
 
 from sympy import Abs, Expr, Integer, Max, Min

@@ -1,11 +1,7 @@
 """Hoelder reduction: I + phi brings a distance z to at most z + L z^lambda.
 
-Statement    D^(z)((I + phi) mu || (I + phi) nu) <= D^(h(z))(mu || nu), h(z) + L h(z)^lambda = z.
-Assumptions  phi is (L, lambda)-Hoelder, L >= 0, 0 < lambda <= 1; z >= 0.
-Derivation   Path by path |X + phi(X) - Y - phi(Y)| <= |X - Y| + L |X - Y|^lambda, then the essential suprema
-             of the two terms, (92)-(98); the rest is post-processing, as in Lemma 3.3.
-Source       Chien & Li 2025, Lemma 3.8 and A.8, (91)-(102).
-Remark       The sum of the suprema in (96) loses nothing: both terms grow with |X - Y|.
+Path by path |X + phi(X) - Y - phi(Y)| <= |X - Y| + L |X - Y|^lambda, then the essential suprema of the two terms, which
+lose nothing: both grow with |X - Y|.
 """
 
 from sympy import Abs, Integer, Max, Rational

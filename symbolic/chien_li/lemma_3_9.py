@@ -1,19 +1,7 @@
 """Forward tracking of W_infinity(W_t, W_t') for Hoelder continuous gradients, with h, the inverse of x + L x^lambda.
 
-Statement    3.9: h maps [0, inf) onto [0, inf), is strictly increasing, continuous, bijective, and for lambda = 1/2
-             h(z) = ((-L + sqrt(L^2 + 4 z)) / 2)^2.
-             3.10: D_t = min(g(D_{t-1}; eta L) + 2 eta K / n, D_{t-1} + 2 eta K), D_0 = 0; W_infinity <= min(D_t, D).
-Assumptions  3.9: L >= 0, 0 < lambda <= 1, z >= 0.
-             3.10: gradients (L, lambda)-Hoelder, 0 < lambda <= 1, clipped at K; full batches, same noise.
-Derivation   3.9: g' = 1 + L lambda x^(lambda - 1) > 0, g(0) = 0, g -> infinity. With u = sqrt(x), u^2 + L u = z.
-             3.10: Each update moves two points at most g(z; eta L) apart under one map, and the two maps differ by
-             2 eta K / n; or two clipped means differ by 2 K.
-Source       Chien & Li 2025, Lemma 3.9, A.9, (103)-(104); Lemma 3.10, (17), A.10.
-Remark       3.9: A.9 prints the derivative without its factor lambda; the sign is the same. Closed forms exist for
-             lambda = 1, 1/3, 2/3, 1/4, 3/4 too (`symbolic.holder`): triple-angle formulas and two quadratics.
-             g is concave, so h is convex, h(z) <= z, and h(x) + h(y) <= h(x + y).
-             3.10: A.10 calls it the full-batch case of Lemma A.2. That case is sharper: with b = n (29) has
-             g(D_{t-1}; eta L (n - 1)/n), as the sample that differs is already paid for.
+Each update moves two points at most g(z; eta L) apart under one map, and the two maps differ by 2 eta K / n; or two
+clipped means differ by 2 K. The closed forms of h are triple-angle formulas, or two quadratics from a cubic.
 """
 
 from sympy import Abs, Expr, Integer, Min, Rational, cos, diff, sqrt

@@ -1,17 +1,7 @@
 """The steps of the proof of Theorem 3.1, (8)-(12), and the one that does not follow: conditioning on the shared noise.
 
-Statement    Split the noise, condition on the part that hides the change of the data, unroll the shifts of the
-             rest, and choose the shifts by Cauchy-Schwarz.
-             Conditioning: Given Z = Z' the two processes have the same updates and noise, so W'_1 keeps the law of W_1.
-Assumptions  as Theorem 3.1; windows of three steps are written out, positions j = 1, 2, 3.
-             Conditioning: T = 2, equal starts, noise shares N(0, 1); gradients clipped at 1, or not clipped and of
-             slope r.
-Derivation   (8) splits N(0, sigma^2) into shares beta and 1 - beta; (10) composes; (11) unrolls
-             z -> (z + a) / c backwards; (12) is Cauchy-Schwarz with weights 1 - beta_j.
-             Conditioning: Z'_1 has the mean psi'(W'_1) - psi(W'_1), so its value says something of W'_1: Bayes' rule.
-Source       Chien & Li 2025, section 3.1 and A.4; below (8) and (10) for the conditioning.
-Remark       One step does not follow: conditioning on Z = Z', see `conditioning`. The theorem survives by
-             another proof (`theorem_3_1_direct`), which splits no noise.
+Windows of three steps are written out, positions j = 1, 2, 3. Conditioning is held against T = 2, equal starts, noise
+shares N(0, 1), and gradients clipped at 1, or not clipped and of slope r: Bayes' rule.
 """
 
 from sympy import Abs, Expr, Integer, Ne, Rational, exp

@@ -1,16 +1,7 @@
 """Remarks on Theorem 3.1 held against its formula, and output perturbation against one last step.
 
-Statement    Burn-in, degeneration to Altschuler & Talwar, and strict improvement over them.
-             Output: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate; for c > 1 a better bound is
-             possible.
-Assumptions  as Theorem 3.1; costs in units of alpha / (2 sigma^2); D is the diameter.
-Derivation   By the closed forms of `theorem_3_1_window` and the bounds as printed by Altschuler & Talwar,
-             (B.1) and (B.3), batches full.
-             Output: The noise comes after a gradient step, so it hides e(D) and not D: a run of one step, drifts of
-             +-1/2 on a domain of diameter 1/100, ends at its upper end with chances that are far apart.
-Source       Chien & Li 2025, sections 1 and 3.1, figure 1, Remark 3.6, A.15.
-Remark       m-strongly convex and K-Lipschitz together force D <= 2 K / m (`domain`): Table 1's note that strong
-             convexity lets the bounded domain go speaks of no loss at all in Theorem 3.1's third case.
+Costs in units of alpha / (2 sigma^2); D is the diameter. Decided by the closed forms of `theorem_3_1_window` and by
+the bounds as printed by Altschuler & Talwar, (B.1) and (B.3), batches full.
 """
 
 from sympy import Expr, Integer, Min, Rational, log

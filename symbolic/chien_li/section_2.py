@@ -1,34 +1,8 @@
 """Section 2, on Gaussians and finite laws: divergence, post-processing, composition, moduli, shifted divergence.
 
-Statement    2.1: D_alpha(N(d, sigma^2) || N(0, sigma^2)) = alpha d^2 / (2 sigma^2).
-             2.3: (p + q)^alpha (x + y)^(1 - alpha) <= p^alpha x^(1 - alpha) + q^alpha y^(1 - alpha).
-             2.4: D(X_1, X_2 || Y_1, Y_2) <= D(X_1 || Y_1) + sup over x_1 of D(X_2 | x_1 || Y_2 | x_1).
-             2.5: omega(z) = L z^lambda; lambda = 1 gives L z.
-             2.7: D^(z)(N(d, sigma^2) || N(0, sigma^2)) = alpha max(d - z, 0)^2 / (2 sigma^2).
-Assumptions  2.1: alpha > 1; sigma > 0 in the unit of d.
-             2.3: alpha > 1; weights p, q > 0 of the first law, x, y > 0 of the second.
-             2.4: alpha > 1. With the moments exp((alpha - 1) D): p, q > 0 are the two terms of the first
-             step, x, y > 0 the moments of the second step given its outcome.
-             2.5: 0 < lambda <= 1, L >= 0; for the second claim a domain of diameter D.
-             2.7: alpha > 1; z >= 0, d >= 0 in the unit of sigma.
-Derivation   2.1: The integrand mu^alpha nu^(1 - alpha) is a Gaussian around alpha d times
-             exp(alpha (alpha - 1) d^2 / (2 sigma^2)): complete the square in the exponent.
-             2.3: With the ratios u = p/x and v = q/y it is Jensen's inequality for the convex t -> t^alpha.
-             2.4: The moment of the pair is p x + q y, at most (p + q) max(x, y).
-             2.5: z = z^(1 - lambda) z^lambda <= D^(1 - lambda) z^lambda for z <= D.
-             2.7: The translate by z is within W_infinity distance z and has means d - z apart. It is optimal:
-             the functional is convex in the first law, its derivative at the translate is an increasing
-             function of the point (the likelihood ratio grows), and every law within z of N(d, sigma^2)
-             lies stochastically above the translate.
-Source       Chien & Li 2025, Definition 2.1 and (40)(c), citing Mironov 2017.
-             Chien & Li 2025, Lemma 2.3. Every map of finite sets is a chain of such mergers.
-             Chien & Li 2025, Lemma 2.4. The supremum is over the outcomes of the first step; both laws
-             of the second step are conditioned on the same outcome.
-             Chien & Li 2025, Definition 2.5 and the remark below it; Definitions 2.6 and 2.7.
-Remark       2.1: The value is the same with the laws exchanged. With unequal variances it is not (`unequal`),
-             and it is infinite once alpha v_2 + (1 - alpha) v_1 <= 0.
-             2.4: For independent Gaussian steps it is an equality, and the costs a_t^2 / sigma_t^2 add.
-             2.7: At z = 0 it is the plain divergence; from z = d on it vanishes, which ends the proof of (11).
+Divergences by completing the square in the exponent; merging two atoms by Jensen's inequality for t^alpha, and every
+map of finite sets is a chain of such mergers. The shifted divergence is attained by the translate: the likelihood ratio
+grows, and every law within z of N(d, sigma^2) lies stochastically above it. p, q and r, v are the weights of two laws.
 """
 
 from sympy import Expr, Integer, Max, Min, Rational, diff, log

@@ -1,14 +1,7 @@
 """Open problems: a uniform improvement over composition, and clipped convex losses.
 
-Statement    "There is no improvement before some burn-in period compared to the standard composition theorem", and
-             the conjecture that a clipped gradient update of a convex smooth loss is 1-Lipschitz.
-Assumptions  c < 1 for the first; for the second f(x) = (x_1^2 + x_2^2 / 10) / 2, L = 1, eta <= 2, at a point whose
-             gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
-Derivation   At T = 2 the window of one step costs s^2 (1 + c)^2. The derivative of the clipped gradient is
-             K / |gradient| times the Hessian followed by the projection across the gradient, and not monotone.
-Source       Chien & Li 2025, section 5, lines 234 and 242.
-Remark       On unbounded domains without strong convexity linear losses attain composition at every T, so there no
-             uniform improvement exists (`theorem_3_1/direct/composition_forced`). For c < 1 it exists from T = 2.
+At T = 2 the window of one step costs s^2 (1 + c)^2. For the clipped update f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point
+whose gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
 """
 
 from sympy import Expr, Integer, Rational, sqrt

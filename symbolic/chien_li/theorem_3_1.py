@@ -1,17 +1,7 @@
-"""Privacy of noisy gradient descent with smooth losses, full batches.
+"""Theorem 3.1: privacy of noisy gradient descent with smooth losses, full batches.
 
-Statement    The last iterate is (alpha, epsilon)-RDP with epsilon = alpha / (2 sigma^2) times the minimum
-             over tau and beta of sum s^2 / beta_t + Delta_tau^2 / sum (1 - beta_t) c^(-2 (t - tau + 1)),
-             Delta_tau = min(s sum c^t, 2 eta K tau, D), s = 2 eta K / n.
-Assumptions  alpha > 1, gradients clipped at K, domain of diameter D, batches full, and one of
-             L-smooth: c = 1 + eta L;
-             convex, L-smooth, K-Lipschitz, eta <= 2/L: c = 1;
-             m-strongly convex, L-smooth, K-Lipschitz, eta <= 1/L: c = 1 - eta m (> 0: (3) divides by c).
-Derivation   See `proof_3_1` for the steps (one of them a gap), `theorem_3_1_shares` for the best beta, and
-             `theorem_3_1_direct` for a proof without the gap, which gives the same or less.
-Source       Chien & Li 2025, Theorem 3.1, (3)-(4).
-Remark       At tau = 0 the second term is 0 / sum (1 - beta), zero, so beta = 1 gives composition, T s^2.
-             Every bound here is attacked with exactly solvable runs, in both directions of the divergence.
+Attacked with exactly solvable runs, in both directions. The steps of the proof are in `proof_3_1` (one of them a gap),
+the best shares in `theorem_3_1_shares`, and a proof without the gap, for no larger a number, in `theorem_3_1_direct`.
 """
 
 from sympy import Integer

@@ -1,13 +1,8 @@
 """Batches drawn without replacement: the smaller direction of the sampled Gaussian prices a two-sided claim.
 
-Statement    epsilon = min over tau, beta, a of sum S_alpha(b/n, sqrt(beta_t) sigma b/(2 eta K)) + alpha a_t^2 /
-             (2 sigma^2 (1 - beta_t)), with S_alpha(q, sigma) = D_alpha(N(0, sigma^2) || (1-q) N(0, sigma^2) +
-             q N(1, sigma^2)), Definition 3.11, and A_t, D_t as in Theorem 3.7 for a batch of size b.
-Assumptions  gradients (L, lambda)-Hoelder, clipped at K; batches drawn without replacement; alpha > 1.
-Derivation   (64)-(69) bound D_alpha(W_T || W'_T) with the base N in the numerator. RDP asks for both orders; and of W,
-             W' either may be the run whose sample is in the batch. What holds is in `ours/sampled`.
-Source       Chien & Li 2025, Definition 3.11, Theorem 3.12 and A.3.
-Remark       gamma and kappa are densities at one point, of the base and of the moved Gaussian.
+(64)-(69) bound D_alpha(W_T || W'_T) with the base N in the numerator. RDP asks for both orders; and of W, W' either may
+be the run whose sample is in the batch. What holds is in `ours/sampled`. gamma and kappa are densities at one point, of
+the base and of the moved Gaussian.
 """
 
 from sympy import Expr, Function, Integer, Lambda, Rational, Sum, Tuple, log, sqrt

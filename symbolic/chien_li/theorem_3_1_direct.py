@@ -1,13 +1,8 @@
 """Theorem 3.1 without conditioning: shift the two different maps directly.
 
-Statement    epsilon = alpha / (2 sigma^2) times the least sum of a_t^2 over paths z_{t+1} = e(z_t) - a_t >= 0 that
-             start at z_0 = 0, or at any tau from the tracked distance min(D_tau, D), and end at z_T = 0.
-Assumptions  |psi(x) - psi'(y)| <= e(|x - y|) for the updates on the two data sets, e nondecreasing; full batches.
-Derivation   If nu is within z of W_t then psi nu' is within e(z) of psi W_t for the *other* map psi' too, so
-             D^(e(z) - a)(W_{t+1} || W'_{t+1}) <= D^(z)(W_t || W'_t) + alpha a^2 / (2 sigma^2): Lemma 3.2 after a
-             reduction with two maps. No share of the noise is set apart, and nothing is conditioned on.
-Source       ours, beside Chien & Li 2025, Theorem 3.1; Lemma 3.5 for e.
-Remark       The least sum in closed form, and where that form may be used: `theorem_3_1_direct_optimum`.
+If nu is within z of W_t then psi nu' is within e(z) of psi W_t for the *other* map psi' too, so
+D^(e(z) - a)(W_{t+1} || W'_{t+1}) <= D^(z)(W_t || W'_t) + alpha a^2 / (2 sigma^2): Lemma 3.2 after a reduction with two
+maps. No share of the noise is set apart, and nothing is conditioned on.
 """
 
 from sympy import Integer, Max, Min, Piecewise

@@ -1,12 +1,7 @@
 """The cheapest direct shifts for e(z) = c z + s in closed form, and where that form may be used.
 
-Statement    The optimum is (s V + Delta)^2 / W, but only where it keeps z >= 0: always for c <= 1; for c > 1 iff
-             Delta (c^2 - 1) >= s (c^w - 1)(1 - c^(1 - w)).
-Assumptions  windows of three steps are written out, positions j = 1, 2, 3; V and W are sums of c^-j and c^-2j.
-Derivation   The least sum of squares on a plane, and the states of its path.
-Source       ours, beside Chien & Li 2025, (11).
-Remark       Without that test the formula claims 21 s^2 for c = 1.1, Delta = 0, T = 1000, where linear losses have
-             1000 s^2.
+The least sum of squares on a plane, and the states of its path. Windows of three steps are written out; V and W are the
+sums of c^-j and c^-2j.
 """
 
 from sympy import Expr, Integer, Ne, Rational, expand, together

@@ -1,14 +1,7 @@
 """The best shares beta of Theorem 3.1, in closed form, and why no split of the noise beats direct shifts.
 
-Statement    For fixed tau and slack beta_t <= 1: beta_j = s c^j / level, level = (s V + Delta) / W, and the
-             minimum of (3) is (s V + Delta)^2 / W. In general s + a_j = max(s, level c^-j).
-Assumptions  s > 0, Delta > 0; window of three steps written out, V and W its sums of c^-j and c^-2j.
-Derivation   s^2 / beta + a^2 / (1 - beta) is least at beta = s / (s + a), where it is (s + a)^2. Then minimise the
-             sum of (s + a_j)^2 under sum c^-j a_j = Delta, a_j >= 0: water-filling.
-Source       Chien & Li 2025, Theorem 3.1, (3); the closed form is ours (the paper minimises numerically).
-Remark       beta <= 1 binds where s (c W - V) > Delta for c < 1, first at t = tau, and where
-             s (c^w W - V) > Delta for c > 1, first at t = T - 1; never for c = 1. Where it binds (3) is strictly
-             above the direct shifts.
+s^2 / beta + a^2 / (1 - beta) is least at beta = s / (s + a), where it is (s + a)^2; what is left is the sum of (s +
+a_j)^2 under sum c^-j a_j = Delta, a_j >= 0: water-filling. Windows of three steps; V and W are sums of c^-j, c^-2j.
 """
 
 from sympy import Expr, Integer, Rational, diff

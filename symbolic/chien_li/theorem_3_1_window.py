@@ -1,22 +1,8 @@
-"""The best length of a window of shifts, its cost, and the same as Gaussian differential privacy.
+"""The best length of a window of shifts from a start D, its cost, and the same as Gaussian differential privacy.
 
-Statement    For a start Delta that does not depend on the window (Delta = D once the runs may have drifted that
-             far): the cost is unimodal in w, least at w* = log(1 + D (c - 1)/s) / log c, and is
-             (c + 1) D (2 s + (c - 1) D) there.
-             GDP: The last iterate is mu-GDP with mu^2 = sum a_t^2 / sigma_t^2 of any path of the shift program, and so
-             (epsilon, delta(epsilon))-DP with delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).
-Assumptions  s > 0, D > 0; c > 1, or c < 1 with D (1 - c) < s; c = 1 is the limit w* = D/s, cost 4 s D.
-             GDP: |psi(x) - psi'(y)| <= e(|x - y|); mu > 0, epsilon >= 0.
-Derivation   With u = c^-w the cost is (c + 1)/(c - 1) (s (1 - u) + (c - 1) D)^2 / (1 - u^2); the sign of its slope
-             in u is that of u (s + (c - 1) D) - s.
-             GDP: Shifted interpolation: a third process moves from W' to W; it leaves W' by a share of e(z), paid for
-             by one Gaussian step, a = share e(z), and keeps the distance z' = (1 - share) e(z) to W. The share is 1
-             at T. Steps compose by adding mu^2.
-Source       ours, for Chien & Li 2025, (3), where tau is found by search (A.13).
-             ours, after Bok, Su & Altschuler 2024 (c-Lipschitz maps); Dong, Roth & Su 2022, Corollary 2.13.
-Remark       The last shift of the best window is s (c + 1) for every c. For c < 1 and D (1 - c) >= s the cost
-             falls for ever, towards s^2 (1 + c)/(1 - c). At c = 1 the bound is about 8 eta K D / n.
-             GDP: Stronger than RDP at every order at once: mu-GDP gives alpha mu^2 / 2 and not conversely.
+With u = c^-w the cost is (c + 1)/(c - 1) (s (1 - u) + (c - 1) D)^2 / (1 - u^2), and its slope in u has the sign of u (s
++ (c - 1) D) - s. As GDP: a third process leaves W' by a share of e(z), paid for by one Gaussian step, and keeps the
+distance (1 - share) e(z) to W (shifted interpolation, Bok, Su & Altschuler 2024); steps compose by adding mu^2.
 """
 
 from sympy import Expr, Integer, Ne, diff, erfc, exp, pi, sqrt

@@ -1,16 +1,7 @@
-"""Privacy of noisy gradient descent with Hoelder continuous gradients, full batches.
+"""Theorem 3.7: privacy of noisy gradient descent with Hoelder continuous gradients, full batches.
 
-Statement    epsilon = alpha / (2 sigma^2) times the minimum over tau, beta, a of
-             sum s^2 / beta_t + a_t^2 / (1 - beta_t), with A_tau >= D_tau, A_T = 0, A_{t-1} = h(A_t + a_{t-1}),
-             D_t = min(g(D_{t-1}) + s, D_{t-1} + 2 eta K, D).
-Assumptions  gradients (L, lambda)-Hoelder, 0 < lambda <= 1, clipped at K; g(x) = x + eta L x^lambda, h its inverse;
-             alpha > 1; full batches.
-Derivation   As Theorem 3.1 with Lemma 3.8 for Lemma 3.3; the same step below (10) does not follow, and the same
-             direct shifts mend it. With u_t = s + a_t the backward A-program is the forward z-program of
-             e(z) = g(z) + s, and the best beta leaves the sum of u_t^2.
-Source       Chien & Li 2025, Theorem 3.7, (13)-(15); A.2, (31)-(61), for full batches.
-Remark       The sample that differs is paid with s alone, so e(z) = z + eta L (n - 1)/n z^lambda + s suffices
-             (`sharper`). Inner optima satisfy a_{t-1} = a_t e'(z_t) (`stationarity`): one unknown, O(T) a shot.
+As Theorem 3.1 with Lemma 3.8 for Lemma 3.3; the same step below (10) does not follow, and the same direct shifts mend
+it. With u_t = s + a_t the backward A-program is the forward z-program of e(z) = g(z) + s, g(x) = x + eta L x^lambda.
 """
 
 from sympy import Min, Rational, diff

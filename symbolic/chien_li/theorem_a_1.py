@@ -1,26 +1,8 @@
 """Batches from a permutation, in a known order, and the forward tracking for them.
 
-Statement    A.1: epsilon(alpha, B) = alpha/(2 sigma^2) min over tau, beta, a of sum over encounters from tau on of
-             s^2/beta + sum over steps of a^2/(1 - beta), beta = 0 where the sample is not met, s = 2 eta K/b; A_tau >=
-             D_tau, A_T = 0, A_{t-1} = h(A_t + a_{t-1}).
-             A.2: W_infinity <= min(D_t, D), D_t = 0 up to the first encounter, s = 2 eta K/b after it, then
-             min(g(D; eta L (b - 1)/b) + s, D + 2 eta K) at an encounter and min(g(D; eta L), D + 2 eta K) elsewhere.
-Assumptions  A.1: gradients (L, lambda)-Hoelder, clipped at K; b divides n; B = n/b batches an epoch, E = floor(T/B) + 1
-             epochs, T = (E - 1) B + r with 0 <= r < B; the sample is met at t_e in epoch e.
-             A.2: gradients (L, lambda)-Hoelder, 0 < lambda <= 1, clipped at K; the same batches and the same noise.
-Derivation   A.1: For a known order the shifts s + a at encounters and a elsewhere hide the same distances, and their
-             squares are the least of the split costs over beta: direct shifts (`theorem_3_1_direct`) give A.1. The
-             step below (10) that does not follow (`proof_3_1/conditioning`) is taken at (31)-(32) too.
-             A.2: At an encounter b - 1 samples drift by their Hoelder constant or by 2 K, and the one that differs adds
-             at most 2 K; elsewhere all b samples drift. (29) with b = n and an encounter in every step is (17),
-             sharper.
-Source       Chien & Li 2025, Theorem A.1, (25)-(27), and its proof, (30)-(61).
-             Chien & Li 2025, Lemma A.2, (28)-(29), and A.11, (105)-(125).
-Remark       A.1: x is E - 1 and y is B where epochs are counted; gamma stands for t_{-1}. At the best beta every
-             encounter from tau on still costs s^2 or more (`every_encounter`): from 0 the theorem is composition, where
-             direct shifts spread an encounter over the steps up to the next (`ours/encounters/piece`).
-             A.2: y stands for z^lambda. (105) prints the noise G'_t in both iterates; that is the coupling chosen at
-             (108).
+For a known order the shifts s + a at encounters and a elsewhere hide the same distances as the split costs: direct
+shifts (`theorem_3_1_direct`) give A.1; the step below (10) that does not follow is taken at (31)-(32) too. x is E - 1
+and y is B where epochs are counted, gamma stands for t_{-1}; in Lemma A.2 y stands for z^lambda.
 """
 
 from sympy import Abs, Expr, Min, Rational

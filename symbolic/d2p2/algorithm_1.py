@@ -1,10 +1,7 @@
 """Algorithm 1, Lemma 2 and Table 3: the projection's index and means, the noise exponents, the sensitivity.
 
-Statement    g~ = A (A^T g/sqrt(p) + e) with A of order d x p, e of variance nu^2/k; r_i = (1/sqrt(p)) sum_j A_ij o_j.
-Assumptions  entries of A are N(0, sigma_A^2); gradients are divided by their norm plus stab.
-Derivation   Write A^T o out for d = p = 2; E A A^T = p sigma_A^2 I and E A^T A = d sigma_A^2 I, term by term.
-Source       D2P2-SGD, Lemma 2, Algorithm 1, section 3.2, Table 3 and A.3.
-Remark       a_1, a_2, a_3 and x are the entries of A by rows, y and z those of the vector; j is the step k.
+A^T o written out for d = p = 2: a_1, a_2, a_3 and x are the entries of A by rows, y and z those of the vector; j is the
+step k.
 """
 
 from sympy import Abs, Integer, Rational, sqrt

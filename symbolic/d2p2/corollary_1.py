@@ -1,14 +1,7 @@
 """The rate of Corollary 1 and Table 1, and what privacy and dimensions do to the convex bound, A.5.
 
-Statement    With eta = 1/sqrt(K) Theorem 2 gives O(1/sqrt(K) + ln K / K^1.5).
-             A.5: With eta = p^1.5/(d^2 sqrt(K)) and C_2 = n epsilon/(p^2.5 K ln K sqrt(ln(1/delta))) the three terms
-             are 1/sqrt(K) times D d^2/(p^2 sigma_A^2), sqrt(p ln(1/delta))/(d^2 n epsilon) and p^2.5 sigma_A^2.
-Assumptions  nu does not depend on K; Theorem 1 asks for nu^2 proportional to K^2 at a fixed epsilon.
-             A.5: B = 1; chi = ln(1/delta); theta stands for ln K.
-Derivation   The noise term is eta ln K nu^2 / K: ln K / K^1.5 for fixed nu, sqrt(K) ln K for nu^2 = K^2.
-             A.5: Substitution into (23).
-Source       D2P2-SGD, Corollary 1 and Table 1; A.5, (23)-(24).
-Remark       C_2 falls with K here, while Theorem 1 needs one constant: nu^2 then grows like K, not like K^2.
+Theorem 1 asks for nu^2 proportional to K^2 at a fixed epsilon, Corollary 1 for a fixed nu. A.5: B = 1; chi =
+ln(1/delta); theta stands for ln K.
 """
 
 from sympy import Expr, Integer, Rational, log, sqrt

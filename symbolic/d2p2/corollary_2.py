@@ -1,13 +1,6 @@
 """The utility bound for non-convex losses at the step size 1/sqrt(K), and its dimensions in A.8.
 
-Statement    min_k E|grad f(x_k)| <~ 1/sqrt(K) + ln K/K^1.5 + 1/sqrt(K) + sigma + stab, and the gradients that takes.
-             A.8: The terms of (35) after the substitution are those of (36), with projection error p^2 sigma_A^2 and
-             clipping bias (sigma + stab)/sqrt(B); C_1 >= 314 at B = 1024, K = 40, n = 60000 and 73257.
-Assumptions  as Theorem 3; noise nu fixed.
-             A.8: B = 1 but in the clipping bias; chi = ln(1/delta); theta stands for ln K.
-Derivation   Term by term from (3) at eta = 1/sqrt(K).
-             A.8: Substitution into (35).
-Source       D2P2-SGD, Corollary 2 and section 3.2 below it; A.8, (35)-(36); A.9.2.
+By substitution into (3) and (35). A.8: B = 1 but in the clipping bias; chi = ln(1/delta); theta stands for ln K.
 """
 
 from sympy import Expr, Integer, Rational, sqrt

@@ -1,10 +1,7 @@
 """From Renyi divergence to (epsilon, delta): sufficient, but not necessary.
 
-Statement    M is (epsilon, delta)-DP if and only if delta >= exp((alpha - 1)(D_alpha - epsilon)) for some alpha > 1.
-Assumptions  the Gaussian mechanism of mu = 1, D_alpha = alpha / 2, refutes "only if" at epsilon = 1.
-Derivation   The exponent is least at alpha = 1 + (epsilon - 1/2): then it is -(epsilon - 1/2)^2 / 2.
-Source       D2P2-SGD, Lemma 4 and (6)-(10).
-Remark       (6) and (10) write alpha - 1 where the moment under Q has alpha; (8) has it right.
+The Gaussian mechanism of mu = 1, D_alpha = alpha / 2, refutes "only if" at epsilon = 1. (6) and (10) write alpha - 1
+where the moment under Q has alpha; (8) has it right.
 """
 
 from sympy import Expr, Integer, Rational, exp

@@ -1,10 +1,7 @@
 """The moment bound of the subsampled Gaussian: a factor q slips in.
 
-Statement    D_alpha <= 7 q^2 alpha / nu^2 for q = B/n < 1/10 and alpha <= nu^2 log(1/q) / 2.
-Assumptions  Lemma 3 of Abadi et al., as the paper quotes it: q^2 alpha / nu^2 + 3.5 q^2 alpha^2 / nu^4.
-Derivation   The second term over the first is 3.5 alpha / nu^2 <= 1.75 log(1/q), without a factor q.
-Source       D2P2-SGD, Lemma 5 and line 385.
-Remark       So the quoted bound gives 7 only while 1.75 log(1/q) <= 6, q >= 0.0325; the step is a gap.
+The second term of the quoted bound over the first is 3.5 alpha / nu^2 <= 1.75 log(1/q), without a factor q, so that it
+gives 7 only while q >= 0.0325.
 """
 
 from sympy import Add, Expr, Integer, Rational, exp, log

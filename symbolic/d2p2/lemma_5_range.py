@@ -1,10 +1,7 @@
 """From Lemma 5 to Theorem 1: composition, the orders that are left, and the constants of (13).
 
-Statement    e_M(alpha) <= 7 K^2 B^2 alpha/(nu^2 n^2) for alpha <= (nu^2/2) log(n/B), and (13) can be solved.
-Assumptions  step k has noise nu^2/k; (13) is 7 K^2 B^2 alpha/(nu^2 n^2) <= epsilon/2 and (alpha - 1) epsilon/2 >= chi.
-Derivation   Lemma 5 at step k allows alpha <= (nu^2/(2 k)) log(n/B); put nu of the theorem into (13).
-Source       D2P2-SGD, Lemma 3, Theorem 1, A.3 (5), (12), (13); A.9.2.
-Remark       y is log(n/B), u is epsilon and v is chi = log(1/delta); C_2 is the constant of nu^2.
+Step k has noise nu^2/k, and Lemma 5 there allows alpha <= (nu^2/(2 k)) log(n/B). y is log(n/B), u is epsilon and v is
+chi = log(1/delta); C_2 is the constant of nu^2.
 """
 
 from sympy import Integer, Rational, Sum, Symbol, ceiling

@@ -1,13 +1,8 @@
 """Privacy of D2P2-SGD, refuted, and the divergence of the projected step that stands in its place.
 
-Statement    There are C_1, C_2 such that for epsilon <= C_1 B^2 K / n^2 noise nu^2 >= C_2 B^2 K^2 ln(1/delta) /
-             (n^2 epsilon^2) makes D2P2-SGD (epsilon, delta)-DP for any delta > 0.
-Assumptions  per-sample gradients of norm at most 1; the noise is added after the projection A^T g / sqrt(p).
-Derivation   At K = B = n = p = d = epsilon = 1 and |A| = x the step is a Gaussian mechanism of mu = x / nu, whose
-             delta grows with x: the true delta with A known is at least P(|A| >= x) times that at x.
-Source       D2P2-SGD, Theorem 1 and A.3.
-Remark       The norm of A is unbounded, so no fixed noise multiple covers it. The exact account of the projected
-             step is in `lastiterate.numeric.random_projection.cost`.
+At K = B = n = p = d = epsilon = 1 and |A| = x the step is a Gaussian mechanism of mu = x / nu: the true delta with A
+known is at least P(|A| >= x) times that at x, and |A| is unbounded. `numeric.random_projection.cost` has the exact
+account.
 """
 
 from sympy import Expr, Integer, Rational, diff, exp, log, sqrt

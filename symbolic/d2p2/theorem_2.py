@@ -1,12 +1,7 @@
 """Utility for convex losses: two moments of the projection are wrong, and the dimension of the noise with them.
 
-Statement    E f(mean iterate) - f* <= |x_1 - x*|^2 (1 + stab) / (2 eta K sigma_A^2 sqrt(p)) + eta p^1.5 (1 + stab)
-             (ln K + 1) nu^2 / (2 K) + eta p d^2 sigma_A^2 (1 + stab) / 2.
-Assumptions  f convex and L-smooth, eta <= 1/(2L); A is d x p with N(0, sigma_A^2) entries.
-Derivation   A^T A is p x p with mean d sigma_A^2 I, so E|A e|^2 = d p sigma_A^2 nu^2, not p^2 sigma_A^2 nu^2. Start at
-             the minimum of L |x|^2 / 2, two steps, eta = 1/(2L): the mean iterate is -eta A e / 2.
-Source       D2P2-SGD, Theorem 2, (15)-(21), and line 425.
-Remark       With p << d the wrong moment is too small by d/p, and "noise independent of d" rests on it.
+A^T A is p x p with mean d sigma_A^2 I, so E|A e|^2 = d p sigma_A^2 nu^2, not p^2 sigma_A^2 nu^2. Start at the minimum
+of L |x|^2 / 2, two steps, eta = 1/(2L): the mean iterate is -eta A e / 2.
 """
 
 from sympy import Expr, Function, Integer, Rational, Symbol, diff, log, sqrt

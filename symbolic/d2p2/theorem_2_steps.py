@@ -1,10 +1,7 @@
 """The proof of Theorem 2 again: the size of the gradient, the term that is said to vanish, static noise, units.
 
-Statement    (17) -> (18) drops a term of mean 0; (19) -> (20) divides by 1/(|g_k| + gamma) and puts 1 for |g_k|.
-Assumptions  as Theorem 2; f = L x^2/2 started far from its minimum for the second.
-Derivation   E f(mean) >= f(E mean), and one normalised step moves the mean by at most eta.
-Source       D2P2-SGD, Lemma 6, Theorem 2, (14)-(21), section 3.2.
-Remark       x = |x_1 - x*|; g_k is the gradient before it is normalised, so |g_k| <= 1 is not given.
+E f(mean) >= f(E mean), and one normalised step moves the mean by at most eta. x = |x_1 - x*|; g_k is the gradient
+before it is normalised, so |g_k| <= 1 is not given.
 """
 
 from sympy import Eq, Expr, Integer, Rational, Sum

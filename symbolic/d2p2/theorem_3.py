@@ -1,12 +1,8 @@
 """Utility for non-convex losses: the clipping bias does not fall with the batch.
 
-Statement    min_k E|grad f(x_k)| <= (f(x_1) - f*)/(K sigma_A^2 sqrt(p) eta) + eta L p^1.5 nu^2 (ln K + 1)/K +
-             L eta sqrt(p) d^2 sigma_A^2 + 2 sigma/sqrt(B) + stab.
-Assumptions  f is L-smooth and bounded below, eta <= 1/(2 L); full batches of B = 27, d = p = sigma_A = 1, nu small.
-Derivation   13 samples of slope 14 and 14 of slope -1 with stab = 1/12: the normalised slopes 168/169 and -12/13 add to
-             0, so the run stays where the mean slope is 56/9. Below 0 all slopes fall to 0 at -1.
-Source       D2P2-SGD, Theorem 3, (3), (25)-(33), Table 4.
-Remark       Each sample is clipped, so the triangle inequality works sample by sample: 2 sigma + stab, as in (25).
+13 samples of slope 14 and 14 of slope -1 with stab = 1/12: the normalised slopes 168/169 and -12/13 add to 0, so the
+run stays where the mean slope is 56/9; below 0 all slopes fall to 0 at -1. Full batches of B = 27, d = p = sigma_A = 1,
+nu small. Sample by sample the triangle inequality gives 2 sigma + stab, as in (25).
 """
 
 from sympy import Abs, Expr, Function, Integer, Rational, Tuple, log, sqrt

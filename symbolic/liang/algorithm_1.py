@@ -1,11 +1,4 @@
-"""Algorithm 1: how many updates it makes, its projection, its noise and its clipping.
-
-Statement    DPSGD-DC starts at t = 0, updates and counts until t > T, and returns theta_T.
-Assumptions  the domain is the ball of radius D around 0.
-Derivation   Count the passes of the loop; the rest is read off one line at a time.
-Source       Liang et al., Algorithm 1, section 2.2, (6), (7), (9), (43).
-Remark       The test t > T comes after t <- t + 1, so the pass that makes theta_(T+1) is made too.
-"""
+"""Algorithm 1: how many updates it makes, its projection, its noise and its clipping; the domain is a ball around 0."""
 
 from sympy import Abs, Expr, Integer, Max, Min
 

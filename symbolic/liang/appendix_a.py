@@ -1,10 +1,7 @@
 """Appendix A: the standard facts, each in the smallest case that has its constant.
 
-Statement    Lemmas A.1-A.6, A.9-A.11, A.14 and A.15.
-Assumptions  Gaussians or two coins for the divergences, points of the line and quadratics for the analysis.
-Derivation   z3 on the algebra; the divergence of order 2 of two coins is log(p^2/q + (1-p)^2/(1-q)).
-Source       Liang et al., A.1-A.4; earlier version appendix A.
-Remark       A fact with its constant in a smallest case is a check of the constant, not a proof of the lemma.
+Gaussians or two coins for the divergences, points of the line and quadratics for the analysis: a check of the constant,
+not a proof of the lemma. The divergence of order 2 of two coins is log(p^2/q + (1-p)^2/(1-q)).
 """
 
 from sympy import Eq, Expr, Integer, Rational, log, sqrt

@@ -1,10 +1,6 @@
-"""Appendix B: the shift sequences, their sums, and the last lines against the statements.
+"""Appendix B: the shift sequences of B.2 and B.3, their sums, and the last lines against the statements.
 
-Statement    z_(t+1) = (1 + eta L) z_t - a_t from z_0 = 0 (B.2) or z_tau = D (B.3); (46), (51), (55) against (11), (12).
-Assumptions  a_t >= 0 and z_t >= 0, as Lemma 2.6 and Definition 2.5 ask.
-Derivation   Unroll with equal shifts; compare the two sides of each O().
-Source       Liang et al., B.2 and B.3, (43)-(55); earlier version (42)-(48).
-Remark       v is the growth 1 + eta L of one step.
+v is the growth 1 + eta L of one step.
 """
 
 from sympy import Eq, Integer, Min

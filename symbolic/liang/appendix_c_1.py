@@ -1,16 +1,8 @@
 """The case analysis of C.1 behind Theorem 3.10, with its constants, to the minimum of (79).
 
-Statement    Four cases by K against 10 sigma_SGD rho^2 and by |grad l| against 35 sigma_SGD rho^3 or K/2.
-             2.2: Where K >= 10 sigma_SGD rho^2 and |grad l| <= K/2 the distance falls by (1/25) eta G^2 but for a bias.
-Assumptions  L-smooth and m-strongly convex population risk, rho = (L/m)^(1/4) >= 1, eta <= 9/(20 L).
-             2.2: as appendix_c_1.
-Derivation   G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|: g <= sqrt(2 L) G and x <= sqrt(2/m) G. Each
-             display is compared after dividing by eta.
-             2.2: As appendix_c_1; a sample is clipped only where it is farther than K/2 from the mean.
-Source       Liang et al., C.1, (58)-(79).
-Remark       The paper's C is K, its mu is m. In units where L = 1/2, sqrt(2 L) = 1 and sqrt(2/m) = 2 rho^2:
-             used where said, without loss of generality.
-             2.2: The paper's C is K, its mu is m; units where L = 1/2 are used where said.
+Four cases by K against 10 sigma_SGD rho^2 and by |grad l| against 35 sigma_SGD rho^3 or K/2, rho = (L/m)^(1/4) >= 1.
+G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|: g <= sqrt(2 L) G and x <= sqrt(2/m) G. Each display is compared
+after dividing by eta, in units where L = 1/2 where said. The paper's C is K, its mu is m.
 """
 
 from sympy import Expr, Integer, Min, Rational, sqrt

@@ -1,13 +1,6 @@
-"""C.1 again: the lines between the cases, the sums over t, the misprints that units show, and (74) to (79).
+"""C.1 again: the lines between the cases, the sums over t = 0, ..., T, the misprints that units show, and (74) to (79).
 
-Statement    (58), (60), (64)-(66), (69)-(71), (74)-(79).
-             End: (74)-(78) and the last step, "summing up all the cases".
-Assumptions  as appendix_c_1; r is a loss where it is named so.
-Derivation   Expand, sum over t = 0, ..., T, divide by T + 1.
-             End: Sum over t = 0, ..., T, divide by T + 1; two paths and two times for the last step.
-Source       Liang et al., C.1; earlier version (50)-(70); C.1, (74)-(79); earlier version (65)-(70).
-Remark       G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|; the paper's C is K, its mu is m.
-             End: The paper's C is K, its mu is m.
+Letters as in `appendix_c_1`; r is a loss where it is named so.
 """
 
 from sympy import Expr, Integer, Min, Rational, sqrt

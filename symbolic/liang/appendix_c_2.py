@@ -1,15 +1,8 @@
 """C.2, the trade-off of privacy and utility without projection, and the ranges of the parameters that it chooses.
 
-Statement    Squared gradient norms of O(max{X, sigma_SGD^(4/3) X^(1/3)}), X = dim L log(1/delta)/(epsilon n)^2.
-             Ranges: (82)-(93): T, C and eta are chosen, and then the rates hold with the conditions of Proposition C.1
-             (ii).
-Assumptions  eta <= 1/(9 L) from Lemma 3.7; the strengthened privacy bound (42).
-             Ranges: eta <= 1/(9 L); sigma_DP > 8 C/(b sqrt(beta)) with sigma_DP^2 of the order chi C^2 T/(epsilon n)^2.
-Derivation   Choose T, then K and eta, and put them in.
-             Ranges: X = dim L chi/(epsilon n)^2; put the choices in and look at what the conditions then say.
-Source       Liang et al., C.2, (82)-(93).
-Remark       chi = log(1/delta). x = sqrt(dim L chi), y = epsilon n, so that X = x^2/y^2.
-             Ranges: u^3 = sigma_SGD and v^3 = X where roots of them are needed; r is the constant of a Theta().
+Choose T, then K and eta, put them in, and look at what the conditions then say. chi = log(1/delta); x = sqrt(dim L chi)
+and y = epsilon n, so that X = x^2/y^2; u^3 = sigma_SGD and v^3 = X where roots are needed; r is the constant of a
+Theta().
 """
 
 from sympy import Expr, Integer, Rational, diff, sqrt

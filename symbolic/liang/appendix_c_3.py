@@ -1,10 +1,6 @@
-"""C.3, the trade-off of privacy and utility with projection.
+"""C.3, the trade-off of privacy and utility with projection: choose T, then K and eta, and put them in.
 
-Statement    (19) and (105): three rates for the squared mean root of the optimality gap.
-Assumptions  eta <= 9/(20 L) from Theorem 3.10; the strengthened privacy bound (48).
-Derivation   Choose T, then K and eta, and put them in.
-Source       Liang et al., C.3, (97)-(105).
-Remark       chi = log(1/delta); u^2 = dim chi and v = epsilon n, without the L that the paper carries along.
+chi = log(1/delta); u^2 = dim chi and v = epsilon n, without the L that the paper carries along.
 """
 
 from sympy import Integer, Rational, diff, sqrt

@@ -1,10 +1,7 @@
 """C.3 again: its cases, what (101) leaves out, the ranges of its parameters, and its comparison.
 
-Statement    (96)-(105) and (19): T, C and eta are chosen case by case, and three rates follow.
-Assumptions  eta <= 9/(20 L) from Theorem 3.10; T-bar <= T-bar' since b <= n.
-Derivation   Put the choices into the conditions; Y = dim chi/(epsilon n)^2.
-Source       Liang et al., C.3, (97)-(105), Remark 3.13.
-Remark       rho = (L/m)^(1/4); x = T-bar, y = T-bar'; r is the constant of a Theta(); the paper's C is K.
+rho = (L/m)^(1/4); x = T-bar, y = T-bar', and T-bar <= T-bar' since b <= n; Y = dim chi/(epsilon n)^2; r is the constant
+of a Theta(); the paper's C is K.
 """
 
 from sympy import Integer, Min, Rational, sqrt

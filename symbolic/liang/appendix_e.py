@@ -1,14 +1,7 @@
 """E.1: the naive bound of post-processing and one Gaussian step, against Theorem 3.4.
 
-Statement    2 alpha (D + eta K/b)^2 / sigma_DP^2 bounds the divergence of the last iterate.
-             The naive bound 2 alpha (D + eta C/b)^2/sigma_DP^2 severely overestimates; (54) is tighter (Figure 5).
-Assumptions  a bounded domain, no smoothness.
-             L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.1, eta = 0.2.
-Derivation   Two iterates are at most 2 D apart before the last step; the noise of the step is eta sigma_DP.
-             Values; with eta^2 restored, compare the roots term by term.
-Source       Liang et al., E.1 and Figure 5.
-Remark       The paper's C is K. Lengths are put over a noise that is a gradient: a units check shows the lost eta.
-             The naive bound takes D for the radius (two points are 2 D apart), (54) takes it for the diameter.
+Figure 5's setting: L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.1, eta = 0.2. The naive bound takes D
+for the radius (two points are 2 D apart), (54) for the diameter. The paper's C is K.
 """
 
 from sympy import Expr, Integer, Rational, exp, log, sqrt

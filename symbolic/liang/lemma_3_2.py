@@ -1,13 +1,8 @@
 """Lemma 3.2 (noisy smooth-reduction) and its proof in B.1.
 
-Statement    D^((1 + eta L) z)(psi mu || psi' nu) <= D^(z)(mu || nu) + 2 alpha K^2 / (beta n b sigma_DP^2).
-Assumptions  L-smooth losses, gradients clipped to K, samples drawn with probability q = b/n, D' = D with one
-             sample more, noise of variance beta eta^2 sigma_DP^2 inside psi.
-Derivation   psi' nu is a mixture with weights 1 - q and q; the divergence is convex in its *second* argument;
-             one Gaussian step prices the second part.
-Source       Liang et al., section 3.1 and appendix B.1.
-Remark       The proof bounds one order only, the larger data set in the second place; RDP asks for both. Its
-             (36) needs batches of a fixed size, its (37) Poisson batches. The paper's C is K here.
+psi' nu is a mixture with weights 1 - q and q, the divergence is convex in its *second* argument, and one Gaussian step
+prices the second part. That bounds one order only, the larger data set in the second place; RDP asks for both. (36)
+needs batches of a fixed size, (37) Poisson batches. The paper's C is K here.
 """
 
 from sympy import Abs, Expr, Integer, Rational, binomial, diff, exp, log, sqrt

@@ -1,16 +1,7 @@
 """The utility of DPSGD-GC and DPSGD-DC as printed, and what units say: 3.7, 3.8, C.1; 3.10, 3.12, C.3.
 
-Statement    3.7: (14): six terms bound min_t E|grad l|; (15), (80), (81) put the noise of privacy in.
-             3.12: (17): six terms bound min_t E sqrt(l - l*); (18), (94)-(96) put the noise of privacy in, (97)
-             squares.
-Assumptions  3.7: L-smooth risk, eta <= 1/(9 L), sigma_DP^2 = alpha K^2 T/(epsilon n b), or n^2 for n b.
-             3.12: L-smooth and m-strongly convex risk, eta <= 9/(20 L), alpha/epsilon <= 8 chi/epsilon^2 after
-             conversion.
-Derivation   Substitution; the units engine adds the terms.
-Source       Liang et al., Lemma 3.7, Propositions 3.8 and C.1; earlier version (17), (20), (21).
-             Liang et al., Theorem 3.10, Propositions 3.12 and C.3; earlier version (19), (22), (23).
-Remark       3.7: r is the initial gap l(theta_0) - l*, which (14) leaves out.
-             3.12: x stands for min{T, T-bar}, a number; the paper's C is K, its mu is m.
+Substitution of the noise of privacy; the units engine adds the terms. r is the initial gap l(theta_0) - l*, which (14)
+leaves out; x stands for min{T, T-bar}, a number; the paper's C is K, its mu is m.
 """
 
 from sympy import Expr, Integer, Min, Rational, sqrt

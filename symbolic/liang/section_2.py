@@ -1,11 +1,6 @@
 """Section 2: adjacency, conversion of RDP to DP, and the shift-reduction lemma on Gaussians.
 
-Statement    (alpha, epsilon)-RDP gives (epsilon + log(1/delta)/(alpha - 1), delta)-DP; noise of variance v pays
-             alpha a^2/(2 v) for a shift a.
-Assumptions  as the definitions say; Gaussians on the line where a closed form is needed.
-Derivation   D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for x >= z: the nearer mean is the best choice.
-Source       Liang et al., Definitions 2.1-2.3, 2.5, Lemmas 2.4 and 2.6; earlier version the same.
-Remark       u and v are variances here, a, x and z lengths.
+D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for x >= z. u and v are variances, a, x and z lengths.
 """
 
 from sympy import Eq, Expr, Integer, Rational, exp

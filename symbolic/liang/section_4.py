@@ -1,10 +1,6 @@
 """Section 4 and D.4: the attack's estimate, steps in epochs, and the theory at the numbers of the experiments.
 
-Statement    (20): the largest of two logarithms of error rates is a lower bound of epsilon; T = ceil(n/b) E.
-Assumptions  (epsilon, delta)-DP; D.4: eta = 0.1, sigma_DP = 0.002, C = 20, n = 10000, alpha = 1.1.
-Derivation   1 - FNR <= e^epsilon FPR + delta and its mirror image; arithmetic.
-Source       Liang et al., section 4, (20), Figures 2 and 3, D.2, D.4; earlier version (24).
-Remark       p and q are FPR and FNR, v is e^epsilon, r is delta.
+p and q are FPR and FNR, v is e^epsilon, r is delta. D.4: eta = 0.1, sigma_DP = 0.002, C = 20, n = 10000, alpha = 1.1.
 """
 
 from sympy import Expr, Integer, Rational, ceiling

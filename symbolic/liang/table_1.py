@@ -1,9 +1,6 @@
 """Table 1: the rates side by side, their units, their preconditions, and Figure 1's setting.
 
-Statement    Six guarantees for DPSGD; the last two are Theorems 3.3 and 3.4.
-Assumptions  as each row says; the paper's C and M are both K here.
-Derivation   Dominance of rows by z3, units by the units engine, preconditions at Figure 1's numbers by arithmetic.
-Source       Liang et al., Table 1, section 1.1 and D.1.
+Rates are compared by z3, units by the units engine. The paper's C and M are both K here.
 """
 
 from sympy import Expr, Integer, Min, Rational, sqrt

@@ -1,11 +1,7 @@
-"""Theorem 3.3, the privacy of DPSGD without projection, in both versions.
+"""Theorem 3.3, the privacy of DPSGD without projection, in both versions: Lemma 3.2 at every step with no shifts.
 
-Statement    epsilon = O(alpha K^2 T / (n b sigma_DP^2)); the earlier version has 2/beta for the constant.
-Assumptions  as Lemma 3.2.
-Derivation   Lemma 3.2 at every step with no shifts, a_t = 0.
-Source       Liang et al., Theorem 3.3 and B.2; earlier version Theorem 3.3.
-Remark       ``z`` stands for log n where alpha = 4 log n. One term of the binomial sum is a lower bound of the
-             larger direction, (alpha (alpha - 1)/2 - alpha log n)/(alpha - 1).
+``z`` stands for log n where alpha = 4 log n. One term of the binomial sum is a lower bound of the larger direction,
+(alpha (alpha - 1)/2 - alpha log n)/(alpha - 1).
 """
 
 from sympy import Expr, Integer, Rational, log

@@ -1,12 +1,8 @@
-"""Theorem 3.4, the privacy of DPSGD with projection, in both versions.
+"""Theorem 3.4, the privacy of DPSGD with projection.
 
-Statement    epsilon = O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)}).
-Assumptions  as Lemma 3.2; the iterates are projected to {|theta| <= D}.
-Derivation   One shift (1 + eta L) D at the last step, (51); the best share beta*, (53); the sum of two roots
-             squared, (54), of which (55) keeps one term.
-Source       Liang et al., Theorem 3.4 and B.3; earlier version (14).
-Remark       x = sqrt(A), y = sqrt(B) with A = 2 alpha K^2/(n b sigma_DP^2) and
-             B = alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2).
+One shift (1 + eta L) D at the last step, (51); the best share beta*, (53); the sum of two roots squared, (54), of which
+(55) keeps one term. x = sqrt(A), y = sqrt(B) with A = 2 alpha K^2/(n b sigma_DP^2) and
+B = alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2).
 """
 
 from sympy import Abs, Expr, Integer, Min, Rational, diff, exp, log, sqrt

@@ -1,21 +1,8 @@
 """Theorem 3.4 beside what is printed: the earlier version, the form with O(), and longer windows with shares of noise.
 
-Statement    Earlier: epsilon = 2 alpha K^2/(beta n b sigma_DP^2) + alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2 (1 -
-             beta)).
-             O(): Later (12), min{T, T-bar} up to a constant; earlier (12) and (14), with the additive term kept.
-             Windows: Figure 1's setting: (54) gives 1.684; windows of four steps with their own shares give 1.135, and
-             as eta L -> 0 the bound grows linearly with D, where Remark 3.5 says that it must be quadratic.
-Assumptions  Earlier: as Lemma 3.2; the iterates are projected to a domain of diameter D.
-             O(): none on the parameters: x^2 = A is the price of a step, y^2 = B that of the domain, see theorem_3_4.
-             Windows: as Theorem 3.4, forward order, D a true diameter.
-Derivation   Earlier: As the later version, up to (54). At alpha = 2, n = 100, b = eta = sigma_DP = 1, K = 10, L = 0, T
-             = 1 on the interval [-D/2, D/2], from 0: all gradients are K, that of the sample that is added is -K. The
-             iterate ends at D/2 with chance tail(K + D/2), or with the sample in the batch tail(D/2 - K).
-             O(): Compare the two minima.
-             Windows: With its own share each step costs (s + x_j)^2, s^2 = A, and sum c^-j x_j = Delta: the program of
-             direct shifts, (s V + Delta)^2/W while every x_j >= 0. At c = 1: (s w + Delta)^2/w.
-Source       Liang et al., earlier version, Theorem 3.4, (14); Theorem 3.4; earlier version (12), (14).
-             Liang et al., Remark 3.5 and D.1; ours for the window.
+x^2 = A is the price of a step, y^2 = B that of the domain, as in `theorem_3_4`. Against the earlier version: alpha = 2,
+n = 100, b = eta = sigma_DP = 1, K = 10, L = 0, T = 1 on [-D/2, D/2], from 0; all gradients are K, that of the added
+sample is -K. With its own share each step of a window costs (s + x_j)^2, s^2 = A: the program of direct shifts.
 """
 
 from sympy import Expr, Integer, Min, Rational, log, sqrt

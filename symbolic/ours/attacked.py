@@ -1,11 +1,7 @@
 """The numbers that `bound` gives for every scheme of batches and class of losses, held against solved runs.
 
-Statement    What `lastiterate.numeric.bound.bound` returns is at least the Renyi divergence, and the epsilon at
-             delta, of every run that meets the assumptions, in both directions.
-Assumptions  as `bound` states them for each class; constant steps, n at most 6, at most 12 steps.
-Derivation   None: nothing is proved here. The best exactly solvable run of each scheme is close to the bound at these
-             settings, so that a number in the code that is too small by a factor of two turns the verdict.
-Source       ours.
+Nothing is proved here. The best exactly solvable run of each scheme is close to the bound at these settings, so that a
+number in the code that is too small by a factor of two turns the verdict.
 """
 
 from lastiterate.symbolic.claim import Ours, UpperBound

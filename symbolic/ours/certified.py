@@ -1,13 +1,6 @@
 """Constants of logistic regression and of a network with two layers, in closed form.
 
-Statement    Softmax cross-entropy is 1/2-smooth and sqrt(2)-Lipschitz in its logits, the logistic loss 1/4-smooth and
-             1-Lipschitz; |tanh''| <= 4/(3 sqrt 3); the form a x^2 + 2 d x y is at most r (x^2 + y^2) for the larger
-             root r of r (r - a) = d^2.
-Assumptions  p a probability; x, y, a, d at least 0.
-Derivation   The Hessian in the logits is a covariance: v' (diag p - p p') v = Var_p(v) <= (max v - min v)^2 / 4, and
-             (x - y)^2 <= 2 (x^2 + y^2). The gradient is p - e_y: with p the probability of the label the other entries
-             sum to 1 - p, so |p - e_y|^2 <= 2 (1 - p)^2. With u = tanh, tanh'' = -2 u (1 - u^2).
-Source       docs/proofs/constants.md; the variance of a bounded variable is Popoviciu 1935.
+The Hessian in the logits is a covariance (Popoviciu 1935), the gradient p - e_y; p is a probability, u = tanh.
 """
 
 from sympy import Expr, Integer

@@ -1,14 +1,7 @@
 """Losses of a linear score stay convex and smooth under clipping, so that clipping may act.
 
-Statement    Let f(W) = phi(<x, W>) with phi convex and phi' L-Lipschitz. The gradient of f clipped to norm K is the
-             gradient of another loss, which is convex, L |x|^2-smooth and K-Lipschitz. For logistic losses L = 1/4.
-Assumptions  gamma <= kappa: phi' at two scores xi <= zeta, times |x|; clipping cuts both to [-K, K].
-Derivation   The gradient is phi'(<x, W>) x: clipping keeps its direction and cuts phi' |x| to [-K, K]. What is cut is
-             nondecreasing and no steeper than before, so it is the slope of a convex function of the score.
-Source       docs/proofs/expansions.md. Convex losses are asked to be K-Lipschitz, since in two dimensions a clipped
-             step of a convex loss can expand. Here the gradients of a sample lie on one line, and it cannot.
-Remark       The `Convex` assumption then holds for the losses whose gradients are taken, and those are never clipped.
-             A weight decay inside the loss breaks the argument: the gradient leaves the line.
+gamma <= kappa are phi' at two scores xi <= zeta, times |x|; clipping cuts both to [-K, K] and keeps their direction.
+The `Convex` assumption then holds for the losses whose gradients are taken. A weight decay inside the loss breaks this.
 """
 
 from sympy import Expr, Max, Min, Rational

@@ -1,21 +1,8 @@
 """Fixed batches in the same order in every epoch: the worst sample, the strongly convex value, the touching points.
 
-Statement    With constant step size and noise no sample costs more than one in the batch of the last step. For
-             c-Lipschitz updates, l batches and E epochs that one costs, in units of s^2, at most
-             1 + c^(2l-2) (1 - c^2) / (1 - c^l)^2 (1 - c^(l(E-1))) / (1 + c^(l(E-1))).
-             Points: The points (X, H) of encounters l steps apart have slopes that rise by c^-l from one to the next,
-             towards the past: for c <= 1 the string is straight over them. Hiding s over an encounter and the l - 1
-             steps after it costs (c^(l-1) s)^2 / (1 + c^2 + ... + c^(2l-2)).
-Assumptions  e(z) = c z + s where the batch holds the sample, e(0) = 0 and e nondecreasing where it does not.
-             Points: c > 0; in units of the noise; p = c^l, q = c^d with d the steps from the encounter to the end.
-Derivation   Shift in time: a path for the sample of the last step, started k steps later, is a path for a sample met
-             k steps earlier, with no more to hide at any time; then z stays at 0 for k steps. The value: the last
-             encounter hides itself, the E - 1 before it share one straight string (`taut_string`) over l (E - 1) steps.
-             Points: H rises by s q / c over X that rises by q^2 / p^2 (p^2 - 1) / (c^2 - 1); d + l for d multiplies q
-             by p. The shifts of a piece are proportional to what is left of them, Cauchy-Schwarz.
-Source       docs/proofs/cyclic.md; the value is that of Bok, Su & Altschuler 2024 for NoisyCGD, in the notation p =
-             c^l, q = c^(l(E-1)).
-             docs/proofs/affine_windows.md; used by `lastiterate.numeric.shift_program.participations`.
+A path for the sample of the last step, started k steps later, is one for a sample met k steps earlier, with no more to
+hide; then z stays at 0. The last encounter hides itself, the E - 1 before it share one straight string over l (E - 1)
+steps, p = c^l, q = c^(l(E-1)). In the touching points q = c^d with d the steps from the encounter to the end.
 """
 
 from collections.abc import Mapping

@@ -1,12 +1,7 @@
 """Windows of shifts in closed form, and compositions of random batches, from the kernel's rules.
 
-Statement    Full batches, the last w of T steps, every distance z carried to at most c z + s: mu-GDP with
-             mu^2 = (D + V_w)^2 / W_w, V_w = s (c^-1 + ... + c^-w), W_w = sigma^2 (c^-2 + ... + c^-2w), where c <= 1 or
-             the window is feasible. Random batches: no more than T steps with a hidden coin.
-Assumptions  s = 2 eta K / n; convex losses: c = 1 with eta L <= 2; strongly convex: c >= max(1 - eta m, eta L - 1);
-             smooth: c = 1 + eta L (n - 1)/n.
-Derivation   `lastiterate.symbolic.derivations`, with the side conditions of each line decided.
-Source       docs/proofs/affine_windows.md, docs/proofs/without_replacement.md, docs/proofs/poisson.md.
+The last w of T steps, every distance z carried to at most c z + s, s = 2 eta K / n: c = 1 for convex losses, at least
+max(1 - eta m, eta L - 1) for strongly convex ones, 1 + eta L (n - 1)/n for smooth ones, where the window is feasible.
 """
 
 from sympy import Eq, Expr, S

@@ -1,15 +1,9 @@
 """Blocks of a gradient, for example one a layer: their moduli combine, and when the combination is concave.
 
-Statement    If block j of a gradient changes by at most omega_j, the gradient changes by at most the root of the sum of
-             squares. For omega_j(r) = L_j r^(lambda_j), orders between p and q, that root is concave in r where
-             q <= 1/2, or p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2.
-Assumptions  x and y are the changes of two blocks, z and d their moduli. W = a r^(2 gamma) + v r^(2 kappa) is the
-             square of the root for two blocks of any orders gamma and kappa, and m, R the means of the order and of its
-             square with weights in proportion to the terms of W.
-Derivation   Four times W^(3/2) times the second derivative of W^(1/2) is 2 W W'' - W'^2, and r^2 of that is
-             4 W^2 (2 R - m^2 - m). Each order lies in [p, q], so that R <= (p + q) m - p q.
-Source       docs/proofs/expansions.md; the per-layer and the non-uniform constants that Chien & Li 2025, section 5,
-             leave open.
+x and y are the changes of two blocks, z and d their moduli. W = a r^(2 gamma) + v r^(2 kappa) is the square of the root
+for two blocks of any orders gamma and kappa, and m, R the means of the order and of its square with weights in
+proportion to the terms of W; each order lies in [p, q], so that R <= (p + q) m - p q. Chien & Li 2025, section 5, leave
+this open.
 """
 
 from sympy import Expr, Integer, Max, Rational, diff

@@ -1,21 +1,8 @@
 """Epsilon of a composition: privacy-loss distributions, and the best conversion of one Renyi order.
 
-Statement    Sampling without replacement with rate q has the profile f(t) = q h(1 + (t-1)/q) for t >= 1, f(t) = 1 - t +
-             t f(1/t) below 1, h that of two Gaussians: convex, so a pair of laws has it. A cell of losses may move to
-             its ends. A tilted convolution in floats is off by no more than `tilted` says.
-             Conversion: (alpha, rho)-RDP implies (eps, delta)-DP for the least eps with F(p) >= e^((alpha-1) rho) for
-             all p in (delta, 1], F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha), q = (p - delta) e^-eps.
-Assumptions  0 < q <= 1; p = Phi(-g/2) <= 1/2; u = e^-l >= v = e^-r the ends of a cell; the tilt is at least 0.
-             Conversion: alpha > 1; delta < p; kappa = e^-eps.
-Derivation   `replacement`: h(1) = 1 - 2 p and h'(1) = -p give the slopes of f on both sides of 1, and the mass between.
-             `rate`: d/dq of q k(x), k(x) = h(1 + x), x = (t-1)/q, is k - x k', and k >= max(0, -x), -1 <= k' <= 0.
-             `chords`: a + b = P, a u + b v = Q; the positive part is convex in e^-loss. `power`: by induction on T.
-             Conversion: For an event S, laws on the two points "S or not" have no greater divergence. F is convex in p
-             (`convex`), so a tangent bounds it. Its first term alone is least at p = alpha delta, and its value there
-             is Proposition 12 of Canonne, Kamath & Steinke 2020 (`usual`).
-Source       docs/proofs/privacy_loss.md; the profile is Balle, Barthe & Gaboardi 2018, Theorem 2, dominating pairs Zhu,
-             Dong & Wang 2022.
-             Asoodeh, Liao, Calmon, Kosut & Sankar 2021, theorem 3, by another proof.
+p = Phi(-g/2) <= 1/2; u = e^-l >= v = e^-r are the ends of a cell; kappa = e^-eps. Profiles after Balle, Barthe &
+Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao, Calmon, Kosut & Sankar 2021, theorem 3,
+another proof.
 """
 
 from sympy import Expr, Integer, Max, Rational, diff, exp, log

@@ -1,15 +1,7 @@
 """Poisson batches under add and remove: the third law follows the run without i*, and a batch may have any size.
 
-Statement    epsilon(alpha) <= sum S_up(q, sqrt(beta_t) sigma_t; alpha) + alpha/2 sum a_t^2 / ((1 - beta_t) sigma_t^2),
-             S_up at shift eta K / b, z' = e_k(z) - a_t with k the size of the batch without i*, for every sequence of
-             sizes; over sizes, log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1).
-Assumptions  alpha > 1, 0 < q < 1; every sample in every batch with chance q = b / n; the sum is divided by b.
-Derivation   Reveal R, the batch without i*, alike in both runs. Along the run without i* both copies take the step h =
-             eta k / b along the mean gradient of R: beyond 2 / L a convex step expands by h L - 1 (`long_step`), and
-             what holds at the least and the greatest size holds between (`sizes`). Sizes are revealed first; a larger
-             chance of others, and a larger bound there, only raise the mixture (`mixture`). Binomial tails fall faster
-             than a geometric series (`tail`). A strongly convex block contracts as if its sizes were equal (`blocks`).
-Source       docs/proofs/poisson.md. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
+Revealed is R, the batch without i*, alike in both runs; k is its size, and both copies take the step h = eta k / b
+along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
 """
 
 from collections.abc import Mapping

@@ -1,17 +1,8 @@
 """Random projections by layers and by batches, and what automatic clipping does to a modulus.
 
-Statement    A gradient of length Delta whose layers are projected by Gaussian matrices of their own, to p_1, p_2, ...
-             dimensions, costs at most what it costs within the layer of least p. In a batch with chance q, M the
-             moment of `d2p2/theorem_1/projected_step`, exp of (alpha - 1) times the divergence is at most 1 - q +
-             q M(alpha (alpha - 1)), and for a sample that is there or not and an integer alpha the mean of
-             M(j (j - 1)) over j ~ Binomial(alpha, q). The map g / (|g| + gamma) is 1/gamma-Lipschitz, no less.
-Assumptions  0 < q <= 1; loads below the rank; gamma > 0.
-Derivation   Layers are independent, so their moments multiply. In the layer of rank p a share x of the load gives
-             -p/2 log(1 - x/p). That falls in p; and shares in one layer cost no more apart than together, since
-             (1 - x)(1 - y) >= 1 - x - y. Whether the sample is in the batch is independent of the data: revealing it
-             gives the first moment, and joint convexity makes the hidden one no dearer. The Gaussian mean of the j-th
-             power of the ratio is exp(j (j - 1) / 2 times the squared gap), and the mean over matrices M(j (j - 1)).
-Source       docs/proofs/random_projection.md; D2P2-SGD projects layer by layer and does not say what that costs.
+M is the moment of `d2p2/theorem_1/projected_step`; loads stay below the rank. Layers are independent, so that their
+moments multiply; whether the sample is in the batch is independent of the data. D2P2-SGD projects layer by layer and
+does not say what that costs.
 """
 
 from sympy import Eq, Expr, Integer, diff, log

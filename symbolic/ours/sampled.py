@@ -1,17 +1,8 @@
 """One step on a batch drawn without replacement, and the window of shifts behind it.
 
-Statement    epsilon(alpha) <= w S(beta) + alpha / (2 (1 - beta) sigma^2) sum a_t^2, z' = e(z) - a_t, e(0) = 0, where
-             S(beta) bounds D_alpha of (1-q) N(x) + q N(y) and (1-q) N(x) + q N(y') in both directions, at noise
-             variance beta sigma^2, |x - y|, |x - y'|, |y - y'| <= 2 eta K / b, q = b / n.
-Assumptions  alpha > 1, 0 < q < 1, 0 < beta < 1; batches independent and of fixed size; one sample is replaced.
-Derivation   Reveal a batch without i*, uniform, and swap one of its elements for i* with probability q: a uniform
-             batch (`law`). What is revealed is the same for both runs. The mixture's profile is q times that of two
-             Gaussians at 1 + (t - 1)/q (`profile`). The noise is split, variances add (`step`); the reduction with two
-             maps carries the distance, Lemma 3.2 pays for the shift. No law is conditioned on the future.
-Shares       B^2 / X is the cost of the best shifts, X = x + (1 - beta) r linear in every share: convex, and beta
-             costs alpha B^2 r / (2 X^2) more (`shares`). On a curved path the shift lam v / alpha is stationary.
-Source       docs/proofs/without_replacement.md; it repairs Chien & Li 2025, Theorem 3.12. The profile is Balle, Barthe
-             & Gaboardi 2018, Theorem 2.
+Repairs Chien & Li 2025, Theorem 3.12. What is revealed, a batch without i*, is the same for both runs; the profile of
+one step is Balle, Barthe & Gaboardi 2018, Theorem 2; no law is conditioned on the future. The cost of the best shifts
+is B^2 / X, X = x + (1 - beta) r linear in every share.
 """
 
 from collections.abc import Mapping

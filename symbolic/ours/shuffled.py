@@ -1,16 +1,8 @@
 """Batches from a permutation: later encounters, pooled orders, and the value iteration over epochs.
 
-Statement    With z' = c z - a without the sample, z' = c z + s - a with it and c <= 1, an encounter one step later
-             never costs less. Over random orders exp((alpha - 1) D_alpha) is at most its mean; costs-to-go pooled so
-             are convex in z, and free steps merge. Shifts that do not look at the order spend s + a at an encounter.
-Assumptions  constant steps (for the first); the order is independent of the data and the same for both runs; alpha > 1
-Derivation   The same shifts serve the earlier encounter: cs + c(cz - a) - x is at most c(cz - a) + s - x, and a start
-             at min(D, .) keeps that. t^alpha u^(1 - alpha) is jointly convex, being the perspective of t^alpha: at
-             every order x^alpha is convex, and Jensen with weights u and v does the rest (at 2 and 3 shown whole). Log
-             mean exp of midpoints is at most the midpoint by Cauchy-Schwarz, and a minimum over y of what is convex in
-             (z, y) is convex in z. Two free steps hide c a + x at the least cost (c a + x)^2 / (1 + c^2).
-Source       docs/proofs/shuffled.md; Corollary A.3 of Chien & Li 2025 asks for the mean. Used by
-             `numeric.shuffling.shuffled`.
+z' = c z - a without the sample, z' = c z + s - a with it. The order is independent of the data and the same for both
+runs. t^alpha u^(1 - alpha) is jointly convex, being the perspective of t^alpha: Jensen with weights u and v, at the
+orders 2 and 3 shown whole. Corollary A.3 of Chien & Li 2025 asks for the mean.
 """
 
 from sympy import Expr, Max, Min, diff

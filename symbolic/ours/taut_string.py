@@ -1,27 +1,8 @@
 """Cheapest paths: the taut string of affine expansions, value iteration on a grid, and where a path can rest.
 
-Statement    String: With p = c_{t+1} ... c_{T-1}, H what drifts in after t and R = (growth to T) z + H, one step from z
-             lowers R by p a, and the cost a^2 / sigma^2 is (p a)^2 / (p sigma)^2: the energy of a string over X, whose
-             step is (p sigma)^2.
-             Grid: F_{t+1}(y) = min_x F_t(x) + (e(x) - y)_+^2 / sigma^2 is y^2 / sigma^2 plus a concave function, so
-             between two nodes it is at least its chord minus (y - left)(right - y) / sigma^2.
-             Kinks: Let e have left slope c and right slope r at z_t > 0, a > 0 the shift after z_t and x the one
-             before. If c > r (the clip cap) the cost falls to one side, so no cheapest path passes through the kink
-             itself.
-Assumptions  String: z' = c z + s - a.
-             Grid: sigma > 0; F_t and e arbitrary.
-             Kinks: a > 0; e'(z-) = c, e'(z+) = r.
-Derivation   String: R_t = p c z + p s + H and R_{t+1} = p (c z + s - a) + H. The slack R - H is the growth times z.
-             Grid: For fixed e the term (e - y)_+^2 - y^2 is e^2 - 2 e y below y = e and -y^2 above: concave. A minimum
-             of concave functions is concave, and a concave function lies above its chord.
-             Kinks: As a function of z_t the cost has left slope 2 (a c - x) and right slope 2 (a r - x); a minimum
-             needs a c <= x <= a r.
-Source       docs/proofs/affine_windows.md; used by `lastiterate.numeric.shift_program.taut_string`. The chord of two
-             points has the least energy by Cauchy-Schwarz, chien_li/proof_3_1/cauchy_schwarz.
-             docs/proofs/affine_windows.md; used by `lastiterate.numeric.shift_program.value_iteration`.
-             docs/proofs/expansions.md: paths do not rest on the kink of the clip cap.
-Remark       At a convex kink (a tabulated modulus) a whole interval of slopes a c <= x <= a r is stationary.
-             That is why `numeric.shift_program.optimum` shoots only where e is concave.
+String: z' = c z + s - a; p is the growth of the steps after t, H what drifts in after t, R = (growth to T) z + H. Grid:
+F_t and e are arbitrary. Kinks: e has left slope c and right slope r at z_t, a > 0 is the shift after z_t and x the one
+before; at a convex kink a whole interval a c <= x <= a r is stationary.
 """
 
 from sympy import Expr, Max, Rational

@@ -19,7 +19,6 @@ MODULES = ledger.modules()
 
 HELPERS = {"__init__", "paper"}
 BY_KEY = {claim.key: claim for claim in CLAIMS}
-SHAPE = ("Statement", "Assumptions", "Derivation", "Source")
 
 
 def checks_of(claim: Claim) -> list:
@@ -40,15 +39,6 @@ def test_every_module_on_disk_is_listed_once():
 
 def test_keys_are_unique():
     assert len(BY_KEY) == len(CLAIMS)
-
-
-def test_docstrings_have_the_shape_in_order():
-    wrong = []
-    for module in MODULES:
-        places = [module.__doc__.find(f"\n{word} ") for word in SHAPE]
-        if -1 in places or places != sorted(places):
-            wrong.append(module.__name__)
-    assert wrong == []
 
 
 def offenders(wrong) -> list[str]:
