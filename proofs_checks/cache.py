@@ -20,6 +20,7 @@ import sympy as sp
 from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal, write_whole
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.papers import PAPERS
 
 __all__ = ["ReportCache"]
 
@@ -36,14 +37,14 @@ _UNRELATED = frozenset(
         "dominance.py",
         "selection.py",
         "figures",
-        "drawing.py",
-        "canvas.py",
         "ledger.py",
         "items.py",
         "report",
     }
 )
 """Files and folders whose change cannot change a verdict."""
+
+_CLAIMS = frozenset({*PAPERS, "ours"})
 
 
 @lru_cache(maxsize=1)
@@ -63,8 +64,7 @@ def _sources(package: str) -> Iterator[tuple[str, bytes]]:
     folder = Path(import_module(package).__path__[0])
     for path in folder.rglob("*.py"):
         inside = path.relative_to(folder)
-        claims = package.endswith("symbolic") and len(inside.parts) > 1
-        if not _UNRELATED & set(inside.parts) and not claims:
+        if not (_UNRELATED | _CLAIMS) & set(inside.parts):
             yield f"{package}/{inside.as_posix()}", path.read_bytes()
 
 

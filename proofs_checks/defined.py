@@ -14,7 +14,7 @@ from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.proofs_checks.feasible_points import Point, truth_at
-from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
+from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 
 __all__ = ["Need", "complex_valued", "defined_at", "needs", "unmet"]
 

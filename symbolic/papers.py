@@ -1,4 +1,4 @@
-"""The papers that the ledger judges, the works that it cites (``papers.toml``), and the pages of our own proofs."""
+"""The papers that the ledger judges, the works that it cites (``papers.toml``), and the places of its claims."""
 
 import tomllib
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["CITED", "PAPERS", "PROOFS", "Paper", "ProofPage", "Source", "proof"]
+__all__ = ["CITED", "PAPERS", "Paper", "Source", "proof"]
 
 
 @dataclass(frozen=True)
@@ -46,29 +46,16 @@ class Paper:
 
 
 @dataclass(frozen=True)
-class ProofPage:
-    """A page of docs/proofs that holds a proof of ours."""
-
-    name: str
-    title: str
-
-    @property
-    def short(self) -> str:
-        """The page, as text cites it."""
-        return f"docs/proofs/{self.name}.md"
-
-
-@dataclass(frozen=True)
 class Source:
     """The place at which a second reader finds a claim.
 
     Attributes:
-        work: the paper, the page of our own proof, or what a draft is called.
+        work: the paper, the path of the page of our own proof, or what a draft is called.
         number: of the statement there as printed, or the section.
         detail: number of an equation, or words of the line meant.
     """
 
-    work: Paper | ProofPage | str
+    work: Paper | str
     number: str
     detail: str = ""
 
@@ -97,7 +84,7 @@ def proof(page: str, section: str) -> Source:
     >>> print(proof("cyclic", "The strongly convex value"))
     docs/proofs/cyclic.md, The strongly convex value
     """
-    return Source(PROOFS[page], section)
+    return Source(f"docs/proofs/{page}.md", section)
 
 
 _DATA: Final = tomllib.loads((resources.files("lastiterate.symbolic") / "papers.toml").read_text(encoding="utf-8"))
@@ -107,24 +94,3 @@ PAPERS: Final[Mapping[str, Paper]] = MappingProxyType({key: Paper(**entry) for k
 
 CITED: Final = tuple(Paper(**entry) for entry in _DATA["cited"])
 """What docstrings and proofs cite, in alphabetical order."""
-
-PROOFS: Final[Mapping[str, ProofPage]] = MappingProxyType(
-    {
-        name: ProofPage(name, title)
-        for name, title in {
-            "enlarged_sets": "Hockey sticks of enlarged sets",
-            "shift_program": "The shift program",
-            "expansions": "Expansion of one update",
-            "affine_windows": "Affine windows",
-            "cyclic": "Cyclic batches",
-            "shuffled": "Shuffled batches",
-            "without_replacement": "Batches without replacement",
-            "poisson": "Poisson batches",
-            "privacy_loss": "Privacy-loss distributions and conversions",
-            "random_projection": "Random projections",
-            "constants": "Constants in closed form",
-            "kernel": "The kernel",
-        }.items()
-    }
-)
-"""Our own proofs: name -> page of docs/proofs."""

@@ -15,7 +15,7 @@ from flint import arb
 from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import UNIT, WHOLE, Interval
 from lastiterate.numeric.enclosure.sampled import sampled_partials, sampled_value
-from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
+from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 
 
 class UnsupportedError(ValueError):

@@ -51,7 +51,6 @@ CLAIMS = (
         "The second bound of (B.1) is least at w = D/s, where it is 4 D s",
         at("B.1", "Numerical computation"),
         Inequality(4 * D * s, "<= and attained", _cost, name="no window is better"),
-        Identity(_cost.subs(x, D / s), 4 * D * s, "attained"),
         Identity(D + x * s - x * (D / x + s), Integer(0), "the shifts end at z_T = 0"),
         assumptions=(x > 0,),
     ),

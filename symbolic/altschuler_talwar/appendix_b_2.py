@@ -11,15 +11,14 @@ from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import LEAST, claimed
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import SEEN as MANY_STEPS
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
-from lastiterate.symbolic.gaussian import tail
+from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
 from lastiterate.symbolic.letters import u, v, x, y, z
-from lastiterate.symbolic.notation import D, T, alpha, eta, sigma, sigma_dp, w
-from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
+from lastiterate.symbolic.notation import D, T, alpha, eta, sigma, sigma_dp
 
 __all__ = ["CLAIMS", "SEEN"]
 
 _tenth, _order, _one = Rational(1, 10), Integer(20), Integer(1)
-_claimed = sampled_down(_tenth, Rational(1, 2), _order)
+_claimed = SampledDown(_tenth, Rational(1, 2), _order)
 
 SEEN = event(_order, tail(Integer(19)) / 10, tail(Integer(20)))
 """What a last iterate above 20 shows at order 20."""
@@ -41,7 +40,7 @@ CLAIMS = (
         _one_step(SEEN, "T = 1, order 20: 0.0807 claimed, an event of the last iterate").mutant(
             "half", right=_claimed / 2
         ),
-        _one_step(sampled_up(_tenth, _one, _order), "the same without projection, the law itself"),
+        _one_step(SampledUp(_tenth, _one, _order), "the same without projection, the law itself"),
         IntervalInequality(MANY_STEPS, "<=", claimed(LEAST), {}, "the second bound, T >= 176"),
         remark="""(B.2) claims T S for T steps and less for long runs. One step with q = 1/10 and a gradient -1 against
         0 has D_20 above 7 in the order with the mixture first, where 0.0807 is claimed, and its second bound fails
@@ -52,7 +51,7 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/bound_repaired",
         "One step: the larger direction is what the law has, and what the event shows is below it",
         at("B.2", "(B.2)"),
-        IntervalInequality(SEEN, "<=", sampled_up(_tenth, _one, _order), {}, "the event"),
+        IntervalInequality(SEEN, "<=", SampledUp(_tenth, _one, _order), {}, "the event"),
         IntervalInequality(Integer(7), "<", SEEN, {}, "above 7").mutant("above 8", left=Integer(8)),
         repairs="altschuler_talwar/appendix_b_2/bound",
     ),
@@ -62,7 +61,7 @@ CLAIMS = (
         at("Remark B.1"),
         _one_step(SEEN, "order 20, noise 1").mutant("half", right=_claimed / 2),
         IntervalInequality(
-            sampled_up(_tenth, Integer(4), Integer(200)),
+            SampledUp(_tenth, Integer(4), Integer(200)),
             "<=",
             log(Rational(10, 9)),
             {},
@@ -76,16 +75,16 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/remark_b_1_repaired",
         "The larger direction grows with the order: above a third of alpha/(2 sigma^2) at order 200, noise 4",
         at("Remark B.1"),
-        IntervalInequality(
-            Rational(200, 96), "<", sampled_up(_tenth, Integer(4), Integer(200)), {}, "order 200"
-        ).mutant("all of it", left=Rational(200, 32)),
+        IntervalInequality(Rational(200, 96), "<", SampledUp(_tenth, Integer(4), Integer(200)), {}, "order 200").mutant(
+            "all of it", left=Rational(200, 32)
+        ),
         repairs="altschuler_talwar/appendix_b_2/remark_b_1",
     ),
     Step(
         "altschuler_talwar/appendix_b_2/first_part",
         "With tau = 0 the two auxiliary runs are the same, so that T S bounds T steps",
         at("B.2"),
-        _one_step(sampled_up(_tenth, _one, _order), "T = 1, q = 1/10, gradients -1 and 0, order 20").mutant(
+        _one_step(SampledUp(_tenth, _one, _order), "T = 1, q = 1/10, gradients -1 and 0, order 20").mutant(
             "half", right=_claimed / 2
         ),
         remark="""With tau = 0 the runs are said to be identical given Z, so that the second term is 0. They differ in
@@ -98,8 +97,8 @@ CLAIMS = (
         at("B.2"),
         Inequality(x + y, "<= and attained", 2 * z, (x <= z, y <= z), "two steps"),
         IntervalInequality(
-            _claimed, "<", sampled_up(_tenth, Rational(1, 2), _order), {}, "the larger of the two"
-        ).mutant("the smaller", left=sampled_up(_tenth, Rational(1, 2), _order), right=_claimed),
+            _claimed, "<", SampledUp(_tenth, Rational(1, 2), _order), {}, "the larger of the two"
+        ).mutant("the smaller", left=SampledUp(_tenth, Rational(1, 2), _order), right=_claimed),
         repairs="altschuler_talwar/appendix_b_2/first_part",
     ),
     Step(
@@ -134,15 +133,15 @@ CLAIMS = (
             "a larger noise",
         ),
         IntervalInequality(
-            sampled_down(_tenth, Integer(2), Integer(3)),
+            SampledDown(_tenth, Integer(2), Integer(3)),
             "<",
-            sampled_down(_tenth, _one, Integer(3)),
+            SampledDown(_tenth, _one, Integer(3)),
             {},
             "S at noise 2 and 1",
         ).mutant(
             "S increases",
-            left=sampled_down(_tenth, _one, Integer(3)),
-            right=sampled_down(_tenth, Integer(2), Integer(3)),
+            left=SampledDown(_tenth, _one, Integer(3)),
+            right=SampledDown(_tenth, Integer(2), Integer(3)),
         ),
         misprint=Inequality(
             alpha / (2 * sigma**2),
@@ -153,18 +152,5 @@ CLAIMS = (
         ),
         remark="""Appendices B.2 and B.3 say that the RDP is increasing in sigma. More noise loses less privacy, and
         both terms decrease. Binary search works in either case; the word is decreasing.""",
-    ),
-    Step(
-        "altschuler_talwar/appendix_b_2/swapped_minima",
-        "The minima may be swapped: T S is least with all the noise in Z",
-        at("B.2", "(B.2)"),
-        IntervalInequality(
-            sampled_down(_tenth, _one, Integer(3)),
-            "<=",
-            sampled_down(_tenth, x, Integer(3)),
-            {x: (Rational(1, 2), Rational(9, 10))},
-            "a share of the noise",
-        ).mutant("more noise", box={x: (Rational(11, 10), Integer(2))}),
-        Inequality(w * u + u + v / w, "<= and attained", u + (w * u + v / w), name="Q + window"),
     ),
 )

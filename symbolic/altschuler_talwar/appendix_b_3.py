@@ -9,9 +9,9 @@ from sympy import Expr, Integer, Min, Rational, diff, log, sqrt
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import r, u
 from lastiterate.symbolic.notation import SHIFTS, D, c, epsilon, tau
-from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 _beta = c ** (tau + 2) * (1 - c**-2) / (1 - u)
 _squares = c**-2 * (1 - u) / (1 - c**-2)  # c^-2 + ... + c^(-2w)
@@ -40,7 +40,7 @@ def _at_window(length: int) -> Expr:
     return _cost.subs({c: _c, epsilon: 1, r: 1000, u: _c ** (-2 * length)})
 
 
-_equal_losses = sampled_down(Rational(1, 10), Rational(1, 60), Integer(2))
+_equal_losses = SampledDown(Rational(1, 10), Rational(1, 60), Integer(2))
 
 CLAIMS = (
     Claim(

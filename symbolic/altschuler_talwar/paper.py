@@ -4,20 +4,17 @@ The paper's Lipschitz constant L is the notation's K, its smoothness M is L, and
 gradient, is sigma_DP: the iterate gets eta sigma_DP.
 """
 
+from functools import partial
+from typing import Final
+
 from sympy import Expr, log
 
 from lastiterate.symbolic.papers import PAPERS, Source
 
 __all__ = ["at", "event"]
 
-
-def at(number: str, detail: str = "") -> Source:
-    """The source of a claim: number in the paper; equation, or words of the line meant.
-
-    >>> print(at("B.1"))
-    Altschuler & Talwar 2022 (arXiv:2205.13710), B.1
-    """
-    return Source(PAPERS["altschuler_talwar"], number, detail)
+at: Final = partial(Source, PAPERS["altschuler_talwar"])
+"""The source of a claim: number in the paper; equation, or words of the line meant."""
 
 
 def event(order: Expr, first: Expr, second: Expr) -> Expr:

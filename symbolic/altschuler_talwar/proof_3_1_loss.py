@@ -9,9 +9,9 @@ from sympy import Abs, Expr, Integer, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import d, gamma, j, kappa, q, r, v, x, xi, y
 from lastiterate.symbolic.notation import D, K, alpha, b, eta, sigma, w
-from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 __all__ = ["CLAIMS", "LEAST", "SEEN", "claimed"]
 
@@ -38,7 +38,7 @@ def claimed(price: Expr) -> Expr:
 SEEN = event(_order, Rational(1, 20), exp(-150) / (1 - exp(-50)))
 """What W_T >= -1 shows of the run at order 2."""
 
-LEAST = sampled_down(Rational(1, 10), 1 / sqrt(Integer(800)), _order)
+LEAST = SampledDown(Rational(1, 10), 1 / sqrt(Integer(800)), _order)
 """S for that run: q = 1/10, noise b sigma_2/(2 K) with sigma_2^2 = 1/200."""
 
 CLAIMS = (
@@ -77,12 +77,6 @@ CLAIMS = (
             "weights of the hockey sticks, t = 1 + x",
         ).mutant("orders below 1/2", box={x: (0, 50), alpha: (Rational(1, 5), Rational(2, 5))}),
         repairs="altschuler_talwar/proof_3_1/same_maps",
-    ),
-    Step(
-        "altschuler_talwar/proof_3_1/hidden_distance",
-        "(3.6): shifts D/(T - tau - 1) cost alpha D^2/(2 eta^2 sigma_1^2 (T - tau - 1))",
-        at("Step 3b", "(3.6)"),
-        Identity(w * alpha * (D / w) ** 2 / (2 * eta**2 * r**2), _hidden, "w equal shifts"),
     ),
     Claim(
         "altschuler_talwar/proof_3_1/bound",

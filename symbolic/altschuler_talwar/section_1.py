@@ -9,7 +9,7 @@ from sympy import Abs, Expr, Integer, Min, sqrt
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units, UpperBound
 from lastiterate.symbolic.letters import gamma, kappa, u, v, x, z
-from lastiterate.symbolic.notation import D, K, T, alpha, b, chi, eta, growth, n, sigma_dp, w
+from lastiterate.symbolic.notation import K, T, alpha, b, chi, growth, n, sigma_dp, w
 
 _step = 2 * alpha * (b / n) ** 2 / (b * sigma_dp / (2 * K)) ** 2
 _rate = alpha * K**2 / (n**2 * sigma_dp**2)
@@ -125,20 +125,5 @@ CLAIMS = (
         Unbounded(T, T**u, {T: growth, u: _one / 2}, (u < 1,), "T over T^c at c = 1/2").mutant(
             "c = 1", path={T: growth, u: _one}, given=(u <= 1,)
         ),
-    ),
-    Ours(
-        "altschuler_talwar/section_1/units",
-        "(1.2), (4.1), (5.5), (5.7) and (B.1) are numbers, and their conditions compare lengths",
-        at("Theorem 1.3", "(1.2)"),
-        Units(_rate * D * n / (K * eta), _one, name="(1.2), (4.1)")
-        .mutant("no step size in (1.2)", left=_rate * D * n / K)
-        .mutant("D^2 with sigma in (B.1)", left=alpha * w * D**2 / sigma_dp**2),
-        Units(D**2 / (eta**2 * D * n / (K * eta)), sigma_dp**2, name="condition of Theorem 4.1 on sigma"),
-        Units(D, eta * K, name="condition of Theorem 4.1 on D"),
-        Units(alpha * K**2 / sigma_dp**2 * (1 / b**2 + D * n / (K * eta * n**2)), _one, name="(5.5)").mutant(
-            "lengths and numbers", left=alpha * K**2 / sigma_dp**2 * (1 / b**2 + D / n**2)
-        ),
-        Units(w * alpha * D**2 / (2 * sigma_dp**2 * (w * eta) ** 2), _one, name="(5.7), second term"),
-        Units(alpha * w * (D / w + 2 * eta * K / n) ** 2 / (2 * eta**2 * sigma_dp**2), _one, name="(B.1)"),
     ),
 )

@@ -1,18 +1,17 @@
 """Contractions and properties of the Renyi divergence, Lemmas 2.1 and 2.5 to 2.9, and the sampled Gaussian, 2.10.
 
 L is the paper's smoothness M. p, q and x, y are the probabilities of one cell under two pairs of laws, u a mixing
-weight; order 2 where none is named. P, Q, R are inner products of two points and of their gradients. sampled_down is S,
-sampled_up the same with the mixture first; under replacement both laws of one update are mixtures.
+weight; order 2 where none is named. P, Q, R are inner products of two points and of their gradients. SampledDown is S,
+SampledUp the same with the mixture first; under replacement both laws of one update are mixtures.
 """
 
 from sympy import Expr, Integer, Max, Min, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
-from lastiterate.symbolic.gaussian import renyi
-from lastiterate.symbolic.letters import P, Q, R, d, gamma, kappa, p, q, r, u, v, x, xi, y, z
+from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
+from lastiterate.symbolic.letters import P, Q, R, d, p, q, r, u, v, x, y, z
 from lastiterate.symbolic.notation import L, alpha, eta, sigma
-from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
 
 def _contraction(most: int) -> Inequality:
@@ -46,7 +45,7 @@ def _composed(outer: Expr) -> Inequality:
 
 
 _tenth, _one, _order = Rational(1, 10), Integer(1), Integer(20)
-_up, _down = sampled_up(_tenth, _one, _order), sampled_down(_tenth, _one, _order)
+_up, _down = SampledUp(_tenth, _one, _order), SampledDown(_tenth, _one, _order)
 _box = {sigma: (Rational(1, 2), Integer(1)), alpha: (Integer(8), Integer(20))}
 
 
@@ -124,11 +123,11 @@ CLAIMS = (
         "altschuler_talwar/definition_2_10/larger_direction",
         "The mixture first is the larger direction; S never exceeds log(1/(1 - q))",
         at("Definition 2.10"),
-        _below(sampled_down(_tenth, sigma, alpha), sampled_up(_tenth, sigma, alpha), "on a box, q = 1/10").mutant(
-            "the base first", _below(sampled_up(_tenth, sigma, alpha), sampled_down(_tenth, sigma, alpha), "")
+        _below(SampledDown(_tenth, sigma, alpha), SampledUp(_tenth, sigma, alpha), "on a box, q = 1/10").mutant(
+            "the base first", _below(SampledUp(_tenth, sigma, alpha), SampledDown(_tenth, sigma, alpha), "")
         ),
-        _below(sampled_down(_tenth, sigma, alpha), -log(1 - _tenth), "S is bounded").mutant(
-            "half of it", _below(sampled_down(_tenth, sigma, alpha), -log(1 - _tenth) / 2, "")
+        _below(SampledDown(_tenth, sigma, alpha), -log(1 - _tenth), "S is bounded").mutant(
+            "half of it", _below(SampledDown(_tenth, sigma, alpha), -log(1 - _tenth) / 2, "")
         ),
         Inequality(p / ((1 - q) * p + q * x), "<=", 1 / (1 - q), (q < 1,), "the ratio of densities"),
         Value(_up, "7.5762263", "the larger direction"),
@@ -140,22 +139,12 @@ CLAIMS = (
         at("Lemma 2.11"),
         Identity((r * y - r) ** 2 / (2 * sigma**2), (y - 1) ** 2 / (2 * (sigma / r) ** 2), "change of variables"),
         IntervalInequality(
-            sampled_down(_tenth, 1 / x, Integer(3)),
+            SampledDown(_tenth, 1 / x, Integer(3)),
             "<",
-            sampled_down(_tenth, _one, Integer(3)),
+            SampledDown(_tenth, _one, Integer(3)),
             {x: (Rational(1, 2), Rational(9, 10))},
             "shorter shifts, order 3",
         ).mutant("longer shifts", box={x: (Rational(11, 10), Rational(3, 2))}),
         Identity((u * sigma) ** 2 + (1 - u**2) * sigma**2, sigma**2, "scaled by u and noise added"),
-    ),
-    Step(
-        "altschuler_talwar/definition_2_10/mixture_of_mixtures",
-        "A.2: noise around a mixed centre is the mixture of the laws with fixed centres",
-        at("A.2"),
-        Identity(
-            (1 - q) * xi + q * (u * gamma + (1 - u) * kappa),
-            u * ((1 - q) * xi + q * gamma) + (1 - u) * ((1 - q) * xi + q * kappa),
-            "densities, two centres",
-        ),
     ),
 )

@@ -9,10 +9,9 @@ from sympy import Abs, Expr, Integer, Max, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
-from lastiterate.symbolic.gaussian import tail
+from lastiterate.symbolic.formulas.divergences import SampledDown, tail
 from lastiterate.symbolic.letters import P, Q, R, a, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, s, sigma, t, w
-from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 __all__ = ["CLAIMS", "SEEN"]
 
@@ -105,7 +104,7 @@ CLAIMS = (
         IntervalInequality(
             SEEN,
             "<=",
-            2 * sampled_down(Rational(1, 10), 1 / sqrt(Integer(7200)), _two),
+            2 * SampledDown(Rational(1, 10), 1 / sqrt(Integer(7200)), _two),
             {},
             "S enclosed, gradients up to 3, sigma_2^2 = 1/200",
         ),

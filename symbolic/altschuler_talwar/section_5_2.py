@@ -9,17 +9,12 @@ from sympy import Abs, Expr, Integer
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step
-from lastiterate.symbolic.letters import P, Q, R, gamma, j, kappa, r, theta, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import P, Q, R, gamma, j, kappa, r, theta, x, y, z
 from lastiterate.symbolic.notation import D, L, T, eta, growth, s, w
 
 _last = r - j + 1  # steps from the last visit of i* on
 _cycle = (j <= r,)
 _one = Integer(1)
-
-
-def _shifts(part: Expr) -> Identity:
-    """Everything that is spent, against z and w/r visits of s r each."""
-    return Identity((j - 1) * z / w + (w - r) * (z / w + s) + _last * (z / w + part), z + w * s, "z_T = 0")
 
 
 def _contraction(bound: Expr) -> Inequality:
@@ -97,7 +92,7 @@ CLAIMS = (
         "altschuler_talwar/section_5_2/shifts",
         "The shifts end at z_T = 0 and cover each visit of i* before the next",
         at("Section 5.2"),
-        _shifts(s * r / _last),
+        Identity((j - 1) * z / w + (w - r) * (z / w + s) + _last * (z / w + s * r / _last), z + w * s, "z_T = 0"),
         Inequality(s * r, "<= and attained", s * r + (z - r * z / w), (r <= w,), "one cycle spends one visit"),
         assumptions=_cycle,
     ),
@@ -115,11 +110,5 @@ CLAIMS = (
         ),
         Asymptotic(2 * s**2 * (w - r) + 2 * (s * r) ** 2 / _last, s**2 * (w + r**2), Integer(2), name="rest"),
         assumptions=(*_cycle, r <= w),
-    ),
-    Step(
-        "altschuler_talwar/section_5_2/sensitivity",
-        "s_t is at most 2 eta K/b when i* is in the batch, and 0 otherwise",
-        at("Section 5.2"),
-        Inequality(Abs(xi - zeta), "<= and attained", 2 * x, (Abs(xi) <= x, Abs(zeta) <= x), "two gradients"),
     ),
 )

@@ -9,7 +9,7 @@ from sympy import Expr, Integer, Min, Rational, log
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import LEAST, SEEN, claimed
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
-from lastiterate.symbolic.letters import u, v, x, y, z
+from lastiterate.symbolic.letters import x, y, z
 from lastiterate.symbolic.notation import SHIFTS, D, T, growth, w
 
 _one, _zero = Integer(1), Integer(0)
@@ -36,9 +36,7 @@ CLAIMS = (
         "altschuler_talwar/section_5_3/value",
         "Shifts D eta_t/sum eta cost w D^2/(sum eta)^2",
         at("Section 5.3"),
-        Identity(_cost((D * x / _total, D * y / _total, D * z / _total)), 3 * D**2 / _total**2, "three steps").mutant(
-            "uniform shifts", left=_cost((D / 3, D / 3, D / 3))
-        ),
+        Identity(_cost((D * x / _total, D * y / _total, D * z / _total)), 3 * D**2 / _total**2, "three steps"),
         assumptions=_used,
     ),
     Claim(
@@ -79,15 +77,6 @@ CLAIMS = (
         at("Section 5.3", "(5.7)"),
         Identity(w * D**2 / (w * x) ** 2, D**2 / (x**2 * w), "equal step sizes", (x > 0,)),
         repairs="altschuler_talwar/section_5_3/bound",
-    ),
-    Step(
-        "altschuler_talwar/section_5_3/best_window",
-        "Example 5.8: the window D T^c/sigma_1 sqrt(alpha/(2 S)) balances price and shifts",
-        at("Example 5.8"),
-        Identity((u * w + v / w).diff(w).subs(w, (v / u) ** Rational(1, 2)), _zero, "stationary at sqrt(v/u)").mutant(
-            "v/u", left=(u * w + v / w).diff(w).subs(w, v / u)
-        ),
-        Inequality(2 * (u * v) ** Rational(1, 2), "<= and attained", u * y + v / y, (y > 0,), "no window is better"),
     ),
     Claim(
         "altschuler_talwar/section_5_3/example_5_8",

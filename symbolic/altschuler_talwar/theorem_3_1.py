@@ -33,11 +33,6 @@ _chance = binomial(n - 1, b - 1) / binomial(n, b)
 _auxiliary = xi - x + a  # V_t
 
 
-def _projected(inside: Expr, left: Expr, name: str) -> Identity:
-    """The arguments of the projection in W_(t+1) and in phi_t(V_t)."""
-    return Identity(inside, left, name)
-
-
 _next = xi - y + a + z  # inside the projection that gives W_(t+1)
 
 CLAIMS = (
@@ -121,7 +116,7 @@ CLAIMS = (
         "Observation 3.3: V_(t+1) = phi_t(V_t) + Y_(t+1)",
         at("Observation 3.3"),
         Identity(_auxiliary + x - a, xi, "the point where phi_t takes gradients is W_t"),
-        _projected(_auxiliary - y + (z + x), _next, "what is projected"),
+        Identity(_auxiliary - y + (z + x), _next, "what is projected"),
     ),
     Claim(
         "altschuler_talwar/proof_3_1/observation_3_4",

@@ -3,8 +3,8 @@
 x = 3 D n/(4 K eta) is the T bar of section 4; y = D^2/(x eta^2 sigma_DP^2) >= 1/c_sigma = 1000; c_D = 1000, c_alpha =
 10^-7; (4.1) at T >= x is y times 9/1600000. A walk that is clamped to [-D/2, D/2] and pushed up by eta K/b with
 probability b/n, against one that is not pushed, whose maximum bounds it. For one nonzero loss: the denominator's last
-k + 1 steps are free of it with probability (1 - q)^(k + 1), in k <= D/(eta sigma) + 2 of them it reaches any interval of
-one deviation with probability phi(2)^k, and a step from inside one costs alpha/2.
+k + 1 steps are free of it with probability (1 - q)^(k + 1), in k <= D/(eta sigma) + 2 of them it reaches any interval
+of one deviation with probability phi(2)^k, and a step from inside one costs alpha/2.
 """
 
 from sympy import Expr, Integer, Rational, erf, exp, log, pi, sqrt
@@ -12,7 +12,7 @@ from sympy import Expr, Integer, Rational, erf, exp, log, pi, sqrt
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.letters import u, v, x, y, z
-from lastiterate.symbolic.notation import D, K, T, eta, growth, n, sigma_dp, w
+from lastiterate.symbolic.notation import D, K, eta, growth, n, sigma_dp, w
 
 _one = Integer(1)
 _level = Rational(9, 1_600_000)  # (4.1) over y
@@ -27,10 +27,6 @@ _shown = Rational(1, 10) - log(100) / 99
 def _quantity(bar: Expr) -> Expr:
     """(4.1) for T >= T bar."""
     return Rational(1, 10**7) * 100 * K**2 / (n**2 * sigma_dp**2) * bar
-
-
-def _in_units(level: Expr) -> Identity:
-    return Identity(_quantity(_bar), level * D**2 / (_bar * eta**2 * sigma_dp**2), "(4.1) is a multiple of y")
 
 
 _small = Rational(1, 10**7)
@@ -48,7 +44,7 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1",
         "Theorem 4.1 at T = T bar from 0: the order 100 exceeds (4.1) at every admissible noise",
         at("Theorem 4.1", "(4.1)"),
-        _in_units(_level),
+        Identity(_quantity(_bar), _level * D**2 / (_bar * eta**2 * sigma_dp**2), "(4.1) is a multiple of y"),
         IntervalInequality(_level * y, "<", _seen, _noises, "what the event shows").mutant(
             "c_alpha = 10^-4", left=1000 * _level * y
         ),
@@ -101,12 +97,6 @@ CLAIMS = (
         ),
         IntervalInequality(2 * _level * y, "<", _shown, {y: (1000, 4500)}, "T below T bar, y at most 4500"),
         repairs="altschuler_talwar/theorem_4_1/suffices",
-    ),
-    Step(
-        "altschuler_talwar/theorem_4_1/few_steps",
-        "A.4: T <= T bar by composition: ceil(T bar/T) runs have at most twice T bar steps",
-        at("A.4"),
-        Inequality(w * T, "<= and attained", 2 * x, (x >= T, (w - 1) * T <= x), "number of steps"),
     ),
     Step(
         "altschuler_talwar/theorem_4_1/start",

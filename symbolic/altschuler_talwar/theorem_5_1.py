@@ -3,11 +3,11 @@
 r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S.
 """
 
-from sympy import Integer, Min, Rational, exp, log, sqrt
+from sympy import Integer, Min, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, IntervalInequality, Ours, Step
-from lastiterate.symbolic.letters import r, u, x, y
+from lastiterate.symbolic.claim import Asymptotic, Claim, Ours, Step
+from lastiterate.symbolic.letters import r, u, y
 from lastiterate.symbolic.notation import K, T, dim, growth, sigma_dp
 
 _one = Integer(1)
@@ -59,15 +59,6 @@ CLAIMS = (
             path={T: growth, dim: _one, K: _one, sigma_dp: _one},
         ),
         repairs="altschuler_talwar/section_5_1/effective_diameter",
-    ),
-    Step(
-        "altschuler_talwar/section_5_1/contraction_bound",
-        "Below (5.3): (kappa - 1)/(kappa + 1) <= 1 - 1/kappa <= exp(-1/kappa)",
-        at("Section 5.1"),
-        Inequality((r - 1) / (r + 1), "<= and attained", 1 - 1 / r, (r >= 1,), "first"),
-        IntervalInequality(1 - x, "<=", exp(-x), {x: (0, 1)}, "second, x = 1/kappa").mutant(
-            "exp(-2/kappa)", right=exp(-2 * x)
-        ),
     ),
     Step(
         "altschuler_talwar/section_5_1/rate",

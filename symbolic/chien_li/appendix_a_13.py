@@ -8,14 +8,13 @@ more.
 from sympy import Expr, Integer, Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Value
+from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Ours, Value
+from lastiterate.symbolic.formulas.shift_program import best_window_cost, direct_cost, split_cost
 from lastiterate.symbolic.letters import a, u, y, z
-from lastiterate.symbolic.notation import Delta, K, L, beta, c, eta, lam, n, s
-from lastiterate.symbolic.shift_program import best_window_cost, direct_cost, split_cost
+from lastiterate.symbolic.notation import Delta, L, beta, c, eta, lam, s
 
 _s, _one = Rational(2, 25), Integer(1)
 _smooth, _convex, _strong = Rational(11, 10), _one, Rational(9, 10)
-_sharp = _one + Rational(1, 10) * Rational(4, 5)
 _clip = Rational(2, 5)
 _small = Rational(1, 10) + _s  # eta L + s at L = 1
 
@@ -29,12 +28,6 @@ def _above(c: Expr, s: Expr, start: Expr, steps: int, change: int) -> IntervalIn
 _binding = split_cost(_strong, _s, Rational(4, 5), 13)
 
 CLAIMS = (
-    Claim(
-        "chien_li/appendix_a_13/sensitivity",
-        "s = 2 eta K / n = 0.08 at the setting of figure 1",
-        at("A.13", "Numerical setting for Figure 1"),
-        Identity((2 * eta * K / n).subs({eta: Rational(1, 10), K: 2, n: 5}), _s, "s"),
-    ),
     Ours(
         "chien_li/appendix_a_13/smooth",
         "c = 1.1: the best window is 9 steps, cost 0.546343",
@@ -62,15 +55,6 @@ CLAIMS = (
         Value(_binding, "0.1333", "(3), start s / (1 - c) = 0.8, 13 steps"),
         IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), 12), {}, "(3), 12 steps"),
         IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), 14), {}, "(3), 14 steps"),
-    ),
-    Ours(
-        "chien_li/appendix_a_13/sharper",
-        "c = 1 + eta L (n - 1)/n = 1.08: cost 0.4992 at 9 steps, against 0.5463",
-        at("A.13", "Figure 1 (a)"),
-        Value(direct_cost(_sharp, _s, _one, 9), "0.4992", "9 steps"),
-        _above(_sharp, _s, _one, 9, -1),
-        _above(_sharp, _s, _one, 9, 1),
-        Value(best_window_cost(_sharp, _s, _one), "0.4992", "real length"),
     ),
     Ours(
         "chien_li/appendix_a_13/clipping_alone",

@@ -5,13 +5,13 @@ point masses are the limit v -> 0. For the second the law that attains D^(z) is 
 rest is post-processing, (77).
 """
 
-from sympy import Abs, Expr, Integer, Max, Min
+from sympy import Expr, Integer, Max
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Step
-from lastiterate.symbolic.gaussian import renyi
-from lastiterate.symbolic.letters import a, d, gamma, kappa, v, x, xi, z, zeta
-from lastiterate.symbolic.notation import D, alpha, c, sigma
+from lastiterate.symbolic.claim import Claim, Identity, Inequality
+from lastiterate.symbolic.formulas.divergences import renyi
+from lastiterate.symbolic.letters import a, d, v, x, z
+from lastiterate.symbolic.notation import alpha, c, sigma
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, Image, Lipschitz, Noisy, ShiftedDivergence, closed
 
 _left = alpha * x**2 / (2 * (v + sigma**2))
@@ -31,13 +31,6 @@ _before = renyi((d - z, sigma**2), (_zero, sigma**2), alpha)
 
 _after = renyi((c * d - c * z, (c * sigma) ** 2), (_zero, (c * sigma) ** 2), alpha)
 
-
-def _project(point: Expr) -> Expr:
-    return Max(-D / 2, Min(D / 2, point))
-
-
-_moved = Abs(_project(gamma) - _project(kappa))
-_lipschitz = (Abs(gamma - kappa) <= c * Abs(xi - zeta),)
 
 CLAIMS = (
     Claim(
@@ -72,25 +65,5 @@ CLAIMS = (
             alpha > 1,
         ),
         assumptions=(alpha > 1, z <= d),
-    ),
-    Step(
-        "chien_li/lemma_3_3/projected",
-        "A c-Lipschitz map followed by the projection is c-Lipschitz",
-        at("Section 3.1", "(a)"),
-        Inequality(_moved, "<= and attained", c * Abs(xi - zeta), given=_lipschitz, name="interval of length D")
-        .mutant("the projection contracts", sign="<=", right=c * Abs(xi - zeta) / 2)
-        .mutant("reflected instead of projected", left=Abs(_project(gamma) + kappa), sign="<="),
-    ),
-    Step(
-        "chien_li/lemma_3_3/coupling",
-        "A coupling within z is carried to one within c z",
-        at("A.5", "(76)"),
-        Inequality(
-            Abs(gamma - kappa),
-            "<= and attained",
-            c * z,
-            given=(*_lipschitz, Abs(xi - zeta) <= z),
-            name="pathwise",
-        ).mutant("within z", right=z, given=_lipschitz),
     ),
 )

@@ -18,10 +18,6 @@ _zero = Integer(0)
 _past_threshold = ((c - 1) * x > _cap * (1 - 1 / n),)
 
 
-def _geometric(closed: Expr) -> Recursion:
-    return Recursion(t, _zero, c * PREVIOUS + s, closed, name="c D + s")
-
-
 def _step(recursion: Expr, closed: Expr) -> Inequality:
     """One induction step: the recursion x at most both closed forms y and z stays so."""
     return Inequality(recursion, "<=", closed, given=(x <= y, x <= z), name="induction step")
@@ -107,7 +103,7 @@ CLAIMS = (
         "chien_li/lemma_3_5/closed_forms",
         "The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
         at("Theorem 3.1", "(3)"),
-        _geometric(s * (1 - c**t) / (1 - c)).mutant("another particular solution", _geometric(s / (1 - c) + c**t)),
+        Recursion(t, _zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c), name="c D + s"),
         Recursion(t, _zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
         assumptions=(c > 0, c < 1),
     ),
@@ -137,19 +133,5 @@ CLAIMS = (
         .mutant("never above", _step(_closed_next, Min(c * x + _s, x + _cap)))
         .mutant("sensitivity halved", _step(Min(c * x + _s, x + _cap), Min(c * y + _s / 2, z + _cap)))
         .mutant("cap over n", _step(Min(c * x + _s, x + _cap), Min(c * y + _s, z + _s / 2))),
-    ),
-    Ours(
-        "chien_li/lemma_3_5/recursion_smaller",
-        "Past the threshold the recursion (7) is strictly below the closed form of (3)",
-        at("A.7"),
-        Inequality(
-            Min(c * x + _s, x + _cap),
-            "<",
-            _closed_next,
-            given=(x <= y, x < z, *_past_threshold),
-            name="strictly below",
-        )
-        .mutant("below the threshold too", given=(x <= y, x < z))
-        .mutant("equal", sign="=="),
     ),
 )

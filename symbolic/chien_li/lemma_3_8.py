@@ -4,12 +4,11 @@ Path by path |X + phi(X) - Y - phi(Y)| <= |X - Y| + L |X - Y|^lambda, then the e
 lose nothing: both grow with |X - Y|.
 """
 
-from sympy import Abs, Integer, Max, Rational
+from sympy import Abs
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Step
-from lastiterate.symbolic.holder import slope
-from lastiterate.symbolic.letters import gamma, kappa, p, q, r, v, x, xi, z, zeta
+from lastiterate.symbolic.claim import Claim, Inequality
+from lastiterate.symbolic.letters import gamma, kappa, xi, z, zeta
 from lastiterate.symbolic.notation import L, alpha, lam
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, ShiftedDivergence, closed
 
@@ -17,8 +16,6 @@ _moved = Abs(xi + gamma - zeta - kappa)
 # lambda = 1/2 with |xi - zeta| <= z^2: no roots are needed.
 _holder_half = (Abs(xi - zeta) <= z**2, Abs(gamma - kappa) <= L * z)
 _lipschitz = (Abs(xi - zeta) <= z, Abs(gamma - kappa) <= L * z)
-_zero = Integer(0)
-_box = {x: (Rational(1, 50), 2), L: (0, 3), lam: (Rational(1, 20), 1)}
 
 CLAIMS = (
     Claim(
@@ -33,18 +30,6 @@ CLAIMS = (
             HolderMove(MAP, L, lam),
             lam <= 1,
             alpha > 1,
-        ),
-    ),
-    Step(
-        "chien_li/lemma_3_8/suprema",
-        "(95)-(97): the supremum of a sum is at most the sum of suprema, here equal",
-        at("A.8", "(96)-(97)"),
-        Inequality(Max(p + q, r + v), "<=", Max(p, r) + Max(q, v), name="two outcomes")
-        .mutant("at least", left=Max(p, r) + Max(q, v), right=Max(p + q, r + v))
-        .mutant("equal for any order", sign="=="),
-        Inequality(Max(p + q, r + v), "==", Max(p, r) + Max(q, v), given=(p <= r, q <= v), name="same order"),
-        IntervalInequality(_zero, "<", slope(x, L, lam), _box, "both terms grow").mutant(
-            "terms fall", left=slope(x, L, lam), sign="<=", right=_zero
         ),
     ),
 )

@@ -1,6 +1,7 @@
 """Sources in the paper, and the names that several of its modules share."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from sympy import Expr, Function, Lambda, Min, Sum, Symbol, Tuple
@@ -48,14 +49,8 @@ CHANGES: Final[Mapping[str, Mapping[Symbol, Expr]]] = {
 }
 """Wrong parameters that an upper bound must not survive."""
 
-
-def at(number: str, detail: str = "") -> Source:
-    """The source of a claim: number in the paper; equation, or words of the line meant.
-
-    >>> print(at("Lemma 3.4"))
-    Chien & Li 2025 (arXiv:2410.01068), Lemma 3.4
-    """
-    return Source(PAPERS["chien_li"], number, detail)
+at: Final = partial(Source, PAPERS["chien_li"])
+"""The source of a claim: number in the paper; equation, or words of the line meant."""
 
 
 FULL_BATCHES: Final = (Clipped(K), Diameter(D), FullBatches(n))

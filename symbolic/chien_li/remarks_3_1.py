@@ -7,11 +7,11 @@ the bounds as printed by Altschuler & Talwar, (B.1) and (B.3), batches full.
 from sympy import Expr, Integer, Min, Rational, log
 
 from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, FULL_BATCHES, SMOOTH_RUNS, STRONG_RUNS, at, attacked
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound, Value
-from lastiterate.symbolic.gaussian import tail
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound
+from lastiterate.symbolic.formulas.divergences import tail
+from lastiterate.symbolic.formulas.shift_program import best_window_cost, cost, direct_cost, window_cost
 from lastiterate.symbolic.letters import P, Q, R, d, u, x, y
 from lastiterate.symbolic.notation import D, K, L, W, alpha, beta, c, eta, m, n, s, sensitivity, sigma, w
-from lastiterate.symbolic.shift_program import best_window_cost, cost, direct_cost, window_cost
 from lastiterate.symbolic.statement import Smooth, StronglyConvex, private
 
 _final = best_window_cost(c, s, D)
@@ -34,12 +34,6 @@ def _grown(steps: int) -> Expr:
 
 
 _gaussian = D**2  # output perturbation
-_figure = (Rational(11, 10), Rational(2, 25), Integer(1), 9)
-
-
-def _coins(p: Expr, q: Expr) -> Expr:
-    """D_2 of a coin of chance p from a coin of chance q."""
-    return log(p**2 / q + (1 - p) ** 2 / (1 - q))
 
 
 # T = 1, sigma = 1, from the middle of [0, 1/100] with drift +-1/2: the chance to end at the upper end.
@@ -184,15 +178,6 @@ CLAIMS = (
             name="two points d apart",
         ).mutant("convex losses too", sign="<=", given=(d**2 <= P, d**2 >= P, Q >= 0, Q**2 <= P * R, R <= 4 * K**2)),
     ),
-    Claim(
-        "chien_li/remarks_3_1/below_output_perturbation",
-        "For c > 1 a bound better than alpha D^2 / (2 sigma^2) is possible",
-        at("Section 3.1", "interpretation of Theorem 3.1"),
-        Value(direct_cost(*_figure), "0.546343", "c = 1.1, s = 0.08, D = 1, 9 steps, against D^2 = 1"),
-        IntervalInequality(direct_cost(*_figure), "<", Integer(1), {}, "below D^2")
-        .mutant("last step only", left=direct_cost(*_figure[:3], 1))
-        .mutant("a quarter of it", right=Rational(1, 4)),
-    ),
     Ours(
         "chien_li/remarks_3_1/when_below_output_perturbation",
         "The best window is below D^2 exactly when c^2 + 2 s (c + 1)/D < 2; never for eta L >= sqrt(2) - 1",
@@ -212,7 +197,7 @@ CLAIMS = (
             "output_perturbation", CLIPPED_RUNS, "a tenth of the diameter", "noise counted twice", name="sensitivity D"
         ),
         IntervalInequality(
-            _coins(_pushed, _pulled),
+            log(_pushed**2 / _pulled + (1 - _pushed) ** 2 / (1 - _pulled)),
             "<=",
             Rational(1, 100) ** 2,
             {},

@@ -9,10 +9,10 @@ from sympy import Expr, Function, Integer, Lambda, Rational, Sum, Tuple, log, sq
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
+from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import gamma, kappa, p, q, z
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, lam, n, sensitivity, sigma, t, tau
-from lastiterate.symbolic.sampled_gaussian import sampled_down
 from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, Hides, Holder, Minimum, private
 
 _one, _two = Integer(1), Integer(2)
@@ -47,7 +47,7 @@ CLAIMS = (
         statement=private(
             Minimum(
                 Sum(
-                    sampled_down(b / n, sqrt(Function("beta")(t)) * sigma / sensitivity(b), alpha)
+                    SampledDown(b / n, sqrt(Function("beta")(t)) * sigma / sensitivity(b), alpha)
                     + alpha * Function("a")(t) ** 2 / (2 * sigma**2 * (1 - Function("beta")(t))),
                     (t, tau, T - 1),
                 ),
@@ -116,9 +116,7 @@ CLAIMS = (
         "chien_li/theorem_3_12/posterior",
         "Given Z'_t = z the batch holds i* with chance q kappa/((1 - q) gamma + q kappa)",
         at("A.3", "(65)"),
-        Identity(_posterior * ((1 - q) * gamma + q * kappa), q * kappa, "Bayes").mutant(
-            "weights exchanged", right=(1 - q) * gamma
-        ),
+        Identity(_posterior * ((1 - q) * gamma + q * kappa), q * kappa, "Bayes"),
         Inequality(_posterior, "<", q, given=(kappa < gamma,), name="less where the moved law is rarer").mutant(
             "more", left=q, sign="<=", right=_posterior
         ),

@@ -19,10 +19,10 @@ from lastiterate.symbolic.chien_li.paper import (
 )
 from lastiterate.symbolic.claim import Derived, Identity, Inequality, Ours, Recursion
 from lastiterate.symbolic.derivations.full_batch import A
+from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
 from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import a, p, q, x, z
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, c, eta, m, n, s, sensitivity, sigma
-from lastiterate.symbolic.shift_program import cost, v_sum, w_sum
 from lastiterate.symbolic.statement import Convex, Smooth, StronglyConvex, private
 
 _TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
@@ -137,7 +137,6 @@ CLAIMS = (
         Inequality((p + q) / (1 + p * q), "<", p + q, name="so one more step adds less than one")
         .mutant("below composition at T = 1", left=_contracting.subs(T, Integer(1)), right=s**2)
         .mutant("each step adds as much", left=p + q, sign="<=", right=(p + q) / (1 + p * q)),
-        Identity(_contracting.subs(T, Integer(1)), s**2, "equal at T = 1"),
         assumptions=_ring,
     ),
 )

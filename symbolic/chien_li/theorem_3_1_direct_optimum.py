@@ -9,8 +9,8 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import SMOOTH_RUNS, at, attacked
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Recursion, Value
+from lastiterate.symbolic.formulas.shift_program import feasibility, forward, sums, v_sum, w_sum, window_cost
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, Delta, alpha, c, s, w
-from lastiterate.symbolic.shift_program import cost, feasibility, forward, sums, v_sum, w_sum, window_cost
 
 _zero = Integer(0)
 _V, _W = sums(c, 3)
@@ -45,7 +45,6 @@ CLAIMS = (
         "Least sum of squares under sum c^-j a_j = s V + Delta: (s V + Delta)^2 / W at a_j = level c^-j",
         at("Section 3.1", "(11)"),
         _gap(_level),
-        Identity(_level**2 * _W, cost(s, Delta, _V, _W), "value"),
         Identity(forward(c, s, Delta, _optimal), _zero, "the path ends at zero"),
         Identity(forward(c, s, Delta, SHIFTS), c**3 * (Delta + s * _V - _covered), "where any shifts end"),
         _geometric(c, v_sum(c, w), "V as a geometric sum"),
@@ -70,7 +69,6 @@ CLAIMS = (
         _kept(2, "c > 1 with the test", c > 1, Delta + s * _V >= s * c**3 * _W).mutant(
             "first shift covers s", given=(c > 1, Delta + s * _V >= s * c * _W)
         ),
-        Identity(feasibility(c, s, Delta, Integer(1)), Delta * (c**2 - 1), "one step is always feasible"),
         repairs="chien_li/theorem_3_1/direct/untested",
     ),
     Ours(

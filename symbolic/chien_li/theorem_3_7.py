@@ -4,20 +4,17 @@ As Theorem 3.1 with Lemma 3.8 for Lemma 3.3; the same step below (10) does not f
 it. With u_t = s + a_t the backward A-program is the forward z-program of e(z) = g(z) + s, g(x) = x + eta L x^lambda.
 """
 
-from sympy import Min, Rational, diff
+from sympy import Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
-from lastiterate.symbolic.holder import expansion, g, inverse, slope
+from lastiterate.symbolic.formulas.update import expansion, g, inverse_half
 from lastiterate.symbolic.letters import a, x, z
 from lastiterate.symbolic.notation import D, K, L, alpha, beta, eta, lam, n, s, sensitivity, sigma
 from lastiterate.symbolic.statement import Holder, private
 
 _TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
-_half = Rational(1, 2)
 _shift = s + a
-_path = (expansion(z, L, lam, s) - x) ** 2 + expansion(x, L, lam, s) ** 2  # two steps, x between them
-_first, _second = expansion(z, L, lam, s) - x, expansion(x, L, lam, s)
 
 CLAIMS = (
     Claim(
@@ -44,7 +41,7 @@ CLAIMS = (
         "The A-program of (15) is the z-program of e(z) = g(z) + s, and the best beta leaves (s + a)^2",
         at("Theorem 3.7", "(15)"),
         Identity(expansion(z, L, lam, s) - _shift, g(z, L, lam) - a, "one step, u = s + a"),
-        Identity(g(inverse(z, L, _half), L, _half), z, "A -> h(A + a) undoes z -> g(z) - a, lambda = 1/2"),
+        Identity(g(inverse_half(z, L), L, Rational(1, 2)), z, "A -> h(A + a) undoes z -> g(z) - a, lambda = 1/2"),
         Inequality(_shift**2, "<= and attained", s**2 / beta + a**2 / (1 - beta), name="price of a step"),
         assumptions=(L > 0, z > 0, beta > 0, beta < 1),
     ),
@@ -88,15 +85,5 @@ CLAIMS = (
             lam <= 1,
         ),
         assumptions=(alpha > 1, lam <= 1),
-    ),
-    Ours(
-        "chien_li/theorem_3_7/stationarity",
-        "Inner optima: the shift before z_t is the shift after it times e'(z_t)",
-        at("Theorem 3.7", "(15)"),
-        Identity(diff(_path, x), -2 * _first + 2 * _second * slope(x, L, lam), "slope of the cost in z_t")
-        .mutant("e'(z) on the other side", right=-2 * _first * slope(x, L, lam) + 2 * _second)
-        .mutant("equal shifts", right=-2 * _first + 2 * _second),
-        Identity(diff(_path, x).subs(lam, 1), 2 * (_second * (1 + L) - _first).subs(lam, 1), "affine: ratio c"),
-        assumptions=(x > 0, z > 0, lam <= 1),
     ),
 )

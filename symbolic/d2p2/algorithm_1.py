@@ -6,9 +6,9 @@ step k.
 
 from sympy import Abs, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Simulated, Step, Units
-from lastiterate.symbolic.d2p2.paper import UNITS, at
-from lastiterate.symbolic.letters import g, gamma, j, kappa, x, xi, y, z
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Simulated, Step
+from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.letters import g, gamma, j, kappa, y, z
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, T, dim, ell, nu, sigma_A, stab
 
 _a, _b, _c = SHIFTS  # A = ((a, b), (c, x)), o = (y, z)
@@ -128,13 +128,5 @@ CLAIMS = (
         ),
         assumptions=(stab > 0,),
         repairs="d2p2/algorithm_1/sensitivity",
-    ),
-    Claim(
-        "d2p2/algorithm_1/units",
-        "Line 6 adds a projected normalised gradient and noise: numbers; the step size is a length",
-        at("Algorithm 1", "line 6"),
-        Units(xi - x * (g / (g + stab) + nu), xi, UNITS, "x the step size, in the units of the iterate").mutant(
-            "gradients not normalised", left=xi - x * (g + nu)
-        ),
     ),
 )

@@ -8,7 +8,7 @@ from sympy import Expr, Integer, Rational, exp
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.gaussian import delta_of_gdp, density_exponent, moment_exponent
+from lastiterate.symbolic.formulas.divergences import delta_of_gdp, density_exponent, moment_exponent
 from lastiterate.symbolic.letters import u, xi
 from lastiterate.symbolic.notation import alpha, chi, epsilon
 from lastiterate.symbolic.statement import FIRST, SECOND, Exists, HockeyStick, RenyiDivergence, closed

@@ -56,11 +56,4 @@ CLAIMS = (
         Value(exp(-Rational(24, 7)), "0.0324", "where it is 7"),
         repairs="d2p2/lemma_5/seven",
     ),
-    Step(
-        "d2p2/lemma_5/entropy",
-        "q log(1/q) <= 0.24 for q <= 1/10, so 1.75 times it is at most 0.42",
-        at("A.3", "proof of Lemma 5"),
-        IntervalInequality(q * log(1 / q), "<=", Rational(24, 100), _box, "0.24").mutant("0.2", right=Rational(2, 10)),
-        Value(Rational(175, 100) * Rational(24, 100), "0.42", "1.75 times 0.24"),
-    ),
 )

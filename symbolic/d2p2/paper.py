@@ -1,6 +1,7 @@
 """Sources in the D2P2-SGD paper, and the units of its normalised gradients."""
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -15,11 +16,5 @@ __all__ = ["UNITS", "at"]
 UNITS: Final[Mapping[Symbol, str]] = MappingProxyType({eta: "length", L: "gradient / length", r: "gradient length"})
 """Normalised gradients and the noise on them are numbers, so a step size is a length; r is a loss."""
 
-
-def at(number: str, detail: str = "") -> Source:
-    """The source of a claim: number in the paper; equation, or words of the line meant.
-
-    >>> print(at("Theorem 1"))
-    Jiang et al. 2025 (arXiv:2509.09485), Theorem 1
-    """
-    return Source(PAPERS["d2p2"], number, detail)
+at: Final = partial(Source, PAPERS["d2p2"])
+"""The source of a claim: number in the paper; equation, or words of the line meant."""

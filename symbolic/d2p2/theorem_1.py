@@ -9,7 +9,7 @@ from sympy import Expr, Integer, Rational, diff, exp, log, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.gaussian import delta_of_gdp, renyi, tail
+from lastiterate.symbolic.formulas.divergences import delta_of_gdp, renyi, tail
 from lastiterate.symbolic.letters import r, u, v, xi
 from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, epsilon, n, nu
 from lastiterate.symbolic.statement import (
@@ -139,11 +139,5 @@ CLAIMS = (
         at("A.3", "last line of the proof"),
         Identity(_first.subs(T, 1), (C_2 * b**2 * T / n**2).subs(T, 1), "K = 1"),
         repairs="d2p2/theorem_1/range",
-    ),
-    Step(
-        "d2p2/theorem_1/decaying_noise",
-        "(12): with variances nu^2 / k the steps' costs k / nu^2 add up to K (K + 1) / 2 <= K^2 over nu^2",
-        at("A.3", "(12)"),
-        Inequality(T * (T + 1) / 2, "<= and attained", T**2, name="in units of one step's cost at nu"),
     ),
 )

@@ -100,7 +100,6 @@ CLAIMS = (
             eta * ell * _root * (1 + stab) * nu**2 / 2,
             "K terms",
         ),
-        Identity((T**2 / j).subs(j, T), T, "K^2/k at k = K is DPSGD's K"),
     ),
     Step(
         "d2p2/theorem_2/sum",

@@ -16,11 +16,10 @@ from lastiterate.symbolic.claim import (
     Ours,
     Simulated,
     Step,
-    Units,
     Value,
 )
-from lastiterate.symbolic.d2p2.paper import UNITS, at
-from lastiterate.symbolic.letters import g, gamma, j, kappa, r, u, v, x, xi, y
+from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.letters import g, gamma, j, kappa, r, u, v, x, xi
 from lastiterate.symbolic.notation import L, T, b, dim, ell, eta, growth, nu, sigma_A, sigma_sgd, stab
 from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, closed
 
@@ -130,21 +129,6 @@ CLAIMS = (
         at("Theorem 3", "(25)"),
         Inequality(clipping_bias, "<= and attained", 2 * sigma_sgd + stab, name="equal at B = 1"),
         repairs="d2p2/theorem_3/restated",
-    ),
-    Claim(
-        "d2p2/theorem_3/units",
-        "(3): its terms are gradients, the step size a length",
-        at("Theorem 3", "(3)"),
-        Units(first_term + noise_term + _projection + clipping_bias, g, UNITS, "five terms")
-        .mutant("without L", left=first_term + noise_term / L + _projection + clipping_bias)
-        .mutant("eta^2", left=first_term + noise_term * eta + _projection + clipping_bias),
-    ),
-    Step(
-        "d2p2/theorem_3/noise_of_gradient",
-        "(32): E|grad f - g_k| <= sigma/sqrt(B) is for batch means, and falls with B as it says",
-        at("A.6", "below (32)"),
-        Inequality(((x + y) / 2) ** 2, "<= and attained", (x**2 + y**2) / 2, name="the root of the mean square"),
-        Identity((b * sigma_sgd**2) / b**2, (sigma_sgd / sqrt(b)) ** 2, "independent samples"),
     ),
     Step(
         "d2p2/theorem_3/sign",

@@ -13,12 +13,12 @@ c > 1 it holds for every j < m if it holds for the last.
 from sympy import Eq, Expr, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.shift_program import v_sum, w_sum
 
 __all__ = ["A", "composition", "feasible", "path", "window"]
 

@@ -1,21 +1,97 @@
-"""Renyi divergences of one step with random batches or a random projection, as sums and integrals.
+"""Divergences of Gaussians, and of one step with random batches or a random projection.
 
-Every name says which law is the numerator; distances of means are in units of the noise.
+Every name says which law is the numerator, or the numerator comes first. Laws of one step lie at 0 and at a gap in
+units of the noise.
 
 Source   Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3 (sampled Gaussian of whole orders); Balle, Barthe & Gaboardi
-         2018, Theorem 2 (advanced joint convexity); the projected steps are ours (claims ours/projection/*).
+         2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of two Gaussians); the projected
+         steps are ours (claims ours/projection/*).
 """
 
-from sympy import Dummy, Expr, Integral, Sum, binomial, exp, log, oo, pi, sqrt
+from sympy import Dummy, Expr, Function, Integral, Sum, binomial, erfc, exp, log, oo, pi, sqrt
 
 __all__ = [
+    "SampledDown",
+    "SampledUp",
+    "cumulative",
+    "delta_of_gdp",
+    "density_exponent",
     "down_integral",
+    "moment_exponent",
     "projected_moment",
     "projected_order_limit",
     "projected_step",
+    "renyi",
     "replacement_bound",
+    "tail",
     "up_sum",
 ]
+
+
+def density_exponent(point: Expr, mean: Expr, variance: Expr) -> Expr:
+    """The exponent of a Gaussian density, without its normalising constant."""
+    return -((point - mean) ** 2) / (2 * variance)
+
+
+def moment_exponent(point: Expr, first: tuple[Expr, Expr], second: tuple[Expr, Expr], order: Expr) -> Expr:
+    """The exponent of first^order second^(1 - order) for Gaussians given as (mean, variance)."""
+    return order * density_exponent(point, *first) + (1 - order) * density_exponent(point, *second)
+
+
+def renyi(first: tuple[Expr, Expr], second: tuple[Expr, Expr], order: Expr) -> Expr:
+    """D_order(first || second), the numerator law first, for Gaussians given as (mean, variance). Exact.
+
+    Finite where order * variance_2 + (1 - order) * variance_1 > 0, which is assumed.
+
+    >>> from sympy import Integer
+    >>> renyi((Integer(3), Integer(1)), (Integer(0), Integer(1)), Integer(2))
+    9
+    """
+    (m1, v1), (m2, v2) = first, second
+    mixed = order * v2 + (1 - order) * v1
+    widths = log(v1 * v2 / mixed) / 2 - order * log(v1) / 2 - (1 - order) * log(v2) / 2
+    return order * (m1 - m2) ** 2 / (2 * mixed) + widths / (order - 1)
+
+
+def tail(x: Expr) -> Expr:
+    """P(N(0, 1) > x)."""
+    return erfc(x / sqrt(2)) / 2
+
+
+def cumulative(x: Expr) -> Expr:
+    """P(N(0, 1) <= x)."""
+    return tail(-x)
+
+
+def delta_of_gdp(epsilon: Expr, mu: Expr) -> Expr:
+    """The least delta for which mu-GDP gives (epsilon, delta)-DP, either law as the numerator. Exact.
+
+    Source: Dong, Roth & Su 2022, Corollary 2.13 (Balle & Wang 2018, Theorem 8).
+
+    >>> from sympy import Integer
+    >>> delta_of_gdp(Integer(1), Integer(1)).evalf(6)
+    0.126937
+    """
+    return cumulative(mu / 2 - epsilon / mu) - exp(epsilon) * cumulative(-mu / 2 - epsilon / mu)
+
+
+class SampledUp(Function):  # type: ignore[misc]
+    """D_order(M || N(0, noise^2)) of (rate, noise, order), M = (1 - rate) N(0, noise^2) + rate N(1, noise^2).
+
+    For rates in (0, 1), positive noise and orders above 1. It has no closed form for general orders;
+    `lastiterate.numeric.enclosure.tape` knows it.
+    """
+
+    nargs = (3,)
+
+
+class SampledDown(Function):  # type: ignore[misc]
+    """D_order(N(0, noise^2) || M) of the same: the base is the numerator.
+
+    Source: Altschuler & Talwar 2022, Definition 2.10; Chien & Li 2025, Definition 3.11.
+    """
+
+    nargs = (3,)
 
 
 def up_sum(q: Expr, gap: Expr, order: int) -> Expr:

@@ -11,10 +11,10 @@ from typing import Final
 from sympy import Expr, IndexedBase, Sum, exp, sqrt
 
 from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import j, r
 from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, c, chi, eta, m, n, nu, sigma, w
 from lastiterate.symbolic.notation import s as one_step
-from lastiterate.symbolic.sampled_gaussian import sampled_down
 
 __all__ = [
     "CHOURASIA",
@@ -53,7 +53,7 @@ _renyi: Final = alpha / (2 * sigma**2)
 _full: Final = update.sensitivity(eta, K, n)
 _batch: Final = update.sensitivity(eta, K, b)
 _gradient_noise: Final = sigma / eta
-DOWN: Final[Expr] = sampled_down(b / n, sqrt(beta) * sigma / _batch, alpha)
+DOWN: Final[Expr] = SampledDown(b / n, sqrt(beta) * sigma / _batch, alpha)
 """Q: the smaller direction of the sampled Gaussian at the share beta; the base is the numerator."""
 _hidden: Final = _renyi * D**2 / (1 - beta)
 
@@ -103,7 +103,7 @@ EQUATION_13: Final[Expr] = _renyi * Sum(one_step**2 / SHARES[j] + SHIFTS[j] ** 2
 """Theorem 3.7, (13); least over w, beta_j and the shifts that hide the distance."""
 
 EQUATION_19: Final[Expr] = Sum(
-    sampled_down(b / n, sqrt(SHARES[j]) * sigma / _batch, alpha) + _renyi * SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w)
+    SampledDown(b / n, sqrt(SHARES[j]) * sigma / _batch, alpha) + _renyi * SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w)
 )
 """Theorem 3.12, (19), with sqrt(beta) for the misprinted beta; least over w, beta_j and the shifts."""
 

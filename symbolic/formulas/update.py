@@ -2,8 +2,8 @@
 
 Letters   eta step size, K clip norm, b samples in a batch, L smoothness, m strong convexity, omega the modulus of the
           gradients at z. All lengths are in the norm of the parameters.
-Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.10; the cap at 2 K, the factor (b - 1)/b beside any modulus, and the
-          contraction up to eta = 2/L are ours.
+Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.8 to 3.10; the cap at 2 K, the factor (b - 1)/b beside any modulus,
+          and the contraction up to eta = 2/L are ours.
 """
 
 from sympy import Expr, Max, Min, sqrt
@@ -15,11 +15,15 @@ __all__ = [
     "blocks",
     "contraction",
     "convex_over_sizes",
+    "expansion",
+    "g",
+    "inverse_half",
     "modulus",
     "modulus_over_sizes",
     "moved",
     "same_batch",
     "sensitivity",
+    "slope",
     "strongly_convex",
     "strongly_convex_over_sizes",
     "tracked",
@@ -49,6 +53,26 @@ def same_batch(z: Expr, omega: Expr, eta: Expr, K: Expr) -> Expr:
 def modulus_over_sizes(z: Expr, omega: Expr, eta: Expr, K: Expr, b: Expr, high: Expr) -> Expr:
     """As `same_batch` for at most ``high`` samples whose sum of gradients is divided by b."""
     return z + eta * high / b * Min(omega, 2 * K)
+
+
+def g(x: Expr, L: Expr, lam: Expr) -> Expr:
+    """x + L x^lambda, the most to which a distance x grows; L here is eta times the Hoelder constant."""
+    return x + L * x**lam
+
+
+def slope(x: Expr, L: Expr, lam: Expr) -> Expr:
+    """The derivative of g at x > 0: 1 + L lambda x^(lambda - 1)."""
+    return 1 + L * lam * x ** (lam - 1)
+
+
+def expansion(z: Expr, L: Expr, lam: Expr, s: Expr) -> Expr:
+    """g(z) + s: one update with sensitivity s."""
+    return g(z, L, lam) + s
+
+
+def inverse_half(z: Expr, L: Expr) -> Expr:
+    """h(z), the solution of x + L sqrt(x) = z. Source: Chien & Li 2025, Lemma 3.9, (104)."""
+    return ((sqrt(L**2 + 4 * z) - L) / 2) ** 2
 
 
 def contraction(eta: Expr, L: Expr, m: Expr) -> Expr:

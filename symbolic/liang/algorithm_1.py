@@ -2,10 +2,10 @@
 
 from sympy import Abs, Expr, Integer, Max, Min
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Simulated, Step, Units
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Recursion, Simulated, Step, Units
 from lastiterate.symbolic.letters import g, gamma, xi, zeta
-from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import PREVIOUS, D, K, T, b, beta, dim, eta, sigma_dp
+from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.notation import PREVIOUS, D, K, T, beta, dim, eta, sigma_dp
 
 _noise = {dim: 5, eta: Integer(1) / 2, sigma_dp: Integer(2)}
 _clipped = g * Min(1, K / g)
@@ -66,22 +66,5 @@ CLAIMS = (
         Simulated("noise_energy", "==", dim * eta**2 * sigma_dp**2, _noise, Integer(1) / 2, "E|zeta|^2, d = 5").mutant(
             "without d", value=eta**2 * sigma_dp**2, tolerance=Integer(0)
         ),
-    ),
-    Claim(
-        "liang/algorithm_1/units",
-        "(6): iterate, step times clipped gradient and step times noise are lengths",
-        at("Section 2.2", "(6)"),
-        Units(xi - eta * (K / b + sigma_dp), D, SMOOTH, "(6), term by term")
-        .mutant("noise outside the bracket", left=xi - eta * K / b + sigma_dp)
-        .mutant("no step size", left=xi - K / b),
-    ),
-    Ours(
-        "liang/algorithm_1/start",
-        "Started at 0 in the ball of radius D the optimum is at most D away, as (65) and (76) use it",
-        at("Algorithm 1"),
-        Inequality(Abs(xi - 0), "<= and attained", D, (Abs(xi) <= D,), "theta* in the ball, theta_0 = 0").mutant(
-            "any start", left=Abs(xi - gamma), sign="<=", given=(Abs(xi) <= D, Abs(gamma) <= D)
-        ),
-        Inequality(Abs(xi - zeta), "<= and attained", 2 * D, (Abs(xi) <= D, Abs(zeta) <= D), "from elsewhere"),
     ),
 )

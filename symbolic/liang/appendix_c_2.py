@@ -127,7 +127,6 @@ CLAIMS = (
         "liang/appendix_c_2/small_noise_case",
         "(86), (87): where sigma_SGD^2 <= X, the bias and eta L sigma_SGD^2/b at eta L <= b are at most X",
         at("C.2", "(86)"),
-        Inequality(sigma_sgd**2, "<= and attained", x, (sigma_sgd**2 <= x,), "bias"),
         Inequality(
             eta * L * sigma_sgd**2 / b, "<= and attained", x, (sigma_sgd**2 <= x, eta * L <= b), "sampling"
         ).mutant("eta L <= 2 b", sign="<=", given=(sigma_sgd**2 <= x, eta * L <= 2 * b)),

@@ -9,7 +9,7 @@ from sympy import Integer, Min, Rational, sqrt
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
 from lastiterate.symbolic.letters import G, r, rho, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import D, K, L, T, b, chi, dim, epsilon, eta, growth, m, n, sigma_sgd
+from lastiterate.symbolic.notation import D, K, L, T, b, chi, dim, epsilon, growth, m, n, sigma_sgd
 
 _one = Integer(1)
 _loss = G**2
@@ -107,14 +107,6 @@ CLAIMS = (
         Inequality(2 * L * D**2, "<", Rational(20, 9) * L * D**2, name="the trivial bound of the ball"),
         assumptions=(L > 0, epsilon > 0),
         repairs="liang/appendix_c_3/late_step_size",
-    ),
-    Step(
-        "liang/appendix_c_3/late_terms_small",
-        "(103): for large C and T its first, second, third and fifth terms are as small as one likes",
-        at("C.3", "(103)"),
-        Inequality(L * D**4 / (eta * K * T) ** 2, "<=", z, (z > 0, z * (eta * K) ** 2 >= L * D**4), "first"),
-        Inequality(D**2 / (eta * T), "<= and attained", z, (z > 0, z * eta * T >= D**2), "second"),
-        Units(D**2 / eta + sigma_sgd**3 / (m * K) + eta * sigma_sgd**2 / b, _loss, SMOOTH, "losses"),
     ),
     Claim(
         "liang/remark_3_13",

@@ -18,7 +18,7 @@ from lastiterate.symbolic.claim import (
     Units,
     Value,
 )
-from lastiterate.symbolic.gaussian import cumulative, tail
+from lastiterate.symbolic.formulas.divergences import cumulative, tail
 from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, zeta
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, sigma_dp
@@ -144,12 +144,5 @@ CLAIMS = (
             "the roots are those of (54)",
         ),
         repairs="liang/appendix_e/tighter",
-    ),
-    Ours(
-        "liang/appendix_e/radius",
-        "E.1 takes D for the radius: its 2 alpha (D + ..)^2 is alpha (2 D + ..)^2/2, where (51) has alpha D^2/2",
-        at("E.1"),
-        Identity(2 * alpha * D**2, alpha * (2 * D) ** 2 / 2, "two points 2 D apart"),
-        Identity(4 * (alpha * D**2 / 2), 2 * alpha * D**2, "four times what (51) pays at L = 0"),
     ),
 )

@@ -9,7 +9,7 @@ from sympy import Abs, Expr, Integer, Rational, binomial, diff, exp, log, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Simulated, Step, Value
-from lastiterate.symbolic.gaussian import tail
+from lastiterate.symbolic.formulas.divergences import tail
 from lastiterate.symbolic.letters import gamma, j, kappa, p, q, x, y, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import K, L, alpha, b, beta, eta, n, sigma_dp
@@ -107,14 +107,6 @@ CLAIMS = (
         ),
         Inequality(Abs(gamma) / b, "<=", 2 * K / b, (Abs(gamma) <= K,), "added, as B.1 has it"),
         Identity(alpha * (2 * K / b) ** 2 / (2 * beta * sigma_dp**2), _price, "price of 2 K / b"),
-        assumptions=(beta > 0,),
-    ),
-    Ours(
-        "liang/lemma_3_2/added_sample",
-        "For D' = D with one sample more the step moves by K / b only: (38) is four times too large",
-        at("Lemma B.1", "below (37)"),
-        Inequality(Abs(gamma) / b, "<= and attained", K / b, (Abs(gamma) <= K,), "added"),
-        Identity(4 * alpha * (K / b) ** 2 / (2 * beta * sigma_dp**2), _price, "a quarter of (38)"),
         assumptions=(beta > 0,),
     ),
     Step(

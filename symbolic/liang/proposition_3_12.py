@@ -174,15 +174,6 @@ CLAIMS = (
         assumptions=_positive,
     ),
     Claim(
-        "liang/proposition_3_12/late_count",
-        "T-bar is a number, and T-bar' is T-bar with n^2 for n b",
-        at("Proposition 3.12"),
-        Units(_late, Integer(1), SMOOTH, "T-bar").mutant("eta for eta^2", left=_late * eta),
-        Inequality(_late, "<= and attained", _late * n / b, (b <= n,), "T-bar <= T-bar'").mutant(
-            "the other way", left=_late * n / b, sign="<=", right=_late
-        ),
-    ),
-    Claim(
         "liang/proposition_3_12/earlier",
         "Earlier Corollary 3.12: its noise keeps C^2/(n b) beside the term in D, above the later noise",
         earlier("Corollary 3.12"),

@@ -6,7 +6,7 @@ D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for x >= z. u and v are v
 from sympy import Eq, Expr, Integer, Rational, exp
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Units
-from lastiterate.symbolic.gaussian import delta_of_gdp, renyi
+from lastiterate.symbolic.formulas.divergences import delta_of_gdp, renyi
 from lastiterate.symbolic.letters import a, d, p, q, u, v, x, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import alpha, chi, epsilon, mu
@@ -36,13 +36,6 @@ CLAIMS = (
             RenyiDivergence(alpha, FIRST, SECOND) <= epsilon,
             alpha > 1,
         ),
-    ),
-    Claim(
-        "liang/lemma_2_4/markov",
-        "The step behind it: exp((alpha - 1)(D - epsilon')) = delta at epsilon' = D + chi/(alpha - 1)",
-        at("Lemma 2.4"),
-        Identity(exp((alpha - 1) * (x - (x + chi / (alpha - 1)))), exp(-chi), "Markov's inequality"),
-        assumptions=(alpha > 1,),
     ),
     Claim(
         "liang/definition_2_2",

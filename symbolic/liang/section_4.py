@@ -5,7 +5,7 @@ p and q are FPR and FNR, v is e^epsilon, r is delta. D.4: eta = 0.1, sigma_DP = 
 
 from sympy import Expr, Integer, Rational, ceiling
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.letters import p, q, r, v
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, n, sigma_dp
@@ -54,13 +54,6 @@ CLAIMS = (
         _cheaper(300, 400),
         _cheaper(400, 600),
         _cheaper(600, 1000),
-    ),
-    Ours(
-        "liang/section_4/one_step",
-        "D.4: one step of (46) costs 220 at alpha = 1.1 and b = 100, and 55 at b = 400",
-        at("D.4"),
-        Value(_at(_step, 100), "220", "b = 100"),
-        Value(_at(_step, 400), "55", "b = 400"),
     ),
     Ours(
         "liang/section_4/no_plateau",

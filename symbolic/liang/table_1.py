@@ -5,9 +5,9 @@ Rates are compared by z3, units by the units engine. The paper's C and M are bot
 
 from sympy import Expr, Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Units, Value
+from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Ours, Step, Units, Value
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, m, n, sigma_dp
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sigma_dp
 
 _price = alpha * K**2 / sigma_dp**2
 _feldman = _price * T / b**2
@@ -28,15 +28,7 @@ _figure: dict[Expr, Expr] = {
     eta: Rational(1, 5),
 }
 _one = Integer(1)
-_exact = alpha / (2 * eta**2 * sigma_dp**2) * ((1 + eta * L) * D + 2 * eta * K / sqrt(n * b)) ** 2  # (54)
 
-
-def _with(symbol: Expr, number: Expr) -> list[tuple[Expr, Expr]]:
-    """Figure's numbers with one of them changed."""
-    return [*((s, v) for s, v in _figure.items() if s != symbol), (symbol, number)]
-
-
-_shown = _exact.subs(list(_figure.items()))
 
 CLAIMS = (
     Claim(
@@ -49,17 +41,6 @@ CLAIMS = (
         Units(_unbounded, _one, SMOOTH, "ours, unbounded"),
         Units(_bounded, _one, SMOOTH, "ours, bounded"),
     ),
-    Claim(
-        "liang/table_1/ours",
-        "The last two rows are (11) and (12)",
-        at("Table 1", "Ours"),
-        Identity(_unbounded, alpha * K**2 * T / (n * b * sigma_dp**2), "(11)"),
-        Identity(
-            _price / (n * b) * (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2),
-            alpha * (1 + eta * L) ** 2 * D**2 / (eta**2 * sigma_dp**2),
-            "(12) past the minimum: neither n nor b is left",
-        ),
-    ),
     Ours(
         "liang/table_1/dominance",
         "Row 5 is at most row 1 and at least the linear part of row 2, for b <= n",
@@ -69,15 +50,6 @@ CLAIMS = (
         ),
         Inequality(_price * T / n**2, "<= and attained", _unbounded, name="linear parts of rows 2 and 5"),
         assumptions=(b <= n,),
-    ),
-    Claim(
-        "liang/table_1/threshold",
-        "sigma_DP > 8 sqrt(2) M/b is Lemma A.13's sigma > 4; Lemma 3.2's threshold is the same at beta = 1/2",
-        at("Table 1", "Altschuler & Talwar"),
-        Identity(b * (8 * sqrt(2) * K / b) / (2 * sqrt(2) * K), Integer(4), "Table 1"),
-        Identity(b * sqrt(beta) * (8 * K / (b * sqrt(beta))) / (2 * K), Integer(4), "Lemma 3.2"),
-        Identity((8 * K / (b * sqrt(beta))).subs(beta, Rational(1, 2)), 8 * sqrt(2) * K / b, "the same at 1/2"),
-        assumptions=(beta > 0,),
     ),
     Step(
         "liang/table_1/figure_1_conditions",
@@ -102,14 +74,5 @@ CLAIMS = (
             "sigma_DP = 11", right=Integer(11)
         ),
         repairs="liang/table_1/figure_1_conditions",
-    ),
-    Ours(
-        "liang/table_1/figure_1_values",
-        "At Figure 1's numbers: (54) is 1.684, Kong & Ribero's row 3.489, and (46) reaches (54) after 49 steps",
-        at("D.1", "Figure 1"),
-        Value(_shown, "1.684", "(54)"),
-        Value(_weakly.subs(list(_figure.items())), "3.489", "Kong & Ribero, constant 1"),
-        Value((2 * _unbounded / T).subs(list(_figure.items())), "0.034375", "one step of (46), all noise"),
-        Identity((2 * _unbounded).subs(_with(T, Integer(49))), _shown, "T = 49"),
     ),
 )

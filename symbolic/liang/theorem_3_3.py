@@ -4,7 +4,7 @@
 (alpha (alpha - 1)/2 - alpha log n)/(alpha - 1).
 """
 
-from sympy import Expr, Integer, Rational, log
+from sympy import Integer, Rational, log
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, IntervalInequality, Ours, Recursion
 from lastiterate.symbolic.letters import r, z
@@ -19,16 +19,14 @@ _last_term = (_order * (_order - 1) / 2 - _order * z) / (_order - 1)
 _rate = _order / n
 
 
-def _within(constant: Expr) -> Inequality:
-    return Inequality(_last_term, "<=", constant * _rate, (z >= 1,), "alpha = 4 log n, b = K = sigma_DP = T = 1")
-
-
 CLAIMS = (
     Claim(
         "liang/theorem_3_3",
         "(11), (41): epsilon = O(alpha K^2 T/(n b sigma_DP^2)): one constant r for every n and alpha",
         at("Theorem 3.3", "(11)"),
-        _within(r).mutant("n^2 for n", right=r * _rate / n),
+        Inequality(_last_term, "<=", r * _rate, (z >= 1,), "alpha = 4 log n, b = K = sigma_DP = T = 1").mutant(
+            "n^2 for n", right=r * _rate / n
+        ),
         Asymptotic(_last_term, _rate, path={n: growth, z: log(growth)}, given=(z >= 1,), name="n large"),
         statement=for_some(
             (r,),

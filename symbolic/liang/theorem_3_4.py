@@ -17,7 +17,7 @@ from lastiterate.symbolic.claim import (
     Simulated,
     Step,
 )
-from lastiterate.symbolic.gaussian import cumulative, tail
+from lastiterate.symbolic.formulas.divergences import cumulative, tail
 from lastiterate.symbolic.letters import r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, growth, n, sigma_dp
@@ -150,7 +150,7 @@ CLAIMS = (
         "(53), (54): min over beta of A/beta + B/(1 - beta) is (sqrt A + sqrt B)^2 at sqrt A/(sqrt A + sqrt B)",
         at("Theorem B.3", "(53), (54)"),
         Identity(diff(_g(beta), beta).subs(beta, _best), Integer(0), "stationary"),
-        Identity(_g(_best), (u + v) ** 2, "value").mutant("u^2/(u^2 + v^2)", left=_g(u**2 / (u**2 + v**2))),
+        Identity(_g(_best), (u + v) ** 2, "value"),
         Inequality((u + v) ** 2, "<= and attained", _g(beta), _share, "the minimum").mutant(
             "even share is best", left=2 * (u**2 + v**2), sign="<="
         ),

@@ -12,7 +12,7 @@ from sympy import Eq, Expr, Integer, Mod, Piecewise, Symbol
 
 from lastiterate.symbolic.chien_li.paper import shift_bound
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, UpperBound
-from lastiterate.symbolic.holder import expansion
+from lastiterate.symbolic.formulas.update import expansion
 from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, alpha, b, c, eta, lam, n, s, sensitivity, t, w
 from lastiterate.symbolic.papers import proof
@@ -22,11 +22,6 @@ _zero = Integer(0)
 _budget = p / c * (1 - q) / (1 - p)
 _noise = (1 - q**2) / (1 - c**2)
 _value = p**2 / c**2 * (1 - c**2) / (1 - p) ** 2 * (1 - q) / (1 + q)
-
-
-def _drift(closed: Expr) -> Recursion:
-    """Sum over w encounters, the latest l - 1 steps before the end, of what is left of each: c^-1 (p + ... + p^w)."""
-    return Recursion(w, _zero, PREVIOUS + p**w / c, closed, name="sum over the encounters")
 
 
 def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({})) -> UpperBound:
@@ -77,7 +72,7 @@ CLAIMS = (
         "ours/cyclic/strongly_convex",
         "The E - 1 earlier encounters of the worst sample cost Bok, Su & Altschuler's value, one straight string",
         proof("cyclic", "The strongly convex value"),
-        _drift(p / c * (1 - p**w) / (1 - p)),
+        Recursion(w, _zero, PREVIOUS + p**w / c, p / c * (1 - p**w) / (1 - p), name="sum over the encounters"),
         Recursion(w, _zero, PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="width"),
         Identity(_budget**2 / _noise, _value, "squared drift over width"),
         assumptions=(c > 0, c < 1, p > 0, p < 1, q > 0, q < 1),
@@ -96,8 +91,6 @@ CLAIMS = (
         "A piece hides an amount at the least cost by shifts proportional to what is left of them at its end",
         proof("affine_windows", "Schedules: a taut string"),
         Inequality((c * a + x) ** 2 / (1 + c**2), "<= and attained", a**2 + x**2, name="two steps"),
-        Identity(
-            (c * y / (1 + c**2)) ** 2 + (y / (1 + c**2)) ** 2, y**2 / (1 + c**2), "shifts c and 1 of c^2 + 1"
-        ).mutant("equal shifts", left=2 * (y / (1 + c)) ** 2),
+        Identity((c * y / (1 + c**2)) ** 2 + (y / (1 + c**2)) ** 2, y**2 / (1 + c**2), "shifts c and 1 of c^2 + 1"),
     ),
 )

@@ -8,11 +8,11 @@ from sympy import Eq, Expr, S
 
 from lastiterate.symbolic.claim import Derived, Ours
 from lastiterate.symbolic.derivations.full_batch import feasible
+from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
 from lastiterate.symbolic.kernel.profiles import Gauss, PoissonStep, Power, SwapStep
 from lastiterate.symbolic.letters import q
 from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, sensitivity, sigma, w
 from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.shift_program import cost, v_sum, w_sum
 
 _s = sensitivity()
 
@@ -44,12 +44,6 @@ CLAIMS = (
         proof("affine_windows", "Closed form"),
         Derived("full_batch/smooth", Gauss(_square(c))),
         assumptions=(w <= T, c > 1, Eq(c, 1 + eta * L * (n - 1) / n), feasible(c, _s, D, sigma**2, w)),
-    ),
-    Ours(
-        "ours/derived/composition",
-        "Full batches: the last iterate costs no more than all of them, T s^2 / sigma^2",
-        proof("shift_program", "Composition, and the last step"),
-        Derived("full_batch/composition", Gauss(T * _s**2 / sigma**2)),
     ),
     Ours(
         "ours/derived/without_replacement",

@@ -21,11 +21,6 @@ _left = -1 + q * (1 - 2 * p) + p
 _rates = (q <= 1, p <= _half)
 
 
-def _still(above: Expr) -> Identity:
-    """The mass with a loss of 0: all but P(loss > 0) of the mixture and as much of the base beyond g/2."""
-    return Identity(1 - above - p, (1 - q) * (1 - 2 * p), "the mass without loss")
-
-
 def _convex(right: Expr) -> Inequality:
     return Inequality(_left, "<=", right, name="the slope does not fall at t = 1")
 
@@ -40,10 +35,6 @@ def _grows(*given: Boolean) -> Inequality:
 
 _to_right = (u * P - r) / (u - v)  # r is the mass Q of the denominator in the cell
 _to_left = (r - v * P) / (u - v)
-
-
-def _denominator(left: Expr) -> Identity:
-    return Identity(left * u + _to_right * v, r, "the denominator keeps its mass")
 
 
 def _chord(value: Expr) -> Inequality:
@@ -79,11 +70,6 @@ def _curved(right: Expr) -> Identity:
     return Identity(diff(_first, p, 2), right, "second derivative in p, a square")
 
 
-def _turns(point: Expr) -> Identity:
-    """The slope of log p^alpha (p - delta)^(1-alpha), which is what the first term depends on."""
-    return Identity(alpha / p + (1 - alpha) / (p - s), (p - point) / (p * (p - s)), "where the first term turns")
-
-
 _least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)
 
 
@@ -98,7 +84,7 @@ CLAIMS = (
         "The greatest profile of a step without replacement is convex: one pair of laws has it, both ways",
         proof("privacy_loss", "A pair for the step without replacement"),
         _convex(_right).mutant("steeper to the right", _convex(-2 * p)),
-        _still((1 - q) * p + q * (1 - p)),
+        Identity(1 - ((1 - q) * p + q * (1 - p)) - p, (1 - q) * (1 - 2 * p), "the mass without loss"),
         Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass"),
         assumptions=_rates,
     ),
@@ -116,7 +102,7 @@ CLAIMS = (
         "A cell of privacy losses may move to its ends, both laws keeping their masses",
         proof("privacy_loss", "Lattice"),
         Identity(_to_left + _to_right, P, "the numerator keeps its mass"),
-        _denominator(_to_left).mutant("ends exchanged", _denominator(_to_right)),
+        Identity(_to_left * u + _to_right * v, r, "the denominator keeps its mass"),
         Inequality(Integer(0), "<=", _to_left, given=(v * P <= r,), name="nothing negative at the left"),
         Inequality(Integer(0), "<=", _to_right, given=(r <= u * P,), name="nor at the right").mutant(
             "masses out of the cell", right=_to_left
@@ -168,7 +154,7 @@ CLAIMS = (
         "ours/conversion/usual",
         "Without its second term the best conversion is Canonne, Kamath & Steinke's Proposition 12",
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
-        _turns(alpha * s),
+        Identity(alpha / p + (1 - alpha) / (p - s), (p - alpha * s) / (p * (p - s)), "where the first term turns"),
         _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)),
         letters={p: "chance of the event", s: "delta", v: "alpha - 1"},
         assumptions=(alpha > 1, s < p),

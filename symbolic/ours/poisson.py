@@ -18,16 +18,6 @@ from lastiterate.symbolic.papers import proof
 _one = Integer(1)
 
 
-def _moved(size: Expr) -> Identity:
-    """The sum of ``size`` gradients that differ by z over b: a distance grows by h z, h = eta j / b with j the size."""
-    return Identity(z + eta / b * size * z, z + eta * j / b * z, "the step of a batch of j samples")
-
-
-def _apart(distance: Expr) -> Identity:
-    """Outcomes of a step without and with i*, whose gradient is K, next to a sum u of the others."""
-    return Identity((x - eta / b * u) - (x - eta / b * (u + K)), distance, "i* moves an outcome by eta K / b")
-
-
 def _step(bound: Expr, *given: Boolean) -> Inequality:
     """|x - y - h (grad f(x) - grad f(y))|^2 for a convex, L-smooth f, h = r."""
     return Inequality(P - 2 * r * Q + r**2 * R, "<=", bound * P, given=given, name="one step, squared")
@@ -72,8 +62,8 @@ CLAIMS = (
         "ours/poisson/step",
         "Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",
         proof("poisson", "Two directions"),
-        _moved(j),
-        _apart(eta * K / b),
+        Identity(z + eta / b * j * z, z + eta * j / b * z, "the step of a batch of j samples"),
+        Identity(x - eta / b * u - (x - eta / b * (u + K)), eta * K / b, "i* moves an outcome by eta K / b"),
     ),
     Ours(
         "ours/poisson/long_step",

@@ -22,25 +22,13 @@ _one = Integer(1)
 _width = x + (1 - beta) * r
 
 
-def _saved(nu: Expr) -> Identity:
-    return Identity(diff(alpha * u / (2 * _width), beta), nu * r, "what a share costs the shifts")
-
-
 def _pressed(shift: Expr) -> Identity:
     return Identity(alpha * shift**2 / (2 * v) - lam * shift, -(lam**2) * v / (2 * alpha), "at the stationary shift")
 
 
-# r is the number of batches of b samples out of the n - 1 others; there are r n / (n - b) out of all n.
+# r is the number of batches of b samples out of the n - 1 others; there are r n / (n - b) out of all n. A batch with i*
+# comes from n - b others by a swap, each revealed with chance 1/r, the element chosen with chance 1/b.
 _uniform = (n - b) / (n * r)
-
-
-def _without(rate: Expr) -> Identity:
-    return Identity((1 - rate) / r, _uniform, "a batch without i*")
-
-
-def _with(rate: Expr) -> Identity:
-    """n - b batches become this one by a swap, each revealed with chance 1/r, the element chosen with chance 1/b."""
-    return Identity(rate * (n - b) / (r * b), _uniform, "a batch with i*")
 
 
 # Densities gamma at x (shared), kappa at y, xi at y'; the level is t = 1 + q u, and 1 + u in units of q.
@@ -90,8 +78,8 @@ CLAIMS = (
         "ours/sampled/law",
         "Reveal a batch without i*, swap with probability b/n: a batch drawn without replacement",
         proof("without_replacement", "Reveal a batch, keep a coin hidden"),
-        _without(b / n),
-        _with(b / n),
+        Identity((1 - b / n) / r, _uniform, "a batch without i*"),
+        Identity(b / n * (n - b) / (r * b), _uniform, "a batch with i*"),
         letters={r: "number of batches of b of the n - 1 other samples"},
         assumptions=(n > b,),
     ),
@@ -99,7 +87,7 @@ CLAIMS = (
         "ours/sampled/profile",
         "P - t P' = q (N(y) - tau ((1 - share) N(x) + share N(y'))), tau = 1 + (t - 1)/q, share = t/tau",
         proof("without_replacement", "The price of the coin"),
-        _profile(_level / _tau).mutant("all at y'", _profile(_one)),
+        _profile(_level / _tau),
         Inequality(_level / _tau, "<=", _one, name="a share, at most one").mutant("at most q", right=q),
         letters={
             gamma: "density at x, where both laws have mass",
@@ -118,7 +106,7 @@ CLAIMS = (
             alpha * a**2 / (2 * (1 - beta) * sigma**2) * (1 - beta),
             alpha * a**2 / (2 * sigma**2),
             "price of a shift at the share 1 - beta",
-        ).mutant("shift priced at beta", left=alpha * a**2 / (2 * beta * sigma**2) * (1 - beta)),
+        ),
         Inequality(v + x - a, "<=", v + r - a, given=(x <= r,), name="one coin: order is kept").mutant(
             "order reversed", left=v + r - a, right=v + x - a
         ),
@@ -128,14 +116,16 @@ CLAIMS = (
         "ours/sampled/shares",
         "Shares: what one costs the shifts of a straight window, and the shift at a given pressure",
         proof("without_replacement", "Windows"),
-        _saved(alpha * u / (2 * _width**2)),
+        Identity(
+            diff(alpha * u / (2 * _width), beta), alpha * u / (2 * _width**2) * r, "what a share costs the shifts"
+        ),
         Inequality(
             u / ((p + q) / 2),
             "<= and attained",
             (u / p + u / q) / 2,
             name="the cost of the shifts is convex in X",
         ).mutant("concave in X", left=(u / p + u / q) / 2, sign="<=", right=u / ((p + q) / 2)),
-        _pressed(lam * v / alpha).mutant("the shift lam alpha v", _pressed(lam * alpha * v)),
+        _pressed(lam * v / alpha),
         letters={
             lam: "what a unit of distance costs later",
             r: "noise variance of the free steps",

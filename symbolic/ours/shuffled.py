@@ -9,7 +9,7 @@ from sympy import Expr, Max, Min, diff
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
-from lastiterate.symbolic.letters import a, kappa, p, q, r, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import a, p, q, r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import K, L, alpha, b, c, eta, s, sigma
 from lastiterate.symbolic.papers import proof
 
@@ -32,16 +32,6 @@ def _perspective(power: int) -> Inequality:
         x**power / u ** (power - 1) + y**power / v ** (power - 1),
         name=f"order {power}: densities x, y over u, v, weights included",
     )
-
-
-def _curvature(factor: Expr) -> Identity:
-    """Of the power that the perspective is made of."""
-    return Identity(diff(x**alpha, x, 2), factor * x ** (alpha - 2), "second derivative of x^alpha", (x > 0,))
-
-
-def _hidden(factor: Expr | int) -> Inequality:
-    """Two free steps that hide c a + x."""
-    return Inequality((c * a + x) ** 2, "<= and attained", factor * (1 + c**2) * (a**2 + x**2), name="merged steps")
 
 
 def _positive(at: Expr) -> Expr:
@@ -86,7 +76,9 @@ CLAIMS = (
             "the mean at most that of the mixtures", left=x**2 / u + y**2 / v, right=(x + y) ** 2 / (u + v)
         ),
         _perspective(3),
-        _curvature(alpha * (alpha - 1)),
+        Identity(
+            diff(x**alpha, x, 2), alpha * (alpha - 1) * x ** (alpha - 2), "second derivative of x^alpha", (x > 0,)
+        ),
         Inequality(x, "<", x + alpha * (alpha - 1), name="x^alpha is convex at every order above 1"),
         assumptions=(alpha > 1,),
     ),
@@ -109,7 +101,7 @@ CLAIMS = (
         "ours/shuffled/merged",
         "Free steps merge: hiding A over them costs A^2 / S at least, attained, S their noise carried to the end",
         proof("shuffled", "The mean over orders: value iteration over epochs"),
-        _hidden(1),
+        Inequality((c * a + x) ** 2, "<= and attained", (1 + c**2) * (a**2 + x**2), name="merged steps"),
         Identity(c * (c * z - a) - x, c**2 * z - (c * a + x), "two steps are one"),
     ),
     Ours(
@@ -117,7 +109,6 @@ CLAIMS = (
         "Shifts blind to the order: an encounter spends s + a, which adds s^2 + 2 s a and leaves the state",
         proof("shuffled", "Shifts that do not look at the order"),
         Identity(_spent / sigma**2, (a**2 + (s**2 + 2 * s * a)) / sigma**2, "cost"),
-        Identity(kappa + s - (s + a), kappa - a, "the state, kappa the image of the free step"),
         Inequality(
             z + eta * (b - 1) / b * Min(L * x, 2 * K) + s,
             "<=",

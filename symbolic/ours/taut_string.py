@@ -16,10 +16,6 @@ from lastiterate.symbolic.papers import proof
 _before = p * (c * z + s) + kappa
 
 
-def _step(after: Expr) -> Identity:
-    return Identity(_before - after, p * a, "one step lowers R by p a")
-
-
 def _midpoint(subtracted: Expr | int) -> Inequality:
     """Midpoint concavity in y of (z - y)_+^2 - subtracted * y^2, z the image of a fixed state."""
 
@@ -45,9 +41,7 @@ CLAIMS = (
         "ours/taut_string/energy",
         "One step lowers R by p a, and its cost is the energy (p a)^2 / (p sigma)^2",
         proof("affine_windows", "Schedules: a taut string"),
-        _step(p * (c * z + s - a) + kappa).mutant(
-            "the shift before the expansion", _step(p * (c * (z - a) + s) + kappa)
-        ),
+        Identity(_before - (p * (c * z + s - a) + kappa), p * a, "one step lowers R by p a"),
         Identity((p * a) ** 2 / (p * sigma) ** 2, a**2 / sigma**2, "energy"),
         Inequality(
             (x + y) ** 2 / (p + q),

@@ -34,8 +34,7 @@ from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling import poisson
 from lastiterate.numeric.subsampling.noise_split import moved, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block
-from lastiterate.symbolic import gaussian, shift_program
-from lastiterate.symbolic.formulas import accounting, divergences, losses, update
+from lastiterate.symbolic.formulas import accounting, divergences, losses, shift_program, update
 
 POINTS = 6
 BALL = 1e-25
@@ -255,7 +254,8 @@ PAIRS = (
          lambda p: p.T * accounting.release(update.moved(p.eta, p.K, p.b), p.sigma),
          lambda p: positions.plain_optimum(run(p, "poisson"), hoelder(p))[1].cost, BALL),
     # Divergences; the name says which law is the numerator.
-    Pair("divergences.sampled.renyi_gaussian", lambda p: gaussian.renyi((p.x, p.sigma**2), (S.Zero, p.y**2), p.alpha),
+    Pair("divergences.sampled.renyi_gaussian",
+         lambda p: divergences.renyi((p.x, p.sigma**2), (S.Zero, p.y**2), p.alpha),
          lambda p: renyi_gaussian(p("x"), p("sigma"), p("y"), alpha=p("alpha")).upper,
          wants=lambda p: p.alpha * p.y**2 + (1 - p.alpha) * p.sigma**2 > 0),
     Pair("divergences.sampled.s_up", lambda p: divergences.up_sum(p.q, p.x / p.sigma, int(p.whole)),
@@ -264,7 +264,7 @@ PAIRS = (
          lambda p: s_down(p("q"), 2.0, alpha=p("alpha"), shift=p("x")).upper, QUADRATURE),
     Pair("divergences.replacement.replacement_step", lambda p: divergences.replacement_bound(p.q, p.x / 2, p.alpha),
          lambda p: replacement_step(p("q"), 2.0, alpha=p("alpha"), shift=p("x")).upper, QUADRATURE),
-    Pair("divergences.hockey_stick.gaussian_profile", lambda p: gaussian.delta_of_gdp(p.y, p.x),
+    Pair("divergences.hockey_stick.gaussian_profile", lambda p: divergences.delta_of_gdp(p.y, p.x),
          lambda p: hockey_stick.gaussian_profile(exact(p("x")), exact(p("y"))), BALL),
     Pair("random_projection.cost.projection_rdp",
          lambda p: divergences.projected_step(p.alpha, ratio(p), p.b, p.q), lambda p: projected(p, "replace"),
@@ -278,7 +278,7 @@ PAIRS = (
     Pair("accounting.dominating.step_rdp",
          lambda p: accounting.amplified_rdp(p.D, p.whole, p.w, divergences.up_sum(p.q, 1 / p.sigma, int(p.whole))),
          lambda p: composed(p).rdp(float(p.whole)), QUADRATURE),
-    Pair("accounting.gdp.gdp_delta", lambda p: gaussian.delta_of_gdp(p.y, p.x),
+    Pair("accounting.gdp.gdp_delta", lambda p: divergences.delta_of_gdp(p.y, p.x),
          lambda p: gdp.gdp_delta(p("x"), p("y"))),
     Pair("accounting.gdp.gdp_epsilon", lambda p: p.d,
          lambda p: -gdp.gdp_delta(p("x"), gdp.gdp_epsilon(p("x"), p("d"))) + 2 * p("d"),

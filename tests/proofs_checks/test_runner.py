@@ -72,6 +72,15 @@ def test_the_address_follows_the_content(make_claim, store, monkeypatch):
     assert store.address(claim) != before
 
 
+def test_what_decides_a_claim_is_in_its_address_and_other_claims_are_not():
+    """A claim that is derived holds the name of its derivation: the kernel's rules and the formulas decide it too."""
+    names = {name for package in cache._PACKAGES for name, _ in cache._sources(package)}
+    deciding = ("kernel/rules.py", "derivations/full_batch.py", "formulas/divergences.py", "checks.py")
+    assert {f"lastiterate.symbolic/{name}" for name in deciding} <= names
+    assert "lastiterate.proofs_checks/engines/derivation.py" in names
+    assert [name for name in names if name.startswith("lastiterate.symbolic/chien_li")] == []
+
+
 def test_an_edited_claim_is_decided_again_and_no_other(claims, make_claim, store, monkeypatch):
     run(claims, jobs=1, cache=store)
     edited = make_claim(CAUGHT.mutant("another", FALSE), key="toy/b")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 from sympy import Integer, Rational
 
-from lastiterate.symbolic.gaussian import cumulative, delta_of_gdp, renyi, tail
+from lastiterate.symbolic.formulas.divergences import cumulative, delta_of_gdp, renyi, tail
 
 small = st.integers(1, 30).map(lambda k: Rational(k, 10))
 

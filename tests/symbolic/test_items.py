@@ -54,18 +54,13 @@ def test_a_key_that_does_not_exist_and_a_claim_under_no_item(claim):
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "tables"),
-        ("item = 3", "tables"),
-        ("[[item]]\nnumber = 3", "number=3"),
-        ("[[item]]", "number as printed"),
-        ('[[item]]\nnumber = "1"\nremark = "?"', "remark="),
-        ('[[item]]\nnumber = "1"\nclaims = [1]', "quote"),
-        ('[[item]]\nnumber = "1"\nversion = "last"', "later, earlier"),
-    ],
-)
-def test_a_list_of_the_wrong_shape_is_refused(text, words):
-    with pytest.raises(ValueError, match=words):
-        parse(text, "liang")
+def test_a_version_that_the_paper_does_not_have(claim):
+    item = Item("Lemma 3.4", ("chien_li/lemma_3_4",), version="last")
+    assert found(claim, item) == ("Lemma 3.4 is of version=last, which chien_li does not have.",)
+    assert problems("liang", [Item("Lemma 3.4", ("chien_li/lemma_3_4",), version="later")], [claim]) == ()
+
+
+@pytest.mark.parametrize("text", ["[[item]]", '[[item]]\nnumber = "1"\nremark = "?"'])
+def test_an_entry_with_other_fields_than_an_item_is_refused(text):
+    with pytest.raises(TypeError):
+        parse(text)

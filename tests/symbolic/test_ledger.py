@@ -12,7 +12,7 @@ from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, ledger, lian
 from lastiterate.symbolic.claim import Claim, UpperBound
 from lastiterate.symbolic.letters import UNITS, r
 from lastiterate.symbolic.notation import MEANING
-from lastiterate.symbolic.papers import PAPERS, ProofPage, Source
+from lastiterate.symbolic.papers import PAPERS, Source
 
 CLAIMS = ledger.claims()
 MODULES = ledger.modules()
@@ -112,8 +112,8 @@ def test_bounds_and_attacks_exist():
 
 def test_sources_are_works_of_the_bibliography_and_sections_of_our_proofs():
     def lost(source: Source) -> bool:
-        if isinstance(source.work, ProofPage):
-            page = (Path(__file__).parents[2] / source.work.short).read_text(encoding="utf-8")
+        if isinstance(source.work, str):
+            page = (Path(__file__).parents[2] / source.work).read_text(encoding="utf-8")
             return not re.search(rf"^#+ {re.escape(source.number)}$", page, re.MULTILINE)
         return source.work not in PAPERS.values()
 

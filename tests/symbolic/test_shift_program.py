@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sympy import Integer, Rational
 
-from lastiterate.symbolic.shift_program import (
+from lastiterate.symbolic.formulas.shift_program import (
     best_shares,
-    best_window,
     best_window_cost,
     cost,
     direct_cost,
@@ -56,7 +55,7 @@ def test_no_whole_window_beats_the_best_real_one(c, s, start):
     assume(start * (1 - c) < s)
     least = best_window_cost(c, s, start)
     assert all(direct_cost(c, s, start, w) >= least for w in range(1, 20))
-    u = c ** -best_window(c, s, start)
+    u = s / (s + start * (c - 1))
     assert abs(float(window_cost(c, s, start, u) / least) - 1) < 1e-9
 
 

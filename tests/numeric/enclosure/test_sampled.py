@@ -13,9 +13,9 @@ from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import IntervalInequality
+from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 from lastiterate.symbolic.letters import q
 from lastiterate.symbolic.notation import alpha, sigma
-from lastiterate.symbolic.sampled_gaussian import SampledDown, SampledUp
 
 BOTH = [(SampledUp, s_up), (SampledDown, s_down)]
 POINT = (q, sigma, alpha)

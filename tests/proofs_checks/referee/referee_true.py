@@ -47,9 +47,9 @@ from referee_letters import (
 )
 
 from lastiterate.symbolic.claim import Relation
+from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 from lastiterate.symbolic.letters import p, x, y
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, lam, sigma_dp, stab
-from lastiterate.symbolic.sampled_gaussian import sampled_down, sampled_up
 
 N = growth
 EQUAL, BELOW, AT_MOST = Relation.EQUAL, Relation.BELOW, Relation.AT_MOST
@@ -203,8 +203,8 @@ BOXES = [
     ("gamma", on({r: (1, 2)}, sp.gamma(r), R(101, 100)), ()),
     ("a single point", on({r: (1, 1)}, sp.exp(r), 3), ()),
     ("a sum", on({r: (0, 1), count: (1, 6)}, sp.Sum(r**k, (k, 1, count)), count), ()),
-    ("the sampled Gaussian", on({pos: (R(1, 10), R(1, 5))}, sampled_up(pos, ONE, sp.Integer(2)), 1), ()),
-    ("the sampled Gaussian from the other side", on({pos: (R(1, 10), R(1, 5))}, sampled_down(pos, ONE, sp.Integer(2)), 1), ()),
+    ("the sampled Gaussian", on({pos: (R(1, 10), R(1, 5))}, SampledUp(pos, ONE, sp.Integer(2)), 1), ()),
+    ("the sampled Gaussian from the other side", on({pos: (R(1, 10), R(1, 5))}, SampledDown(pos, ONE, sp.Integer(2)), 1), ()),
     ("sharp", on({r: (0, 1)}, r * (1 - r), R(1, 4)), ()),
 ]  # fmt: skip
 

@@ -9,11 +9,10 @@ Source: Chien & Li 2025, (3), (11), (12); derived in `chien_li.theorem_3_1_direc
 
 from collections.abc import Sequence
 
-from sympy import Expr, Integer, log
+from sympy import Expr, Integer
 
 __all__ = [
     "best_shares",
-    "best_window",
     "best_window_cost",
     "cost",
     "direct_cost",
@@ -62,16 +61,8 @@ def window_cost(c: Expr, s: Expr, start: Expr, u: Expr) -> Expr:
     return cost(s, start, (1 - u) / (c - 1), (1 - u**2) / (c**2 - 1))
 
 
-def best_window(c: Expr, s: Expr, start: Expr) -> Expr:
-    """The real length of the cheapest window, c not 1; needs start (1 - c) < s.
-
-    Source: the zero of d(cost)/du at u = s / (s + start (c - 1)).
-    """
-    return log(1 + start * (c - 1) / s) / log(c)
-
-
 def best_window_cost(c: Expr, s: Expr, start: Expr) -> Expr:
-    """The cost at `best_window`: no window of whole length costs less. At c = 1 it is 4 s Delta.
+    """The least cost over real lengths, at c^w = 1 + start (c - 1)/s. At c = 1 it is 4 s Delta.
 
     >>> from sympy import Rational
     >>> best_window_cost(Rational(11, 10), Rational(2, 25), Integer(1))
