@@ -114,6 +114,8 @@ class _Writer:
             kinds = [_price(one.rate, one.multiplier, one.adjacency, order) for one in found.pair.steps]
             return {"rule": "sampled composition", "prices": kinds, "rdp": dyadic(found.pair.rdp(order))}
         if self.run.scheme.name == "shuffled" and found.renyi is not None:
+            if found.route == "composition":
+                return {"rule": "mean order", "rdp": dyadic(found.renyi[1])}
             raise no_certificate(found.route)
         of, squared = self.paths.gaussian(found)
         return {"rule": "gaussian", "of": of, "rdp": dyadic(upper(exact(order) / 2 * exact(squared)))}

@@ -28,8 +28,6 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpq
 
-__all__ = ["FORMAT", "Refused", "accepted", "check", "digest"]
-
 FORMAT = "lastiterate certificate 1"
 BITS = 320
 LONGEST = 10**5
@@ -40,9 +38,6 @@ Node = dict[str, Any]
 
 class Refused(Exception):  # noqa: N818
     """A certificate that does not hold; the text says where and why."""
-
-
-# ---------------------------------------------------------------------------------------------------------- reading
 
 
 def need(holds: bool, why: str) -> None:
@@ -149,7 +144,7 @@ class Run:
 
 
 class Loss:
-    """The class of losses."""
+    """The class of losses; convex ones are L-smooth and K-Lipschitz, so that clipping never acts on them."""
 
     def __init__(self, node: Node) -> None:
         self.name = node["name"]
@@ -188,11 +183,9 @@ class Loss:
         """L where omega(z) <= L z for every z."""
         if self.name in ("smooth", "holder"):
             return self.L if self.lam == 1 or self.L == 0 else None
-        slopes = [part.linear for part in self.parts]
-        known = [slope for slope in slopes if slope is not None]
-        return (
-            sum((v**2 for v in known), arb(0)).sqrt() if self.name == "blocks" and len(known) == len(slopes) else None
-        )
+        known = [part.linear for part in self.parts if part.linear is not None]
+        together = self.name == "blocks" and len(known) == len(self.parts)
+        return sum((v**2 for v in known), arb(0)).sqrt() if together else None
 
 
 # ---------------------------------------------------------------------------- one update: docs/proofs/expansions.md
@@ -313,10 +306,10 @@ def composition(_node: Node, updates: Updates) -> arb:
 
 def largest(values: list[arb]) -> arb:
     """A number that is at least all of these."""
-    found = values[0].upper()
+    found = arb(0)
     for value in values:
-        found = found.max(value.upper())
-    return found.upper()
+        found = found.max(value).upper()
+    return found
 
 
 def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[int], arb]) -> arb:
@@ -450,7 +443,7 @@ def renyi(q: Fraction, multiplier: arb, alpha: arb, replace: bool, bits: int) ->
             return (rest - (x - p * g) ** 2 / 2 + p * (p - 1) * g * g / 2).exp()
 
         width = arb(2 * bits).sqrt() + 2
-        low, high = (-width if a is None else a).mid(), (alpha * g + width).mid()
+        low, high = (-width).mid() if a is None else a.lower(), (alpha * g + width).mid()
         size = arb(2) ** -bits * (rate * grown + 1 if p > 1 else (1 - rate) ** p)
         found = acb.integral(integrand, low, high, rel_tol=arb(2) ** -bits, abs_tol=size, eval_limit=10**5).real
         found /= (2 * arb.pi()).sqrt()
@@ -557,6 +550,26 @@ def window(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
     return stated(node, "rdp", toll + alpha / 2 * stated(node, "cost", spent)), chance
 
 
+def mean_order(run: Run, alpha: arb) -> arb:
+    """Composition on the mean over the orders of shuffled batches, docs/proofs/shuffled.md.
+
+    e^((alpha-1) D) <= product over epochs of the mean over the l places of the sample, some of which the last epoch may
+    not reach, of e^(alpha (alpha-1)/2 (s_t / sigma_t)^2).
+    """
+    need(run.scheme == "shuffled" and (run.constant or run.steps <= 20 * LONGEST), "no epochs to follow")
+
+    def log_mean(first: int, end: int) -> arb:
+        costs = {t: (run.moved(t) / run.sigma[t]) ** 2 for t in range(first, first + 1 if run.constant else end)}
+        met = sum(((alpha * (alpha - 1) / 2 * cost).exp() for cost in costs.values()), arb(0)) / len(costs)
+        return (1 + (met - 1) * (end - first) / run.epoch).log()
+
+    whole_epochs = run.steps // run.epoch * run.epoch
+    total = log_mean(whole_epochs, run.steps) if whole_epochs < run.steps else arb(0)
+    if run.constant:
+        return (total + run.steps // run.epoch * log_mean(0, run.epoch)) / (alpha - 1)
+    return (total + sum(log_mean(k, k + run.epoch) for k in range(0, whole_epochs, run.epoch))) / (alpha - 1)
+
+
 def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
     """Epsilon of (alpha, epsilon)-RDP in both directions, and the chance of the event outside which it holds."""
     rule, never = node["rule"], arb(0)
@@ -566,6 +579,8 @@ def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
     if rule == "sampled composition":
         need(run.random, "batches are not random")
         return stated(node, "rdp", sampled(node, run, alpha)), never
+    if rule == "mean order":
+        return stated(node, "rdp", mean_order(run, alpha)), never
     if rule == "window":
         return window(node, run, loss, alpha)
     need(rule == "ranges", f"rule {rule!r} gives no Renyi divergence")
@@ -589,10 +604,11 @@ def from_gdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
     squared, chance = at("of", gaussian, node["of"], run, loss)
     before = ctx.prec
     for bits in (BITS, 4 * BITS, 32 * BITS):  # the two terms nearly cancel
-        ctx.prec, mu = bits, squared.sqrt()
+        ctx.prec = bits
+        mu = squared.sqrt()
         near, far = ((epsilon / mu + sign * mu / 2) / arb(2).sqrt() for sign in (-1, 1))
         first, second = near.erfc() / 2, epsilon.exp() * far.erfc() / 2
-        holds = mu == 0 or first <= delta - chance or first - second <= delta - chance
+        holds = (mu == 0 and chance <= delta) or first <= delta - chance or first - second <= delta - chance
         ctx.prec = before
         if holds:
             return
@@ -623,9 +639,6 @@ def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
     need(bool(slope >= 0) or bool(p == 1), "the tangent falls")
     least = value - slope.max(arb(0)) * (p - delta)
     return need(bool(least >= ((alpha - 1) * rho).exp()), "the tangent is below e^((alpha-1) rho)")
-
-
-# ---------------------------------------------------------------------------------------------------------- the claim
 
 
 def accepted(certificate: Any) -> str:

@@ -227,6 +227,19 @@ def test_blocks_that_are_forged_are_refused() -> None:
             accepted(_changed(certificate, (("proof", "of", 0, "blocks", key), value)))
 
 
+def test_the_mean_over_orders_cannot_be_that_of_another_epoch() -> None:
+    run = li.NoisySGD(25, 0.1, 0.1, 1.0, 40, 10, "shuffled")
+    certificate = _made(run, li.Clipped(), order=4.0)
+    assert certificate["proof"]["rule"] == "mean order"
+    assert accepted(certificate)
+    for forgery in (("steps", 26), ("dataset_size", 30)):
+        forged = _changed(certificate, (("run", forgery[0]), forgery[1]))
+        for key in ("step_size", "noise_std"):
+            forged["run"][key][0][1] = forged["run"]["steps"]
+        with pytest.raises(Refused, match="rdp is"):
+            accepted(sealed(forged))
+
+
 def test_a_million_steps() -> None:
     certificate = li.bound(li.NoisySGD(steps=10**6, **FULL), li.Smooth(1.0)).certificate()
     assert certificate["proof"]["rule"] == "straight"
