@@ -69,7 +69,7 @@ def test_random_batches_against_the_printed_formulas(batch: int, noise: float, o
 def test_the_best_split_is_found() -> None:
     for order in (1.5, 4.0):
         m, L = 0.5, 2.0
-        shares = np.linspace(0.001, 0.999, 400)
+        shares = np.linspace(0.001, 0.999, 120)
         b_2, b_3 = printed.equation_b_2(RUN, order), printed.equation_b_3(RUN, order, StronglyConvex(L, m))
         grid = min(printed.equation_3_7(RUN, order, share) for share in shares)
         whole = RUN.steps * printed.smaller_direction(RUN, order)

@@ -80,9 +80,10 @@ def test_every_kind_equals_the_plain_formula() -> None:
     assert (table.differences[Kind.SAMPLE_CLIPPED] < table.differences[Kind.SAMPLE]).any()
 
 
-@pytest.mark.parametrize("memory", [100_000, 3_000_000])
+@pytest.mark.parametrize("memory", [100_000, 1_000_000])
 def test_the_memory_budget_changes_nothing(memory: int) -> None:
     workload = load_workload("builtin:iris-mlp")
+    workload = replace(workload, inputs=workload.inputs[::5], targets=workload.targets[::5])
     whole, parts = table_of(workload), table_of(workload, memory=memory)
     np.testing.assert_allclose(parts.distances, whole.distances, rtol=0)
     for kind in Kind:
