@@ -14,7 +14,7 @@ at most four straight pieces, each known in closed form, and starts that are wor
 c > 1: from 0 every participation hides itself before the next; from the diameter the string is that of the merged
 steps.
 
-Source: docs/proofs/affine_windows.md (claims ours/encounters/*); c < 1, d_1 = 1 is Bok, Su & Altschuler 2024.
+Source: docs/proofs/affine_windows.md (claims ours/participations/*); c < 1, d_1 = 1 is Bok, Su & Altschuler 2024.
 """
 
 from dataclasses import dataclass

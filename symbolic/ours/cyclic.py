@@ -78,7 +78,7 @@ CLAIMS = (
         assumptions=(c > 0, c < 1, p > 0, p < 1, q > 0, q < 1),
     ),
     Ours(
-        "ours/encounters/string",
+        "ours/participations/string",
         "Slopes between encounters l steps apart rise by c^-l towards the past; for c <= 1 the chord lies above",
         proof("affine_windows", "Schedules: a taut string"),
         Identity(_slope(p * q) / _slope(q), 1 / p, "ratio of slopes"),
@@ -87,7 +87,7 @@ CLAIMS = (
         assumptions=(c > 0, x > 0, y > 0),
     ),
     Ours(
-        "ours/encounters/piece",
+        "ours/participations/piece",
         "A piece hides an amount at the least cost by shifts proportional to what is left of them at its end",
         proof("affine_windows", "Schedules: a taut string"),
         Inequality((c * a + x) ** 2 / (1 + c**2), "<= and attained", a**2 + x**2, name="two steps"),

@@ -105,7 +105,7 @@ CLAIMS = (
         Identity(c * (c * z - a) - x, c**2 * z - (c * a + x), "two steps are one"),
     ),
     Ours(
-        "ours/shuffled/blind",
+        "ours/shuffled/oblivious",
         "Shifts blind to the order: an encounter spends s + a, which adds s^2 + 2 s a and leaves the state",
         proof("shuffled", "Shifts that do not look at the order"),
         Identity(_spent / sigma**2, (a**2 + (s**2 + 2 * s * a)) / sigma**2, "cost"),
