@@ -27,7 +27,7 @@ _RUN = str(_ROOT / "examples" / "run.toml")
 _SWEEP = str(_ROOT / "examples" / "sweep.toml")
 _WITHOUT_DATA = {"new-claim", "schema"}
 _KEY = "chien_li/theorem_3_1/composition"
-_CHEAP = "d2p2/theorem_3/units"
+_CHEAP = "d2p2/theorem_3/numbers"
 _PLAIN: dict[str, list[str]] = {
     "check": ["--claim", _CHEAP, "--no-cache"],
     "list": ["--paper", "chien_li"],
