@@ -10,6 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -20,6 +21,7 @@ from lastiterate.numeric.certificates.description import sealed
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.certificates import checker
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted, check
+from lastiterate.proofs_checks.certificates.shape import shaped
 
 FEW = [20, pytest.param(500, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))]
 FULL: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "clip_norm": 2.0, "dataset_size": 5, "diameter": 1.0}
@@ -82,6 +84,7 @@ def _value(certificate: dict[str, Any]) -> float:
 def test_certificates_of_random_runs_hold_and_claim_the_bound(count: int) -> None:
     for found, certificate in _certified(7, count):
         assert check(json.dumps(certificate))
+        jsonschema.validate(json.loads(json.dumps(certificate)), shaped(json.dumps(certificate)))
         number = found.mu if found.order is None and found.delta is None else found.epsilon
         assert number is not None
         assert number <= _value(certificate) <= number * (1 + 1e-9)
@@ -291,6 +294,11 @@ def test_the_commands(tmp_path: Path) -> None:
         "holds": False,
         "statement": "file: certificate.run: it was altered, its digest is another",
     }
+    certificate = json.loads(path.read_text().replace('"steps": 1', '"steps": '))
+    path.write_text(json.dumps(sealed(certificate | {"remark": "epsilon is 0"})))
+    more = told.invoke(cli, ["verify", str(path)])
+    assert isinstance(more.exception, li.InputError)
+    assert "remark: Extra inputs" in str(more.exception)
     assert told.invoke(cli, ["verify", str(tmp_path / "nothing")]).exit_code != 0
 
 

@@ -14,7 +14,8 @@ from lastiterate.commands.output import say_json
 def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
     r"""Check a CERTIFICATE that `bound --certificate` wrote: everything in it but the choices is computed anew.
 
-    Exit status 0 where it holds, 1 where it is refused. proofs_checks/certificates/checker.py does the same alone.
+    Exit status 0 where it holds, 1 where it is refused, 2 where it has keys that no rule reads. The file
+    proofs_checks/certificates/checker.py does the same alone, but for such keys.
 
     \b
     Examples:
@@ -23,6 +24,7 @@ def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
     """
     from lastiterate.numeric.errors import InputError
     from lastiterate.proofs_checks.certificates.checker import Refused, check
+    from lastiterate.proofs_checks.certificates.shape import shaped
 
     try:
         text = certificate.read_text(encoding="utf-8")
@@ -32,6 +34,8 @@ def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
         holds, said = True, check(text)
     except Refused as refused:
         holds, said = False, str(refused)
+    if holds:
+        shaped(text)
     if as_json:
         say_json({"holds": holds, "statement": said})
     else:

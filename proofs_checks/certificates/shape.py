@@ -1,0 +1,144 @@
+"""Schema of the files of certificates, for readers and other programs; the checker stands without it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
+
+from lastiterate.numeric.errors import InputError
+
+Dyadic = tuple[NonNegativeInt, int]
+"""[m, e], which is m 2^e."""
+Runs = list[tuple[NonNegativeInt, int, PositiveInt]]
+"""[m, e, k], k times in a row."""
+Fraction = Annotated[str, Field(pattern=r"^[0-9]+(/[0-9]+)?$")]
+
+
+class Part(BaseModel):
+    """An object of a certificate: no other keys than those named, and a digest."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+
+
+class Run(Part):
+    """The run."""
+
+    steps: PositiveInt
+    step_size: list[tuple[Fraction, PositiveInt]]
+    noise_std: list[tuple[Fraction, PositiveInt]]
+    clip_norm: Fraction
+    dataset_size: PositiveInt
+    batch_size: PositiveInt
+    diameter: Fraction | None
+    scheme: Literal["full", "cyclic", "shuffled", "without_replacement", "poisson"]
+    adjacency: Literal["replace", "add_remove"]
+
+
+class Row(Part):
+    """A row of a tabulated modulus."""
+
+    distance: Dyadic
+    value: Dyadic
+
+
+class Loss(Part):
+    """The class of losses, with the constants that its name calls for."""
+
+    name: Literal["smooth", "holder", "clipped", "convex", "strongly_convex", "tabulated", "sum", "blocks", "minimum"]
+    L: Dyadic | None = None
+    lam: Dyadic | None = None
+    m: Dyadic | None = None
+    table: list[Row] | None = None
+    parts: "list[Loss] | None" = None
+
+
+class Claim(Part):
+    """The claim: mu, or an epsilon at an order or a delta."""
+
+    quantity: Literal["gdp", "rdp", "dp"]
+    at: Dyadic | None = None
+    value: Dyadic
+
+
+class Distance(Part):
+    """A distance at the start of a window, by the way it is known."""
+
+    kind: Literal["zero", "domain", "tracked"]
+    since: NonNegativeInt | None = None
+
+
+class Sizes(Part):
+    """Sizes of Poisson batches without the sample."""
+
+    low: NonNegativeInt
+    high: NonNegativeInt
+
+
+class Price(Part):
+    """The Renyi divergence of one sampled step."""
+
+    multiplier: Dyadic
+    rdp: Dyadic
+
+
+class Blocks(Part):
+    """Blocks of strongly convex steps."""
+
+    width: PositiveInt
+    sum: NonNegativeInt
+    largest: NonNegativeInt
+    before: NonNegativeInt
+    chance: Dyadic
+
+
+class Step(Part):
+    """A node of the proof: a rule, its choices, and the number that it states."""
+
+    rule: Literal[
+        "composition", "path", "straight",
+        "last position", "every position", "late order", "worst batches",
+        "gaussian", "sampled composition", "mean order", "window", "ranges",
+        "from gdp", "from rdp",
+    ]  # fmt: skip
+    of: "Step | list[Step] | None" = None
+    start: NonNegativeInt | None = None
+    distance: Distance | None = None
+    shifts: Literal["proportional"] | Runs | None = None
+    prices: list[Price] | None = None
+    kinds: list[tuple[NonNegativeInt, PositiveInt]] | None = None
+    blocks: Blocks | None = None
+    sizes: Sizes | None = None
+    chance: Dyadic | None = None
+    order: Dyadic | None = None
+    tangent: Dyadic | None = None
+    cost: Dyadic | None = None
+    rdp: Dyadic | None = None
+
+
+class Certificate(Part):
+    """A certificate."""
+
+    format: Literal["lastiterate certificate 1"]
+    hypotheses: list[str]
+    run: Run
+    loss: Loss = Field(alias="class")
+    claim: Claim
+    proof: Step
+
+
+def shaped(text: str) -> dict[str, Any]:
+    """The schema of certificates (JSON schema, draft 2020-12), to which the text is held.
+
+    Raises:
+        InputError: the text is no certificate: a key is missing, or not known.
+    """
+    try:
+        Certificate.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(
+            f"A certificate needs the keys of its schema, got {place or 'the text'}: {first['msg']}; see "
+            "docs/certificates.md."
+        ) from error
+    return Certificate.model_json_schema()
