@@ -22,8 +22,6 @@ from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS
 
-__all__ = ["ReportCache"]
-
 _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy")
 _PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
 _UNRELATED = frozenset(

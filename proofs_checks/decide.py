@@ -16,8 +16,6 @@ from lastiterate.proofs_checks.verdict import (
 )
 from lastiterate.symbolic.claim import Check, Claim
 
-__all__ = ["decide"]
-
 
 def decide(claim: Claim) -> ClaimReport:
     """Decide a claim and all its mutants, here and now; `runner.run` adds the cache and the workers.

@@ -17,8 +17,6 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.symbolic.claim import Check, Identity, Recursion, Unbounded, Units
 from lastiterate.symbolic.notation import MEANING
 
-__all__ = ["admits", "conditions", "prepared", "within"]
-
 _OPEN: Mapping[str, str] = {
     "commutative": "it does not commute",
     "finite": "it may be infinite",

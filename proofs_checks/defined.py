@@ -16,8 +16,6 @@ from sympy.logic.boolalg import And, Boolean, Not, Or
 from lastiterate.proofs_checks.feasible_points import Point, truth_at
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 
-__all__ = ["Need", "complex_valued", "defined_at", "needs", "unmet"]
-
 _TOTAL: Final = (
     sp.Add, sp.Mul, sp.exp, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.sech, sp.asinh, sp.atan, sp.erf, sp.erfc,
     sp.Abs, sp.sign, sp.Min, sp.Max, sp.floor, sp.ceiling, sp.frac, sp.Heaviside, sp.KroneckerDelta,

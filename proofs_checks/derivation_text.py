@@ -4,8 +4,6 @@ from collections.abc import Iterator
 
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
 
-__all__ = ["derivation_text"]
-
 
 def derivation_text(made: Guarantee) -> Iterator[str]:
     """Every judgement by number with its rule and side conditions, then hypotheses and what is cited.

@@ -23,8 +23,6 @@ from lastiterate.proofs_checks.attacks.record import Setting
 from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.symbolic.formulas import published as stated
 
-__all__ = ["PROVED", "Pair", "compared", "dominance", "pairs"]
-
 RUNS: Final = 400
 """Runs tried, half of them on a bounded domain."""
 

@@ -12,8 +12,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EXPERIMENTS", "Experiment", "Indicator", "Moment", "Range"]
-
 Parameters = Mapping[str, float]
 """Numbers of the experiment under the names of the symbols of notation."""
 

@@ -17,23 +17,6 @@ from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.proofs_checks import declared
 from lastiterate.symbolic.claim import Relation
 
-__all__ = [
-    "NoPointError",
-    "Point",
-    "as_text",
-    "at",
-    "by_sign",
-    "enclosures",
-    "exact",
-    "free_symbols",
-    "points",
-    "relation_at",
-    "side",
-    "sign_at",
-    "truth",
-    "truth_at",
-]
-
 Point = dict[sp.Symbol, sp.Rational]
 """Each symbol with its exact value."""
 

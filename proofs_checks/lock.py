@@ -10,8 +10,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Verdict
 
-__all__ = ["Expected", "drifts", "location", "read_lock", "write_lock"]
-
 FILE = "verdicts.lock.json"
 _COUNTS = ("checks", "rejected", "near_misses")
 _KEYS = {"verdict", "grade", *_COUNTS}

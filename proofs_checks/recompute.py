@@ -33,8 +33,6 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.notation import PREVIOUS
 
-__all__ = ["Recomputed", "recompute", "refuted"]
-
 MOST_DIGITS: Final = 1000
 
 

@@ -13,8 +13,6 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["run"]
-
 
 def _decide_and_keep(claim: Claim, cache: ReportCache | None) -> ClaimReport:
     report = decide(claim)

@@ -6,8 +6,6 @@ from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["of_ledger", "papers", "repaired_by", "select"]
-
 
 def papers(claims: Sequence[Claim]) -> tuple[str, ...]:
     """The papers of the claims, in their order: what stands before the first slash of a key."""

@@ -11,8 +11,6 @@ from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic import ledger
 
-__all__ = ["Stated", "theorem"]
-
 
 @dataclass(frozen=True)
 class Stated:

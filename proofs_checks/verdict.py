@@ -15,18 +15,6 @@ from lastiterate.symbolic.claim import Claim, Engine, Role
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = [
-    "ClaimReport",
-    "Counterexample",
-    "Grade",
-    "Outcome",
-    "Status",
-    "Verdict",
-    "tally",
-    "verdict_of",
-    "weakest",
-]
-
 
 class Verdict(StrEnum):
     """Verdict on a claim."""

@@ -13,8 +13,6 @@ from typing import Final
 
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["VERSIONS", "Item", "items", "parse", "problems"]
-
 VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {"liang": ("later", "earlier")}
 """The versions of a paper that has several."""
 

@@ -7,8 +7,6 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["CITED", "PAPERS", "Paper", "Source", "proof"]
-
 
 @dataclass(frozen=True)
 class Paper:

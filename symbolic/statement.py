@@ -22,50 +22,6 @@ from lastiterate.symbolic.checks import (
 )
 from lastiterate.symbolic.notation import PREVIOUS, alpha
 
-__all__ = [
-    "FIRST",
-    "MAP",
-    "OTHER",
-    "SAMPLES",
-    "SECOND",
-    "BatchesOf",
-    "Clipped",
-    "Condition",
-    "Convex",
-    "CyclicBatches",
-    "Diameter",
-    "EveryStep",
-    "Exists",
-    "Expectation",
-    "ForAll",
-    "FullBatches",
-    "Hides",
-    "HockeyStick",
-    "Holder",
-    "HolderMove",
-    "Image",
-    "LastIterate",
-    "Lipschitz",
-    "Minimum",
-    "Neighbours",
-    "Noisy",
-    "OneMore",
-    "PoissonBatches",
-    "QuantityBase",
-    "RenyiDivergence",
-    "SampledStep",
-    "ShiftedDivergence",
-    "ShuffledBatches",
-    "Smooth",
-    "Statement",
-    "StronglyConvex",
-    "closed",
-    "derived",
-    "for_some",
-    "free",
-    "private",
-]
-
 
 @dataclass(frozen=True)
 class ForAll:

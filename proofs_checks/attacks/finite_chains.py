@@ -15,21 +15,6 @@ from sympy import Rational
 
 from lastiterate.symbolic.kernel.profiles import Atoms, Profile
 
-__all__ = [
-    "Chain",
-    "Law",
-    "Metric",
-    "bell",
-    "cycle",
-    "envelope",
-    "exceeded",
-    "law",
-    "lower",
-    "metric",
-    "mixed",
-    "pushed",
-]
-
 Law = tuple[Fraction, ...]
 Chain = tuple[Law, ...]
 """The law after a step from each point."""

@@ -20,8 +20,6 @@ from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.proofs_checks.attacks.record import JUST_BELOW, Assumed, Attack, BothDirections, Setting
 
-__all__ = ["FULL"]
-
 MAX_STEPS = 400
 """Longer walks are left to other settings: each step costs a product with the kernel."""
 

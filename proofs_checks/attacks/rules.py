@@ -27,8 +27,6 @@ from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
 from lastiterate.symbolic.kernel.profiles import Atoms, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 
-__all__ = ["ATTACKED", "Attacked", "violations"]
-
 Pair = tuple[Law, Law]
 
 

@@ -7,8 +7,6 @@ from math import inf
 
 from lastiterate.proofs_checks.attacks.record import Setting
 
-__all__ = ["settings", "tight"]
-
 
 def _scale(generator: random.Random, low: float, high: float) -> float:
     """10 to a power drawn evenly between low and high."""

@@ -14,8 +14,6 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import moved, rate
 from lastiterate.proofs_checks.attacks.record import Setting
 
-__all__ = ["affine_untested", "amplified_twice", "best_position", "smaller_direction"]
-
 _WIDEST = 1e4
 """S_down is not enclosed where the move is more widths of the noise than this; it is at most log(1 / (1 - q))."""
 

@@ -4,8 +4,6 @@ from lastiterate.proofs_checks.feasible_points import Point, as_text, side
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Inequality, IntervalInequality, RandomPoints
 
-__all__ = ["held", "refuted", "refuted_at", "undecided"]
-
 
 def held(check: Check, grade: Grade, detail: str, scope: str = "") -> Outcome:
     """The check holds; ``scope`` is what the evidence rests on, where that is less than the assumptions leave."""

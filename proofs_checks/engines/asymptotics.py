@@ -27,8 +27,6 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, St
 from lastiterate.symbolic.claim import Asymptotic, Inequality, Relation, Unbounded
 from lastiterate.symbolic.notation import growth
 
-__all__ = ["decide"]
-
 PROBES = (4, 16, 64, 256)
 """Values of `notation.growth` at which the ratio is enclosed."""
 

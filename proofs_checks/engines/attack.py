@@ -22,8 +22,6 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import UpperBound
 
-__all__ = ["attack", "decide"]
-
 if TYPE_CHECKING:
     from lastiterate.proofs_checks.attacks.targets import Target
 

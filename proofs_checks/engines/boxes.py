@@ -14,19 +14,6 @@ from lastiterate.numeric.enclosure.interval import Interval
 from lastiterate.numeric.enclosure.tape import Tape
 from lastiterate.proofs_checks.feasible_points import Point, exact, truth
 
-__all__ = [
-    "Answer",
-    "Edges",
-    "Problem",
-    "edge_of",
-    "interval_of",
-    "rational",
-    "short_point",
-    "split_point",
-    "status",
-    "tape_of",
-]
-
 Edges = tuple[tuple[fmpq, fmpq], ...]
 """A box: exact (low, high) for each symbol."""
 

@@ -30,8 +30,6 @@ from lastiterate.proofs_checks.feasible_points import (
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
 
-__all__ = ["box_of", "decide", "scope_of"]
-
 MAX_GRID = 4000
 """Most combinations of the integer symbols."""
 

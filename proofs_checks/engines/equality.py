@@ -11,8 +11,6 @@ from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import Point, as_text, enclosures, side, sign_at
 from lastiterate.proofs_checks.verdict import Counterexample
 
-__all__ = ["compared", "differ", "shown", "vanishes"]
-
 _TINY = 1e-20
 """Two values nearer than this are taken to confirm an identity; they prove nothing."""
 

@@ -23,8 +23,6 @@ from lastiterate.proofs_checks.engines.boxes import (
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import at
 
-__all__ = ["Box", "face_tape", "inside_of", "reduced", "shown_on"]
-
 Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
 """Each symbol with its interval."""
 

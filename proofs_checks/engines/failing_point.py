@@ -9,8 +9,6 @@ from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.boxes import Problem, interval_of, rational, short_point, status, tape_of
 from lastiterate.proofs_checks.feasible_points import Point, sign_at, truth_at
 
-__all__ = ["breaks", "corners", "failing_point", "fails_at"]
-
 SAMPLES = 64
 """Random points of the first box."""
 

@@ -17,8 +17,6 @@ from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import Check, Identity, Recursion
 
-__all__ = ["decide"]
-
 SPOTS = 12
 """Points at which an identity is tried before any simplification."""
 

@@ -27,8 +27,6 @@ from lastiterate.proofs_checks.feasible_points import (
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import Inequality, Relation
 
-__all__ = ["decide"]
-
 SPOTS = 60
 """Admissible points tried for a counterexample where z3's own is not admissible."""
 

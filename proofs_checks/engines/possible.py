@@ -10,9 +10,6 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails
 from lastiterate.proofs_checks.feasible_points import NoPointError, Point, free_symbols, points
 
-__all__ = ["impossible", "some_point"]
-
-
 FEW = 100
 """Points that are tried before z3 is asked whether there are any."""
 

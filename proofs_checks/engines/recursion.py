@@ -17,8 +17,6 @@ from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import Recursion
 from lastiterate.symbolic.notation import PREVIOUS
 
-__all__ = ["recursion"]
-
 POINTS = 6
 """Points at which the recursion is unrolled."""
 

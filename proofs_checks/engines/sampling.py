@@ -30,8 +30,6 @@ from lastiterate.proofs_checks.feasible_points import (
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import RandomPoints, Relation
 
-__all__ = ["decide"]
-
 DIGITS = 50
 POINTS = 200
 TRIES = 50

@@ -10,8 +10,6 @@ from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
-__all__ = ["prove"]
-
 
 def _applied(*conditions: Boolean) -> list[AppliedUndef]:
     """The values of functions of which nothing but the sign is known; they are numbers like others."""

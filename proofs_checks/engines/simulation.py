@@ -23,8 +23,6 @@ from lastiterate.proofs_checks.feasible_points import NoPointError, as_text, tru
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Relation, Simulated
 
-__all__ = ["FAILURE", "decide", "interval"]
-
 FAILURE: Final = 1e-9
 """The probability, over the generator, that one interval does not hold the mean; both sides together."""
 

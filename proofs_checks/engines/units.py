@@ -21,8 +21,6 @@ from lastiterate.symbolic.claim import Units
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import MEANING, lam
 
-__all__ = ["decide", "parse_unit", "unit_text"]
-
 Unit = Mapping[str, sp.Expr]
 """Powers of base units; empty for a number."""
 

@@ -10,8 +10,6 @@ from sympy.core.function import AppliedUndef
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose
 
-__all__ = ["RANGES", "known_of"]
-
 RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
     sp.exp: lambda value, x: [value >= 1 + x, z3.Implies(x < 0, value < 1), z3.Implies(x == 0, value == 1)],
     sp.log: lambda value, x: [

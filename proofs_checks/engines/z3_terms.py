@@ -12,8 +12,6 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
 from lastiterate.proofs_checks.engines.unknowns import RANGES, known_of
 
-__all__ = ["Terms", "ask", "entails", "usable"]
-
 EFFORT = 1_000_000
 """z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
 

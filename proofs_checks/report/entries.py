@@ -9,8 +9,6 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS
 
-__all__ = ["EngineCount", "Entry", "PaperCount", "by_engine", "by_paper", "entries", "paper_title"]
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -9,8 +9,6 @@ from rich.table import Table
 
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
 
-__all__ = ["as_json", "as_junit", "summary", "table"]
-
 _COLOUR = {
     Verdict.HOLDS: "green",
     Verdict.SUPPORTED: "blue",

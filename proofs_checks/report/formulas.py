@@ -12,8 +12,6 @@ from sympy.printing.latex import LatexPrinter
 
 from lastiterate.proofs_checks.statement import Line
 
-__all__ = ["as_html", "inline", "relation_sign", "row"]
-
 WIDE: Final = 260
 """A displayed formula of more elements than this is wider than a sheet of paper; in print it is plain text instead."""
 

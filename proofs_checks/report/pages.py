@@ -24,8 +24,6 @@ from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.items import Item, items
 from lastiterate.symbolic.papers import PAPERS
 
-__all__ = ["HOME", "files", "ledger_page", "mapping_page", "write_folder"]
-
 HOME: Final = "index.html"
 _ACTIVE: Final = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
 """Characters that Markdown takes for markup."""

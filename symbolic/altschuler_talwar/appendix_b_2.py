@@ -15,8 +15,6 @@ from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, ta
 from lastiterate.symbolic.letters import u, v, x, y, z
 from lastiterate.symbolic.notation import D, T, alpha, eta, sigma, sigma_dp
 
-__all__ = ["CLAIMS", "SEEN"]
-
 _tenth, _order, _one = Rational(1, 10), Integer(20), Integer(1)
 _claimed = SampledDown(_tenth, Rational(1, 2), _order)
 

@@ -11,8 +11,6 @@ from sympy import Expr, log
 
 from lastiterate.symbolic.papers import PAPERS, Source
 
-__all__ = ["at", "event"]
-
 at: Final = partial(Source, PAPERS["altschuler_talwar"])
 """The source of a claim: number in the paper; equation, or words of the line meant."""
 

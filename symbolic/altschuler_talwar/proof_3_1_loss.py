@@ -13,8 +13,6 @@ from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import d, gamma, j, kappa, q, r, v, x, xi, y
 from lastiterate.symbolic.notation import D, K, alpha, b, eta, sigma, w
 
-__all__ = ["CLAIMS", "LEAST", "SEEN", "claimed"]
-
 _window, _order = Integer(175), Integer(2)
 _hidden = alpha * D**2 / (2 * eta**2 * r**2 * w)
 

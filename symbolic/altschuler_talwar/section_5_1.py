@@ -13,8 +13,6 @@ from lastiterate.symbolic.formulas.divergences import SampledDown, tail
 from lastiterate.symbolic.letters import P, Q, R, a, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, s, sigma, t, w
 
-__all__ = ["CLAIMS", "SEEN"]
-
 _two = Integer(2)
 _c = (L - m) / (L + m)
 _strong = ((L + m) * Q >= m * L * P + R, m > 0, m <= L)

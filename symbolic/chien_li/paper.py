@@ -12,20 +12,6 @@ from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, m, n, sensitiv
 from lastiterate.symbolic.papers import PAPERS, Source
 from lastiterate.symbolic.statement import Clipped, Diameter, FullBatches, Hides, Minimum
 
-__all__ = [
-    "ALL_RUNS",
-    "CLIPPED_RUNS",
-    "CONVEX_RUNS",
-    "FULL_BATCHES",
-    "HOLDER_RUNS",
-    "SMOOTH_RUNS",
-    "STRONG_RUNS",
-    "at",
-    "attacked",
-    "shift_bound",
-    "split_bound",
-]
-
 SMOOTH_RUNS: Final = ("linear", "quadratic", "clamped_linear", "clamped_quadratic", "sign_drift")
 CONVEX_RUNS: Final = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
 STRONG_RUNS: Final = ("quadratic", "clamped_quadratic")

@@ -11,8 +11,6 @@ from lastiterate.symbolic.letters import r
 from lastiterate.symbolic.notation import L, eta
 from lastiterate.symbolic.papers import PAPERS, Source
 
-__all__ = ["UNITS", "at"]
-
 UNITS: Final[Mapping[Symbol, str]] = MappingProxyType({eta: "length", L: "gradient / length", r: "gradient length"})
 """Normalised gradients and the noise on them are numbers, so a step size is a length; r is a loss."""
 

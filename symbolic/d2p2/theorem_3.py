@@ -23,8 +23,6 @@ from lastiterate.symbolic.letters import g, gamma, j, kappa, r, u, v, x, xi
 from lastiterate.symbolic.notation import L, T, b, dim, ell, eta, growth, nu, sigma_A, sigma_sgd, stab
 from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, closed
 
-__all__ = ["CLAIMS", "clipping_bias", "first_term", "noise_term"]
-
 _twelfth = Rational(1, 12)
 _slope, _variance = Rational(56, 9), Rational(182 * 225, 27**2)
 _up, _down = 14 / (14 + _twelfth), -1 / (1 + _twelfth)

@@ -20,8 +20,6 @@ from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 
-__all__ = ["A", "composition", "feasible", "path", "window"]
-
 _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
 _z, _z_m, _A, A = symbols("z_j z_m A_j A", real=True)

@@ -6,17 +6,6 @@ Source   Mironov 2017 (composition, Gaussian), Canonne, Kamath & Steinke 2020, P
 
 from sympy import Expr, binomial, exp, log
 
-__all__ = [
-    "amplified_rdp",
-    "binomial_tail",
-    "event_mixture",
-    "gdp_rdp",
-    "log_mean",
-    "quick_dp",
-    "release",
-    "two_point_moment",
-]
-
 
 def release(distance: Expr, noise: Expr) -> Expr:
     """(a / sigma)^2, the cost (mu^2) of hiding a distance in one step."""

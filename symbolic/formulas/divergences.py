@@ -10,23 +10,6 @@ Source   Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3 (sampled Gaussian of 
 
 from sympy import Dummy, Expr, Function, Integral, Sum, binomial, erfc, exp, log, oo, pi, sqrt
 
-__all__ = [
-    "SampledDown",
-    "SampledUp",
-    "cumulative",
-    "delta_of_gdp",
-    "density_exponent",
-    "down_integral",
-    "moment_exponent",
-    "projected_moment",
-    "projected_order_limit",
-    "projected_step",
-    "renyi",
-    "replacement_bound",
-    "tail",
-    "up_sum",
-]
-
 
 def density_exponent(point: Expr, mean: Expr, variance: Expr) -> Expr:
     """The exponent of a Gaussian density, without its normalising constant."""

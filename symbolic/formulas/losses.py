@@ -5,8 +5,6 @@ Source   ours (claims ours/certified/*); Popoviciu 1935 for the variance of a bo
 
 from sympy import Expr, Integer, Rational, sqrt
 
-__all__ = ["logistic", "softmax", "two_layer"]
-
 
 def logistic(r: Expr, scale: Expr, l2: Expr, reach: Expr) -> tuple[Expr, Expr]:
     """Lipschitz constant and smoothness of scale log(1 + exp(-y w.x)) + l2/2 |w|^2 over |w| <= reach."""

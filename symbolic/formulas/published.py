@@ -16,36 +16,6 @@ from lastiterate.symbolic.letters import j, r
 from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, c, chi, eta, m, n, nu, sigma, w
 from lastiterate.symbolic.notation import s as one_step
 
-__all__ = [
-    "CHOURASIA",
-    "COMPOSITION",
-    "D2P2_1",
-    "DOWN",
-    "EQUATION_3",
-    "EQUATION_3_7",
-    "EQUATION_5_3",
-    "EQUATION_5_6_LONG",
-    "EQUATION_5_6_SHORT",
-    "EQUATION_5_7",
-    "EQUATION_13",
-    "EQUATION_19",
-    "EQUATION_B_1",
-    "EQUATION_B_3",
-    "LAST_STEP",
-    "LIANG_DOMAIN",
-    "LIANG_NAIVE",
-    "LIANG_SMALL_ORDER",
-    "LIANG_STEP",
-    "NOISY_CGD",
-    "NOISY_CGD_CONVEX",
-    "NOISY_GD",
-    "OUTPUT_PERTURBATION",
-    "SHARES",
-    "SHIFTS",
-    "THEOREM_A_1",
-    "WINDOW",
-]
-
 SHARES, SHIFTS = IndexedBase("beta"), IndexedBase("a")
 """beta_j and a_j at position j = 1..w of the window."""
 

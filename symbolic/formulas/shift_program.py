@@ -11,20 +11,6 @@ from collections.abc import Sequence
 
 from sympy import Expr, Integer
 
-__all__ = [
-    "best_shares",
-    "best_window_cost",
-    "cost",
-    "direct_cost",
-    "feasibility",
-    "forward",
-    "split_cost",
-    "sums",
-    "v_sum",
-    "w_sum",
-    "window_cost",
-]
-
 
 def sums(c: Expr, w: int) -> tuple[Expr, Expr]:
     """(V, W) of a window of w steps, written out: the sums of c^-j and of c^-2j for j = 1..w."""

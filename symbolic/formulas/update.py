@@ -8,27 +8,6 @@ Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.8 to 3.10; the cap at 2 K, the 
 
 from sympy import Expr, Max, Min, sqrt
 
-__all__ = [
-    "automatically_clipped",
-    "block_contraction",
-    "block_reach",
-    "blocks",
-    "contraction",
-    "convex_over_sizes",
-    "expansion",
-    "g",
-    "inverse_half",
-    "modulus",
-    "modulus_over_sizes",
-    "moved",
-    "same_batch",
-    "sensitivity",
-    "slope",
-    "strongly_convex",
-    "strongly_convex_over_sizes",
-    "tracked",
-]
-
 
 def sensitivity(eta: Expr, K: Expr, b: Expr) -> Expr:
     """e(0) = 2 eta K / b, where one sample of the batch is replaced."""

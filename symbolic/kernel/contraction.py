@@ -8,8 +8,6 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.kernel.composition import common
 from lastiterate.symbolic.kernel.profiles import Atoms, Profile
 
-__all__ = ["Contracted"]
-
 
 @dataclass(frozen=True)
 class Contracted(Profile):

@@ -10,8 +10,6 @@ from sympy import Symbol
 from lastiterate.symbolic.notation import L
 from lastiterate.symbolic.papers import PAPERS, Source
 
-__all__ = ["SMOOTH", "at", "earlier"]
-
 SMOOTH: Final[Mapping[Symbol, str]] = MappingProxyType({L: "gradient / length"})
 """The unit of L where it is a Lipschitz constant of gradients (order lambda = 1)."""
 
