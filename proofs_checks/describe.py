@@ -17,6 +17,7 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tall
 from lastiterate.symbolic.claim import Claim, Derived, Units
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import MEANING, PREVIOUS
+from lastiterate.symbolic.vectors import Vector
 
 __all__ = ["describe", "evidence", "symbols"]
 
@@ -69,6 +70,8 @@ def _range(symbol: sp.Symbol) -> str:
     >>> _range(sp.Symbol("k", integer=True, positive=True)), _range(sp.Symbol("x", nonnegative=True))
     ('a positive integer', 'a nonnegative number')
     """
+    if isinstance(symbol, Vector):
+        return "a vector"
     sign = "positive " if symbol.is_positive else "nonnegative " if symbol.is_nonnegative else ""
     kind = "integer" if symbol.is_integer else "number" if sign else "real number"
     return f"a{'n' * (sign + kind).startswith('i')} {sign}{kind}"

@@ -1,7 +1,8 @@
 """Near misses: wrong variants of a check, one term of a side three percent off, each of which its engine must refute.
 
 They are made from the check, the same each time, and only where the check leaves no room: an equation, a recursion, a
-printed value, and an inequality that is attained. Elsewhere a change of three percent may be true, and none is made.
+printed value, a length, a derived profile, and an inequality that is attained. Elsewhere a change of three percent may
+be true, and none is made.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +18,18 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.feasible_points import enclosures, free_symbols
-from lastiterate.symbolic.claim import Check, Derived, Identity, Inequality, RandomPoints, Recursion, Relation, Value
-from lastiterate.symbolic.kernel.profiles import Profile
+from lastiterate.symbolic.claim import (
+    Check,
+    Derived,
+    Identity,
+    Inequality,
+    NormBound,
+    RandomPoints,
+    Recursion,
+    Relation,
+    Value,
+)
+from lastiterate.symbolic.kernel.profiles import Composed, Mean, Profile, Steps
 
 __all__ = ["MOST", "near_misses"]
 
@@ -51,6 +62,8 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         return _digits(check)
     if isinstance(check, Derived):
         return (replace(check, name="a profile three percent less", mutants=(), profile=_lessened(check.profile)),)
+    if isinstance(check, NormBound):
+        return (replace(check, name="a length three percent less", mutants=(), bound=_LESS * check.bound),)
     if isinstance(check, Inequality) and check.relation is Relation.TIGHT:
         return _spread(list(_attained(check, assumptions)))
     if isinstance(check, Identity) or (
@@ -146,8 +159,16 @@ def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
 
 
 def _lessened(profile: Profile) -> Profile:
-    """A profile with a distance or a number of steps three percent less."""
+    """A profile with one distance or one number of steps three percent less."""
     own: Any = profile
+    if isinstance(profile, Composed):
+        first, *others = profile.parts
+        return replace(profile, parts=(_lessened(first), *others))
+    if isinstance(profile, Mean):
+        (weight, first), *rest = profile.pairs
+        return replace(profile, pairs=((weight, _lessened(first)), *rest))
+    if isinstance(profile, Steps):
+        return replace(profile, part=_lessened(profile.part))
     (field,) = {"square", "count"} & {one.name for one in fields(own)}
     return cast("Profile", replace(own, **{field: _LESS * getattr(own, field)}))
 

@@ -20,6 +20,7 @@ from lastiterate.symbolic.claim import (
     Identity,
     Inequality,
     IntervalInequality,
+    NormBound,
     RandomPoints,
     Recursion,
     Simulated,
@@ -28,9 +29,10 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
-from lastiterate.symbolic.kernel.profiles import Gauss, PoissonStep, Power, Profile, SwapStep
+from lastiterate.symbolic.kernel.profiles import Composed, Gauss, Mean, PoissonStep, Power, Profile, Steps, SwapStep
 from lastiterate.symbolic.notation import PREVIOUS
 from lastiterate.symbolic.statement import Exists, ForAll, Statement
+from lastiterate.symbolic.vectors import Norm
 
 __all__ = ["Line", "as_text", "of_check", "quantified"]
 
@@ -56,6 +58,8 @@ def of_check(check: Check) -> Iterator[Line]:
         yield Line((check.left, "=", check.right))
     elif isinstance(check, Inequality | IntervalInequality | RandomPoints):
         yield Line((check.left, check.relation.value, check.right))
+    elif isinstance(check, NormBound):
+        yield Line((Norm(check.vector), "<=", check.bound))
     elif isinstance(check, Asymptotic | Unbounded):
         yield Line((check.left, "<~" if isinstance(check, Asymptotic) else ">>", check.right))
     elif isinstance(check, Units):
@@ -96,7 +100,7 @@ def of_check(check: Check) -> Iterator[Line]:
     if isinstance(check, Asymptotic | Unbounded):
         lead = "Tried on the path" if isinstance(check, Asymptotic) else "No constant serves on the path"
         yield from _listed(lead, "{} = {}", check.path.items())
-    if isinstance(check, Asymptotic | Unbounded | Identity | Inequality | Recursion):
+    if isinstance(check, Asymptotic | Unbounded | Identity | Inequality | NormBound | Recursion):
         yield from _listed("Given", "{}", ((premise,) for premise in check.given))
     if isinstance(check, Inequality):
         yield from _listed("Attained where", "{}", ((condition,) for condition in check.attained))
@@ -107,15 +111,37 @@ def _of_profile(profile: Profile) -> Iterator[Line]:
     if isinstance(profile, Gauss):
         yield Line((), "The last iterates of the two runs are mu-GDP, in both orders, with")
         yield Line((sp.Symbol("mu") ** 2, "<=", profile.square))
-    elif isinstance(profile, Power):
-        yield Line(
-            (profile.count,), "The last iterates cost no more than {} steps one after the other, of which each costs"
-        )
-        yield from _of_profile(profile.part)
+    elif isinstance(profile, Composed | Steps | Power | Mean | SwapStep | PoissonStep):
+        parts = tuple(_parts(profile))
+        places = "".join(part if isinstance(part, str) else "{}" for part in parts)
+        values = tuple(part for part in parts if not isinstance(part, str))
+        yield Line(values, f"The last iterates of the two runs cost no more, in either order, than {places}.")
+    else:
+        raise TypeError(f"no statement for a profile of type {type(profile).__name__}")
+
+
+def _parts(profile: Profile) -> Iterator[Any]:
+    """Words and expressions that name a profile."""
+    if isinstance(profile, Gauss):
+        yield from ("a Gaussian of mu^2 = ", profile.square)
     elif isinstance(profile, SwapStep | PoissonStep):
         kind = "a replaced" if isinstance(profile, SwapStep) else "an added"
-        sentence = f"{kind} sample that is in the batch with chance {{}}, at squared distance over variance {{}}."
-        yield Line((profile.rate, profile.square), sentence)
+        yield from (f"{kind} sample that is in the batch with chance ", profile.rate)
+        yield from (", at squared distance over variance ", profile.square)
+    elif isinstance(profile, Power):
+        yield from (profile.count, " times ", *_parts(profile.part))
+    elif isinstance(profile, Steps):
+        yield from ("for every ", profile.index, " below ", profile.count, " ", *_parts(profile.part))
+    elif isinstance(profile, Composed):
+        first, *others = profile.parts
+        yield from _parts(first)
+        for other in others:
+            yield from (" and ", *_parts(other))
+    elif isinstance(profile, Mean):
+        for weight, part in profile.pairs:
+            yield from ("with chance ", weight, " ", *_parts(part))
+        if profile.failure != 0:
+            yield from (", and with chance ", profile.failure, " everything is known")
     else:
         raise TypeError(f"no statement for a profile of type {type(profile).__name__}")
 

@@ -20,6 +20,7 @@ __all__ = [
     "Identity",
     "Inequality",
     "IntervalInequality",
+    "NormBound",
     "RandomPoints",
     "Recursion",
     "Relation",
@@ -44,6 +45,7 @@ class Engine(StrEnum):
     UNITS = "units"
     SIMULATION = "simulation"
     DERIVATION = "derivation"
+    VECTORS = "vectors"
 
 
 class Relation(StrEnum):
@@ -158,6 +160,21 @@ class Inequality(Comparison):
     given: tuple[Boolean, ...] = ()
     name: str = "inequality"
     attained: tuple[Basic, ...] = ()  # what pyright infers of Eq is no Boolean
+
+
+@dataclass(frozen=True)
+class NormBound(Check):
+    """The length of ``vector`` is at most ``bound``, for vectors of every dimension. Engine: vectors.
+
+    ``vector`` is a sum of letters of `lastiterate.symbolic.vectors` with numbers before them; ``given`` are premises of
+    this check alone, in which vectors stand as lengths and inner products.
+    """
+
+    engine = Engine.VECTORS
+    vector: Expr
+    bound: Expr
+    given: tuple[Boolean, ...] = ()
+    name: str = "length"
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "corollary_2",
         ),
         "ours": (
+            "expansions",
             "derived",
             "taut_string",
             "cyclic",

@@ -4,13 +4,15 @@ from functools import cache
 
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.answers import held, undecided
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.proofs_checks.verdict import Grade, Outcome
-from lastiterate.symbolic.checks import Derived
+from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
+from lastiterate.symbolic.checks import Derived, NormBound
 from lastiterate.symbolic.derivations import DERIVATIONS
 from lastiterate.symbolic.kernel.judgement import Guarantee, UnprovedError
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.ledger import claims
 
 __all__ = ["decide", "derive"]
 
@@ -28,7 +30,8 @@ def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
 def decide(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Replay the derivation and hold its end against the check; what does not follow is undecided, never refuted.
 
-    A derivation that uses claims of the ledger proves no more than they do, and says so as its scope.
+    A derivation that uses claims of the ledger proves no more than they do: what was not shown for vectors of every
+    dimension is its scope.
     """
     given = frozenset(assumptions)
     kernel = Kernel(prove, given)
@@ -45,6 +48,15 @@ def decide(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
     if supposed:
         return undecided(check, f"the derivation supposes what it does not derive: {supposed[0]}")
     shown = sum(len(span.shown) for span in spans)
-    claims = dict.fromkeys(one for span in spans for one in span.cites if "/" in one)
+    limited = dict.fromkeys(one for span in spans for one in span.cites if "/" in one and not _general(one))
     detail = f"{len(spans)} rules, {shown} side conditions shown"
-    return held(check, Grade.PROVED, detail, f"derived from {', '.join(claims)}" if claims else "")
+    return held(check, Grade.PROVED, detail, f"derived from {', '.join(limited)}" if limited else "")
+
+
+@cache
+def _general(key: str) -> bool:
+    """Tell whether a claim of the ledger is proved for vectors of every dimension."""
+    (claim,) = (one for one in claims(key.partition("/")[0]) if one.key == key)
+    outcomes = [decide_check(check, claim.assumptions) for check in claim.checks]
+    proved = all(one.status is Status.HELD and one.grade is Grade.PROVED and not one.scope for one in outcomes)
+    return proved and any(isinstance(check, NormBound) for check in claim.checks)

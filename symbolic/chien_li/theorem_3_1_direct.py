@@ -17,10 +17,9 @@ from lastiterate.symbolic.chien_li.paper import (
     attacked,
     shift_bound,
 )
-from lastiterate.symbolic.claim import Derived, Identity, Inequality, Ours, Recursion
-from lastiterate.symbolic.derivations.full_batch import A
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
+from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
-from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import a, p, q, x, z
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, c, eta, m, n, s, sensitivity, sigma
 from lastiterate.symbolic.statement import Convex, Smooth, StronglyConvex, private
@@ -36,14 +35,6 @@ _ratio = (1 - c**T) / (1 + c**T)
 _one_step = (1 - c) / (1 + c)
 _next = (1 - c ** (T + 1)) / (1 + c ** (T + 1))
 _ring = (c > 0, c < 1)
-
-
-def _paths(losses: str) -> tuple[Derived, ...]:
-    """From the kernel's rules: any path of shifts that hides a distance costs what the statement says."""
-    return tuple(
-        Derived(f"full_batch/paths from {start}, {losses}", Gauss(A), f"paths from {start}")
-        for start in ("0", "the domain")
-    )
 
 
 CLAIMS = (
@@ -63,7 +54,7 @@ CLAIMS = (
             "no smoothness at all",
             name="smooth",
         ),
-        *_paths("smooth"),
+        *known_batches("smooth"),
         statement=private(
             shift_bound(z + eta * (n - 1) / n * Min(L * z, 2 * K) + sensitivity()), *FULL_BATCHES, Smooth(L)
         ),
@@ -75,7 +66,7 @@ CLAIMS = (
         "Direct shifts bound the divergence for convex losses, e(z) = z + s",
         at("Theorem 3.1", "(3)"),
         attacked("bound_full_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, "radius for diameter", name="convex"),
-        *_paths("convex"),
+        *known_batches("convex"),
         statement=private(shift_bound(z + sensitivity()), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
@@ -92,7 +83,7 @@ CLAIMS = (
             "four times the strong convexity",
             name="strongly convex",
         ),
-        *_paths("strongly convex"),
+        *known_batches("strongly convex"),
         statement=private(
             shift_bound(Max(1 - eta * m, eta * L - 1) * z + sensitivity()), *FULL_BATCHES, StronglyConvex(m, L, K)
         ),
@@ -103,7 +94,7 @@ CLAIMS = (
         "Direct shifts bound the divergence under clipping alone, e(z) = z + 2 eta K for z > 0",
         at("Theorem 3.1", "(3)"),
         attacked("bound_full_clipped", CLIPPED_RUNS, _TWO, _STEP, _NOISE, "radius for diameter", name="clipped"),
-        *_paths("clipped"),
+        *known_batches("clipped"),
         statement=private(shift_bound(Piecewise((z + 2 * eta * K, z > 0), (sensitivity(), True))), *FULL_BATCHES),
         assumptions=(alpha > 1,),
     ),

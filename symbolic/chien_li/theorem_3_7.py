@@ -8,6 +8,7 @@ from sympy import Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
+from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.formulas.update import expansion, g, inverse_half
 from lastiterate.symbolic.letters import a, x, z
 from lastiterate.symbolic.notation import D, K, L, alpha, beta, eta, lam, n, s, sensitivity, sigma
@@ -59,6 +60,7 @@ CLAIMS = (
             "a hundredth of the smoothness",
             name="direct shifts",
         ),
+        *known_batches("modulus"),
         Inequality(
             z + eta * L * (n - 1) / n * x + 2 * eta * K / n,
             "<=",

@@ -5,88 +5,60 @@ The letters are those of `lastiterate.symbolic.notation`.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from sympy import Eq, Expr, Ge, S
+from sympy import Eq, Expr, Ge, S, Symbol
 
-from lastiterate.symbolic.derivations.full_batch import composition, path, window
-from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
+from lastiterate.symbolic.derivations.known_batches import composition, path, window
+from lastiterate.symbolic.derivations.losses import LOSSES
+from lastiterate.symbolic.derivations.random_batches import (
+    poisson_composition,
+    poisson_window,
+    swap_composition,
+    swap_window,
+)
+from lastiterate.symbolic.kernel.judgement import Guarantee
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.letters import q, v, z
-from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, s, sensitivity, sigma, tau, w
+from lastiterate.symbolic.letters import q, v
+from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, s, sensitivity, sigma, tau, w
 
 __all__ = ["DERIVATIONS", "Derivation"]
 
 Derivation = Callable[[Kernel], Guarantee]
 
-_replaced = Hypothesis("one of n samples is replaced, and gradients are clipped at K or are no longer than K", (n, K))
-_LEMMAS: Final = {
-    "clipped": ("chien_li/lemma_3_5/contraction_part",),
-    "smooth": ("chien_li/lemma_3_5/sharper",),
-    "convex": ("chien_li/lemma_3_4/convex", "chien_li/lemma_3_5/contraction_part"),
-    "strongly convex": ("chien_li/lemma_3_4/strongly_convex", "chien_li/lemma_3_5/contraction_part"),
-}
-"""The claims that show how far a step carries two points, for each class of losses."""
-
-_CONVEX: Final = Expansion(
-    z,
-    z + s,
-    Guide.OTHER,
-    _LEMMAS["convex"],
-    frozenset(
-        {_replaced, Hypothesis("every loss is convex and L-smooth, and its gradients are no longer than K", (L, K))}
-    ),
-    (eta * L <= 2,),
-)
-_STRONGLY_CONVEX: Final = Expansion(
-    z,
-    c * z + s,
-    Guide.OTHER,
-    _LEMMAS["strongly convex"],
-    frozenset(
-        {_replaced, Hypothesis("every loss is m-strongly convex and L-smooth, no gradient longer than K", (m, L, K))}
-    ),
-    (Ge(c, 1 - eta * m), Ge(c, eta * L - 1)),
-)
-_SMOOTH: Final = Expansion(
-    z,
-    c * z + s,
-    Guide.OTHER,
-    _LEMMAS["smooth"],
-    frozenset({_replaced, Hypothesis("every loss is L-smooth", (L,))}),
-    (Eq(c, 1 + eta * L * (n - 1) / n),),
-)
+_PARTS: Final = {"from 0": (S.Zero, S.Zero, T), "from the domain": (tau, D, w)}
+"""First step, distance there and number of steps: the whole run, or w steps after tau."""
 
 
-def _from_zero(lemmas: tuple[str, ...], kernel: Kernel) -> Guarantee:
-    return path(kernel, S.Zero, S.Zero, T, lemmas)
-
-
-def _from_domain(lemmas: tuple[str, ...], kernel: Kernel) -> Guarantee:
-    """The last w of tau + w steps."""
-    return path(kernel, tau, D, w, lemmas)
-
-
-def _window(expansion: Expansion, factor: Expr, kernel: Kernel) -> Guarantee:
-    made = window(kernel, expansion, factor, s, D, v, T, w)
+def _window(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
+    """One of n samples replaced in each of T steps, which take z to at most c z + s."""
+    whole, z = LOSSES[losses].other_data(eta, n, S.One), Symbol("z", nonnegative=True)
+    affine = replace(whole, after=factor * z + s, conditions=(*whole.conditions, Ge(factor * z + s, whole.after)))
+    made = window(kernel.under(Eq(s, sensitivity())), affine, factor, s, D, v, T, w)
     values = {s: sensitivity(), v: sigma**2}
     return Guarantee(kernel.specialise(made.first, values), kernel.specialise(made.second, values))
 
 
+def _paths(kind: str, made: Callable[..., Guarantee], *chance: Expr) -> dict[str, Derivation]:
+    """Shifts of any lengths, by class of losses, over a whole run and over its last steps."""
+
+    def derivation(losses: str, part: str, kernel: Kernel) -> Guarantee:
+        return made(kernel, LOSSES[losses], *chance, *_PARTS[part])
+
+    return {f"{kind}/{losses}, {part}": partial(derivation, losses, part) for losses in LOSSES for part in _PARTS}
+
+
 DERIVATIONS: Final[Mapping[str, Derivation]] = {
-    **{f"full_batch/paths from 0, {losses}": partial(_from_zero, lemmas) for losses, lemmas in _LEMMAS.items()},
-    **{
-        f"full_batch/paths from the domain, {losses}": partial(_from_domain, lemmas)
-        for losses, lemmas in _LEMMAS.items()
-    },
-    "full_batch/composition": lambda kernel: composition(kernel, sensitivity(), sigma**2, T, _LEMMAS["clipped"]),
-    "full_batch/convex": partial(_window, _CONVEX, S.One),
-    "full_batch/strongly convex": partial(_window, _STRONGLY_CONVEX, c),
-    "full_batch/smooth": partial(_window, _SMOOTH, c),
+    **_paths("known_batches", path),
+    "full_batch/composition": lambda kernel: composition(kernel, sensitivity(), sigma**2, T),
+    "full_batch/convex": partial(_window, "convex", S.One),
+    "full_batch/strongly convex": partial(_window, "strongly convex", c),
+    "full_batch/smooth": partial(_window, "smooth", c),
+    **_paths("without_replacement", swap_window, q),
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),
+    **_paths("poisson", poisson_window, q),
     "poisson/composition": lambda kernel: poisson_composition(kernel, q, eta * K / b, sigma**2, T),
 }
 """What a claim calls a derivation."""

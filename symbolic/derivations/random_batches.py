@@ -1,17 +1,43 @@
-"""Composition of steps with hidden batches: the released state costs no more than all states together."""
+"""Random batches with a hidden coin: composition of steps, and windows in which each step splits its noise.
 
-from sympy import Eq, Expr, Gt, Piecewise, S, Symbol, oo
+In a window the coin takes the part u_j of the variance v_j of step j, at a cost p_j of squared distance over variance;
+a shift a_j takes the rest at the cost C_j. Both runs follow one map with one coin, so that a distance grows as it does
+for one data set: z_{j+1} is at least e_j(z_j) - a_j and 0.
+"""
 
-from lastiterate.symbolic.kernel.induction import Induction
-from lastiterate.symbolic.kernel.judgement import Guarantee, Span
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, no_shift, poisson_coin, swap_coin
-from lastiterate.symbolic.kernel.profiles import Order, Power
+from dataclasses import replace
+
+from sympy import Eq, Expr, Function, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.derivations.losses import Losses
+from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.kernel.composition import compose
+from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
+from lastiterate.symbolic.kernel.lemmas import (
+    Coin,
+    Expansion,
+    Guide,
+    gaussian_shift,
+    no_shift,
+    poisson_coin,
+    swap_coin,
+)
+from lastiterate.symbolic.kernel.profiles import Gauss, Mean, Order, Power, Profile, Steps
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.notation import K, b
 
-__all__ = ["poisson_composition", "swap_composition"]
+__all__ = ["A", "C", "i", "p", "poisson_composition", "poisson_window", "r", "swap_composition", "swap_window"]
 
-_j = Symbol("j", integer=True, nonnegative=True)
+i, _j = (Symbol(name, integer=True, nonnegative=True) for name in "ij")
 _z = Symbol("z", nonnegative=True)
+_z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)
+_eta, _low, _high = symbols("eta_j low_j high_j", real=True)
+_A, A = symbols("A_j A", real=True)
+C, p, r = (Function(name, real=True) for name in ("C", "p", "r"))
+"""Of step i: C the cost of its shift, p that of its coin, r the chance of another size of its batch. A sums C."""
+
 _still = Expansion(_z, Piecewise((S.Zero, Eq(_z, 0)), (oo, True)), Guide.OWN, ())
 """One map and one coin leave two equal points equal, whatever the losses are."""
 
@@ -35,3 +61,73 @@ def poisson_composition(kernel: Kernel, q: Expr, s: Expr, v: Expr, T: Expr) -> G
     """T steps with Poisson batches at rate q, one sample added or removed: s = eta K/b moves a mean."""
     first, second = (_composed(kernel, order, poisson_coin(q, s, v, order), v, T) for order in Order)
     return Guarantee(first, second)
+
+
+def swap_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+    """Steps with batches without replacement, each at the price of its coin and of its shift; q = b/n."""
+    coin = swap_coin(q, update.sensitivity(_eta, K, b), _u, p(_j))
+    first = _window(kernel, Order.FIRST, coin, losses.same_data(_eta, _eta), (tau, start, m))
+    return Guarantee(first, kernel.exchange(first))
+
+
+def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+    """Steps with Poisson batches at rate q, each at the price of its coin, its shift and an unlikely size of its batch.
+
+    Batch j has between low_j and high_j samples beside the one that differs, but with the chance r_j; its step is that
+    many b-ths of eta_j long.
+    """
+    sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
+    carried = losses.same_data(_eta * _low / b, _eta * _high / b)
+    sized = replace(carried, hypotheses=carried.hypotheses | {sizes})
+
+    def side(order: Order) -> Span:
+        coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
+        return _window(kernel, order, coin, sized, (tau, start, m), (sizes,), Ge(_low, 0), Le(_low, _high))
+
+    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def _window(
+    kernel: Kernel,
+    order: Order,
+    coin: Coin,
+    carried: Expansion,
+    run: tuple[Expr, Expr, Expr],
+    sizes: tuple[Hypothesis, ...] = (),
+    *laws: Boolean,
+) -> Span:
+    """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to none."""
+    tau, start, m = run
+    outer = kernel.under(Ge(start, 0), Ge(tau, 0))
+    shift = gaussian_shift(_a, _v - _u, C(_j))
+    prices = (*coin.conditions, *shift.conditions, Ge(_eta, 0))
+    chance = (Ge(r(_j), 0), Le(r(_j), 1)) if sizes else ()
+    steps = Induction(
+        outer,
+        _j,
+        m,
+        (Sequence(_z_j, start, _next, _z_m), Sequence(_A, S.Zero, _A + C(_j), A)),
+        keeps=(Ge(_z_j, 0), Ge(_A, 0)),
+        letters=(_next, _a, _u, _v, _eta, *((_low, _high) if sizes else ())),
+        laws=(Ge(_next, 0), *prices, *chance, *laws, Ge(_next, carried.at(_z_j) - _a)),
+        ends=(Eq(_z_m, 0),),
+    )
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        batch = Variable("the batch without the sample that differs", tau + _j)
+        made = inner.step(order, tau + _j, (near, far), carried, shift, _v, coin, (batch,))
+        cases = ((1 - r(_j) if sizes else S.One, made),)
+        return inner.mean(batch, cases, r(_j) if sizes else S.Zero, sizes)
+
+    if sizes:
+        inside = compose(coin.profile, shift.profile)
+        cost: Profile = _each(Mean(((1 - r(_j), inside),), r(_j), inside.order))
+    else:
+        cost = compose(_each(coin.profile), Gauss(_A))
+    hidden = steps.close(steps.span(tau, _z_j, cost, step, far=S.Zero))
+    return hidden if start == 0 else outer.chain(outer.domain(order, (S.Zero, tau), S.Zero, start), hidden)
+
+
+def _each(cost: Profile) -> Steps:
+    """The steps before j, at the cost of step j put for each."""
+    return Steps(cost.subs({_j: i}), i, _j, cost.order)

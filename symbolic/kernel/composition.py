@@ -1,6 +1,7 @@
 """Profiles of steps one after the other, and when one profile is above another."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sympy import Add, Expr, S
 from sympy.logic.boolalg import Boolean
@@ -16,6 +17,7 @@ from lastiterate.symbolic.kernel.profiles import (
     PoissonStep,
     Power,
     Profile,
+    Steps,
     SwapStep,
 )
 
@@ -39,6 +41,7 @@ def compose(*profiles: Profile) -> Profile:
     gauss: list[Expr] = []
     atoms: list[Atoms] = []
     counts: dict[Profile, Expr] = {}
+    before: list[Steps] = []
     for part in (part for one in profiles for part in (one.parts if isinstance(one, Composed) else (one,))):
         match part:
             case Equal():
@@ -47,10 +50,17 @@ def compose(*profiles: Profile) -> Profile:
                 gauss.append(part.square)
             case Atoms():
                 atoms.append(part)
+            case Steps():
+                before.append(part)
             case Power():
                 counts[part.part] = counts.get(part.part, S.Zero) + part.count
             case _:
                 counts[part] = counts.get(part, S.Zero) + 1
+    for steps in before:  # of which the next one may be there
+        following = steps.part.subs({steps.index: steps.count})
+        more = 1 if counts.get(following) == 1 else 0
+        counts = {part: count for part, count in counts.items() if not (more and part == following)}
+        counts[replace(steps, count=steps.count + more)] = S.One
     parts = [part if count == 1 else Power(part, count, part.order) for part, count in counts.items()]
     if gauss:  # two Gaussian shifts at right angles are one, along the diagonal
         parts.append(Gauss(Add(*gauss)))
@@ -89,6 +99,8 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return [below.rate <= above.rate, below.square <= above.square]
         case Power(), Power():
             return [*covers(above.part, below.part), below.count <= above.count]
+        case Steps(), Steps() if (above.index, above.count) == (below.index, below.count):
+            return covers(above.part, below.part)  # for every value of the index
         case Composed(), Composed() if len(above.parts) == len(below.parts):
             return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]
         case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:

@@ -117,12 +117,14 @@ class Induction:
         """
         inner = self.kernel.under(*self._known)
         one = step(inner, distance, _put(distance, self._after))
-        if one.scope or any(self.index not in variable.step.free_symbols for variable in one.drawn):
+        if any(self.index in variable.step.free_symbols for variable in one.scope) or any(
+            self.index not in variable.step.free_symbols for variable in one.drawn
+        ):
             raise UnprovedError(
-                "What is drawn in a step of an induction is averaged over there, and named by its index."
+                "What is drawn in one step of an induction is averaged over there, and what is not, not."
             )
         ends = (start, start + self.index)
-        supposed = inner.suppose(one.order, ends, (distance, distance), profile, "the steps before")
+        supposed = inner.suppose(one.order, ends, (distance, distance), profile, "the steps before", one.scope)
         before = record(supposed, rule="induction hypothesis")
         self._same(one.end, start + self.index + 1, inner.given)
         joined = inner.weaken(
@@ -139,7 +141,7 @@ class Induction:
             None,
             order=one.order, start=start, end=start + self.count, near=_put(distance, self._first),
             far=last if far is None else far, profile=profile.subs(self._last), given=frozenset(given - {true}),
-            hypotheses=hypotheses, scope=frozenset(), drawn=one.drawn, rule="induct", premises=(joined,),
+            hypotheses=hypotheses, scope=one.scope, drawn=one.drawn, rule="induct", premises=(joined,),
             shown=tuple(self.shown), cites=(),
         )  # fmt: skip
 

@@ -17,12 +17,12 @@ no hidden state: statements are about kernels at points, and nothing is conditio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sympy import Basic, Expr
+from sympy import Basic, Expr, Ge, Gt, Le, Lt, Ne, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Order, Profile
 
-__all__ = ["Guarantee", "Hypothesis", "Shown", "Span", "UnprovedError", "Variable"]
+__all__ = ["Guarantee", "Hypothesis", "Shown", "Span", "UnprovedError", "Variable", "declared"]
 
 
 class UnprovedError(Exception):
@@ -131,3 +131,18 @@ class Guarantee:
                 raise UnprovedError(f"A guarantee needs a judgement from step 0, from 0 to 0, {order}, got {span}.")
         if self.first.end != self.second.end:
             raise UnprovedError(f"Both orders need the same last step, got {self.first.end} and {self.second.end}.")
+
+
+def declared(symbol: Symbol, value: Expr) -> list[Boolean]:
+    """Conditions under which a value has every property that a symbol was declared to have.
+
+    Raises:
+        UnprovedError: it certainly lacks one.
+    """
+    if symbol.is_integer and not value.is_integer:
+        raise UnprovedError(f"A whole number is needed for {symbol}, got {value}.")
+    kinds = [kind for kind in ("even", "odd", "prime", "composite") if symbol.assumptions0.get(kind)]
+    if any(not getattr(value, f"is_{kind}") for kind in kinds):
+        raise UnprovedError(f"A value that is {' and '.join(kinds)} is needed for {symbol}, got {value}.")
+    signs = {"positive": Gt, "nonnegative": Ge, "negative": Lt, "nonpositive": Le, "nonzero": Ne}
+    return [relation(value, 0) for sign, relation in signs.items() if symbol.assumptions0.get(sign)][:1]

@@ -15,7 +15,7 @@ from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order, PoissonSte
 
 __all__ = ["Coin", "Expansion", "Guide", "Shift", "gaussian_shift", "no_shift", "poisson_coin", "swap_coin"]
 
-ROTATION = "a standard Gaussian vector turned round is one again"
+CITES = ("a standard Gaussian vector turned round is one again",)
 
 
 class Guide(Enum):
@@ -83,33 +83,49 @@ def no_shift() -> Shift:
     return Shift(S.Zero, Equal())
 
 
-def gaussian_shift(length: Expr, variance: Expr) -> Shift:
-    """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)): turn h to the first axis; it grows with |h|."""
-    return Shift(length, Gauss(length**2 / variance), variance, (Ge(length, 0), Gt(variance, 0)), (ROTATION,))
+def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> Shift:
+    """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)): turn h to the first axis; it grows with |h|.
+
+    ``square`` is at least the squared length over the variance, which may then be zero if the length is.
+    """
+    return Shift(length, Gauss(_over(length, variance, square)), variance, _conditions(length, variance, square), CITES)
 
 
-def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order) -> Coin:
+def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: Expr | None = None) -> Coin:
     """A sample that run 1 has and run 2 lacks is in each batch with chance q and moves the mean by at most ``moved``.
 
     P - g Q = q (N(h) - tau N(0)) with tau = (g - 1 + q)/q, where the law with the sample is P; E_g(Q || P) =
-    1 - g + g E_{1/g}(P || Q) gives the other order.
+    1 - g + g E_{1/g}(P || Q) gives the other order. ``square`` as in `gaussian_shift`.
     """
-    profile = PoissonStep(rate, moved**2 / variance, order)
     says = (
         "run 1 has one sample more, in each batch with the first chance, where it moves the mean by at most the second"
     )
     sampled = Hypothesis(says, (rate, moved), symmetric=False)
-    signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Gt(variance, 0))
-    return Coin(profile, variance, frozenset({sampled}), signs, (ROTATION,))
+    return _coin(PoissonStep(rate, _over(moved, variance, square), order), sampled, rate, moved, variance, square)
 
 
-def swap_coin(rate: Expr, moved: Expr, variance: Expr) -> Coin:
+def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = None) -> Coin:
     """One sample is replaced, in each batch with chance q; any two of the three means are at most ``moved`` apart.
 
     P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))), tau = 1 + (g - 1)/q and w = g/tau <= 1 for g >= 1; convexity in
-    the second law leaves q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected below 1.
+    the second law leaves q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected below 1. ``square`` as in
+    `gaussian_shift`.
     """
     says = "one sample is replaced, in each batch with the first chance; any two means are at most the second apart"
     replaced = Hypothesis(says, (rate, moved))
-    signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Gt(variance, 0))
-    return Coin(SwapStep(rate, moved**2 / variance), variance, frozenset({replaced}), signs, (ROTATION,))
+    return _coin(SwapStep(rate, _over(moved, variance, square)), replaced, rate, moved, variance, square)
+
+
+def _coin(profile: Profile, sampled: Hypothesis, rate: Expr, moved: Expr, variance: Expr, square: Expr | None) -> Coin:
+    signs = (Gt(rate, 0), Le(rate, 1), *_conditions(moved, variance, square))
+    return Coin(profile, variance, frozenset({sampled}), signs, CITES)
+
+
+def _over(length: Expr, variance: Expr, square: Expr | None) -> Expr:
+    return length**2 / variance if square is None else square
+
+
+def _conditions(length: Expr, variance: Expr, square: Expr | None) -> tuple[Boolean, ...]:
+    if square is None:
+        return Ge(length, 0), Gt(variance, 0)
+    return Ge(length, 0), Ge(variance, 0), Ge(square, 0), Le(length**2, square * variance)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from sympy import Add, Expr, Max, Min, Mul, Piecewise, S, Symbol, erfc, exp, log, oo, sqrt, true
+from sympy import Add, Expr, Max, Min, Mul, Piecewise, Product, S, Symbol, erfc, exp, log, oo, sqrt, true
 
 __all__ = [
     "Atoms",
@@ -31,6 +31,7 @@ __all__ = [
     "PoissonStep",
     "Power",
     "Profile",
+    "Steps",
     "SwapStep",
 ]
 
@@ -184,6 +185,22 @@ class Power(Profile):
 
     def moment(self, alpha: Expr) -> Expr:
         return self.part.moment(alpha) ** self.count
+
+
+@dataclass(frozen=True)
+class Steps(Profile):
+    """The composition of ``part`` at ``index`` = 0, ..., ``count`` - 1."""
+
+    part: Profile
+    index: Symbol
+    count: Expr
+    order: Order | None = None
+
+    def __str__(self) -> str:
+        return f"for every {self.index} < {self.count}: {self.part}"
+
+    def moment(self, alpha: Expr) -> Expr:
+        return Product(self.part.moment(alpha), (self.index, 0, self.count - 1))
 
 
 @dataclass(frozen=True)

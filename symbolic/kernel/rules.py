@@ -13,12 +13,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sympy import Add, Eq, Expr, Ge, Gt, Le, Lt, Ne, S, Symbol, false, true
+from sympy import Add, Eq, Expr, Ge, Le, S, Symbol, false, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.composition import common, compose, covers
 from lastiterate.symbolic.kernel.contraction import Contracted
-from lastiterate.symbolic.kernel.judgement import Hypothesis, Shown, Span, UnprovedError, Variable
+from lastiterate.symbolic.kernel.judgement import (
+    Hypothesis,
+    Shown,
+    Span,
+    UnprovedError,
+    Variable,
+    declared,
+)
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
 from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Hull, Mean, Order, Profile
 
@@ -118,11 +125,18 @@ class Kernel:
             made = self._made("chain", made.order, ends, distances, profile, conditions, (made, other))
         return made
 
-    def mean(self, variable: Variable, cases: Iterable[tuple[Expr, Span]], failure: Expr = S.Zero) -> Span:
+    def mean(
+        self,
+        variable: Variable,
+        cases: Iterable[tuple[Expr, Span]],
+        failure: Expr = S.Zero,
+        events: tuple[Hypothesis, ...] = (),
+    ) -> Span:
         """A revealed variable is averaged over: the mean of its profiles, and 1 on an event of chance ``failure``.
 
         It has one law in both runs and is drawn independently of the state before, so both laws are mixtures with the
-        same weights: F4.
+        same weights: F4. A case holds for every value, or on an event that is at least as likely as its
+        weight, for a profile is at most 1.
         """
         pairs = tuple(cases)
         spans = tuple(span for _, span in pairs)
@@ -131,15 +145,25 @@ class Kernel:
         conditions += self._same(Add(failure, *(weight for weight, _ in pairs)), S.One)
         for span in rest:
             conditions += self._alike(head, span)
-        if any(variable not in span.scope for span in spans):
-            raise UnprovedError(f"A mean over {variable} needs judgements in which it is revealed.")
+        if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
+            raise UnprovedError(f"A mean over {variable} needs it revealed, and events for none or all of its cases.")
         weighted = tuple((weight, span.profile) for weight, span in pairs)
-        profile = Mean(weighted, failure, common(span.profile for span in spans))
-        independent = Hypothesis(f"{variable.name} has one law in both runs and is independent of the state before")
-        made = self._made(
-            "mean", head.order, (head.start, head.end), (head.near, head.far), profile, conditions, spans, {independent}
+        alone = not rest and pairs[0][0] == 1
+        profile = head.profile if alone else Mean(weighted, failure, common(span.profile for span in spans))
+        law = {Hypothesis(f"{variable.name} has one law in both runs and is independent of the state before")}
+        if events:
+            says = f"disjoint events, in turn of at least these chances: {'; '.join(one.says for one in events)}"
+            weights = [weight for weight, _ in pairs]
+            law.add(Hypothesis(says, (*weights, *(one for event in events for one in event.constants))))
+        ends, distances = (head.start, head.end), (head.near, head.far)
+        made = self._made("mean", head.order, ends, distances, profile, conditions, spans)
+        left = (
+            [span.hypotheses - {event} for span, event in zip(spans, events, strict=True)]
+            if events
+            else [made.hypotheses]
         )
-        return record(made, scope=made.scope - {variable}, drawn=made.drawn | {variable})
+        hypotheses = frozenset(law).union(*left)
+        return record(made, scope=made.scope - {variable}, drawn=made.drawn | {variable}, hypotheses=hypotheses)
 
     def least(self, *spans: Span) -> Span:
         """The greatest convex function below several profiles for the same steps and distances: F2."""
@@ -220,7 +244,7 @@ class Kernel:
         def put(thing: Any) -> Any:
             return thing.subs(values, simultaneous=True)
 
-        conditions = [one for symbol, value in values.items() for one in _declared(symbol, value)]
+        conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
         changed = values.keys() & set().union(*(condition.free_symbols for condition in span.given))
         conditions += [put(one) for one in span.given if one not in self.given or changed & one.free_symbols]
         made = self._made(
@@ -281,16 +305,6 @@ class Kernel:
             raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
         pairs = ((one.start, other.start), (one.end, other.end), (one.near, other.near), (one.far, other.far))
         return [condition for pair in pairs for condition in self._same(*pair)]
-
-
-def _declared(symbol: Symbol, value: Expr) -> list[Boolean]:
-    if symbol.is_integer and not value.is_integer:
-        raise UnprovedError(f"A whole number is needed for {symbol}, got {value}.")
-    kinds = [kind for kind in ("even", "odd", "prime", "composite") if symbol.assumptions0.get(kind)]
-    if any(not getattr(value, f"is_{kind}") for kind in kinds):
-        raise UnprovedError(f"A value that is {' and '.join(kinds)} is needed for {symbol}, got {value}.")
-    signs = {"positive": Gt, "nonnegative": Ge, "negative": Lt, "nonpositive": Le, "nonzero": Ne}
-    return [relation(value, 0) for sign, relation in signs.items() if symbol.assumptions0.get(sign)][:1]
 
 
 def record(span: Span | None, **changes: Any) -> Span:

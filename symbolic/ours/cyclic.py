@@ -12,6 +12,7 @@ from sympy import Eq, Expr, Integer, Mod, Piecewise, Symbol
 
 from lastiterate.symbolic.chien_li.paper import shift_bound
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, UpperBound
+from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.formulas.update import expansion
 from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, alpha, b, c, eta, lam, n, s, sensitivity, t, w
@@ -42,11 +43,12 @@ def _above(factor: Expr | int) -> Inequality:
 CLAIMS = (
     Ours(
         "ours/cyclic/theorem",
-        "The bound for cyclic batches is not below linear losses at the worst position",
+        "Cyclic batches: shifts that hide 2 eta K / b at the steps whose batch holds the sample",
         proof("cyclic", "The sample of the last step is the worst"),
         _attacked("bound_cyclic_convex")
         .mutant("the best position", _attacked("cyclic_best_position"))
         .mutant("half the sensitivity", _attacked("bound_cyclic_convex", {K: K / 2})),
+        *known_batches("convex"),
         statement=private(
             shift_bound(z + Piecewise((sensitivity(b), Eq(Mod(T - 1 - t, n / b), 0)), (0, True))),
             Diameter(D),

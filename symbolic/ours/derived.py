@@ -7,7 +7,8 @@ max(1 - eta m, eta L - 1) for strongly convex ones, 1 + eta L (n - 1)/n for smoo
 from sympy import Eq, Expr, S
 
 from lastiterate.symbolic.claim import Derived, Ours
-from lastiterate.symbolic.derivations.full_batch import feasible
+from lastiterate.symbolic.derivations.checks import known_batches, poisson, without_replacement
+from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
 from lastiterate.symbolic.kernel.profiles import Gauss, PoissonStep, Power, SwapStep
 from lastiterate.symbolic.letters import q
@@ -36,7 +37,7 @@ CLAIMS = (
         "Strongly convex losses, full batches: the closed form for every window of w steps",
         proof("affine_windows", "Closed form"),
         Derived("full_batch/strongly convex", Gauss(_square(c))),
-        assumptions=(w <= T, c < 1, c >= 1 - eta * m, c >= eta * L - 1),
+        assumptions=(w <= T, c < 1, c >= 1 - eta * m, c >= eta * L - 1, m <= L),
     ),
     Ours(
         "ours/derived/smooth_window",
@@ -58,5 +59,20 @@ CLAIMS = (
         proof("poisson", "Two directions"),
         Derived("poisson/composition", Power(PoissonStep(q, (eta * K / b) ** 2 / sigma**2), T)),
         assumptions=(q <= 1,),
+    ),
+    *(
+        Ours(
+            f"ours/derived/{scheme}_windows",
+            f"{title}: shifts of any lengths that hide what the runs differ in, for every class of losses",
+            proof(*where),
+            *checks("modulus"),
+            *checks("strongly convex"),
+            assumptions=(q <= 1, m <= L),
+        )
+        for scheme, title, where, checks in (
+            ("known", "Batches in a known order", ("shift_program", "Theorem"), known_batches),
+            ("swapped", "Batches without replacement", ("without_replacement", "Windows"), without_replacement),
+            ("poisson", "Poisson batches", ("poisson", "Two directions"), poisson),
+        )
     ),
 )

@@ -11,6 +11,7 @@ from sympy import Expr, Integer, Max, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
+from lastiterate.symbolic.derivations.checks import poisson
 from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, u, v, x, y, z
 from lastiterate.symbolic.notation import K, L, T, alpha, b, eta, m, n
 from lastiterate.symbolic.papers import proof
@@ -50,12 +51,13 @@ def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({}))
 CLAIMS = (
     Ours(
         "ours/poisson/theorem",
-        "The bound for Poisson batches is not below linear losses",
+        "Poisson batches: in a window each step pays for its coin, in its order, and for its shift",
         proof("poisson", "Two directions"),
         _attacked("bound_poisson_convex")
         .mutant("priced by S_down, as in the papers", _attacked("poisson_s_down"))
         .mutant("half the sensitivity", _attacked("bound_poisson_convex", {K: K / 2}))
         .mutant("one step forgotten", _attacked("bound_poisson_convex", {T: T - 1})),
+        *poisson("convex"),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
     Ours(

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from sympy import Expr, Function, Integer, Lambda, Sum, Symbol, Tuple, diff, sqrt
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
+from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, xi, z
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, lam, n, sensitivity, sigma, t, tau
 from lastiterate.symbolic.papers import proof
@@ -48,13 +49,14 @@ def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({}))
 CLAIMS = (
     Ours(
         "ours/sampled/theorem",
-        "The bound for batches drawn without replacement is not below linear losses",
+        "Batches without replacement: in a window each step pays for its coin and for its shift",
         proof("without_replacement", "Windows"),
         _attacked("bound_without_replacement_convex")
         .mutant("priced by S_down, as in the papers", _attacked("without_replacement_s_down"))
         .mutant("half the sensitivity", _attacked("bound_without_replacement_convex", {K: K / 2}))
         .mutant("half the rate", _attacked("half_the_rate"))
         .mutant("one step forgotten", _attacked("bound_without_replacement_convex", {T: T - 1})),
+        *without_replacement("convex"),
         statement=private(
             Minimum(
                 Sum(

@@ -75,7 +75,7 @@ def test_the_address_follows_the_content(make_claim, store, monkeypatch):
 def test_what_decides_a_claim_is_in_its_address_and_other_claims_are_not():
     """A claim that is derived holds the name of its derivation: the kernel's rules and the formulas decide it too."""
     names = {name for package in cache._PACKAGES for name, _ in cache._sources(package)}
-    deciding = ("kernel/rules.py", "derivations/full_batch.py", "formulas/divergences.py", "checks.py")
+    deciding = ("kernel/rules.py", "derivations/known_batches.py", "formulas/divergences.py", "checks.py")
     assert {f"lastiterate.symbolic/{name}" for name in deciding} <= names
     assert "lastiterate.proofs_checks/engines/derivation.py" in names
     assert [name for name in names if name.startswith("lastiterate.symbolic/chien_li")] == []

@@ -13,6 +13,7 @@ from lastiterate.symbolic.claim import Claim, UpperBound
 from lastiterate.symbolic.letters import UNITS, r
 from lastiterate.symbolic.notation import MEANING
 from lastiterate.symbolic.papers import PAPERS, Source
+from lastiterate.symbolic.vectors import Vector
 
 CLAIMS = ledger.claims()
 MODULES = ledger.modules()
@@ -82,7 +83,8 @@ def unexplained(claim: Claim) -> set[str]:
     for check in checks_of(claim):
         bases += [value for value in vars(check).values() if isinstance(value, Basic)]
         bases += list(getattr(check, "given", ()))
-    return {str(symbol) for symbol in free_symbols(bases) if symbol not in {*MEANING, *UNITS, *claim.letters, r}}
+    known = {*MEANING, *UNITS, *claim.letters, r}
+    return {str(symbol) for symbol in free_symbols(bases) if not (isinstance(symbol, Vector) or symbol in known)}
 
 
 def test_symbols_are_in_the_table_of_notation():

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Expr, Ge, Gt, Integer, Rational, S, Symbol, false, symbols, true
+from sympy import Eq, Expr, Function, Ge, Gt, Integer, Rational, S, Symbol, expand, false, symbols, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures
@@ -12,16 +12,19 @@ from lastiterate.numeric.divergences.mixtures import Mixture
 from lastiterate.proofs_checks.engines import derivation
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.proofs_checks.near_misses import _lessened
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import Derived
-from lastiterate.symbolic.derivations import _LEMMAS
-from lastiterate.symbolic.derivations.full_batch import A, path, window
+from lastiterate.symbolic.derivations import DERIVATIONS
+from lastiterate.symbolic.derivations.known_batches import A, path, window
+from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
+from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin, swap_coin
 from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Gauss, Mean, Order, PoissonStep, Power, SwapStep
 from lastiterate.symbolic.kernel.rules import Kernel
 
@@ -29,6 +32,7 @@ c, s, D, v = symbols("c s D v", positive=True)
 T, m = symbols("T m", integer=True, positive=True)
 j = Symbol("j", integer=True, nonnegative=True)
 z = Symbol("z", nonnegative=True)
+q = Symbol("q", positive=True)
 KERNEL = Kernel(prove)
 FIRST, SECOND = Order
 
@@ -66,12 +70,56 @@ def test_the_window_of_a_smooth_loss_asks_whether_it_is_feasible() -> None:
         KERNEL.specialise(made.first, numbers | {m: Integer(40), T: Integer(50)})
 
 
-def test_any_path_of_any_expansion() -> None:
-    made = path(KERNEL.under(m <= T), T - m, D, m, ("a lemma",))
+def test_any_path_of_any_losses() -> None:
+    made = path(KERNEL.under(m <= T), LOSSES["convex"], T - m, D, m)
     assert made.first.profile == Gauss(A)
-    assert any("z_next >= -a_j + e_j" in str(hypothesis) for hypothesis in made.first.hypotheses)
+    assert any("z_next >=" in str(hypothesis) and "a_j" in str(hypothesis) for hypothesis in made.first.hypotheses)
     assert made.first.given == {m <= T, T - m >= 0}
     assert Hypothesis("this holds", (Eq(Symbol("z_m", real=True), 0),)) in made.first.hypotheses
+
+
+@pytest.mark.parametrize("name", [name for name in DERIVATIONS if "modulus" in name or "strongly" in name])
+def test_every_window_is_derived_and_costs_no_less(name: str) -> None:
+    factor = (notation.c < 1, notation.c >= 1 - notation.eta * notation.m, notation.c >= notation.eta * notation.L - 1)
+    made = derivation.derive(name, frozenset({*factor, notation.m <= notation.L, q <= 1, notation.w <= notation.T}))
+    for span in (made.first, made.second):
+        with pytest.raises(UnprovedError):
+            KERNEL.weaken(span, profile=_lessened(span.profile))
+
+
+def test_a_window_pays_for_the_coin_and_the_shift_out_of_one_noise() -> None:
+    """The parts of a step's noise may not add up to more than the noise."""
+    u, a, noise = symbols("u a v_j", real=True)
+    coin, shift = swap_coin(q, s, u, s**2), gaussian_shift(a, noise, a**2)
+    losses = LOSSES["convex"].same_data(s, s)
+    given = (*coin.conditions, *shift.conditions, notation.L >= 0, q <= 1)
+    for variance, sound in ((u + noise, True), (noise, False)):
+        kernel = KERNEL.under(*given)
+        if sound:
+            assert kernel.step(FIRST, S.Zero, (S.Zero, S.Zero), losses, shift, variance, coin)
+        else:
+            with pytest.raises(UnprovedError):
+                kernel.step(FIRST, S.Zero, (S.Zero, S.Zero), losses, shift, variance, coin)
+
+
+def test_derivations_carry_a_distance_by_the_formulas_of_bounds() -> None:
+    """`bound` evaluates the formulas of `update`, and so do the claims that a derivation cites conclude."""
+    K, L, curvature, eta, b = notation.K, notation.L, notation.m, notation.eta, notation.b
+    low, high = symbols("low high", nonnegative=True)
+    other = {name: losses.other_data(eta, b, S.One).at(z) for name, losses in LOSSES.items()}
+    sized = {name: losses.same_data(eta * low / b, eta * high / b).at(z) for name, losses in LOSSES.items()}
+    for name, least in (("convex", S.Zero), ("strongly convex", curvature)):
+        assert (other[name] - update.strongly_convex(z, eta, K, b, L, least)).equals(0)
+        assert (sized[name] - update.strongly_convex_over_sizes(eta, L, least, b, low, high) * z).equals(0)
+    for name, omega in (("smooth", L * z), ("modulus", Function("omega", nonnegative=True)(z))):
+        assert expand(other[name] - update.modulus(z, omega, eta, K, b)) == 0
+        assert expand(sized[name] - update.modulus_over_sizes(z, omega, eta, K, b, high)) == 0
+    clipped = LOSSES["clipped"].other_data(eta, b, S.One)
+    assert clipped.at(S.Zero) == update.sensitivity(eta, K, b)
+    assert (
+        expand(clipped.at(Symbol("x", positive=True)) - update.modulus(Symbol("x", positive=True), 2 * K, eta, K, b))
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -224,14 +272,23 @@ def test_a_derivation_that_supposes_a_judgement_proves_nothing(monkeypatch: pyte
 
 
 def test_what_is_derived_rests_on_claims_that_hold() -> None:
-    cited = {one for lemmas in _LEMMAS.values() for one in lemmas}
+    cited = {one for losses in LOSSES.values() for one in losses.other_data(s, s, S.One).lemmas if "/" in one}
     held = {key for key, entry in read_lock().items() if entry.verdict == "HOLDS"}
     assert cited <= held
     outcome = derivation.decide(Derived("full_batch/composition", Gauss(T)), ())
     assert outcome.status is Status.UNDECIDED
     square = notation.T * notation.sensitivity() ** 2 / notation.sigma**2
     outcome = derivation.decide(Derived("full_batch/composition", Gauss(square)), ())
-    assert all(lemma in outcome.scope for lemma in _LEMMAS["clipped"])
+    assert (outcome.status, outcome.scope) == (Status.HELD, "")  # what it cites is proved in every dimension
+
+
+def test_what_is_not_proved_in_every_dimension_is_a_scope(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = Expansion(z, z + s, Guide.OTHER, ("chien_li/lemma_3_5/contraction_part",))
+    monkeypatch.setattr(
+        derivation, "DERIVATIONS", {"on the line": lambda kernel: window(kernel, moved, S.One, s, D, v, T, m)}
+    )
+    check = Derived("on the line", Gauss((D + m * s) ** 2 / (m * v)))
+    assert derivation.decide(check, (m <= T,)).scope == "derived from chien_li/lemma_3_5/contraction_part"
 
 
 def test_an_induction_adds_up_its_steps() -> None:
@@ -265,7 +322,6 @@ def test_profiles_are_what_they_say() -> None:
 
 
 def test_hidden_batches_compose() -> None:
-    q = Symbol("q", positive=True)
     kernel = KERNEL.under(q <= 1)
     swapped = swap_composition(kernel, q, s, v, T)
     assert swapped.first.profile == swapped.second.profile == Power(SwapStep(q, s**2 / v), T)

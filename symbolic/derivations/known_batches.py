@@ -1,4 +1,4 @@
-"""Full-batch noisy gradient descent: the last m steps as a window, in closed form where z goes to c z + s.
+"""Batches in a known order, full ones among them: shifts that hide a distance, in closed form where z goes to c z + s.
 
 Both runs are at most D apart when the window begins. Step j of it shifts the noise by
 
@@ -13,12 +13,14 @@ c > 1 it holds for every j < m if it holds for the last.
 from sympy import Eq, Expr, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.derivations.losses import Losses
 from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.notation import b
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
@@ -26,13 +28,15 @@ _z, _z_m, _A, A = symbols("z_j z_m A_j A", real=True)
 """A is the sum of the squared shifts, each over the variance of its noise."""
 
 
-def path(kernel: Kernel, tau: Expr, start: Expr, m: Expr, lemmas: tuple[str, ...]) -> Guarantee:
+def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """A-GDP, A = sum of a_j^2 / v_j, of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide a distance.
 
-    The distance is z_0 = ``start``, 0 or the diameter of the domain, when they begin. Step j, with noise of variance
-    v_j, carries z_j to at most e_j, by the ``lemmas``; z_{j+1} is at least e_j - a_j and 0; and z_m = 0.
+    The distance is z_0 = ``start``, 0 or the diameter of the domain, when they begin. Step j has its own size eta_j and
+    noise of variance v_j, and k_j of the samples of its batch are replaced, one or none: a batch of all samples, or one
+    of a known order. z_{j+1} is at least e_j(z_j) - a_j and 0; and z_m = 0.
     """
-    following, a, e, v = symbols("z_next a_j e_j v_j", real=True)
+    following, a, v, eta, k = symbols("z_next a_j v_j eta_j k_j", real=True)
+    carried = losses.other_data(eta, b, k)
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
     steps = Induction(
         outer,
@@ -40,14 +44,10 @@ def path(kernel: Kernel, tau: Expr, start: Expr, m: Expr, lemmas: tuple[str, ...
         m,
         (Sequence(_z, start, following, _z_m), Sequence(_A, S.Zero, _A + a**2 / v, A)),
         keeps=(Ge(_z, 0), Ge(_A, 0)),
-        letters=(following, a, e, v),
-        laws=(Ge(following, 0), Ge(a, 0), Gt(v, 0), Ge(following, e - a)),
+        letters=(following, a, v, eta, k),
+        laws=(Ge(following, 0), Ge(a, 0), Gt(v, 0), Ge(eta, 0), Ge(k, 0), Le(k, 1), Ge(following, carried.at(_z) - a)),
         ends=(Eq(_z_m, 0),),
     )
-    apart = Hypothesis(
-        "the maps of the two runs carry points that are the first number apart to at most the second", (_z, e)
-    )
-    carried = Expansion(_z, e, Guide.OTHER, lemmas, frozenset({apart}))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v)
@@ -57,13 +57,13 @@ def path(kernel: Kernel, tau: Expr, start: Expr, m: Expr, lemmas: tuple[str, ...
     return Guarantee(first, outer.exchange(first))
 
 
-def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr, lemmas: tuple[str, ...]) -> Guarantee:
+def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
     """T s^2 / v-GDP: each of T steps hides the distance s that it makes of none, and nothing is left to hide."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
     steps = Induction(outer, _j, T, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
     moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
     after = Piecewise((s, Eq(_z, 0)), (oo, True))  # it is used at 0 alone
-    apart = Expansion(_z, after, Guide.OTHER, lemmas, frozenset({moved}))
+    apart = Expansion(_z, after, Guide.OTHER, ("ours/expansions/sensitivity",), frozenset({moved}))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, _j, (near, far), apart, gaussian_shift(s, v), v)

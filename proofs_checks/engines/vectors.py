@@ -1,0 +1,67 @@
+"""Lengths of vectors: what holds for all inner products that vectors can have holds in every dimension.
+
+The matrix of the inner products of k vectors is any positive semidefinite one, and that is: no principal minor is
+negative. So a bound of the length of a sum of at most three vectors is an inequality between numbers, which z3 decides.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations
+
+from sympy import Basic, Expr, Ge, Le, Matrix, S, Symbol
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks.engines import inequality
+from lastiterate.proofs_checks.engines.answers import held
+from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
+from lastiterate.symbolic.checks import Inequality, NormBound
+from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
+
+__all__ = ["decide"]
+
+_MOST = 3
+"""Vectors of one check."""
+
+
+def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide a `NormBound` under the assumptions and its own premises.
+
+    Raises:
+        NoPointError: no sample satisfies the premises.
+        UnsupportedError: more than three vectors, or vectors outside lengths and inner products.
+    """
+    said: tuple[Basic, ...] = (*assumptions, *check.given, check.bound)
+    letters = sorted(check.vector.atoms(Vector).union(*(one.atoms(Vector) for one in said)), key=str)
+    if len(letters) > _MOST:
+        raise UnsupportedError(f"the vectors engine decides lengths of sums of {_MOST} vectors, got {len(letters)}")
+    given = [*check.given, *_gram(letters)]
+    square = inner(check.vector, check.vector)
+    numbers = _numbers((square, check.bound, *assumptions, *given))
+    premises, supposed = ([one.xreplace(numbers) for one in some] for some in (given, assumptions))
+    bound, length = check.bound.xreplace(numbers), square.xreplace(numbers)
+    if any(one.atoms(Vector) for one in (bound, length, *premises, *supposed)):
+        raise UnsupportedError("a vector stands alone in a number; lengths and inner products are needed")
+    details = []
+    for left, right, name in ((S.Zero, bound, "the bound is no less than 0"), (length, bound**2, "squares")):
+        asked = Inequality(left, "<=", right, tuple(premises), name)
+        outcome = replace(inequality.decide(asked, tuple(supposed)), check=check.name, engine=check.engine)
+        if outcome.status is not Status.HELD:
+            return outcome
+        details.append(f"{name}: {outcome.detail}")
+    return held(check, Grade.PROVED, f"in every dimension; {'; '.join(details)}")
+
+
+def _gram(letters: list[Vector]) -> Iterable[Boolean]:
+    """The principal minors of the matrix of inner products, none of them negative."""
+    for u, v in combinations(letters, 2):
+        yield Le(inner(u, v), Norm(u) * Norm(v))
+        yield Ge(inner(u, v), -Norm(u) * Norm(v))
+    for three in combinations(letters, 3):
+        yield Ge(Matrix(3, 3, lambda i, k, three=three: inner(three[i], three[k])).det(), 0)
+
+
+def _numbers(said: Iterable[Basic]) -> dict[Expr, Symbol]:
+    """A letter for every length of a letter, and for every inner product."""
+    found = sorted(set[Expr]().union(*(one.atoms(Norm, Inner) for one in said)), key=str)
+    return {one: Symbol(str(one), real=True, nonnegative=True if isinstance(one, Norm) else None) for one in found}

@@ -1,0 +1,38 @@
+"""The checks of a claim that a window of shifts, of any lengths, hides what the two runs differ in."""
+
+from collections.abc import Callable, Iterator
+
+from sympy import Expr
+
+from lastiterate.symbolic.checks import Derived
+from lastiterate.symbolic.derivations import known_batches as known
+from lastiterate.symbolic.derivations.random_batches import A, C, i, p, r
+from lastiterate.symbolic.kernel.profiles import Composed, Gauss, Mean, PoissonStep, Profile, Steps, SwapStep
+from lastiterate.symbolic.letters import q
+from lastiterate.symbolic.notation import T, w
+
+__all__ = ["known_batches", "poisson", "without_replacement"]
+
+
+def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile]) -> Iterator[Derived]:
+    """Over the whole run, and over its last w steps."""
+    for part, steps in {"from 0": T, "from the domain": w}.items():
+        yield Derived(f"{scheme}/{losses}, {part}", cost(steps), f"{losses}, {part}")
+
+
+def known_batches(losses: str) -> Iterator[Derived]:
+    """Full batches, or others in a known order: mu^2 = A, the sum of squared shifts over the variances of the noise."""
+    return _derived("known_batches", losses, lambda _: Gauss(known.A))
+
+
+def without_replacement(losses: str) -> Iterator[Derived]:
+    """The coin of every step at its share of the noise, and the shifts at theirs."""
+    return _derived(
+        "without_replacement", losses, lambda steps: Composed((Steps(SwapStep(q, p(i)), i, steps), Gauss(A)))
+    )
+
+
+def poisson(losses: str) -> Iterator[Derived]:
+    """Coin and shift of every step, and 1 on the event that its batch is of another size than supposed."""
+    inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))
+    return _derived("poisson", losses, lambda steps: Steps(Mean(((1 - r(i), inside),), r(i)), i, steps))

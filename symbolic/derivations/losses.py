@@ -1,0 +1,93 @@
+"""Classes of losses: how far apart one update leaves two points, in the words of the kernel.
+
+Each is a formula of `lastiterate.symbolic.formulas.update`, with the claims that show it for every loss of the class in
+every dimension.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sympy import Eq, Expr, Function, Ge, Le, Piecewise, S, Symbol
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.kernel.judgement import Hypothesis
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
+from lastiterate.symbolic.notation import K, L, m
+
+__all__ = ["LOSSES", "Losses"]
+
+_z: Final = Symbol("z", nonnegative=True)
+_omega: Final = Function("omega", nonnegative=True)
+
+_COCOERCIVE: Final = "interpolation of smooth convex losses: Nesterov 2004, Theorems 2.1.5 and 2.1.12"
+_TRIANGLE: Final = "a mean of vectors is no longer than the mean of their lengths"
+
+
+@dataclass(frozen=True)
+class Losses:
+    """A class of losses whose gradients, perhaps clipped, are no longer than K.
+
+    Attributes:
+        says: what is supposed of every loss.
+        constants: the constants that it names.
+        lemmas: keys of claims, and cited mathematics.
+        modulus: the most by which gradients z apart differ before clipping; None for convex losses.
+        least: the least curvature of convex losses, which are L-smooth.
+    """
+
+    says: str
+    constants: tuple[Expr, ...]
+    lemmas: tuple[str, ...]
+    modulus: Expr | None = None
+    least: Expr = S.Zero
+
+    def same_data(self, low: Expr, high: Expr) -> Expansion:
+        """One map of one data set: a step along the mean gradient, its size between ``low`` and ``high``."""
+        return self._expansion(self._after(low, high), Guide.OWN, Ge(low, 0), Le(low, high))
+
+    def other_data(self, eta: Expr, b: Expr, k: Expr) -> Expansion:
+        """The maps of two data sets, where k of the b samples of a batch are replaced: k is 0 or 1."""
+        common = self._after(eta, eta) if self.modulus is None else self._after(S.Zero, eta * (b - k) / b)
+        after, conditions = common + k * update.sensitivity(eta, K, b), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
+        made = self._expansion(after, Guide.OTHER, *conditions)
+        replaced = Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b))
+        lemmas = (*made.lemmas, "ours/expansions/sensitivity")
+        return Expansion(_z, after, Guide.OTHER, lemmas, made.hypotheses | {replaced}, made.conditions)
+
+    def _after(self, low: Expr, high: Expr) -> Expr:
+        if self.modulus is not None:
+            return update.same_batch(_z, self.modulus, high, K)
+        return update.strongly_convex_over_sizes(S.One, L, self.least, S.One, low, high) * _z
+
+    def _expansion(self, after: Expr, guide: Guide, *conditions: Boolean) -> Expansion:
+        curved = () if self.modulus is not None else (Le(self.least, L),)
+        supposed = frozenset({Hypothesis(self.says, self.constants)})
+        return Expansion(_z, after, guide, self.lemmas, supposed, (*conditions, *curved))
+
+
+_MODULUS: Final = ("ours/expansions/projection", "ours/expansions/modulus", _TRIANGLE)
+
+LOSSES: Final[Mapping[str, Losses]] = {
+    "clipped": Losses("gradients are clipped at K", (K,), _MODULUS, Piecewise((S.Zero, Eq(_z, 0)), (2 * K, True))),
+    "smooth": Losses("every loss is L-smooth, and gradients are clipped at K", (L, K), _MODULUS, L * _z),
+    "modulus": Losses(
+        "gradients at points z apart differ by at most omega(z), nondecreasing, and are clipped at K",
+        (_omega(_z), K),
+        _MODULUS,
+        _omega(_z),
+    ),
+    "convex": Losses(
+        "every loss is convex and L-smooth, and no gradient is longer than K",
+        (L, K),
+        ("ours/expansions/convex", _COCOERCIVE, _TRIANGLE),
+    ),
+    "strongly convex": Losses(
+        "every loss is m-strongly convex and L-smooth, and no gradient is longer than K",
+        (m, L, K),
+        ("ours/expansions/strongly_convex", _COCOERCIVE, _TRIANGLE),
+        least=m,
+    ),
+}
+"""The classes for which derivations are made."""

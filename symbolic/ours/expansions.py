@@ -1,0 +1,83 @@
+"""Expansion of one update, for vectors of every dimension: what the derivations of the kernel rest on.
+
+Statement    With d = x - y for two points, and g a difference of gradients there, |d - h g| <= e(z) where |d| <= z.
+Assumptions  That g belongs to a class of losses is an inequality between lengths and inner products: cocoercivity
+             (Nesterov 2004, Theorems 2.1.5 and 2.1.12), the variational inequality of a projection, a modulus.
+Derivation   A bound of a length is an inequality between inner products, which may be those of any vectors.
+Source       docs/proofs/expansions.md.
+"""
+
+from typing import Final
+
+from sympy import Expr
+
+from lastiterate.symbolic.claim import Identity, NormBound, Ours
+from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.letters import h, x, y, z
+from lastiterate.symbolic.notation import K, L, b, c, eta, m
+from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.vectors import Norm, Vector, inner
+
+_d, _g, _u, _v, _w = map(Vector, ("d", "g", "u", "v", "w"))
+_near: Final = (Norm(_d) <= z, h >= 0)
+
+
+def _square(vector: Expr) -> Expr:
+    return inner(vector, vector)
+
+
+CLAIMS = (
+    Ours(
+        "ours/expansions/projection",
+        "A projection onto a convex set, such as clipping, brings no two points farther apart",
+        proof("expansions", "A modulus of continuity"),
+        NormBound(_w, z, (inner(_u, _w) >= 0, inner(_v, _w) <= 0, _square(_w + _u - _v) <= z**2)).mutant(
+            "one of the two is no projection", given=(inner(_u, _w) >= 0, _square(_w + _u - _v) <= z**2)
+        ),
+        letters={_w: "difference of the projections", _u: "the first point minus its own", _v: "the second minus its"},
+    ),
+    Ours(
+        "ours/expansions/modulus",
+        "Gradients at most y apart and clipped at K: z goes to z + h min(y, 2 K)",
+        proof("expansions", "A modulus of continuity"),
+        NormBound(_u - _v, 2 * K, (Norm(_u) <= K, Norm(_v) <= K), "two clipped gradients"),
+        NormBound(_d - h * _g, update.same_batch(z, y, h, K), (*_near, Norm(_g) <= y, Norm(_g) <= 2 * K), "update"),
+    ),
+    Ours(
+        "ours/expansions/convex",
+        "Convex and L-smooth losses: z goes to c z, c at least 1 and h L - 1",
+        proof("expansions", "Convex and strongly convex losses"),
+        NormBound(
+            _d - h * _g, c * z, (*_near, _square(_g) <= L * inner(_g, _d), c >= 1, c >= h * L - 1), "cocoercivity"
+        ).mutant("not convex", given=(*_near, Norm(_g) <= L * Norm(_d), c >= 1, c >= h * L - 1)),
+    ),
+    Ours(
+        "ours/expansions/strongly_convex",
+        "m-strongly convex and L-smooth losses: z goes to c z, c at least 1 - h m and h L - 1",
+        proof("expansions", "Convex and strongly convex losses"),
+        NormBound(
+            _d - h * _g,
+            c * z,
+            (
+                *_near,
+                _square(_g - m * _d) <= (L - m) * inner(_g - m * _d, _d),
+                m <= L,
+                c >= 1 - h * m,
+                c >= h * L - 1,
+            ),
+            "cocoercivity of f - m |x|^2 / 2",
+        ),
+    ),
+    Ours(
+        "ours/expansions/sensitivity",
+        "One of b samples replaced adds 2 eta K / b to a distance, one added adds eta K / b",
+        proof("expansions", "A modulus of continuity"),
+        NormBound(_w - eta / b * _u, x + update.sensitivity(eta, K, b), (Norm(_w) <= x, Norm(_u) <= 2 * K), "replaced"),
+        NormBound(_w - eta / b * _u, x + update.moved(eta, K, b), (Norm(_w) <= x, Norm(_u) <= K), "added"),
+        Identity(
+            update.same_batch(z, y, eta * (b - 1) / b, K) + update.sensitivity(eta, K, b),
+            update.modulus(z, y, eta, K, b),
+            "beside b - 1 samples with a modulus",
+        ),
+    ),
+)
