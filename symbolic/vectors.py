@@ -5,8 +5,6 @@ from typing import Any
 from sympy import Expr, Function, Symbol, expand, latex
 from sympy.printing.pretty.stringpict import prettyForm
 
-__all__ = ["Inner", "Norm", "Vector", "coefficients", "inner"]
-
 
 class Vector(Symbol):  # type: ignore[misc]
     """A letter for a vector; declared real, for the sake of the numbers before it."""

@@ -18,8 +18,6 @@ from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Inequality, NormBound
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
-__all__ = ["decide"]
-
 _MOST = 3
 """Vectors of one check."""
 

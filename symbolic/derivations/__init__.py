@@ -24,8 +24,6 @@ from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import q, v
 from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, s, sensitivity, sigma, tau, w
 
-__all__ = ["DERIVATIONS", "Derivation"]
-
 Derivation = Callable[[Kernel], Guarantee]
 
 _PARTS: Final = {"from 0": (S.Zero, S.Zero, T), "from the domain": (tau, D, w)}

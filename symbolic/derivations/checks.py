@@ -11,8 +11,6 @@ from lastiterate.symbolic.kernel.profiles import Composed, Gauss, Mean, PoissonS
 from lastiterate.symbolic.letters import q
 from lastiterate.symbolic.notation import T, w
 
-__all__ = ["known_batches", "poisson", "without_replacement"]
-
 
 def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile]) -> Iterator[Derived]:
     """Over the whole run, and over its last w steps."""

@@ -16,8 +16,6 @@ from lastiterate.symbolic.kernel.judgement import Hypothesis
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
 from lastiterate.symbolic.notation import K, L, m
 
-__all__ = ["LOSSES", "Losses"]
-
 _z: Final = Symbol("z", nonnegative=True)
 _omega: Final = Function("omega", nonnegative=True)
 

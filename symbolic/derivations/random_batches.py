@@ -28,8 +28,6 @@ from lastiterate.symbolic.kernel.profiles import Gauss, Mean, Order, Power, Prof
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import K, b
 
-__all__ = ["A", "C", "i", "p", "poisson_composition", "poisson_window", "r", "swap_composition", "swap_window"]
-
 i, _j = (Symbol(name, integer=True, nonnegative=True) for name in "ij")
 _z = Symbol("z", nonnegative=True)
 _z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)

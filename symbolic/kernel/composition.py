@@ -21,8 +21,6 @@ from lastiterate.symbolic.kernel.profiles import (
     SwapStep,
 )
 
-__all__ = ["common", "compose", "covers"]
-
 
 def common(profiles: Iterable[Profile]) -> Order | None:
     """The one order that all of them bound.

@@ -7,11 +7,9 @@ from typing import Any
 from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.judgement import Hypothesis, Shown, Span, UnprovedError
+from lastiterate.symbolic.kernel.judgement import Hypothesis, Shown, Span, UnprovedError, record
 from lastiterate.symbolic.kernel.profiles import Profile
-from lastiterate.symbolic.kernel.rules import Kernel, record
-
-__all__ = ["Induction", "Sequence"]
+from lastiterate.symbolic.kernel.rules import Kernel
 
 
 @dataclass(frozen=True)

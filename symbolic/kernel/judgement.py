@@ -14,19 +14,26 @@ constraint set, and for every value of the random variables in ``scope``, which 
 no hidden state: statements are about kernels at points, and nothing is conditioned or selected.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sympy import Basic, Expr, Ge, Gt, Le, Lt, Ne, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Order, Profile
 
-__all__ = ["Guarantee", "Hypothesis", "Shown", "Span", "UnprovedError", "Variable", "declared"]
-
 
 class UnprovedError(Exception):
     """A side condition that is not shown, or a premise that does not fit: the derivation stops at this line."""
+
+
+Prover = Callable[[Boolean, frozenset[Boolean]], str]
+"""How a condition follows from premises, in a few words.
+
+Raises:
+    UnprovedError: it is not shown.
+"""
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,13 @@ class Span:
     def __str__(self) -> str:
         """The judgement in one line."""
         return f"{self.order}, steps {self.start}..{self.end}, {self.near} -> {self.far}: {self.profile}"
+
+
+def record(span: Span | None, **changes: Any) -> Span:
+    """A judgement with these attributes: the constructor, for the rules of `rules` and `induction` alone."""
+    made = object.__new__(Span)
+    vars(made).update(vars(span) if span is not None else {}, **changes)
+    return made
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.kernel.judgement import Hypothesis
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order, PoissonStep, Profile, SwapStep
 
-__all__ = ["Coin", "Expansion", "Guide", "Shift", "gaussian_shift", "no_shift", "poisson_coin", "swap_coin"]
-
 CITES = ("a standard Gaussian vector turned round is one again",)
 
 

@@ -20,21 +20,6 @@ from typing import Any
 
 from sympy import Add, Expr, Max, Min, Mul, Piecewise, Product, S, Symbol, erfc, exp, log, oo, sqrt, true
 
-__all__ = [
-    "Atoms",
-    "Composed",
-    "Equal",
-    "Gauss",
-    "Hull",
-    "Mean",
-    "Order",
-    "PoissonStep",
-    "Power",
-    "Profile",
-    "Steps",
-    "SwapStep",
-]
-
 
 class Order(StrEnum):
     """The numerator P of E_g(P || Q): the law of run 1 or that of run 2."""

@@ -9,7 +9,7 @@ F3        If |U - V| <= z almost surely, E^z_g(law U || Q) <= E_g(law V || Q), f
 F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear in them.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,23 +20,16 @@ from lastiterate.symbolic.kernel.composition import common, compose, covers
 from lastiterate.symbolic.kernel.contraction import Contracted
 from lastiterate.symbolic.kernel.judgement import (
     Hypothesis,
+    Prover,
     Shown,
     Span,
     UnprovedError,
     Variable,
     declared,
+    record,
 )
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
 from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Hull, Mean, Order, Profile
-
-__all__ = ["Kernel", "Prover", "record"]
-
-Prover = Callable[[Boolean, frozenset[Boolean]], str]
-"""How a condition follows from premises, in a few words.
-
-Raises:
-    UnprovedError: it is not shown.
-"""
 
 
 @dataclass(frozen=True)
@@ -305,10 +298,3 @@ class Kernel:
             raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
         pairs = ((one.start, other.start), (one.end, other.end), (one.near, other.near), (one.far, other.far))
         return [condition for pair in pairs for condition in self._same(*pair)]
-
-
-def record(span: Span | None, **changes: Any) -> Span:
-    """A judgement with these attributes: the constructor, for the rules here and in `induction` alone."""
-    made = object.__new__(Span)
-    vars(made).update(vars(span) if span is not None else {}, **changes)
-    return made
