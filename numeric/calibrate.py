@@ -174,13 +174,13 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
 
 def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     n = run.dataset_size
-    if run.sampling == "full":
+    scheme = SCHEMES[run.sampling]
+    if scheme.full:
         raise InputError(
-            "vary='batch_size' needs batches, got sampling='full'; describe how they are drawn, such as "
+            f"vary='batch_size' needs batches, got sampling={run.sampling!r}; describe how they are drawn, such as "
             "sampling='without_replacement'."
         )
-    in_epochs = SCHEMES[run.sampling].in_epochs
-    sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if in_epochs else range(1, n + 1)
+    sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if scheme.in_epochs else range(1, n + 1)
 
     def of(index: int) -> Bound:
         return at(replace(run, batch_size=sizes[index]), (high - low).bit_length() - 1)

@@ -93,7 +93,7 @@ def _routes(run: NoisySGD, assumption: Assumption, order: float, ours: Bound) ->
     """Ours by other routes, and what needs no theorem: one last step, the worst case over batches, composition."""
     found = candidates(run, assumption, order, None, every=True)
     rows: list[_Entry] = []
-    if run.scheme.name == "shuffled":
+    if run.scheme.permuted:
         means = [one for one in found if one.claim == _MEAN]
         found = [one for one in found if one.claim != _MEAN]
         for name, words, group in (("mean", "the mean over orders", means), ("worst", "every order", found[::-1])):

@@ -27,6 +27,7 @@ from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, count, described_run, positive
+from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.shuffling.shuffled import View, mean_routes
 from lastiterate.numeric.subsampling.noise_split import rate
 
@@ -114,7 +115,7 @@ def from_dp_event(
     batch = _batch(sampling, drawn, n)
     eta, clip = positive("step_size", step_size), positive("clip_norm", clip_norm)
     with precision():
-        unit = exact(eta) * exact(clip) / batch * (1 if sampling == "poisson" else 2)
+        unit = exact(eta) * exact(clip) / batch * (2 if SCHEMES[sampling].adjacency == "replace" else 1)
         noises = [
             (lower(exact(positive("noise_multiplier", noise)) * unit), sum(one[3] for one in group))
             for noise, group in groupby(found, key=lambda one: one[2])
@@ -159,7 +160,7 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
             f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is no upper bound of anything."
         )
     pair = bound.candidate.pair
-    if bound.candidate.renyi is not None and bound.run.scheme.name == "shuffled":
+    if bound.candidate.renyi is not None and bound.run.scheme.permuted:
         return PrivacyLossDistribution(_pmf(*_of_mean(bound, tail_mass), step))
     return PrivacyLossDistribution(*(_pmf(*_of_pair(pair, side, tail_mass), step) for side in pair.sides))
 
@@ -231,11 +232,12 @@ def _multiplier(run: NoisySGD, t: int) -> float:
 def _step(run: NoisySGD, noise: float) -> "DpEvent":
     events = _dp_accounting()
     gaussian = events.GaussianDpEvent(noise)
-    if run.sampling == "poisson":
-        return events.PoissonSampledDpEvent(rate(run), gaussian)
-    if run.sampling == "without_replacement":
+    scheme = SCHEMES[run.sampling]
+    if not scheme.random:
+        return gaussian
+    if scheme.fixed_size:
         return events.SampledWithoutReplacementDpEvent(run.dataset_size, run.batch, gaussian)
-    return gaussian
+    return events.PoissonSampledDpEvent(rate(run), gaussian)
 
 
 _Flat = tuple[str, Any, float, int]
@@ -267,9 +269,9 @@ def _flat(events: ModuleType, event: Any, times: int) -> list[_Flat]:
 
 def _batch(sampling: str, drawn: Any, n: int) -> int:
     """The size of a batch, from the rate or the sizes of the event."""
-    if sampling == "full":
+    if not SCHEMES[sampling].random:
         return n
-    if sampling == "without_replacement":
+    if SCHEMES[sampling].fixed_size:
         if drawn[0] != n:
             raise InputError(f"dataset_size needs to be that of the event, got dataset_size={n} and {drawn[0]} there.")
         return count("sample_size", drawn[1])

@@ -14,6 +14,7 @@ class Scheme:
         claim: key of the ledger's claim behind a bound; empty where that of the losses says all.
         random: whether every batch is drawn afresh.
         in_epochs: whether every sample is met once an epoch.
+        permuted: whether the batches of every epoch come from a fresh permutation.
         fixed_size: whether every batch has the same number of samples.
         adjacency: the relation of data sets that is accounted for.
     """
@@ -23,13 +24,19 @@ class Scheme:
     claim: str = ""
     random: bool = False
     in_epochs: bool = False
+    permuted: bool = False
     fixed_size: bool = True
     adjacency: str = "replace"
 
     @property
+    def full(self) -> bool:
+        """Tell whether every batch holds all samples."""
+        return not self.random and not self.in_epochs
+
+    @property
     def fixed(self) -> bool:
         """Tell whether it is known in advance which batches meet a sample."""
-        return self.name in ("full", "cyclic")
+        return not self.random and not self.permuted
 
 
 SCHEMES: Final = {
@@ -48,6 +55,7 @@ SCHEMES: Final = {
             "sets",
             "ours/shuffled/worst",
             in_epochs=True,
+            permuted=True,
         ),
         Scheme(
             "without_replacement",

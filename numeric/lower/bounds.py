@@ -164,7 +164,7 @@ def _mixed(run: NoisySGD, target: _Target, moves: tuple[float, float]) -> float:
         return max(one_step_below(target.order, rate, one, other, noise) for one, other in pairs)
     width, found = noise * sqrt(run.steps), []
     for pair in (moves, moves[::-1]):
-        if run.sampling == "shuffled":  # once in every whole epoch, and perhaps in the last one
+        if run.scheme.permuted:  # once in every whole epoch, and perhaps in the last one
             epochs, part = divmod(run.steps, run.batches)
             laws = [BinomialLaw(1, Fraction(part, run.batches), move, width) for move in pair]
             offsets = (epochs * pair[0], epochs * pair[1])
@@ -223,7 +223,7 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: _Target) -> I
 
 def _widest(run: NoisySGD) -> float:
     """Length of an interval in units of the noise; the epochs of long shuffled runs cost many products of kernels."""
-    return _NARROW if run.sampling == "shuffled" and run.steps > _SHORT else WIDEST
+    return _NARROW if run.scheme.permuted and run.steps > _SHORT else WIDEST
 
 
 def _pair(
@@ -258,7 +258,7 @@ def _walk(run: NoisySGD, width: float, plain: Update, met: Update) -> Walk:
         return walk
     if run.scheme.random:
         return replace(walk, chance=run.batch / run.dataset_size)
-    position = (run.steps - 1) % run.batches if run.sampling == "cyclic" else None
+    position = (run.steps - 1) % run.batches if run.scheme.fixed else None
     return replace(walk, epoch=run.batches, position=position)
 
 

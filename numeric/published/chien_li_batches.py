@@ -40,7 +40,7 @@ def _setting(run: NoisySGD, assumption: Assumption) -> tuple[PowerDrift, Epochs]
             "Theorem A.1 of Chien & Li needs Hoelder continuous gradients, got "
             f"assumption={type(assumption).__name__}; use Holder(L, lam) or Smooth(L)."
         )
-    if not run.constant or run.sampling not in ("full", "cyclic", "shuffled"):
+    if not run.constant or run.scheme.random:
         raise InputError(
             "Theorem A.1 of Chien & Li needs constant step_size and noise_std and batches from a permutation, got "
             f"sampling={run.sampling!r}, constant={run.constant}; call bound, which has no such limit."

@@ -22,6 +22,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run, positive, refuse_extreme
+from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.symbolic import letters as any_number
 from lastiterate.symbolic import notation
 
@@ -40,8 +41,8 @@ def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
     >>> run_of(dict(T=3, n=10, eta=0.1, sigma=1.0, K=1.0, D=2.0), "poisson").batch
     5
     """
-    n = int(setting["n"])
-    batch = n if sampling == "full" else next((n // p for p in range(2, n + 1) if n % p == 0), 1)
+    n, scheme = int(setting["n"]), SCHEMES[sampling]
+    batch = n if scheme.full else next((n // p for p in range(2, n + 1) if n % p == 0), 1)
     return NoisySGD(
         int(setting["T"]),
         setting["eta"],
@@ -49,7 +50,7 @@ def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
         setting["K"],
         dataset_size=n,
         batch_size=batch,
-        sampling="full" if batch == n and sampling == "cyclic" else sampling,
+        sampling="full" if batch == n and scheme.fixed else sampling,
         diameter=setting["D"],
     )
 

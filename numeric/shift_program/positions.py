@@ -201,10 +201,10 @@ def _every_update(run: NoisySGD) -> tuple[int, arb]:
 
     every = run.period
     if run.constant:
-        last = every - 1 if run.scheme.name == "shuffled" else (run.steps - 1) % every
+        last = every - 1 if run.scheme.permuted else (run.steps - 1) % every
         return last, -(-run.steps // every) * cost(0)
     costs = [cost(t) for t in range(run.steps)]
-    if run.scheme.name == "shuffled":  # at its worst the sample is where each epoch costs most
+    if run.scheme.permuted:  # at its worst the sample is where each epoch costs most
         return every - 1, sum((max(costs[t : t + every], key=upper) for t in range(0, run.steps, every)), arb(0))
     totals = {p: sum(costs[p::every], arb(0)) for p in range(min(every, run.steps))}
     worst = max(totals, key=lambda p: upper(totals[p]))

@@ -58,7 +58,7 @@ class ShiftProgram:
     def __post_init__(self) -> None:
         described_run("A shift program", self.run)
         described_assumption(self.assumption)
-        if self.run.scheme.name in ("poisson", "shuffled"):
+        if self.run.scheme.permuted or not self.run.scheme.fixed_size:
             raise InputError(
                 f"A shift program needs batches of a known order and size, got sampling={self.run.sampling!r}; "
                 "call bound instead."

@@ -56,7 +56,7 @@ class View:
     """The parts of a run that the routes use: expansions with and without the sample, and epochs."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
-        if run.scheme.name != "shuffled":
+        if not run.scheme.permuted:
             raise InputError(f"An order needs shuffled batches, got sampling={run.sampling!r}; call bound.")
         self.run, self.assumption = run, assumption
         self.batches, self.count = run.batches, -(-run.steps // run.batches)

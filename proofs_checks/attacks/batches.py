@@ -29,7 +29,7 @@ def _moves(run: NoisySGD) -> tuple[float, float]:
 
 def _on_the_line(run: NoisySGD, order: float) -> BothDirections | None:
     first, second = _moves(run)
-    if run.sampling in ("cyclic", "full"):
+    if run.scheme.fixed:
         with precision():
             gap = exact(first - second) * ((run.steps - 1) // run.batches + 1)
             value = lower(exact(order) * gap**2 / (2 * run.steps * exact(run.noise_std_at(0)) ** 2))
@@ -46,8 +46,8 @@ def _on_the_line(run: NoisySGD, order: float) -> BothDirections | None:
 
 @lru_cache(maxsize=4096)
 def _on_an_interval(run: NoisySGD, order: float) -> BothDirections | None:
-    chance = 1.0 if run.sampling in ("cyclic", "full") else run.batch / run.dataset_size
-    epoch = run.batches if run.sampling == "cyclic" else 1
+    chance = 1.0 if run.scheme.fixed else run.batch / run.dataset_size
+    epoch = run.batches if run.scheme.fixed else 1
     laws = []
     for move in _moves(run):
         walk = Walk(run.steps, run.noise_std_at(0), run.diameter, Update(1.0, 0.0), Update(1.0, move), chance, epoch)

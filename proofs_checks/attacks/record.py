@@ -9,9 +9,7 @@ from typing import Final
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.record import Setting
 
-__all__ = ["JUST_BELOW", "SCHEMES", "Assumed", "Attack", "BothDirections", "Setting", "assumption_of"]
-
-SCHEMES: Final = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
+__all__ = ["JUST_BELOW", "Assumed", "Attack", "BothDirections", "Setting", "assumption_of"]
 
 JUST_BELOW: Final = 1 - 1e-13
 """A factor that covers the rounding of a few operations on floats."""

@@ -6,14 +6,8 @@
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.record import run_of
-from lastiterate.proofs_checks.attacks.record import (
-    SCHEMES,
-    Assumed,
-    Attack,
-    BothDirections,
-    Setting,
-    assumption_of,
-)
+from lastiterate.numeric.schemes import SCHEMES
+from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting, assumption_of
 
 __all__ = ["SOLVED"]
 

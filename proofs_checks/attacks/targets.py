@@ -14,8 +14,9 @@ from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.published.folklore import TRIVIAL
 from lastiterate.numeric.published.record import PublishedBound, run_of
 from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks import wrong
-from lastiterate.proofs_checks.attacks.record import SCHEMES, Assumed, Setting, assumption_of
+from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
 from lastiterate.proofs_checks.attacks.settings import tight
 
 __all__ = ["TARGETS", "Target", "named"]
@@ -53,7 +54,7 @@ _ASSUMED: Final[Mapping[str, Assumed]] = {
 
 def _thin(scheme: str) -> int:
     """Share of the settings at which a bound is asked: those of random batches take long."""
-    return 1 if scheme in ("full", "cyclic") else 4
+    return 1 if SCHEMES[scheme].fixed else 4
 
 
 def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Target:

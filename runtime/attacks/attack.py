@@ -113,7 +113,7 @@ def attack(
     chance("delta", delta)
     chance("level", level)
     if target is None:
-        target = (run.steps - 1) % run.batches * run.batch if run.sampling == "cyclic" else 0
+        target = (run.steps - 1) % run.batches * run.batch if run.scheme.fixed else 0
     check_sample(workload, run, "target", target, spare=kind != Attack.CANARY and run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     if kind == Attack.CANARY:

@@ -122,7 +122,7 @@ def measure_drift(
         proved = constants.assumption(run)
         known.append(("closed form", Rests.CERTIFIED, proved, f"{constants.statement}: {proved.statement}"))
     known.append(("clipping alone", Rests.CERTIFIED, Clipped(), Clipped().statement))
-    trackable = run.sampling != "poisson"
+    trackable = run.scheme.fixed_size
     paths = [tracked_distance(run, one, replaced) for _, _, one, _ in known] if trackable else []
     coupled = coupled_runs(
         workload,

@@ -79,9 +79,9 @@ def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -
     Raises:
         InputError: Poisson batches, or an assumption that does not fit the run.
     """
-    if run.sampling == "shuffled" and run.batches > 1:
+    if run.scheme.permuted:
         return _tracked_in_any_order(run, assumption)
-    position = replaced // run.batch if run.sampling == "cyclic" else 0
+    position = replaced // run.batch if run.scheme.fixed else 0
     return ShiftProgram(run, assumption, position).tracked
 
 

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.schemes import SCHEMES
 
 _DRAWN_AT_ONCE = 2**22
 
@@ -26,19 +27,17 @@ def batches(run: NoisySGD | RandomProjectionRun, generator: torch.Generator) -> 
     >>> [batch.tolist() for batch in batches(run, torch.Generator())]
     [[0, 1], [2, 3], [4, 5], [0, 1]]
     """
-    everything = torch.arange(run.dataset_size)
+    everything, scheme = torch.arange(run.dataset_size), SCHEMES[run.sampling]
     order = everything
     for t in range(run.steps):
         place = t % run.batches
-        if run.sampling == "full":
-            yield everything
-        elif run.sampling == "poisson":
+        if not scheme.fixed_size:
             rate = run.batch / run.dataset_size
             yield everything[torch.rand(run.dataset_size, generator=generator, dtype=torch.float64) < rate]
-        elif run.sampling == "without_replacement":
+        elif scheme.random:
             yield torch.randperm(run.dataset_size, generator=generator)[: run.batch]
         else:
-            if run.sampling == "shuffled" and place == 0:
+            if scheme.permuted and place == 0:
                 order = torch.randperm(run.dataset_size, generator=generator)
             yield order[place * run.batch : (place + 1) * run.batch]
 
@@ -56,15 +55,16 @@ def batches_of_many(run: NoisySGD | RandomProjectionRun, runs: int, generator: t
     >>> torch.cat([first, second], dim=1).sort(dim=1).values.tolist()
     [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]
     """
-    if run.sampling in ("full", "cyclic"):
+    scheme = SCHEMES[run.sampling]
+    if scheme.fixed:
         yield from batches(run, generator)
         return
     order = torch.empty(0)
     for t in range(run.steps):
         place = t % run.batches
-        if run.sampling == "poisson":
+        if not scheme.fixed_size:
             yield _padded(torch.cat([drawn < run.batch / run.dataset_size for drawn in _uniform(run, runs, generator)]))
-        elif run.sampling == "without_replacement":
+        elif scheme.random:
             yield torch.cat([drawn.topk(run.batch, dim=1).indices for drawn in _uniform(run, runs, generator)])
         else:
             if place == 0:

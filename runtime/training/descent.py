@@ -175,7 +175,7 @@ def train(
     try:
         for t, batch in islice(drawn_batches, reached[0], None):
             current = reached[1]
-            step = gradients.total(current, run.clip_norm, None if run.sampling == "full" else batch) / run.batch
+            step = gradients.total(current, run.clip_norm, None if run.scheme.full else batch) / run.batch
             drawn = torch.randn(gradients.dimension, generator=noise, dtype=torch.float64)
             moved = current - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
             moved = project(moved, points[0], run.diameter)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD, count
+from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.gradients import Gradients
@@ -87,7 +88,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         run, t = self.run, self.done
         if t >= run.steps:
             raise InputError(f"The run is over after steps={run.steps}, got one step more; describe a longer run.")
-        if len(inputs) != len(targets) or (run.sampling != "poisson" and len(inputs) != run.batch):
+        if len(inputs) != len(targets) or (SCHEMES[run.sampling].fixed_size and len(inputs) != run.batch):
             raise InputError(
                 f"A step needs batch_size={run.batch} rows with a target each, got {len(inputs)} inputs and "
                 f"{len(targets)} targets; take them from batches()."
