@@ -29,8 +29,8 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.noise_split import Split, rate
-from lastiterate.numeric.subsampling.poisson import Mixture
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares
+from lastiterate.numeric.subsampling.without_replacement import Mixture
 
 FORMAT = "lastiterate certificate 1"
 _STANDING = (

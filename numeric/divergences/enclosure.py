@@ -14,7 +14,7 @@ from lastiterate.numeric.run import positive, real
 _WANTED_BITS = 44
 """Relative accuracy asked of a ball: 6e-14, so that 1e-10 is kept with room to spare."""
 
-_FIRST_BITS, _LAST_BITS = 96, 1 << 14
+_FIRST_BITS, _LAST_BITS = 72, 1 << 14
 _SPREAD = 1e50
 
 

@@ -13,11 +13,13 @@ Tails        t^alpha is convex, hence A^alpha <= sum_i p_i exp(alpha (a_i x - a_
              taken and added as a ball [0, bound].
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import exp, log, sqrt
+from math import log, sqrt
 from typing import Any
 
+import numpy as np
 from flint import acb, arb
 
 from lastiterate.numeric.divergences.enclosure import Enclosure, finite, order, probability, ratio, refine, spread
@@ -118,10 +120,11 @@ def moment(numerator: Components, denominator: Components, alpha: arb, bits: int
     """E_Q (P/Q)^alpha as a ball of relative radius about 2^-bits; it is at least 1."""
     left, right = (_end(numerator, denominator, alpha, bits, side) for side in (-1, 1))
     peak = _peak(numerator, denominator, float(alpha.mid()), left, right)
+    upper, under = _leading(numerator), _leading(denominator)
 
     def integrand(x: acb, analytic: bool) -> acb:
-        p, a, above = _leading(numerator, x, analytic)
-        q, c, below = _leading(denominator, x, analytic)
+        p, a, above = upper(x, analytic)
+        q, c, below = under(x, analytic)
         centre = alpha * a - (alpha - 1) * c
         height = alpha * (alpha - 1) * (a - c) * (a - c) / 2 + alpha * p - (alpha - 1) * q - peak
         return (height - (x - centre) * (x - centre) / 2 + alpha * above - (alpha - 1) * below).exp()
@@ -138,20 +141,24 @@ def moment(numerator: Components, denominator: Components, alpha: arb, bits: int
     return total * arb(peak).exp() + arb(tail / 2, tail / 2)
 
 
-def _leading(law: Components, x: acb, analytic: bool) -> tuple[arb, arb, acb]:
-    """log p and a of the component that leads at x, and the log of law over p N(a, 1), which is small.
+def _leading(law: Components) -> Callable[[acb, bool], tuple[arb, arb, acb]]:
+    """Of x, log p and a of the component that leads there, and the log of law over p N(a, 1), which is small.
 
     Pulling out the leading component leaves one square in the integrand, so that wide balls stay tight. Each choice is
     the same analytic function wherever log may be taken, as both agree on the real line.
     """
-    if len(law) == 1:
-        ((p, a),) = law
-        return p.log(), a, acb(0)
-    (p, a), (q, b) = law
-    excess = (b - a) * x - (b * b - a * a) / 2 + q.log() - p.log()
-    if excess.real.mid() <= 0:
-        return p.log(), a, (1 + excess.exp()).log(analytic=analytic)
-    return q.log(), b, (1 + (-excess).exp()).log(analytic=analytic)
+    (log_p, a), (log_q, b) = ((weight.log(), mean) for weight, mean in (law[0], law[-1]))
+    tilt, level = b - a, (b * b - a * a) / 2 - log_q + log_p
+
+    def leading(x: acb, analytic: bool) -> tuple[arb, arb, acb]:
+        if len(law) == 1:
+            return log_p, a, acb(0)
+        excess = tilt * x - level
+        if excess.real.mid() <= 0:
+            return log_p, a, (1 + excess.exp()).log(analytic=analytic)
+        return log_q, b, (1 + (-excess).exp()).log(analytic=analytic)
+
+    return leading
 
 
 def _tail(numerator: Components, denominator: Components, alpha: arb, end: arb, side: int) -> arb:
@@ -184,15 +191,10 @@ def _end(numerator: Components, denominator: Components, alpha: arb, bits: int, 
 def _peak(numerator: Components, denominator: Components, alpha: float, left: float, right: float) -> float:
     """About the largest value of log f sqrt(2 pi), at the centres and on a coarse grid, in floats; a scale only."""
     p, q = ([(log(float(w.mid())), float(m.mid())) for w, m in law] for law in (numerator, denominator))
-    points = [left + (right - left) * k / 64 for k in range(65)]
-    points += [alpha * a - (alpha - 1) * c for _, a in p for _, c in q]
-
-    def spread_of(law: list[tuple[float, float]], x: float) -> float:
-        exponents = [w + m * x - m * m / 2 for w, m in law]
-        top = max(exponents)
-        return top + log(sum(exp(value - top) for value in exponents))
-
-    return max(alpha * spread_of(p, x) + (1 - alpha) * spread_of(q, x) - x * x / 2 for x in points)
+    centres = [alpha * a - (alpha - 1) * c for _, a in p for _, c in q]
+    x = np.concatenate([np.linspace(left, right, 65), centres])
+    above, below = (np.logaddexp.reduce([w + m * x - m * m / 2 for w, m in law]) for law in (p, q))
+    return float((alpha * above + (1 - alpha) * below - x * x / 2).max())
 
 
 def _pieces(

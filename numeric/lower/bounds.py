@@ -13,6 +13,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, described_assumpt
 from lastiterate.numeric.lower.line import (
     BinomialLaw,
     affine_law,
+    component_below,
     gaussian_epsilon_below,
     geometric,
     mixture_masses,
@@ -171,6 +172,8 @@ def _mixed(run: NoisySGD, target: _Target, moves: tuple[float, float]) -> float:
         else:
             rates = Fraction(run.batch, run.dataset_size)
             laws, offsets = [BinomialLaw(run.steps, rates, move, noise) for move in pair], (0.0, 0.0)
+        if pair[1] == 0:
+            found.append(component_below(target.order, target.delta, laws[0], offsets[0]))
         try:
             found.append(target.masses(*mixture_masses(target.order, laws[0], laws[1], offsets)))
         except ArithmeticError:  # too far apart for floats

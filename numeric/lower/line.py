@@ -18,11 +18,11 @@ Floats       scipy's ``ndtr`` is taken to be within 1e-12 of the normal tail, re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import sqrt
+from math import log, sqrt
 
 import numpy as np
 from flint import arb
-from scipy.special import logsumexp, ndtr
+from scipy.special import gammaln, logsumexp, ndtr, ndtri, xlog1py, xlogy
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
@@ -165,6 +165,39 @@ def one_step_below(order: float, rate: float, first: float, second: float, noise
         return renyi_mixtures(Mixture(rate, 0.0, first), Mixture(rate, 0.0, second), noise, alpha=order).lower
     except (ArithmeticError, ValueError):  # too near, or too far apart, for the quadrature
         return 0.0
+
+
+def component_below(order: float | None, delta: float | None, law: BinomialLaw, offset: float) -> float:
+    """Divergence of a mixture, moved by ``offset``, from N(0, its variance), rounded down, by one component alone.
+
+    The mixture is at least w times its k-th component N, w its weight. So at order alpha the divergence is at least
+    that of N and alpha / (alpha - 1) log w, and a hockey stick w times that of N at e^epsilon / w.
+
+    Args:
+        order: of the Renyi divergence, or
+        delta: of the hockey stick whose epsilon is wanted.
+        law: the numerator.
+        offset: a length.
+    """
+    q, k = float(law.rate), np.unique(np.linspace(0, law.steps, _LOOK).round())
+    about = gammaln(law.steps + 1) - gammaln(k + 1) - gammaln(law.steps - k + 1)
+    about, mu = about + xlogy(k, q) + xlog1py(law.steps - k, -q), np.abs(k * law.move + offset) / law.std
+    if order is not None:
+        value = order * mu**2 / 2 + order / (order - 1) * about
+    else:
+        value = about + mu**2 / 2 - mu * ndtri(np.exp(np.minimum(log(delta or 1) - about, -1e-9)))
+    best = int(k[value.argmax()])
+    steps, rate = arb(law.steps), arb(law.rate.numerator) / law.rate.denominator
+    log_weight = (steps + 1).lgamma() - (arb(best) + 1).lgamma() - (steps - best + 1).lgamma() + best * rate.log()
+    log_weight += (steps - best) * (1 - rate).log() if best < law.steps else 0
+    squared = (best * exact(law.move) + exact(offset)) ** 2 / (steps * exact(law.noise) ** 2)
+    if order is not None:
+        alpha = exact(order)
+        return max(0.0, lower(alpha * squared / 2 + alpha / (alpha - 1) * log_weight))
+    left = exact(delta or 0) * (-log_weight).exp()
+    if not left < 1:
+        return 0.0
+    return max(0.0, lower(exact(gaussian_epsilon_below(squared.sqrt(), upper(left))) + log_weight))
 
 
 def mixture_masses(

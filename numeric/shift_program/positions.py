@@ -73,7 +73,7 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
 
     Where step size and noise are constant it is the batch of the last step: what hides a sample met k steps
     before the end hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step).
-    With schedules any batch may be the one; it is searched only where the path of another, moved and improved, costs
+    With schedules any batch may be the one; it is searched only where the paths of others, moved and improved, cost
     more there than the optimum of yet another.
     """
     if run.constant:
@@ -81,19 +81,24 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
         return program, optimum(program)
     # A later batch is never met.
     programs = [ShiftProgram(run, assumption, place) for place in range(min(run.batches, run.steps))]
-    place = (run.steps - 1) % run.batches
-    first, best = place, optimum(programs[place])
-    found, tried = {place: best}, {place}
+    last = (run.steps - 1) % run.batches
+    first = max(range(len(programs)), key=lambda place: (programs[place].least(), place == last))
+    best = optimum(programs[first])
+    found, ceiling = {first: best}, np.full(1, _up(best))
     if len(programs) > 1:
-        ceiling = np.minimum(_composed(programs), _moved(programs, place, best.path))
-        ceiling[place] = _up(best)
-        while (place := int(ceiling.argmax())) not in found:
-            if place in tried or best.proved:
-                found[place] = optimum(programs[place])
-                ceiling[place] = min(ceiling[place], _up(found[place]))
-            else:
-                tried.add(place)
-                ceiling[place] = min(ceiling[place], _improved_cost(programs, first, place, best.path))
+        ceiling = np.minimum(_composed(programs), _moved(programs, first, best.path))
+        ceiling[first] = _up(best)
+    # A path that is moved a little serves best: the places are taken in the order in which they meet the sample.
+    while over := set(np.flatnonzero(ceiling > max(ceiling[list(found)])).tolist()) - set(found):
+        place = min(over, key=lambda place: (first - place) % run.batches)
+        if not best.proved:
+            path = _improved(programs, (first, place), best.path, max(ceiling[list(found)]))
+            others = [each for each in range(len(programs)) if each not in found]
+            ceiling[others] = np.minimum(ceiling, _moved(programs, place, path))[others]
+        if ceiling[place] > max(ceiling[list(found)]):
+            found[place] = optimum(programs[place])
+            ceiling[place] = _up(found[place])
+    place = max(found, key=lambda place: float(ceiling[place]))
     return programs[place], found[place]
 
 
@@ -102,13 +107,13 @@ def _up(found: Optimum) -> float:
         return upper(found.cost)
 
 
-def _improved_cost(programs: list[ShiftProgram], first: int, place: int, path: Shifts) -> float:
-    """The cost of the cheapest path found near that of the first place, moved to another one, rounded up."""
+def _improved(programs: list[ShiftProgram], places: tuple[int, int], path: Shifts, enough: float) -> Shifts:
+    """The cheapest path found near that of the first place, moved to the other, or one that costs less than enough."""
+    first, place = places
     program, ahead = programs[place], (first - place) % programs[0].run.batches
     goal = np.append(_states(programs[first], path), np.zeros(ahead))
     start = max(path.start - ahead, 0)
-    with precision():
-        return upper(program.cost(improved(program, start, goal[start + 1 + ahead : program.steps + 1 + ahead])))
+    return improved(program, start, goal[start + 1 + ahead : program.steps + 1 + ahead], enough)
 
 
 def _composed(programs: list[ShiftProgram]) -> Array:

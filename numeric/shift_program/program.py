@@ -158,15 +158,21 @@ class ShiftProgram:
         return (self.expansion(t).ball(exact(reach)) / exact(self.noise_at(t))) ** 2
 
     def least(self) -> float:
-        """A lower bound, about, of the cost of paths where every step may meet the sample; in units of the noise.
+        """A lower bound, about, of the cost of every path; in units of the noise.
 
-        The last step hides its own sensitivity s. Where e(z) >= z + s and all steps are alike, w steps from the
-        diameter cost (D + w s)^2 / w at least, and the whole run from 0 costs T s^2.
+        The last step hides its own sensitivity s. Where e(z) >= z + s, steps from the diameter cost (D + sum s)^2 /
+        sum sigma^2 at least, and the whole run from 0 costs as much without D; where all steps are alike, T s^2.
         """
         last = self.steps - 1
         s, noise = float(self.expansion(last).sensitivity), self.noise_at(last)
-        if not (self.constant and self.assumption.expansive):
+        if not self.assumption.expansive:
             return (s / noise) ** 2
+        if not self.constant:
+            moved, width = np.zeros(self.steps), np.cumsum([self.noise_at(t) ** 2 for t in range(last, -1, -1)])
+            for t in self.participations:
+                moved[last - t] = float(self.expansion(t).sensitivity)
+            moved = np.cumsum(moved)
+            return float(min(((moved + self.diameter) ** 2 / width).min(), moved[-1] ** 2 / width[-1]))
         w = min(max(self.diameter / s, 1.0), self.steps)
         return min(self.steps * s**2, (self.diameter + w * s) ** 2 / w) / noise**2
 

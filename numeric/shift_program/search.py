@@ -27,7 +27,7 @@ _HORIZON = 20_000
 _WORK, _FINEST, _COARSEST = 1e7, 160, 64
 _AROUND = np.linspace(-1.0, 1.0, 25)
 _FALLING = 0.5 ** np.arange(1, 46, 3)
-_LEVELS, _SHRINK, _SETTLED = 16, 0.2, 1e-9
+_LEVELS, _SHRINK, _SETTLED = 16, 0.2, 1e-7
 _CELLS, _STARTS, _RIVALS, _RIVAL = 4, 4, 2, 1.03
 _HAIR = 1e-14
 _ALIKE, _UNKNOWN = 1e-13, np.array([0.0, np.inf])
@@ -47,19 +47,19 @@ def search(program: ShiftProgram) -> Path | None:
     return Path(found.start + before, found.distance, found.shifts)
 
 
-def improved(program: ShiftProgram, start: int, goal: Array) -> Path:
+def improved(program: ShiftProgram, start: int, goal: Array, enough: float) -> Path:
     """Propose the cheapest path near one that starts at ``start`` and goes to the states ``goal`` where it can.
 
-    The states are those at the times start + 1..T.
+    The states are those at the times start + 1..T; no better path is sought where the cost is below ``enough``.
     """
     search = _Search(program)
     z, spent, states = search.top[start : start + 1], 0.0, {start: float(search.top[start])}
     for t in range(start, program.steps):
-        image = program.expansion(t).value(z)
+        image = search.expansions[t].value(z)
         z = np.minimum(image, goal[t - start])
-        spent += (float(image[0] - z[0]) / program.noise_at(t)) ** 2
+        spent += float(image[0] - z[0]) ** 2 * search.weights[t]
         states[t + 1] = float(z[0])
-    return search.path(search.refined(spent, states)[1])
+    return search.path(search.refined(spent, states, enough * (1 - _SETTLED))[1])
 
 
 def horizon(program: ShiftProgram, share: float) -> int:
@@ -74,6 +74,8 @@ class _Search:
     def __init__(self, program: ShiftProgram) -> None:
         self.program = program
         self.top = program.tracked
+        self.expansions = [program.expansion(t) for t in range(program.steps)]
+        self.weights = [program.noise_at(t) ** -2.0 for t in range(program.steps)]
         self.period = program.run.period if program.run.constant else program.steps
         self.cells = int(np.clip(np.sqrt(_WORK / program.steps), _COARSEST, _FINEST))
         self.nodes: dict[int, Array] = {}
@@ -91,8 +93,10 @@ class _Search:
         around = np.concatenate([[np.inf], costs, [np.inf]])
         dips = np.flatnonzero((costs <= around[:-2]) & (costs < around[2:]) & (costs <= _RIVAL * costs.min()))
         rivals = [self.forward(int(begun[i])) for i in dips[np.argsort(costs[dips])][:_RIVALS]]
-        found = [self.refined(cost, states) for cost, states in rivals]
-        return self.path(min(found, key=lambda one: one[0])[1])
+        best = min(rivals, key=lambda one: one[0])
+        for cost, states in rivals:
+            best = min(best, self.refined(cost, states, rival=best[0]), key=lambda one: one[0])
+        return self.path(best[1])
 
     def whole(self, t: int) -> Array:
         """Nodes over all states of time t, closer together towards 0."""
@@ -101,7 +105,7 @@ class _Search:
 
     def pinned(self, t: int, nodes: NDArray[np.floating[Any]], low: float, high: float) -> Array:
         """The nodes in [low, high], with 0 and the knots of e_t among them, and a hair above each."""
-        pins = [pin for pin in (0.0, *self.program.expansion(t).knots) if low <= pin <= high]
+        pins = [pin for pin in (0.0, *self.expansions[t].knots) if low <= pin <= high]
         hairs = [min(pin * (1 + _HAIR) + _HAIR * high, high) for pin in pins]
         found: Array = np.concatenate([nodes, pins, hairs, [low, high]]).astype(np.float64)
         found.sort()
@@ -135,7 +139,7 @@ class _Search:
                 starts[t] = starts[later] + more
             else:
                 nodes = self.nodes[later] if alike else grid(t)
-                cost, _ = self.ahead(t, self.program.expansion(t).value(np.append(nodes, self.top[t])))
+                cost, _ = self.ahead(t, self.expansions[t].value(np.append(nodes, self.top[t])))
                 self.nodes[t], self.value[t], starts[t] = nodes, cost[:-1], float(cost[-1])
                 rise = self.value[t] - self.value[later] if alike else _UNKNOWN
                 more = float(rise[0]) if np.ptp(rise) <= _ALIKE * starts[t] else None
@@ -146,7 +150,7 @@ class _Search:
 
     def ahead(self, t: int, image: Array) -> tuple[Array, Array]:
         """Cost-to-go after the update of step t from each image e_t(z), and the state it is best to go to."""
-        weight = self.program.noise_at(t) ** -2.0
+        weight = self.weights[t]
         y, v = self.nodes[t + 1], self.value[t + 1]
         if len(y) == 1:
             return weight * np.maximum(image - y, 0.0) ** 2 + v, np.full_like(image, y[0])
@@ -167,13 +171,18 @@ class _Search:
             if states.get(before) == states[t] and self.nodes[t + 1] is self.nodes.get(before + 1):
                 states[t + 1], paid[t] = states[before + 1], paid[before]
                 continue
-            image = self.program.expansion(t).value(np.array([states[t]]))
+            image = self.expansions[t].value(np.array([states[t]]))
             z = np.minimum(self.ahead(t, image)[1], image)
-            states[t + 1], paid[t] = float(z[0]), (float(image[0] - z[0]) / self.program.noise_at(t)) ** 2
+            states[t + 1], paid[t] = float(z[0]), float(image[0] - z[0]) ** 2 * self.weights[t]
         return sum(paid.values()), states
 
-    def refined(self, cost: float, states: dict[int, float]) -> tuple[float, dict[int, float]]:
-        """Look around the path on nodes that come closer and closer, from some cells of the first ones."""
+    def refined(
+        self, cost: float, states: dict[int, float], enough: float = 0.0, rival: float = np.inf
+    ) -> tuple[float, dict[int, float]]:
+        """Look around the path on nodes that come closer and closer, from some cells of the first ones.
+
+        It ends where the cost is ``enough``, or where it does not seem to fall below that of a rival.
+        """
         best, settled, scale = (cost, states), 0, _CELLS / self.cells
         for _ in range(_LEVELS):
             centre = best[1]
@@ -189,8 +198,8 @@ class _Search:
             found = self.forward(min(starts, key=lambda t: starts[t]))
             moved = any(abs(z - centre.get(t, z)) > 0.9 * scale * self.top[t] for t, z in found[1].items())
             settled = settled + 1 if found[0] > best[0] * (1 - _SETTLED) else 0
-            best = min(best, found, key=lambda one: one[0])
-            if settled == 2:
+            fall, best = best[0] - found[0], min(best, found, key=lambda one: one[0])
+            if settled == 2 or best[0] <= enough or best[0] - 4 * max(fall, 0.0) > rival:
                 break
             if not moved or settled:
                 scale *= _SHRINK
@@ -211,6 +220,5 @@ class _Search:
     def path(self, states: dict[int, float]) -> Path:
         """The shifts that follow the states, or stay below them."""
         start, z = min(states), np.array([states[t] for t in sorted(states)])
-        expansions = (self.program.expansion(t) for t in range(start, self.program.steps))
-        image = np.array([e.value(z[i : i + 1])[0] for i, e in enumerate(expansions)])
+        image = np.array([e.value(z[i : i + 1])[0] for i, e in enumerate(self.expansions[start:])])
         return Path(start, float(z[0]), np.maximum(image * _UP - z[1:], 0.0))

@@ -263,18 +263,15 @@ def _hide(u: Array, S: Array, nodes: Array, after: Array | None) -> Array:
         return np.asarray(u**2 / S[:, None] * _UP)
     values = np.broadcast_to(after, (len(u), len(nodes)))
     slope = np.maximum(np.diff(values, axis=1) / np.diff(nodes), 0.0)
-    # The best y for u, a broken line: y stands at a node from y + S m_- / 2 to y + S m_+ / 2, and moves between.
-    point = np.empty((len(u), 2 * len(nodes)))
-    point[:, 1:-1:2] = slope
-    point[:, 2:-1:2] = slope
-    point[:, 0] = point[:, -1] = 0.0
-    stay = np.repeat(nodes, 2)
-    point = np.maximum.accumulate(stay + S[:, None] / 2 * point, axis=1)
-    found = np.empty_like(u)
-    for row in range(len(u)):
-        y = np.interp(u[row], point[row], stay)
-        found[row] = np.maximum(u[row] - y, 0.0) ** 2 / S[row] * _UP + np.interp(y, nodes, values[row])
-    return np.asarray(found * _UP)
+    # The best y for u, a broken line: y stands at a node from y + S m_- / 2 to y + S m_+ / 2, and moves from there to
+    # the next one, where u is y + S m_+ / 2 again; beyond the last node y stays.
+    half = S[:, None] / 2
+    ends = np.maximum.accumulate(nodes[1:] + half * slope, axis=1)
+    at = np.array([row.searchsorted(x) for row, x in zip(ends, u, strict=True)])
+    rise = np.take_along_axis(np.append(slope, np.zeros((len(u), 1)), axis=1), at, axis=1)
+    y = np.clip(u - half * rise, nodes[at], np.append(nodes, nodes[-1])[at + 1])
+    there = np.take_along_axis(values, at, axis=1) + rise * (y - nodes[at])
+    return np.asarray((np.maximum(u - y, 0.0) ** 2 / S[:, None] * _UP + there) * _UP)
 
 
 def _starts(epoch: Epoch, costs: Array, after: Array | None, nodes: Array, diameter: float, *, first: bool) -> Array:

@@ -16,6 +16,7 @@ Source: docs/proofs/shuffled.md (claims ours/shuffled/*).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, isfinite, log
 
 import numpy as np
@@ -29,6 +30,7 @@ LONGEST = 4096
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 1e-11
 _SHOTS = 257
+_ROWS = 64
 _ROUNDS = 2
 
 
@@ -53,6 +55,7 @@ class PowerDrift:
         else:  # Newton's method on a concave function, from below
             with np.errstate(over="ignore"):  # then y / 2 is the smaller
                 x = np.minimum(y / 2, (y / (2 * self.weight)) ** (1 / self.order))
+                x = np.maximum(x, y - self.weight * y**self.order)
             for _ in range(60):
                 step = (y - x - self.weight * x**self.order) / (1 + self._steepness(x))
                 x = x + np.where(x > 0, step, 0.0)
@@ -159,20 +162,9 @@ def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None, enoug
 def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
     """The mean over orders, rounded up, where each participation is hidden in what is left of its own epoch, from 0.
 
-    Hiding s over a participation and k free steps costs the least over shots of sum a_t^2 + (s - A)_+^2, A what the
-    free steps hide. Arguments as `oblivious_cost`.
+    Arguments as `oblivious_cost`.
     """
-    rest, batches = epochs.steps % epochs.batches, epochs.batches
-    cost = np.full(min(batches, LONGEST), epochs.s**2)
-    xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
-    A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
-    for k in range(1, len(cost)):
-        paid, lost = paid + xi**2, lost + 4 * _EPS * (A + xi)
-        A = drift.inverse(A + xi)
-        cost[k:] = min(float(cost[k - 1]), float((paid + np.maximum(epochs.s - A + lost, 0.0) ** 2).min()))
-        xi = _next(xi, drift, A)
-        if float(paid.min()) > float(cost[k]):
-            break
+    rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, _by_itself(drift, epochs)
 
     def mean(steps: int) -> float:
         """Over the participations of an epoch of so many steps; 0 where the epoch is cut before."""
@@ -183,6 +175,22 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
         )
 
     return ((epochs.steps // batches) * mean(batches) + (mean(rest) if rest else 0.0)) * _UP
+
+
+@lru_cache(maxsize=4)
+def _by_itself(drift: PowerDrift, epochs: Epochs) -> Array:
+    """The least found over shots of sum a_t^2 + (s - A)_+^2, A what k = 0, 1, ... steps after a participation hide."""
+    cost = np.full(min(epochs.batches, LONGEST), epochs.s**2)
+    xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
+    A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
+    for k in range(1, len(cost)):
+        paid, lost = paid + xi**2, lost + 4 * _EPS * (A + xi)
+        A = drift.inverse(A + xi)
+        cost[k:] = min(float(cost[k - 1]), float((paid + np.maximum(epochs.s - A + lost, 0.0) ** 2).min()))
+        xi = _next(xi, drift, A)
+        if float(paid.min()) > float(cost[k]):
+            break
+    return cost
 
 
 def _next(xi: Array, drift: PowerDrift, A: Array) -> Array:
@@ -202,54 +210,75 @@ def _starts(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: floa
     ahead = float(drift.value(np.array([epochs.diameter]))[0]) + epochs.s
     low, high = log(ahead) - 14.0, log(ahead) + 1.0
     for _ in range(_ROUNDS):
-        xi = np.linspace(low, high, _SHOTS)
         at = np.full(_SHOTS, inf)
-        for w, hidden, paid, total in _fire(drift, epochs, kappa, np.exp(xi)):
-            cost = np.where(hidden, total, inf)
-            at = np.minimum(at, cost)
-            oblivious[w] = min(oblivious[w], float(cost.min()))
-            without = float(np.where(hidden, paid, inf).min())
-            free[w] = min(free[w], without if (epochs.steps - w) % epochs.batches else float(cost.min()))
-            never = min(never, without) if w == epochs.steps % epochs.batches else never
-            if float(paid.min()) >= min(enough, float(oblivious.min())):
+        for w, hidden, paid, total in _priced(_shots(drift, epochs, low, high), kappa, horizon):
+            cost, without = np.where(hidden, total, inf), np.where(hidden, paid, inf).min(axis=1)
+            at, least = np.minimum(at, cost.min(axis=0)), cost.min(axis=1)
+            oblivious[w] = np.minimum(oblivious[w], least)
+            free[w] = np.minimum(free[w], np.where((epochs.steps - w) % epochs.batches, without, least))
+            never = min(never, float(np.where(w == epochs.steps % epochs.batches, without, inf).min()))
+            if float(paid[-1].min()) >= min(enough, float(oblivious.min())):
                 break  # longer windows cost more than one that is known
-        centre, width = float(xi[int(at.argmin())]), (high - low) * 8 / _SHOTS
+        centre, width = low + int(at.argmin()) * (high - low) / (_SHOTS - 1), (high - low) * 8 / _SHOTS
         low, high = centre - width, centre + width
     return oblivious, free, never
 
 
-def _fire(
-    drift: PowerDrift, epochs: Epochs, kappa: float | None, xi: Array
-) -> Iterator[tuple[int, NDArray[np.bool_], Array, Array]]:
-    """Shots backwards from A_T = 0, one for each last price.
+class _Shots:
+    """Shots backwards from A_T = 0, one for each last price: their shifts, and whether w = 1, 2, ... steps hide D."""
 
-    Yields w, whether w steps hide D, and the cost without and with a participation in the epoch that is open.
-    """
-    A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
-    s, batches = epochs.s, epochs.batches
-    # Two cases of the open epoch: the sample is among the steps passed so far, or not.
-    met = np.full_like(xi, -inf)
+    def __init__(self, drift: PowerDrift, epochs: Epochs, last_price: Array) -> None:
+        self.drift, self.epochs = drift, epochs
+        self._xi, self._A, self._lost = last_price, np.zeros_like(last_price), np.zeros_like(last_price)
+        self._shifts: list[Array] = []
+        self._hidden: list[NDArray[np.bool_]] = []
+
+    def rows(self, first: int, last: int) -> tuple[Array, NDArray[np.bool_]]:
+        """Shifts and what is hidden after the steps first + 1..last from the end, shapes (last - first, shots)."""
+        for _ in range(len(self._shifts), last):
+            a = np.maximum(self._xi - self.epochs.s / self.epochs.batches, 0.0)
+            # h brings distances no further apart, so rounding errors only add up
+            self._lost = self._lost + 4 * _EPS * (self._A + a)
+            self._A = self.drift.inverse(self._A + a)
+            self._shifts.append(a)
+            self._hidden.append(self.epochs.diameter + self._lost <= self._A * (1 - 4 * _EPS))
+            self._xi = _next(self._xi, self.drift, self._A)
+        return np.array(self._shifts[first:last]), np.array(self._hidden[first:last])
+
+
+@lru_cache(maxsize=4)
+def _shots(drift: PowerDrift, epochs: Epochs, low: float, high: float) -> _Shots:
+    """Last prices over a range of logarithms. They do not depend on kappa: those of one order serve the next."""
+    return _Shots(drift, epochs, np.exp(np.linspace(low, high, _SHOTS)))
+
+
+def _priced(
+    shots: _Shots, kappa: float | None, horizon: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_], Array, Array]]:
+    """Rows of w, whether w steps hide D, and the cost without and with a participation in the epoch that is open."""
+    epochs, s, batches = shots.epochs, shots.epochs.s, shots.epochs.batches
     cut = epochs.steps % batches
-    for w in range(1, min(epochs.steps, LONGEST) + 1):
-        t = epochs.steps - w
-        a = np.maximum(xi - s / batches, 0.0)
-        lost = lost + 4 * _EPS * (A + a)  # h brings distances no further apart, so rounding errors only add up
-        A = drift.inverse(A + a)
-        paid = paid + a**2
+    before, first = np.zeros(_SHOTS), 0
+    # Two cases of the open epoch: the sample is among the steps passed so far, or not.
+    met = np.full((1, _SHOTS), -inf)
+    while first < horizon:
+        last = min(first + _ROWS, first + ((epochs.steps - first) % batches or batches), horizon)
+        w = np.arange(first + 1, last + 1)
+        a, hidden = shots.rows(first, last)
+        paid = before + np.cumsum(a**2, axis=0)
         participation = s * (s + 2 * a)
         if kappa is None:
-            met = np.maximum(met, participation)
+            met = np.maximum.accumulate(np.concatenate([met[-1:], participation]))[1:]
             total = paid + met
         else:
-            met = np.logaddexp(met, kappa * participation - log(batches))
-            never = t % batches + (batches - cut if cut and w <= cut else 0)
+            met = np.logaddexp.accumulate(np.concatenate([met[-1:], kappa * participation - log(batches)]))[1:]
+            never = (epochs.steps - w) % batches + np.where(w <= cut, batches - cut, 0)
             with np.errstate(divide="ignore"):
-                mean = np.maximum(np.logaddexp(met, np.log(never / batches)), 0.0)
+                mean = np.maximum(np.logaddexp(met, np.log(never / batches)[:, None]), 0.0)
             # Each of the additions above is off by an ulp of its result, which is between -log l and the greatest.
             slack = 8 * _EPS * (batches + 8) * (log(batches) + 1 + np.abs(met))
             total = paid + (mean + slack) / kappa
-        hidden = epochs.diameter + lost <= A * (1 - 4 * _EPS)
         yield w, hidden, paid, total
-        if t % batches == 0:
-            paid, met = total, np.full_like(xi, -inf)
-        xi = _next(xi, drift, A)
+        before, first = paid[-1], last
+        if (epochs.steps - last) % batches == 0:
+            before, met = total[-1], np.full((1, _SHOTS), -inf)

@@ -223,6 +223,15 @@ class Shares:
         return [(tolls + self.order / 2 * cost, found)]
 
 
+def about_rdp(pair: DominatingPair, order: float) -> float:
+    """Renyi epsilon of a pair of ours outside the event in which it may fail, to about four digits."""
+    found = order / 2 * pair.cost
+    if pair.steps:
+        multipliers, counts = np.array([(step.multiplier, step.count) for step in pair.steps]).T
+        found += float(counts @ approximate_prices(pair.steps[0].rate, multipliers, pair.steps[0].adjacency, order))
+    return found
+
+
 def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
     """At most `KINDS` of the nodes, spread over the steps that use them; the least and the greatest are kept."""
     places = np.linspace(0, len(chosen) - 1, KINDS).round().astype(int)

@@ -34,15 +34,17 @@ from lastiterate.numeric.losses.expansion import Expansion, Plus
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.noise_split import Shares, rate
+from lastiterate.numeric.subsampling.noise_split import Shares, about_rdp, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares, block
 from lastiterate.numeric.subsampling.windows import beside, composition, worth_pricing
-from lastiterate.numeric.subsampling.without_replacement import least_of_each
+from lastiterate.numeric.subsampling.without_replacement import Mixture, least_of_each
 
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
 _DEPTHS = (4.0, 12.0, 24.0)
 """Natural logarithms: how much less likely an event is than what would make it count."""
+_TAKEN_OFF = (3.0, 6.0)
+"""The same where a delta is wanted, from which the chance of the event is taken."""
 _FEW, _SHORTEST = 64, 4096
 """Blocks, and steps, that a window is taken to have until it is known."""
 _LEVELS = 3
@@ -99,14 +101,16 @@ def poisson_routes(
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
         found = [composition(run)]
-        surely = found[0].rdp(order)
+        surely = found[0].rdp(order) if delta is None else about_rdp(found[0].pair, order)
         others = run.dataset_size - 1
         sizes = (0 if rate(run) < 1 else others, others, 0.0)
-        found += _for_sizes(run, assumption, order, sizes, [(0.0, surely, found[0])], limit(surely))
-        known = min(found, key=lambda one: one.rdp(order))
-        beyond = [(0.0, known.rdp(order), known)]
+        found += _for_sizes(run, assumption, order, sizes, [], limit(surely))
+        beyond: _Beyond = []
+        if delta is None:
+            known = min(found, key=lambda one: one.rdp(order))
+            beyond = [(0.0, known.rdp(order), known)]
         for leaving in _ranges(run, assumption, order, beyond, delta, found, every=every):
-            some = _for_sizes(run, assumption, order, leaving, beyond, limit(beyond[0][1]))
+            some = _for_sizes(run, assumption, order, leaving, beyond, limit(beyond[0][1] if beyond else surely))
             found += some
             if some and delta is None:
                 best = min(some, key=lambda one: one.rdp(order))
@@ -114,22 +118,17 @@ def poisson_routes(
                     inside = best.choices.inside if isinstance(best.choices, Mixture) else best
                     beyond.insert(0, (best.pair.failure, best.pair.conditional.rdp(order), inside))
         if isinstance(assumption, StronglyConvex) and not isinstance(run.step_size, tuple) and rate(run) < 1:
-            found += _in_blocks(run, assumption, order, beyond, delta, limit(beyond[0][1]))
+            found += _in_blocks(run, assumption, order, beyond, delta, limit(beyond[0][1] if beyond else surely))
     return least_of_each(found, order, delta)
 
 
 _Sizes = tuple[int, int, float]
 """A range of the sizes of batches, and the chance that a step leaves it, rounded up."""
 _Beyond = list[tuple[float, float, Candidate]]
-"""Chances of failure and bounds that hold otherwise, of ever wider ranges of sizes; the last one never fails."""
+"""Chances of failure and bounds that hold otherwise, of ever wider ranges of sizes; the last one never fails.
 
-
-@dataclass(frozen=True, eq=False)
-class Mixture:
-    """The choices behind a bound that may fail: what holds outside the event, and what holds in it, in turn."""
-
-    inside: Candidate
-    beyond: tuple[Candidate, ...]
+Empty where a delta is wanted, from which the chance of failure is taken.
+"""
 
 
 def _ranges(
@@ -147,7 +146,7 @@ def _ranges(
     if not others or q == 1:
         return
     seen, most = {(0, others)}, None if every else _growth(run, assumption, 0, others)
-    for depth in (*([_DEPTHS[1]] * _LEVELS if delta is None else []), *_DEPTHS):
+    for depth in (*[_DEPTHS[1]] * _LEVELS, *_DEPTHS) if delta is None else _TAKEN_OFF:
         steps = run.steps - max((one.window[0] for one in found[1:]), default=0)
         log_chance = _log_chance(order, beyond, delta) - depth - log(steps)
         low, high, tail = least_range(others, q, log_chance, both=not assumption.expansive)
@@ -234,6 +233,8 @@ def _mixed(inside: Candidate, chance: arb, beyond: _Beyond, order: float) -> Can
     failure = min(1.0, upper(chance))
     if not failure:
         return inside
+    if not beyond:
+        return replace(inside, pair=replace(inside.pair, failure=failure))
     rarer = [(fails, bound) for (fails, _, _), (_, bound, _) in pairwise(beyond)]
     epsilon = mixed_rdp(inside.pair.rdp(order), failure, beyond[0][1], order, rarer)
     chosen = Mixture(inside, tuple(one for *_, one in beyond))

@@ -14,7 +14,7 @@ Source: ours (claims ours/sampled/shares).
 
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import exp, inf, isfinite, log
 
 import numpy as np
@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, lower, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, best_window, optimum
 from lastiterate.numeric.shift_program.paths import GeometricPath
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling import noise_split as split
-from lastiterate.numeric.subsampling.noise_split import Shares, Window, moved
+from lastiterate.numeric.subsampling.noise_split import Shares, Window, about_rdp, moved
 from lastiterate.numeric.subsampling.noise_split_general import curved_windows
 
 _CLOSE = 1.01
@@ -77,7 +78,10 @@ def beside(
     """
     order, program = shares.order, shares.program
     found = [bounded(one) for one in worth_pricing(shares, surely)]
-    if surely is None or not min([surely, *(one.rdp(order) for one in found)]) <= order / 2 * program.least():
+    if (
+        surely is None
+        or not min([surely, *(about_rdp(one.pair, order) for one in found)]) <= order / 2 * program.least()
+    ):
         found += [bounded(one) for one in _worst_batches(shares.run, program)]
     return found
 
@@ -92,7 +96,7 @@ def worth_pricing(shares: Shares, surely: float | None) -> list[Candidate]:
 def _worst_batches(run: NoisySGD, program: ShiftProgram) -> list[Candidate]:
     """The bound for batches that may all hold the sample; the program is of the last steps of the run."""
     if not program.initial:
-        found = optimum(program)
+        found = _solved(program.run, program.assumption)
     else:
         line = program.expansion(0).affine_on(program.diameter)
         best = None if line is None else best_window(*line, program.diameter, program.steps)
@@ -103,6 +107,11 @@ def _worst_batches(run: NoisySGD, program: ShiftProgram) -> list[Candidate]:
         found = Optimum(best.cost / exact(program.noise_at(0)) ** 2, path, "closed form")
     window, pair = (found.path.start, run.steps), DominatingPair(upper(found.cost))
     return [Candidate("worst batches", run.scheme.claim, window, pair, optimum=found, share=0.0)]
+
+
+@lru_cache(maxsize=8)
+def _solved(run: NoisySGD, assumption: Assumption) -> Optimum:
+    return optimum(ShiftProgram(run, assumption))
 
 
 def split_windows(shares: Shares, ceiling: float = inf) -> list[Window]:

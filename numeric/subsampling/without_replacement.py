@@ -17,22 +17,30 @@ smaller direction (claims ours/sampled/*). Price of a step: Balle, Barthe & Gabo
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf, log, sqrt
 
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp
+from lastiterate.numeric.accounting.conversion import mixed_rdp, quick_rdp_to_dp, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.noise_split import Shares
+from lastiterate.numeric.subsampling.noise_split import Shares, about_rdp
 from lastiterate.numeric.subsampling.windows import beside, composition
 
 _FIRST_ORDER, _ORDERS = 8.0, 3
 _LOOKED_AT = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _PROMISING = 1.5
 """Routes whose Renyi conversion is so many times the best are not worth a privacy-loss distribution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """The choices behind a bound that may fail: what holds outside the event, and what holds in it, in turn."""
+
+    inside: Candidate
+    beyond: tuple[Candidate, ...]
 
 
 def without_replacement_routes(
@@ -65,31 +73,36 @@ def converted(run: NoisySGD, routes: Callable[..., list[Candidate]], delta: floa
     """Bounds of random batches at one delta, one of them near the least that any route gives.
 
     Worst batches are one Gaussian, converted exactly. Composition and windows of shifts go through their privacy-loss
-    distribution; where floats do not reach that, through their Renyi divergence. Which window is best depends on the
-    order: a few are tried, each taken from the slope of the last, for what may come near the best conversion so far.
+    distribution; where floats do not reach that, through their Renyi divergence, until then an estimate. Which window
+    is best depends on the order: a few are tried, each taken from the slope of the last, for what may come near the
+    best conversion so far.
     """
-    order, tried = _FIRST_ORDER, dict[float, list[Candidate]]()
-    best = min(quick_rdp_to_dp(at, composition(run).rdp(at), delta) for at in _LOOKED_AT)
+    order, tried, whole = _FIRST_ORDER, set[float](), composition(run)
+    best = min(quick_rdp_to_dp(at, about_rdp(whole.pair, at), delta) for at in _LOOKED_AT)
+    estimates: dict[DominatingPair, tuple[float, float, Candidate]] = {}
     while len(tried) < _ORDERS and order not in tried:
-        tried[order] = routes(order, most=_PROMISING * best - quick_rdp_to_dp(order, 0.0, delta))
-        best = min([best, *(quick_rdp_to_dp(order, one.rdp(order), delta) for one in tried[order])])
-        slope = min(one.pair.conditional.rdp(order) for one in tried[order]) / order
+        tried.add(order)
+        slope = inf
+        for one in routes(order, most=_PROMISING * best - quick_rdp_to_dp(order, 0.0, delta)):
+            about = about_rdp(one.pair, order)
+            known = (quick_rdp_to_dp(order, about, delta - one.pair.failure), order, one)
+            estimates[one.pair] = min(estimates.get(one.pair, known), known, key=lambda x: x[0])
+            best, slope = min(best, known[0]), min(slope, about / order)
         order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0
-    estimates: dict[DominatingPair, tuple[float, Candidate]] = {}
-    renyi: list[tuple[float, Candidate]] = []
-    for at, found in tried.items():
-        for one in found:
-            known = (at, one.rdp(at))
-            through = replace(one, renyi=known, route=f"{one.route} through RDP, order {at:.4g}")
-            renyi.append((quick_rdp_to_dp(*known, delta), through))
-            estimate = quick_rdp_to_dp(at, one.pair.conditional.rdp(at), delta - one.pair.failure)
-            estimates[one.pair] = min(estimates.get(one.pair, (inf, one)), (estimate, one), key=lambda x: x[0])
-    least = min(estimate for estimate, _ in estimates.values())
-    return [min(renyi, key=lambda x: x[0])[1]] + [
+    least = min(estimates.values(), key=lambda x: x[0])
+    found = [
         replace(one, renyi=None, route=f"{one.route} through {'PLD' if one.pair.steps else 'GDP'}")
-        for estimate, one in estimates.values()
-        if estimate <= _PROMISING * least or not one.pair.steps
+        for estimate, _, one in estimates.values()
+        if estimate <= _PROMISING * least[0] or not one.pair.steps
     ]
+    _, at, one = least
+    if rdp_to_dp(at, about_rdp(one.pair, at), delta) < min(each.dp(delta) for each in found):
+        epsilon = one.pair.conditional.rdp(at)
+        if one.pair.failure:
+            epsilon = mixed_rdp(epsilon, one.pair.failure, whole.rdp(at), at)
+            one = replace(one, choices=Mixture(replace(one, pair=one.pair.conditional), (whole,)))
+        found.append(replace(one, renyi=(at, epsilon), route=f"{one.route} through RDP, order {at:.4g}"))
+    return found
 
 
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
@@ -101,7 +114,7 @@ def least_of_each(found: list[Candidate], order: float, delta: float | None) -> 
     def spent(one: Candidate) -> float:
         if delta is None:
             return one.rdp(order)
-        return quick_rdp_to_dp(order, one.pair.conditional.rdp(order), delta - one.pair.failure)
+        return quick_rdp_to_dp(order, about_rdp(one.pair, order), delta - one.pair.failure)
 
     best: dict[tuple[str, bool], Candidate] = {}
     for one in found:

@@ -77,8 +77,9 @@ def _routes(run: li.NoisySGD, loss: li.Assumption) -> list[Any]:
             [(one.route, one.rdp(4.0), *one.window) for one in means],
         ]
     routes = poisson_routes if run.sampling == "poisson" else without_replacement_routes
-    found = [*routes(run, loss, 4.0), *routes(run, loss, 4.0, 1e-5)]
-    return [(one.route, one.rdp(4.0), *one.window, one.share, one.pair.failure) for one in found]
+    always = [(one, one.rdp(4.0)) for one in routes(run, loss, 4.0)]
+    found = [*always, *((one, one.pair.conditional.rdp(4.0)) for one in routes(run, loss, 4.0, 1e-5))]
+    return [(one.route, epsilon, *one.window, one.share, one.pair.failure) for one, epsilon in found]
 
 
 def _lower(run: li.NoisySGD, loss: li.Assumption, target: dict[str, float]) -> list[Any]:

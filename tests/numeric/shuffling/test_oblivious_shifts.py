@@ -130,8 +130,8 @@ def test_a_window_hides_the_domain_in_exact_arithmetic_too() -> None:
             exactly = max(exactly + Fraction(shift) - Fraction(cap), Fraction(0))
         for diameter in (float(held[0]) * (1 - 1e-15), float(held[0]) * (1 - 1e-3)):
             epochs = Epochs(40, 40, 1e-300, diameter)
-            shots = list(oblivious_shifts._fire(drift, epochs, None, np.array([shift])))
-            assert not shots[-1][1][0] or Fraction(diameter) <= exactly
+            _, hidden = oblivious_shifts._Shots(drift, epochs, np.array([shift])).rows(0, 40)
+            assert not hidden[-1, 0] or Fraction(diameter) <= exactly
 
 
 @pytest.mark.parametrize("kappa", [1.0, 6.0])
