@@ -301,3 +301,11 @@ def test_random_batches_that_hold_every_sample_are_full_batches() -> None:
     for sampling in ("without_replacement", "shuffled", "cyclic"):
         every = replace(full, batch_size=6, sampling=sampling)
         assert lower_bounds(every, Smooth(1.0), order=2.0) == lower_bounds(full, Smooth(1.0), order=2.0)
+
+
+def test_noise_far_smaller_than_a_step_leaves_what_one_component_shows() -> None:
+    """The densities of the mixtures are beyond floats; of all 200 steps with the sample one component speaks."""
+    run = NoisySGD(200, 0.1, 0.003, 1.0, 20, batch_size=4, sampling="poisson")
+    above, below = bound(run, Smooth(1.0), order=2.0).epsilon, lower_bound(run, Smooth(1.0), order=2.0).value
+    assert 0.999 * above <= below <= above
+    assert lower_bound(run, Smooth(1.0), delta=1e-5).value <= bound(run, Smooth(1.0), delta=1e-5).epsilon
