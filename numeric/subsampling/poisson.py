@@ -22,7 +22,7 @@ every size.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import floor, isfinite, lgamma, log, log1p
 
 from flint import arb
@@ -41,14 +41,16 @@ from lastiterate.numeric.subsampling.without_replacement import Mixture, least_o
 
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
-_DEPTHS = (4.0, 12.0, 24.0)
+_DEPTHS = (2.0, 4.0, 12.0, 24.0)
 """Natural logarithms: how much less likely an event is than what would make it count."""
+_CHAINED = (12.0, 8.0, 4.0)
+"""The same in a chain of ranges, each of which counts on the bound of the one before."""
+_IN_BLOCKS = (8.0, 12.0)
+"""The same of blocks of steps."""
 _TAKEN_OFF = (3.0, 6.0)
 """The same where a delta is wanted, from which the chance of the event is taken."""
 _FEW, _SHORTEST = 64, 4096
 """Blocks, and steps, that a window is taken to have until it is known."""
-_LEVELS = 3
-"""Ranges of sizes in a chain, each of which counts on the bound of the one before."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def _ranges(
     if not others or q == 1:
         return
     seen, most = {(0, others)}, None if every else _growth(run, assumption, 0, others)
-    for depth in (*[_DEPTHS[1]] * _LEVELS, *_DEPTHS) if delta is None else _TAKEN_OFF:
+    for depth in (*_CHAINED, *_DEPTHS) if delta is None else _TAKEN_OFF:
         steps = run.steps - max((one.window[0] for one in found[1:]), default=0)
         log_chance = _log_chance(order, beyond, delta) - depth - log(steps)
         low, high, tail = least_range(others, q, log_chance, both=not assumption.expansive)
@@ -204,10 +206,10 @@ def _in_blocks(
     run: NoisySGD, assumption: StronglyConvex, order: float, beyond: _Beyond, delta: float | None, surely: float | None
 ) -> list[Candidate]:
     """Windows of blocks that contract, see `poisson_blocks`."""
-    log_chance = _log_chance(order, beyond, delta) - _DEPTHS[1]
+    wanted = _log_chance(order, beyond, delta)
     program, found = ShiftProgram(_fixed(run), Sized(assumption, 0, run.dataset_size - 1)), list[Candidate]()
-    for width in _BLOCKS:
-        blocks = run.steps // width
+    for width, depth in product(_BLOCKS, _IN_BLOCKS):
+        blocks, log_chance = run.steps // width, wanted - depth
         known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
         if known is not None:  # how many blocks count follows from what one does
             counted = min(2 * known.before + _FEW, blocks)
@@ -224,7 +226,8 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     """The block of so many steps outside an event of about the chance given; None where a batch may be too large."""
     others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
     _, largest, beyond = least_range(others, q, log_chance - log(2 * steps), both=False)
-    low, _, below = least_range(steps * others, q, log_chance - log(2), both=True)
+    low, *_ = least_range(steps * others, q, log_chance - log(2), both=True)
+    below = tail_from(steps * others, 1 - q, steps * others - low + 1)
     return block(run, assumption, steps, (low, largest), min(1.0, upper(steps * exact(beyond) + exact(below))))
 
 
@@ -235,9 +238,13 @@ def _mixed(inside: Candidate, chance: arb, beyond: _Beyond, order: float) -> Can
         return inside
     if not beyond:
         return replace(inside, pair=replace(inside.pair, failure=failure))
-    rarer = [(fails, bound) for (fails, _, _), (_, bound, _) in pairwise(beyond)]
-    epsilon = mixed_rdp(inside.pair.rdp(order), failure, beyond[0][1], order, rarer)
-    chosen = Mixture(inside, tuple(one for *_, one in beyond))
+
+    def mixed(first: int) -> float:
+        rarer = [(fails, bound) for (fails, _, _), (_, bound, _) in pairwise(beyond[first:])]
+        return mixed_rdp(inside.pair.rdp(order), failure, beyond[first][1], order, rarer)
+
+    epsilon, first = min((mixed(first), first) for first in range(len(beyond)))
+    chosen = Mixture(inside, tuple(one for *_, one in beyond[first:]))
     return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(order, epsilon), choices=chosen)
 
 

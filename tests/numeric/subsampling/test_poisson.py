@@ -24,7 +24,7 @@ from lastiterate.numeric.lower.line import BinomialLaw, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.poisson import _BLOCKS, _DEPTHS, _block, least_range, poisson_routes, tail_from
+from lastiterate.numeric.subsampling.poisson import _BLOCKS, _IN_BLOCKS, _block, least_range, poisson_routes, tail_from
 
 _RUN = NoisySGD(
     200, step_size=0.1, noise_std=0.1, clip_norm=1.0, dataset_size=100, batch_size=5, sampling="poisson", diameter=1.0
@@ -204,9 +204,9 @@ def test_what_is_tracked_from_the_start_may_fail_in_every_block() -> None:
     windows = [one for one in poisson_routes(run, assumption, 4.0, delta) if one.route == "window of shifts"]
     (failure,) = {one.pair.failure for one in windows} - {0.0}
     chances = []
-    for width in _BLOCKS:
+    for width, depth in product(_BLOCKS, _IN_BLOCKS):
         blocks = run.steps // width
-        known = _block(run, assumption, width, log(delta) - _DEPTHS[1] - log(blocks) - 1)
+        known = _block(run, assumption, width, log(delta) - depth - log(blocks) - 1)
         chances += [] if known is None else [blocks * known.chance]
     assert chances
     assert any(failure == pytest.approx(chance, rel=1e-12, abs=0) for chance in chances)
@@ -217,7 +217,8 @@ def test_a_block_in_numbers() -> None:
     steps, log_chance = 64, log(1e-9)
     known = _block(replace(_RUN, diameter=inf), StronglyConvex(1.0, 0.5), steps, log_chance)
     assert known is not None
-    low, high, below = least_range(steps * 99, Fraction(5, 100), log_chance - log(2), both=True)
+    low, high, _ = least_range(steps * 99, Fraction(5, 100), log_chance - log(2), both=True)
+    below = tail_from(steps * 99, Fraction(95, 100), steps * 99 - low + 1)  # a block with more samples contracts more
     largest = least_range(99, Fraction(5, 100), log_chance - log(2 * steps), both=False)
     contraction = (1 - 0.1 * 0.5 * low / (5 * steps)) ** steps
     assert known.contraction == pytest.approx(contraction, rel=1e-12)
