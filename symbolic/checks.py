@@ -11,27 +11,6 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Profile
 
-__all__ = [
-    "Asymptotic",
-    "Check",
-    "Comparison",
-    "Derived",
-    "Engine",
-    "Identity",
-    "Inequality",
-    "IntervalInequality",
-    "NormBound",
-    "RandomPoints",
-    "Recursion",
-    "Relation",
-    "Sign",
-    "Simulated",
-    "Unbounded",
-    "Units",
-    "UpperBound",
-    "Value",
-]
-
 
 class Engine(StrEnum):
     """The engine that decides a check."""

@@ -7,13 +7,11 @@ With variance v_t = (1 - beta_t) sigma_t^2 left for shifts, a window from tau co
 beta_t = (multiplier_t move_t / sigma_t)^2. Every feasible choice is a valid bound; the search is in floats, what it
 finds is evaluated with every rounding on the safe side.
 
-This module holds what both searches share: `windows` where every step is affine, `noise_split_general` otherwise.
-
 Source: ours (claims ours/sampled/shares).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import isfinite, nextafter
@@ -112,6 +110,7 @@ class Shares:
     run: NoisySGD
     program: ShiftProgram
     order: float
+    _known: dict[float, Expansion] = field(default_factory=dict, init=False)
 
     def same_data(self, t: int) -> Expansion:
         """Expansion of step t for two copies of one run with the same batch: e_t(0) = 0."""
@@ -119,10 +118,6 @@ class Shares:
         if size not in self._known:
             self._known[size] = self.program.assumption.expansion(self.program.run, t, differs=False)
         return self._known[size]
-
-    @cached_property
-    def _known(self) -> dict[float, Expansion]:
-        return {}
 
     @property
     def period(self) -> int:
@@ -255,8 +250,7 @@ def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: f
 def _log_excess(q: float, g: Array, alpha: float, *, replaced: bool) -> Array:
     """Logarithm of the expected excess over 1: the trapezoid rule where the integrand is large, found by looking."""
     left, right = (g / 2, alpha * g + 8) if replaced else (np.full_like(g, -8.0), alpha * g + 8)
-    width = np.zeros_like(g)
-    total = np.zeros_like(g)
+    width = total = np.zeros_like(g)
     for points in (_POINTS, _POINTS, _POINTS):
         x = np.linspace(left, right, points, axis=1)
         value = _log_integrand(q, g[:, None], alpha, x, replaced=replaced)

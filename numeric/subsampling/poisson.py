@@ -41,14 +41,10 @@ from lastiterate.numeric.subsampling.without_replacement import Mixture, least_o
 
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
-_DEPTHS = (2.0, 4.0, 12.0, 24.0)
-"""Natural logarithms: how much less likely an event is than what would make it count."""
-_CHAINED = (12.0, 8.0, 4.0)
-"""The same in a chain of ranges, each of which counts on the bound of the one before."""
-_IN_BLOCKS = (8.0, 12.0)
-"""The same of blocks of steps."""
-_TAKEN_OFF = (3.0, 6.0)
-"""The same where a delta is wanted, from which the chance of the event is taken."""
+_DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
+"""Natural logarithms: how much less likely an event is than what would make it count, at an order and at a delta."""
+_CHAINED, _IN_BLOCKS = (12.0, 8.0, 4.0), (8.0, 12.0)
+"""The same in a chain of ranges, each of which counts on the bound of the one before, and of blocks of steps."""
 _FEW, _SHORTEST = 64, 4096
 """Blocks, and steps, that a window is taken to have until it is known."""
 
