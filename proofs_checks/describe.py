@@ -19,8 +19,6 @@ from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import MEANING, PREVIOUS
 from lastiterate.symbolic.vectors import Vector
 
-__all__ = ["describe", "evidence", "symbols"]
-
 
 def _outcome(outcome: Outcome) -> Iterator[str]:
     grade = f" ({outcome.grade})" if outcome.grade else ""

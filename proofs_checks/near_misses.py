@@ -31,8 +31,6 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.kernel.profiles import Composed, Mean, Profile, Steps
 
-__all__ = ["MOST", "near_misses"]
-
 MOST: Final = 3
 """Near misses of one check."""
 

@@ -34,8 +34,6 @@ from lastiterate.symbolic.notation import PREVIOUS
 from lastiterate.symbolic.statement import Exists, ForAll, Statement
 from lastiterate.symbolic.vectors import Norm
 
-__all__ = ["Line", "as_text", "of_check", "quantified"]
-
 _WIDEST: Final = 180
 """Columns that a formula may take; a wider one is written in a line and wrapped."""
 

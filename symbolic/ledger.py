@@ -14,8 +14,6 @@ from typing import Final
 
 from lastiterate.symbolic.claim import Claim
 
-__all__ = ["ORDER", "claims", "modules"]
-
 ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "chien_li": (

@@ -16,8 +16,6 @@ from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.attacks.record import JUST_BELOW, Assumed, Attack, BothDirections, Setting
 
-__all__ = ["BATCHES"]
-
 MAX_STEPS = 200
 
 

@@ -9,8 +9,6 @@ from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting, assumption_of
 
-__all__ = ["SOLVED"]
-
 
 def _attack(scheme: str, *, dp: bool) -> Attack:
     def attack(setting: Setting, assumed: Assumed) -> BothDirections | None:

@@ -19,8 +19,6 @@ from lastiterate.proofs_checks.attacks import wrong
 from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
 from lastiterate.proofs_checks.attacks.settings import tight
 
-__all__ = ["TARGETS", "Target", "named"]
-
 
 @dataclass(frozen=True)
 class Target:

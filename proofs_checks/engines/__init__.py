@@ -22,8 +22,6 @@ from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.claim import Check
 
-__all__ = ["decide_check"]
-
 SECONDS: Final = 60
 """A check that computes for longer is in error. No claim of the ledger comes near; it keeps a bad one from hanging.
 

@@ -14,8 +14,6 @@ from lastiterate.symbolic.kernel.judgement import Guarantee, UnprovedError
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import claims
 
-__all__ = ["decide", "derive"]
-
 
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
