@@ -29,7 +29,7 @@ from lastiterate.symbolic.claim import (
     Relation,
     Value,
 )
-from lastiterate.symbolic.kernel.profiles import Composed, Mean, Profile, Steps
+from lastiterate.symbolic.kernel.profiles import Average, Composed, Mean, Profile, Steps
 
 MOST: Final = 3
 """Near misses of one check."""
@@ -165,7 +165,7 @@ def _lessened(profile: Profile) -> Profile:
     if isinstance(profile, Mean):
         (weight, first), *rest = profile.pairs
         return replace(profile, pairs=((weight, _lessened(first)), *rest))
-    if isinstance(profile, Steps):
+    if isinstance(profile, Steps | Average):
         return replace(profile, part=_lessened(profile.part))
     (field,) = {"square", "count"} & {one.name for one in fields(own)}
     return cast("Profile", replace(own, **{field: _LESS * getattr(own, field)}))

@@ -29,7 +29,17 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
-from lastiterate.symbolic.kernel.profiles import Composed, Gauss, Mean, PoissonStep, Power, Profile, Steps, SwapStep
+from lastiterate.symbolic.kernel.profiles import (
+    Average,
+    Composed,
+    Gauss,
+    Mean,
+    PoissonStep,
+    Power,
+    Profile,
+    Steps,
+    SwapStep,
+)
 from lastiterate.symbolic.notation import PREVIOUS
 from lastiterate.symbolic.statement import Exists, ForAll, Statement
 from lastiterate.symbolic.vectors import Norm
@@ -109,7 +119,7 @@ def _of_profile(profile: Profile) -> Iterator[Line]:
     if isinstance(profile, Gauss):
         yield Line((), "The last iterates of the two runs are mu-GDP, in both orders, with")
         yield Line((sp.Symbol("mu") ** 2, "<=", profile.square))
-    elif isinstance(profile, Composed | Steps | Power | Mean | SwapStep | PoissonStep):
+    elif isinstance(profile, Average | Composed | Steps | Power | Mean | SwapStep | PoissonStep):
         parts = tuple(_parts(profile))
         places = "".join(part if isinstance(part, str) else "{}" for part in parts)
         values = tuple(part for part in parts if not isinstance(part, str))
@@ -130,6 +140,9 @@ def _parts(profile: Profile) -> Iterator[Any]:
         yield from (profile.count, " times ", *_parts(profile.part))
     elif isinstance(profile, Steps):
         yield from ("for every ", profile.index, " below ", profile.count, " ", *_parts(profile.part))
+    elif isinstance(profile, Average):
+        yield from ("with chance ", profile.weight, ", for every ", profile.index, " below ", profile.count, ", ")
+        yield from _parts(profile.part)
     elif isinstance(profile, Composed):
         first, *others = profile.parts
         yield from _parts(first)

@@ -11,7 +11,7 @@ from typing import Final
 
 from sympy import Eq, Expr, Ge, S, Symbol
 
-from lastiterate.symbolic.derivations.known_batches import composition, path, window
+from lastiterate.symbolic.derivations.known_batches import composition, path, shuffled, window
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.random_batches import (
     poisson_composition,
@@ -54,6 +54,7 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     "full_batch/convex": partial(_window, "convex", S.One),
     "full_batch/strongly convex": partial(_window, "strongly convex", c),
     "full_batch/smooth": partial(_window, "smooth", c),
+    **_paths("shuffled", shuffled),
     **_paths("without_replacement", swap_window, q),
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),
     **_paths("poisson", poisson_window, q),

@@ -7,7 +7,7 @@ from sympy import Expr
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
 from lastiterate.symbolic.derivations.random_batches import A, C, i, p, r
-from lastiterate.symbolic.kernel.profiles import Composed, Gauss, Mean, PoissonStep, Profile, Steps, SwapStep
+from lastiterate.symbolic.kernel.profiles import Average, Composed, Gauss, Mean, PoissonStep, Profile, Steps, SwapStep
 from lastiterate.symbolic.letters import q
 from lastiterate.symbolic.notation import T, w
 
@@ -21,6 +21,12 @@ def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile]) -> Itera
 def known_batches(losses: str) -> Iterator[Derived]:
     """Full batches, or others in a known order: mu^2 = A, the sum of squared shifts over the variances of the noise."""
     return _derived("known_batches", losses, lambda _: Gauss(known.A))
+
+
+def shuffled(losses: str) -> Iterator[Derived]:
+    """The mean over orders of what each order costs."""
+    mean = Average(known.chances(known.i), Gauss(known.costs(known.i)), known.i, known.N)
+    return _derived("shuffled", losses, lambda _: mean)
 
 
 def without_replacement(losses: str) -> Iterator[Derived]:

@@ -10,13 +10,14 @@ on the way if (D + V_j)/W_j falls, which it does while s W_j <= v c^-(j+1) (D + 
 c > 1 it holds for every j < m if it holds for the last.
 """
 
-from sympy import Eq, Expr, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
+from sympy import Eq, Expr, Function, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.derivations.losses import Losses
 from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
+from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
@@ -26,15 +27,19 @@ _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
 _z, _z_m, _A, A = symbols("z_j z_m A_j A", real=True)
 """A is the sum of the squared shifts, each over the variance of its noise."""
+i, N = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
+costs, chances = Function("A", real=True), Function("w", real=True)
+"""Of order number i, of N: the cost of a path, and the chance."""
 
 
-def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+def _path(kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()) -> Span:
     """A-GDP, A = sum of a_j^2 / v_j, of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide a distance.
 
     The distance is z_0 = ``start``, 0 or the diameter of the domain, when they begin. Step j has its own size eta_j and
     noise of variance v_j, and k_j of the samples of its batch are replaced, one or none: a batch of all samples, or one
     of a known order. z_{j+1} is at least e_j(z_j) - a_j and 0; and z_m = 0.
     """
+    tau, start, m = run
     following, a, v, eta, k = symbols("z_next a_j v_j eta_j k_j", real=True)
     carried = losses.other_data(eta, b, k)
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
@@ -50,11 +55,24 @@ def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gua
     )
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v)
+        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v, revealed=revealed)
 
     hidden = steps.close(steps.span(tau, _z, Gauss(_A), step, far=S.Zero))
-    first = hidden if start == 0 else outer.chain(outer.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), hidden)
-    return Guarantee(first, outer.exchange(first))
+    return hidden if start == 0 else outer.chain(outer.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), hidden)
+
+
+def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+    """A-GDP of batches in a known order, see `_path`."""
+    first = _path(kernel, losses, (tau, start, m))
+    return Guarantee(first, kernel.exchange(first))
+
+
+def shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+    """The mean over N orders of the batches of all epochs: order number i has the chance w_i and a path of cost A_i."""
+    orders = Variable("the order of the batches in all epochs", S.Zero)
+    known = kernel.specialise(_path(kernel, losses, (tau, start, m), (orders,)), {A: costs(i)})
+    first = average(orders, i, N, chances(i), known)
+    return Guarantee(first, kernel.exchange(first))
 
 
 def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:

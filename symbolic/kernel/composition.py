@@ -9,6 +9,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import (
     Atoms,
+    Average,
     Composed,
     Equal,
     Gauss,
@@ -97,7 +98,7 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return [below.rate <= above.rate, below.square <= above.square]
         case Power(), Power():
             return [*covers(above.part, below.part), below.count <= above.count]
-        case Steps(), Steps() if (above.index, above.count) == (below.index, below.count):
+        case (Steps(), Steps()) | (Average(), Average()) if replace(above, part=below.part, order=below.order) == below:
             return covers(above.part, below.part)  # for every value of the index
         case Composed(), Composed() if len(above.parts) == len(below.parts):
             return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]

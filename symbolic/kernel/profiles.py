@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from sympy import Add, Expr, Max, Min, Mul, Piecewise, Product, S, Symbol, erfc, exp, log, oo, sqrt, true
+from sympy import Add, Expr, Max, Min, Mul, Piecewise, Product, S, Sum, Symbol, erfc, exp, log, oo, sqrt, true
 
 
 class Order(StrEnum):
@@ -100,6 +100,9 @@ class PoissonStep(Profile):
     square: Expr
     order: Order | None = None
 
+    def __str__(self) -> str:
+        return f"a sample added by a coin of chance {self.rate}, mu^2 = {self.square}"
+
     def _with_the_sample(self, g: Expr) -> Expr:
         inner = (g - 1 + self.rate) / self.rate
         return Piecewise((self.rate * Gauss(self.square).at(inner), g > 1 - self.rate), (1 - g, true))
@@ -119,6 +122,9 @@ class SwapStep(Profile):
     order = None
     rate: Expr
     square: Expr
+
+    def __str__(self) -> str:
+        return f"a sample replaced by a coin of chance {self.rate}, mu^2 = {self.square}"
 
     def _above_one(self, g: Expr) -> Expr:
         return self.rate * Gauss(self.square).at(1 + (g - 1) / self.rate)
@@ -152,6 +158,9 @@ class Composed(Profile):
 
     parts: tuple[Profile, ...]
     order: Order | None = None
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.parts))
 
     def moment(self, alpha: Expr) -> Expr:
         return Mul(*(part.moment(alpha) for part in self.parts))
@@ -196,11 +205,35 @@ class Mean(Profile):
     failure: Expr = S.Zero
     order: Order | None = None
 
+    def __str__(self) -> str:
+        parts = [f"{weight} of ({part})" for weight, part in self.pairs]
+        return f"the mean of {', '.join([*parts, f'{self.failure} of everything'] if self.failure != 0 else parts)}"
+
     def at(self, g: Expr) -> Expr:
         return self.failure + Add(*(weight * part.at(g) for weight, part in self.pairs))
 
     def moment(self, alpha: Expr) -> Expr:
         return oo if self.failure != 0 else Add(*(weight * part.moment(alpha) for weight, part in self.pairs))
+
+
+@dataclass(frozen=True)
+class Average(Profile):
+    """The sum over ``index`` = 0, ..., ``count`` - 1 of weight times part, weights that add to 1."""
+
+    weight: Expr
+    part: Profile
+    index: Symbol
+    count: Expr
+    order: Order | None = None
+
+    def __str__(self) -> str:
+        return f"the mean over {self.index} < {self.count} of ({self.part}), weights {self.weight}"
+
+    def at(self, g: Expr) -> Expr:
+        return Sum(self.weight * self.part.at(g), (self.index, 0, self.count - 1))
+
+    def moment(self, alpha: Expr) -> Expr:
+        return Sum(self.weight * self.part.moment(alpha), (self.index, 0, self.count - 1))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ max(1 - eta m, eta L - 1) for strongly convex ones, 1 + eta L (n - 1)/n for smoo
 from sympy import Eq, Expr, S
 
 from lastiterate.symbolic.claim import Derived, Ours
-from lastiterate.symbolic.derivations.checks import known_batches, poisson, without_replacement
+from lastiterate.symbolic.derivations.checks import known_batches, poisson, shuffled, without_replacement
 from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
 from lastiterate.symbolic.kernel.profiles import Gauss, PoissonStep, Power, SwapStep
@@ -71,6 +71,7 @@ CLAIMS = (
         )
         for scheme, title, where, checks in (
             ("known", "Batches in a known order", ("shift_program", "Theorem"), known_batches),
+            ("shuffled", "Shuffled batches", ("shuffled", "Shuffled batches"), shuffled),
             ("swapped", "Batches without replacement", ("without_replacement", "Windows"), without_replacement),
             ("poisson", "Poisson batches", ("poisson", "Two directions"), poisson),
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Expr, Function, Ge, Gt, Integer, Rational, S, Symbol, expand, false, symbols, true
+from sympy import Eq, Expr, Function, Ge, Gt, Integer, Rational, S, Symbol, exp, expand, false, symbols, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures
@@ -21,6 +21,7 @@ from lastiterate.symbolic.derivations.known_batches import A, path, window
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
@@ -289,6 +290,25 @@ def test_what_is_not_proved_in_every_dimension_is_a_scope(monkeypatch: pytest.Mo
     )
     check = Derived("on the line", Gauss((D + m * s) ** 2 / (m * v)))
     assert derivation.decide(check, (m <= T,)).scope == "derived from chien_li/lemma_3_5/contraction_part"
+
+
+def test_the_mean_over_orders_of_any_number() -> None:
+    i, count = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
+    orders, cost, chance = Variable("the orders", S.Zero), Function("A", real=True), Function("w", real=True)
+    known = KERNEL.suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(cost(i)), "one order", (orders,))
+    made = average(orders, i, count, chance(i), known)
+    assert (made.scope, made.drawn) == (frozenset(), {orders})
+    two = made.profile.subs({count: Integer(2)}).moment(Integer(2)).doit()
+    assert two == chance(0) * exp(cost(0)) + chance(1) * exp(cost(1))
+    hidden = KERNEL.suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(cost(i)), "no order is known")
+    apart = KERNEL.suppose(FIRST, (S.Zero, T), (S.Zero, cost(i)), Gauss(s), "apart", (orders,))
+    some = KERNEL.under(cost(i) > 1).suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(s), "some", (orders,))
+    for wrong in (hidden, apart, some):
+        with pytest.raises(UnprovedError):
+            average(orders, i, count, chance(i), wrong)
+    again = KERNEL.suppose(FIRST, (T, T + 1), (S.Zero, S.Zero), Gauss(s), "again", (orders,))
+    with pytest.raises(UnprovedError, match="averaged over"):
+        KERNEL.chain(made, again)
 
 
 def test_an_induction_adds_up_its_steps() -> None:
