@@ -98,8 +98,10 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return [below.rate <= above.rate, below.square <= above.square]
         case Power(), Power():
             return [*covers(above.part, below.part), below.count <= above.count]
-        case (Steps(), Steps()) | (Average(), Average()) if replace(above, part=below.part, order=below.order) == below:
+        case Steps(), Steps() if replace(above, part=below.part, order=below.order) == below:
             return covers(above.part, below.part)  # for every value of the index
+        case Average(), Average() if replace(above, part=below.part, order=below.order) == below:
+            return covers(above.part, below.part)  # likewise
         case Composed(), Composed() if len(above.parts) == len(below.parts):
             return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]
         case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:

@@ -80,8 +80,10 @@ def test_schedules_against_the_oracle(setting: dict[str, float], data: st.DataOb
         noise_std=tuple(setting["sigma"] / x for x in data.draw(factors)),
     )
     assumption = ASSUMPTIONS[data.draw(st.sampled_from([*ASSUMPTIONS]))](setting)
-    found = optimum(ShiftProgram(run, assumption))
-    assert mpf(bound(run, assumption).cost) >= cost(run, assumption, found.path, found.route) * (1 - SLACK)
+    made = bound(run, assumption)
+    found = made.candidate.optimum
+    assert found is not None
+    assert mpf(made.cost) >= cost(run, assumption, found.path, found.route) * (1 - SLACK)
     assert mpf(found.path.distance) >= tracked(run, assumption, found.path.start) * (1 - SLACK)
 
 

@@ -286,9 +286,9 @@ def test_schedules_with_random_batches_or_a_domain_have_no_witness() -> None:
     assert lower_bounds(_endless(diameter=1.0), Smooth(1.0), order=2.0)
 
 
-def test_mixtures_too_far_apart_for_floats_say_nothing() -> None:
+def test_mixtures_too_far_apart_for_floats_say_what_their_parts_do() -> None:
     far = _endless(sampling="without_replacement", noise_std=1e-20)
-    assert lower_bound(far, Smooth(1.0), order=2.0).value == 0
+    assert 1e40 < lower_bound(far, Smooth(1.0), order=2.0).value <= bound(far, Smooth(1.0), order=2.0).epsilon
 
 
 def test_no_quadratic_is_flat_enough_for_poisson_batches() -> None:
