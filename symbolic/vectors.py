@@ -66,8 +66,8 @@ def inner(one: Expr, other: Expr) -> Expr:
     """The inner product, by its linearity in either vector; that of a vector with itself is its squared length.
 
     >>> d, g = Vector("d"), Vector("g")
-    >>> inner(d - 2 * g, d)
-    |d|**2 - 2*<d, g>
+    >>> inner(d - 2 * g, d) == Norm(d) ** 2 - 2 * Inner(d, g)
+    True
     """
 
     def product(u: Vector, v: Vector) -> Expr:
