@@ -46,7 +46,7 @@ SCHEMES: Final = {
         Scheme(
             "cyclic",
             "the {run.batches} batches are fixed in advance and come in the same order in every epoch",
-            "ours/cyclic/last_step",
+            "ours/cyclic/theorem",
             in_epochs=True,
         ),
         Scheme(
@@ -60,14 +60,14 @@ SCHEMES: Final = {
         Scheme(
             "without_replacement",
             "each batch is {run.batch} of the {run.dataset_size} samples, drawn independently",
-            "ours/sampled/step",
+            "ours/sampled/theorem",
             random=True,
         ),
         Scheme(
             "poisson",
             "every sample is in every batch with chance {run.batch}/{run.dataset_size}, independently, and the sum of "
             "gradients is divided by {run.batch}; nothing is assumed of the sizes of the batches",
-            "ours/poisson/step",
+            "ours/poisson/theorem",
             random=True,
             fixed_size=False,
             adjacency="add_remove",

@@ -43,7 +43,7 @@ _KINDS = (
 def test_one_step_is_the_larger_direction_of_the_sampled_gaussian(order: float) -> None:
     found = bound(replace(_RUN, steps=1, diameter=inf), Convex(1.0), order=order)
     assert found.epsilon == pytest.approx(s_up(0.05, 0.1, alpha=order, shift=0.1 / 5).upper, rel=1e-9)
-    assert found.claim == "ours/poisson/step"
+    assert found.claim == "ours/poisson/theorem"
     assert "nothing is assumed of the sizes" in " ".join(found.assumptions)
     assert "one of 100 is missing" in " ".join(found.assumptions)
 
@@ -266,7 +266,7 @@ def test_calibrate_and_compare() -> None:
     rows = compare(run, Convex(1.0), order=2.0)
     bounds = [row for row in rows if row.usable]
     assert min(row.epsilon for row in bounds) == next(row.epsilon for row in rows if row.name == "bound")
-    assert {row.claim for row in bounds} == {"ours/poisson/step"}
+    assert {row.claim for row in bounds} == {"ours/poisson/theorem"}
 
 
 @given(st.integers(1, 10**6), st.floats(1e-4, 0.9), st.floats(0.0, 12.0))
