@@ -29,5 +29,6 @@ def _cited(*spans: Span) -> list[str]:
     always = (
         "finite Borel measures on Polish spaces are inner regular",
         "the projection on a closed convex set brings no two points farther apart",
+        "a Renyi divergence is at most the profile's, and moments of profiles multiply (docs/proofs/privacy_loss.md)",
     )
     return [*dict.fromkeys([*always, *(one for span in spans for one in span.cited())])]

@@ -65,9 +65,10 @@ class ShiftedDivergence(QuantityBase):
 
 
 class SampledStep(QuantityBase):
-    """The most that a step on a batch costs in either direction, of (rate, noise over sensitivity, order).
+    """The Renyi divergence that the profile of a step on a batch has, of (rate, noise over sensitivity, order).
 
-    Its laws are (1 - rate) N(x) + rate N(y) and (1 - rate) N(x) + rate N(y'), no two of x, y, y' more than 1 apart.
+    The profile is q E_tau(N(1) || N(0)), tau = 1 + (g - 1)/q, at g >= 1, and reflected below; it bounds the step, in
+    which one of three means at most 1 apart is replaced by a coin of chance q. Its moments are those of its ratios.
     """
 
 

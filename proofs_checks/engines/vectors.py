@@ -62,4 +62,10 @@ def _gram(letters: list[Vector]) -> Iterable[Boolean]:
 def _numbers(said: Iterable[Basic]) -> dict[Expr, Symbol]:
     """A letter for every length of a letter, and for every inner product."""
     found = sorted(set[Expr]().union(*(one.atoms(Norm, Inner) for one in said)), key=str)
+    for one in found:
+        letters = [argument for argument in one.args if isinstance(argument, Vector)]
+        if len(letters) < len(one.args) or one not in {Norm(letters[0]), *inner(letters[0], letters[-1]).atoms(Inner)}:
+            raise UnsupportedError(f"lengths of letters and inner products made by `inner` are needed, got {one}")
+    if len(set(map(str, found))) < len(found):
+        raise UnsupportedError(f"one name for two vectors, got {found}")
     return {one: Symbol(str(one), real=True, nonnegative=True if isinstance(one, Norm) else None) for one in found}

@@ -72,7 +72,7 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/theorem_3_1/direct/strongly_convex",
-        "Direct shifts bound the divergence for strongly convex losses, e(z) = c z + s, and are attained",
+        "Direct shifts bound the divergence for strongly convex losses, e(z) = c z + s",
         at("Theorem 3.1", "(3)"),
         attacked(
             "bound_full_strongly_convex",

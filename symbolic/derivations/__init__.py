@@ -11,7 +11,7 @@ from typing import Final
 
 from sympy import Eq, Expr, Ge, S, Symbol
 
-from lastiterate.symbolic.derivations.known_batches import composition, path, shuffled, window
+from lastiterate.symbolic.derivations.known_batches import composition, cyclic, cyclic_from_0, path, shuffled, window
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.random_batches import (
     poisson_composition,
@@ -21,8 +21,8 @@ from lastiterate.symbolic.derivations.random_batches import (
 )
 from lastiterate.symbolic.kernel.judgement import Guarantee
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.letters import q, v
-from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, s, sensitivity, sigma, tau, w
+from lastiterate.symbolic.letters import q, v, x, y
+from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, s, sensitivity, sigma, t, tau, w
 
 Derivation = Callable[[Kernel], Guarantee]
 
@@ -48,12 +48,18 @@ def _paths(kind: str, made: Callable[..., Guarantee], *chance: Expr) -> dict[str
     return {f"{kind}/{losses}, {part}": partial(derivation, losses, part) for losses in LOSSES for part in _PARTS}
 
 
+def _cyclic(made: Callable[..., Guarantee], losses: str, begins: tuple[Expr, Expr], kernel: Kernel) -> Guarantee:
+    return made(kernel, LOSSES[losses], *begins, w, t)
+
+
 DERIVATIONS: Final[Mapping[str, Derivation]] = {
     **_paths("known_batches", path),
     "full_batch/composition": lambda kernel: composition(kernel, sensitivity(), sigma**2, T),
     "full_batch/convex": partial(_window, "convex", S.One),
     "full_batch/strongly convex": partial(_window, "strongly convex", c),
     "full_batch/smooth": partial(_window, "smooth", c),
+    **{f"cyclic/{losses}, from the domain": partial(_cyclic, cyclic, losses, (tau, D)) for losses in LOSSES},
+    **{f"cyclic/{losses}, from 0": partial(_cyclic, cyclic_from_0, losses, (x, y)) for losses in LOSSES},
     **_paths("shuffled", shuffled),
     **_paths("without_replacement", swap_window, q),
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),

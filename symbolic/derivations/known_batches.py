@@ -18,8 +18,8 @@ from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
 from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
-from lastiterate.symbolic.kernel.profiles import Gauss, Order
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import b
 
@@ -27,27 +27,33 @@ _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
 _z, _z_m, _A, A = symbols("z_j z_m A_j A", real=True)
 """A is the sum of the squared shifts, each over the variance of its noise."""
+_d = Symbol("d", nonnegative=True)
 i, N = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
 costs, chances = Function("A", real=True), Function("w", real=True)
 """Of order number i, of N: the cost of a path, and the chance."""
 
 
-def _path(kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()) -> Span:
-    """A-GDP, A = sum of a_j^2 / v_j, of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide a distance.
+def _shifted(
+    kernel: Kernel,
+    losses: Losses,
+    run: tuple[Expr, Expr, Expr],
+    revealed: tuple[Variable, ...] = (),
+    spent: Expr = S.Zero,
+) -> Span:
+    """(A - A_0)-GDP of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide the distance z_0 = ``start``.
 
-    The distance is z_0 = ``start``, 0 or the diameter of the domain, when they begin. Step j has its own size eta_j and
-    noise of variance v_j, and k_j of the samples of its batch are replaced, one or none: a batch of all samples, or one
-    of a known order. z_{j+1} is at least e_j(z_j) - a_j and 0; and z_m = 0.
+    Step j has its own size eta_j and noise of variance v_j, and k_j of the samples of its batch are replaced, one or
+    none: a batch of all samples, or one of a known order. z_{j+1} is at least e_j(z_j) - a_j and 0, and z_m = 0;
+    A_{j+1} = A_j + a_j^2 / v_j, and A_0 = ``spent``.
     """
     tau, start, m = run
     following, a, v, eta, k = symbols("z_next a_j v_j eta_j k_j", real=True)
     carried = losses.other_data(eta, b, k)
-    outer = kernel.under(Ge(start, 0), Ge(tau, 0))
     steps = Induction(
-        outer,
+        kernel.under(Ge(start, 0), Ge(spent, 0), Ge(tau, 0)),
         _j,
         m,
-        (Sequence(_z, start, following, _z_m), Sequence(_A, S.Zero, _A + a**2 / v, A)),
+        (Sequence(_z, start, following, _z_m), Sequence(_A, spent, _A + a**2 / v, A)),
         keeps=(Ge(_z, 0), Ge(_A, 0)),
         letters=(following, a, v, eta, k),
         laws=(Ge(following, 0), Ge(a, 0), Gt(v, 0), Ge(eta, 0), Ge(k, 0), Le(k, 1), Ge(following, carried.at(_z) - a)),
@@ -57,14 +63,56 @@ def _path(kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v, revealed=revealed)
 
-    hidden = steps.close(steps.span(tau, _z, Gauss(_A), step, far=S.Zero))
-    return hidden if start == 0 else outer.chain(outer.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), hidden)
+    return steps.close(steps.span(tau, _z, Gauss(_A - spent), step, far=S.Zero))
+
+
+def _path(kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()) -> Span:
+    """A-GDP of shifts, see `_shifted`; the distance is 0 or the diameter of the domain when they begin."""
+    tau, start, _ = run
+    hidden = _shifted(kernel, losses, run, revealed)
+    return hidden if start == 0 else kernel.chain(kernel.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), hidden)
 
 
 def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """A-GDP of batches in a known order, see `_path`."""
+    """A-GDP of batches in a known order, see `_shifted`."""
     first = _path(kernel, losses, (tau, start, m))
     return Guarantee(first, kernel.exchange(first))
+
+
+def cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
+    """A-GDP for a sample met k steps before the last one, by a path for a sample met in the last step.
+
+    The path's last m steps come k steps earlier, when both runs are in the domain; k steps without the sample follow.
+    """
+    earlier = _path(kernel, losses, (tau, start, m))
+    first = kernel.chain(earlier, _without_the_sample(kernel, tau + m, k))
+    return Guarantee(first, kernel.exchange(first))
+
+
+def cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
+    """A-GDP as in `cyclic`, of a path that has more than m steps: the run begins where z is ``start`` after others.
+
+    The two runs are 0 apart there, no more than on the path, which has paid ``spent`` by then.
+    """
+    outer = kernel.under(Ge(spent, 0))
+    hidden = _shifted(outer, losses, (S.Zero, start, m), spent=spent)
+    earlier = outer.weaken(hidden, near=S.Zero, profile=Gauss(A))
+    first = outer.chain(earlier, _without_the_sample(outer, m, k))
+    return Guarantee(first, outer.exchange(first))
+
+
+def _without_the_sample(kernel: Kernel, step: Expr, k: Expr) -> Span:
+    """k steps in which both runs have one map and one noise: what is 0 apart stays so, whatever the losses are."""
+    v = Symbol("v_j", real=True)
+    steps = Induction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
+    same = Hypothesis("no sample of the batch of this step is replaced", (step + _j,))
+    after = Piecewise((S.Zero, Eq(_d, 0)), (oo, True))
+    still = Expansion(_d, after, Guide.OTHER, (), frozenset({same}))
+
+    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return inner.step(Order.FIRST, step + _j, (near, far), still, no_shift(), v)
+
+    return steps.span(step, S.Zero, Equal(), one)
 
 
 def shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:

@@ -154,6 +154,7 @@ class Induction:
             rule="close", premises=(span,), shown=(), cites=(),
             near=_put(span.near, closed), far=_put(span.far, closed),
             profile=span.profile.subs(closed), given=given,
+            hypotheses=span.hypotheses - {self._meant(one) for one in self.sequences if one.closed is not None},
         )  # fmt: skip
 
     @property
@@ -180,7 +181,15 @@ class Induction:
     @property
     def _supposed(self) -> frozenset[Hypothesis]:
         laws = (self._always(Hypothesis("this holds", (law,))) for law in self.laws)
-        return frozenset(laws) | {Hypothesis("this holds", (end,)) for end in self.ends}
+        ends = (Hypothesis("this holds", (end,)) for end in self.ends)
+        return frozenset((*laws, *ends, *map(self._meant, self.sequences)))
+
+    def _meant(self, one: Sequence) -> Hypothesis:
+        """What the letter for u_m stands for."""
+        goes = f"which begins at the first and goes at every step {self.index} to the second"
+        return Hypothesis(
+            f"{one.value}, {goes}, is after so many steps the last", (one.first, one.after, self.count, one.last)
+        )
 
     def _always(self, one: Hypothesis) -> Hypothesis:
         """A hypothesis that speaks of step j, said of all steps."""

@@ -12,7 +12,7 @@ from sympy import Eq, Expr, Integer, Mod, Piecewise, Symbol
 
 from lastiterate.symbolic.chien_li.paper import shift_bound
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, UpperBound
-from lastiterate.symbolic.derivations.checks import known_batches
+from lastiterate.symbolic.derivations.checks import cyclic
 from lastiterate.symbolic.formulas.update import expansion
 from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, alpha, b, c, eta, lam, n, s, sensitivity, t, w
@@ -48,7 +48,7 @@ CLAIMS = (
         _attacked("bound_cyclic_convex")
         .mutant("the best position", _attacked("cyclic_best_position"))
         .mutant("half the sensitivity", _attacked("bound_cyclic_convex", {K: K / 2})),
-        *known_batches("convex"),
+        *cyclic("convex"),
         statement=private(
             shift_bound(z + Piecewise((sensitivity(b), Eq(Mod(T - 1 - t, n / b), 0)), (0, True))),
             Diameter(D),

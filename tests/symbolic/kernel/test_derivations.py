@@ -17,14 +17,14 @@ from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import Derived
 from lastiterate.symbolic.derivations import DERIVATIONS
-from lastiterate.symbolic.derivations.known_batches import A, path, window
+from lastiterate.symbolic.derivations.known_batches import A, cyclic, cyclic_from_0, path, window
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin, swap_coin
 from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Gauss, Mean, Order, PoissonStep, Power, SwapStep
 from lastiterate.symbolic.kernel.rules import Kernel
@@ -43,7 +43,7 @@ def expansion(after: Expr, guide: Guide = Guide.OTHER) -> Expansion:
 
 
 def test_the_window_of_a_convex_loss() -> None:
-    made = window(KERNEL, expansion(z + s), S.One, s, D, v, T, m)
+    made = window_of_convex_losses()
     assert made.first.profile == made.second.profile == Gauss((D + m * s) ** 2 / (m * v))
     assert (made.first.start, made.first.end) == (0, T)
     assert made.first.given == {m <= T}
@@ -211,6 +211,54 @@ def test_a_variable_that_was_averaged_over_is_used_once() -> None:
     with pytest.raises(UnprovedError, match="averaged over"):
         KERNEL.chain(averaged, again)
     assert KERNEL.mean(COIN, [(S.One, KERNEL.chain(_hypothetical(S.Zero, S.Zero, COIN), again))]).scope == frozenset()
+
+
+def test_a_mean_takes_the_event_of_each_case_from_what_is_supposed_and_no_other() -> None:
+    small, large = (Hypothesis(f"the batch is {size}", (q,)) for size in ("small", "large"))
+
+    def case(cost: Expr, *events: Hypothesis) -> Span:
+        supposed = _hypothetical(S.Zero, S.Zero, COIN)
+        return record(supposed, profile=Gauss(cost), hypotheses=supposed.hypotheses | set(events))
+
+    kernel = KERNEL.under(q <= 1)
+    both = ((q, case(s, small)), (1 - q, case(v, large)))
+    made = kernel.mean(COIN, both, events=(small, large))
+    assert not made.hypotheses & {small, large}
+    assert any("at least these chances" in one.says and one.constants[:2] == (q, 1 - q) for one in made.hypotheses)
+    assert kernel.mean(COIN, both).hypotheses >= {small, large}
+    assert kernel.mean(COIN, ((q, case(s, small)), (1 - q, case(v, small))), events=(small, large)).hypotheses >= {
+        small
+    }
+    for events in ((small,), (small, large, small)):
+        with pytest.raises(UnprovedError, match="events for none or all"):
+            kernel.mean(COIN, both, events=events)
+    with pytest.raises(UnprovedError):  # chances that may add to less than 1
+        kernel.mean(COIN, ((q / 2, case(s, small)), (1 - q, case(v, large))), events=(small, large))
+
+
+def test_what_the_letters_of_an_induction_stand_for_is_supposed() -> None:
+    made = path(KERNEL, LOSSES["convex"], S.Zero, S.Zero, m).first
+    meant = {one.constants for one in made.hypotheses if "is after so many steps the last" in one.says}
+    shift, noise = symbols("a_j v_j", real=True)
+    assert (S.Zero, symbols("A_j", real=True) + shift**2 / noise, m, A) in meant
+    assert not any("is after so many" in one.says for one in window_of_convex_losses().first.hypotheses)
+
+
+def window_of_convex_losses() -> Guarantee:
+    return window(KERNEL, expansion(z + s), S.One, s, D, v, T, m)
+
+
+def test_a_path_for_the_last_step_serves_a_sample_met_earlier() -> None:
+    k = Symbol("k", integer=True, nonnegative=True)
+    made = cyclic(KERNEL, LOSSES["clipped"], k, D, m, k).first
+    assert (made.profile, made.end) == (Gauss(A), m + 2 * k)
+    cut = cyclic_from_0(KERNEL, LOSSES["clipped"], D, s, m, k).first
+    assert (cut.profile, cut.end, cut.near) == (Gauss(A), m + k, 0)
+    starts = {one.constants[0] for one in cut.hypotheses if "is after so many steps the last" in one.says}
+    assert starts == {D, s}
+    assert any("no sample of the batch" in one.says and one.constants[0] == k for one in cut.hypotheses)
+    paid = Symbol("A_0", real=True)
+    assert cyclic_from_0(KERNEL, LOSSES["clipped"], D, paid, m, k).first.given == {paid >= 0}
 
 
 def _table(near: Expr, far: Expr, *revealed: Variable) -> Span:
