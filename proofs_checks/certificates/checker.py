@@ -16,6 +16,7 @@ row.
 
 import hashlib
 import json
+import re
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -70,13 +71,19 @@ def number(value: Any) -> arb:
 
 def fraction(value: Any) -> arb:
     """The text "p/q" above 0, to 320 bits."""
-    need(isinstance(value, str) and Fraction(value) > 0, f"{value!r} is no fraction above 0")
+    need(isinstance(value, str) and re.fullmatch("[0-9]{1,999}(/[0-9]{1,999})?", value) is not None, "no fraction")
+    need(Fraction(value) > 0, f"{value} is not above 0")
     return ball(Fraction(value))
 
 
 def ball(value: Fraction) -> arb:
     """The fraction, enclosed."""
     return arb(fmpq(value.numerator, value.denominator))
+
+
+def shown(value: arb) -> str:
+    """A number for readers: a float where it is one exactly, else an enclosure."""
+    return repr(float(value)) if value == float(value) else str(value.str(20, radius=True))
 
 
 def stated(node: Node, key: str, computed: arb) -> arb:
@@ -100,9 +107,6 @@ def unbroken(value: Any, where: str) -> None:
         need(value.get("digest") == digest(value), f"{where}: it was altered, its digest is another")
 
 
-# ---------------------------------------------------------------------------------------------------------- the run
-
-
 class Schedule:
     """One number a step, from rows ["p/q", count]."""
 
@@ -113,6 +117,9 @@ class Schedule:
 
     def __getitem__(self, t: int) -> arb:
         return self.values[bisect_right(self.ends, t)]
+
+    def __str__(self) -> str:
+        return shown(self.values[0]) if len(self.values) == 1 else f"in {len(self.values)} rows"
 
 
 class Run:
@@ -134,6 +141,13 @@ class Run:
         self.rate = Fraction(self.b, self.n)
         self.constant = len(self.eta.values) == len(self.sigma.values) == 1
 
+    def __str__(self) -> str:
+        around = "" if self.diameter == arb("inf") else f", projected to diameter {shown(self.diameter)}"
+        return (
+            f"{self.steps} steps of size {self.eta}, noise {self.sigma}, clip norm {shown(self.clip)}{around}, "
+            f"{self.scheme} batches of {self.b} of {self.n}"
+        )
+
     def moved(self, t: int) -> arb:
         """s_t, how far one sample moves an update: 2 eta K / b where it is replaced, eta K / b where it is left out."""
         return self.eta[t] * self.clip / self.b * (1 if self.scheme == "poisson" else 2)
@@ -150,13 +164,13 @@ class Loss:
         self.name = node["name"]
         self.L, self.m, self.lam, self.parts, self.table = arb(0), arb(0), arb(1), list[Loss](), []
         letters = {"smooth": "L", "convex": "L", "holder": ("L", "lam"), "strongly_convex": "Lm", "clipped": ""}
-        if self.name in letters:
-            for letter in letters[self.name]:
-                setattr(self, letter, number(node[letter]))
-        elif self.name == "tabulated":
+        self.letters = letters.get(self.name, ())
+        for letter in self.letters:
+            setattr(self, letter, number(node[letter]))
+        if self.name == "tabulated":
             self.table = [(number(row["distance"]), number(row["value"])) for row in node["table"]]
             need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table needs to rise")
-        else:
+        elif self.name not in letters:
             need(self.name in ("sum", "blocks", "minimum"), "class is not known")
             self.parts = [at(f"parts.{i}", Loss, one) for i, one in enumerate(node["parts"])]
             need(bool(self.parts), "parts are missing")
@@ -164,6 +178,11 @@ class Loss:
         maps = any(part.contracts or part.name == "minimum" for part in self.parts)
         need(self.name == "minimum" or not maps, "a sum of moduli needs moduli")
         need(bool(self.lam > 0) and bool(self.lam <= 1) and bool(self.m <= self.L), "a constant is out of its range")
+
+    def __str__(self) -> str:
+        inside = [f"{letter} = {shown(getattr(self, letter))}" for letter in self.letters] + [*map(str, self.parts)]
+        inside += [f"{shown(value)} up to {shown(distance)}" for distance, value in self.table]
+        return f"{self.name} ({', '.join(inside)})" if inside else str(self.name)
 
     def modulus(self, z: arb) -> arb:
         """omega(z), |g(x) - g(y)| <= omega(|x - y|) for every per-sample gradient, at a point z."""
@@ -188,12 +207,9 @@ class Loss:
         return sum((v**2 for v in known), arb(0)).sqrt() if together else None
 
 
-# ---------------------------------------------------------------------------- one update: docs/proofs/expansions.md
-
-
 @dataclass(frozen=True)
 class Updates:
-    """The updates of two runs.
+    """The updates of two runs, docs/proofs/expansions.md.
 
     ``meets`` says which batches hold the sample that differs: "every" (it may be in any), "none", "late" (the last
     of every epoch), or its place in the epoch, from 0. ``sizes`` is the range of Poisson batches without the sample.
@@ -253,9 +269,6 @@ class Updates:
         if loss.contracts:
             return [(1 - low * loss.m).max(high * loss.L - 1)]
         return [None if loss.linear is None else 1 + weight * loss.linear]
-
-
-# ----------------------------------------------------------------- paths and their mu^2: docs/proofs/shift_program.md
 
 
 def start(node: Node, updates: Updates, tau: int) -> arb:
@@ -326,7 +339,7 @@ def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[in
 
 
 def path(node: Node, updates: Updates) -> arb:
-    """A path of shifts, one by one: mu^2 = sum of a_t^2 / sigma_t^2."""
+    """A path of shifts, one by one: mu^2 = sum of a_t^2 / sigma_t^2. docs/proofs/shift_program.md."""
     tau = whole(node["start"], 0, updates.run.steps - 1)
     z = at("distance", start, node["distance"], updates, tau)
     return follow(node["shifts"], updates, tau, z, lambda t: updates.run.sigma[t] ** 2)
@@ -364,9 +377,7 @@ def gaussian(node: Node, run: Run, loss: Loss) -> tuple[arb, arb]:
         need(run.scheme == "cyclic" and len(node["of"]) == min(run.epoch, run.steps), "a position is missing")
         places = (at(f"of.{p}", cost, one, Updates(run, loss, p)) for p, one in enumerate(node["of"]))
         return largest(list(places)), never
-    if (
-        rule == "late order"
-    ):  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most where participations are late
+    if rule == "late order":  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
         need(run.scheme == "shuffled", "this needs shuffled batches")
         if node["of"]["rule"] != "composition":
             slopes = [Updates(run, loss, meets).line(0)[0] for meets in ("every", "none")]
@@ -380,13 +391,10 @@ def gaussian(node: Node, run: Run, loss: Loss) -> tuple[arb, arb]:
     return cost(node, Updates(run, loss, "every")), never
 
 
-# ------------------------------------------------------------------- sizes of Poisson batches: docs/proofs/poisson.md
-
-
 def tail(n: int, q: Fraction, k: int) -> arb:
     """P(X >= k), X ~ Binomial(n, q), from above: P(X = k) / (1 - r), r = (n - k) / (k + 1) q / (1 - q) < 1.
 
-    The ratio of successive probabilities falls, so that r bounds all that follow.
+    The ratio of successive probabilities falls, so that r bounds all that follow. docs/proofs/poisson.md, "Sizes".
     """
     if k <= 0 or k > n:
         return arb(1 if k <= 0 else 0)
@@ -413,7 +421,9 @@ def leaving(node: Node, window: Node, run: Run) -> tuple[tuple[int, int] | None,
     return (low, high), stated(node, "chance", (run.steps - first) * one)
 
 
-# ------------------------------------------------- random batches: docs/proofs/without_replacement.md and poisson.md
+def above(x: arb) -> arb:
+    """Mass of N(0, 1) above x."""
+    return (x / arb(2).sqrt()).erfc() / 2
 
 
 @lru_cache(maxsize=256)
@@ -426,10 +436,6 @@ def renyi(q: Fraction, multiplier: arb, alpha: arb, replace: bool, bits: int) ->
     """
     g, rate = 1 / multiplier, ball(q)
     grown = (alpha * (alpha - 1) * g * g / 2).exp()
-
-    def above(x: arb) -> arb:
-        """Mass of N(0, 1) above x."""
-        return (x / arb(2).sqrt()).erfc() / 2
 
     def moment(p: arb, a: arb | None) -> arb:
         """M(p, a), by quadrature in balls, and bounds of the ends."""
@@ -493,6 +499,7 @@ def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, a
     least, before = whole(node["sum"], 0, w * most), whole(node["before"])
     length, rest = divmod(run.steps - tau, w)
     need(loss.name == "strongly_convex" and len(run.eta.values) == 1 and rest == 0, "blocks do not fit")
+    need(run.scheme == "poisson", "blocks need Poisson batches")
     h = run.eta[0] / run.b
     need(bool(h * most * (loss.L + loss.m) <= 2), "a batch may be too large")
     C = (1 - h * loss.m * least / w) ** w
@@ -507,7 +514,7 @@ def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, a
 
 
 def window(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
-    """A window of shifts under random batches.
+    """A window of shifts under random batches, docs/proofs/without_replacement.md and poisson.md.
 
     Of the variance of step t the part (multiplier_t s_t)^2 hides the change of the data, the rest v_t a shift: the sum
     of the divergences of the steps + alpha/2 sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) - a_t, 0), with e_t of two
@@ -596,9 +603,6 @@ def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
     return stated(node, "rdp", least + total.log() / (alpha - 1)), never
 
 
-# ------------------------------------------------------------------ epsilon and delta: docs/proofs/privacy_loss.md
-
-
 def from_gdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
     """mu-GDP outside an event of chance p: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) + p <= delta."""
     squared, chance = at("of", gaussian, node["of"], run, loss)
@@ -606,8 +610,7 @@ def from_gdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
     for bits in (BITS, 4 * BITS, 32 * BITS):  # the two terms nearly cancel
         ctx.prec = bits
         mu = squared.sqrt()
-        near, far = ((epsilon / mu + sign * mu / 2) / arb(2).sqrt() for sign in (-1, 1))
-        first, second = near.erfc() / 2, epsilon.exp() * far.erfc() / 2
+        first, second = above(epsilon / mu - mu / 2), epsilon.exp() * above(epsilon / mu + mu / 2)
         holds = (mu == 0 and chance <= delta) or first <= delta - chance or first - second <= delta - chance
         ctx.prec = before
         if holds:
@@ -642,11 +645,7 @@ def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
 
 
 def accepted(certificate: Any) -> str:
-    """Check a certificate, and say what it proves in words of this file.
-
-    Raises:
-        Refused: it does not hold.
-    """
+    """Check a certificate, and say what it proves in words of this file; raises `Refused`."""
     need(isinstance(certificate, dict) and certificate.get("format") == FORMAT, f"format needs to be {FORMAT!r}")
     at("file", unbroken, certificate, "certificate")
     before, ctx.prec = ctx.prec, BITS
@@ -660,24 +659,24 @@ def claimed(top: Node) -> str:
     """The claim, whose value must be at least what the proof gives."""
     run, loss, claim, proof = at("run", Run, top["run"]), at("class", Loss, top["class"]), top["claim"], top["proof"]
     quantity, value = claim["quantity"], number(claim["value"])
-    last = f"the last iterate of {run.steps} steps on {loss.name} losses, {run.scheme} batches of {run.b} of {run.n},"
+    last = f"the last iterate on {loss} losses after {run},"
     if quantity == "gdp":
         squared, chance = at("proof", gaussian, proof, run, loss)
         need(bool(chance == 0), "the bound may fail")
         at("claim", stated, claim, "value", squared.sqrt())
-        return f"{last} is mu-GDP with mu = {float(value)!r}"
+        return f"{last} is mu-GDP with mu = {shown(value)}"
     limit = number(claim["at"])
     if quantity == "rdp":
         need(bool(limit > 1), "claim: at needs an order above 1")
         found, chance = at("proof", rdp, proof, run, loss, limit)
         need(bool(chance == 0), "the bound may fail")
         at("claim", stated, claim, "value", found)
-        return f"{last} is ({float(limit)!r}, {float(value)!r})-RDP in both directions"
+        return f"{last} is ({shown(limit)}, {shown(value)})-RDP in both directions"
     rules = {"from gdp": from_gdp, "from rdp": from_rdp}
     need(quantity == "dp" and bool(limit > 0) and bool(limit < 1), "claim: needs gdp, rdp, or dp at a delta in (0, 1)")
     need(proof["rule"] in rules, f"proof: rule {proof['rule']!r} gives no epsilon")
     at("proof", rules[proof["rule"]], proof, run, loss, value, limit)
-    return f"{last} is ({float(value)!r}, {float(limit)!r})-DP"
+    return f"{last} is ({shown(value)}, {shown(limit)})-DP"
 
 
 def check(text: str) -> str:

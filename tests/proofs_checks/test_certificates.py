@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from math import inf
+from fractions import Fraction
+from math import exp, inf, log
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from flint import acb, arb
 
 import lastiterate as li
 from lastiterate.__main__ import cli
-from lastiterate.numeric.certificates.description import sealed
+from lastiterate.numeric.accounting.dominating import step_rdp
+from lastiterate.numeric.certificates.description import described_run, dyadic, sealed
 from lastiterate.numeric.schemes import SCHEMES
+from lastiterate.numeric.subsampling.noise_split import rate
 from lastiterate.proofs_checks.certificates import checker
-from lastiterate.proofs_checks.certificates.checker import Refused, accepted, check
+from lastiterate.proofs_checks.certificates.checker import Loss, Refused, Run, accepted, check
 from lastiterate.proofs_checks.certificates.shape import shaped
 
 FEW = [20, pytest.param(500, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))]
@@ -230,6 +234,102 @@ def test_blocks_that_are_forged_are_refused() -> None:
             accepted(_changed(certificate, (("proof", "of", 0, "blocks", key), value)))
 
 
+def test_blocks_need_the_sizes_of_poisson_batches() -> None:
+    """Batches of two of three samples never hold one of the others alone, however likely Binomial sizes make that."""
+    run = li.NoisySGD(40, 2.0, 3.0, 1.0, 3, 2, "without_replacement", 0.01)
+    certificate = _made(run, li.Clipped(), order=1.05)
+    price = step_rdp(rate(run), 1.4, "replace", 1.05)
+    prices = [{"multiplier": dyadic(1.4), "rdp": dyadic(price)}]
+    inside, outside, chance = 2 * price + 0.001, 40 * price * (1 + 1e-12), 0.95
+    mixed = log((1 - chance) * exp(0.05 * inside) + chance * exp(0.05 * outside)) / 0.05 * (1 + 1e-9)
+    window = {"rule": "window", "start": 38, "prices": prices, "kinds": [[0, 2]], "shifts": "proportional"}
+    window |= {"cost": dyadic(0.001), "rdp": dyadic(inside)}
+    window["blocks"] = {"width": 2, "sum": 1, "largest": 1, "before": 0, "chance": dyadic(chance)}
+    composed = {"rule": "sampled composition", "prices": prices, "rdp": dyadic(outside)}
+    certificate["class"] = {"name": "strongly_convex", "L": [1, 0], "m": [1, 0]}
+    for of, value in (([composed], outside), ([window, composed], mixed)):
+        certificate["proof"] = {"rule": "ranges", "of": of, "rdp": dyadic(value)}
+        certificate["claim"]["value"] = dyadic(value)
+        if len(of) == 1:
+            assert accepted(sealed(certificate))
+    with pytest.raises(Refused, match="blocks need Poisson batches"):
+        accepted(sealed(certificate))
+
+
+def test_the_statement_is_no_less_than_what_is_proved() -> None:
+    """A delta that no float holds is not said to be 0, and the run is told as it is."""
+    certificate = _made(li.NoisySGD(steps=10, **FULL), li.Smooth(1.0), delta=1e-5)
+    assert certificate["proof"]["rule"] == "from gdp"
+    told = accepted(certificate)
+    assert told.startswith("the last iterate on smooth (L = 1.0) losses after 10 steps of size 0.1, noise 1.0, clip ")
+    assert "clip norm 2.0, projected to diameter 1.0, full batches of 5 of 5, is (" in told
+    tiny = accepted(_changed(certificate, (("claim", "at"), [1, -2000]), (("claim", "value"), [1, 12])))
+    assert "0.0)-DP" not in tiny
+    assert "e-60" in tiny
+    rough = accepted(_changed(certificate, (("run", "diameter"), "1/3")))
+    assert "diameter [0.333333333333333" in rough
+
+
+@pytest.mark.parametrize(
+    "text", ["1e400000000", "1/2e9", "0.5", " 1/2", "1_0", "\u0663", "inf", "nan", "-1", "0", "1/0", ""]
+)
+def test_a_fraction_is_two_whole_numbers(text: str) -> None:
+    certificate = _made(li.NoisySGD(steps=10, **FULL), li.Smooth(1.0))
+    with pytest.raises(Refused):
+        accepted(_changed(certificate, (("run", "clip_norm"), text)))
+
+
+def test_a_gaussian_of_mu_0_needs_its_chance_below_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, loss = Run(described_run(li.NoisySGD(steps=10, **FULL))), Loss({"name": "clipped"})
+    for chance in (1e-6, 1e-5, 1.1e-5, 0.5):
+        monkeypatch.setattr(checker, "gaussian", lambda *_, chance=chance: (arb(0), arb(chance)))
+        if chance <= 1e-5:
+            checker.from_gdp({"of": {}}, run, loss, arb(1), arb(1e-5))
+            continue
+        with pytest.raises(Refused, match="exceeds delta"):
+            checker.from_gdp({"of": {}}, run, loss, arb(1), arb(1e-5))
+
+
+def test_two_terms_that_cancel_are_told_apart() -> None:
+    """At epsilon = 0 and mu = 1e-100 both are 1/2 to 320 bits, and delta is about mu / sqrt(2 pi)."""
+    certificate = _made(li.NoisySGD(steps=1, **FULL), li.Smooth(1.0), delta=1e-5)
+    certificate["run"]["noise_std"][0][0] = f"{8 * 10**98}"  # moved is .08
+    proof = {"rule": "composition", "cost": _up(arb(10) ** -200)}
+    certificate["proof"] = {"rule": "from gdp", "of": proof}
+    for delta, holds in ((arb("0.398943e-100"), True), (arb("0.398942e-100"), False)):
+        certificate["claim"] |= {"value": [0, 0], "at": _up(delta)}
+        if holds:
+            assert accepted(sealed(certificate))
+        else:
+            with pytest.raises(Refused, match="exceeds delta"):
+                accepted(sealed(certificate))
+
+
+def _up(value: arb) -> list[int]:
+    m, e = (value * (1 + arb(2) ** -40)).upper().man_exp()
+    return [int(m), int(e)]
+
+
+def test_quadratures_begin_where_their_enclosure_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ends: of all of a wide ball g/2 the mass above its lower end counts, and beyond both others a bound."""
+    begun: list[arb] = []
+    ended: list[arb] = []
+
+    def integral(integrand: Any, low: arb, high: arb, **options: Any) -> acb:
+        begun.append(low)
+        ended.append(high)
+        return acb.integral(integrand, low, high, **options)
+
+    monkeypatch.setattr(checker, "acb", type("Recorded", (acb,), {"integral": staticmethod(integral)}))
+    wide = arb(3, 0.01)
+    found = checker.renyi.__wrapped__(Fraction(1, 10), wide, arb(4), True, 60)
+    assert len(begun) == 2
+    assert all(low <= 1 / wide / 2 for low in begun)
+    assert all(high.is_exact() for high in ended)
+    for multiplier in ("2.99", "3", "3.01"):
+        assert found.upper() >= checker.renyi(Fraction(1, 10), arb(multiplier).mid(), arb(4), True, 60)
+
+
 def test_the_mean_over_orders_cannot_be_that_of_another_epoch() -> None:
     run = li.NoisySGD(25, 0.1, 0.1, 1.0, 40, 10, "shuffled")
     certificate = _made(run, li.Clipped(), order=4.0)
@@ -286,7 +386,9 @@ def test_the_commands(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     told = CliRunner()
     assert told.invoke(cli, ["bound", run, "--certificate", str(path)]).exit_code == 0
-    assert told.invoke(cli, ["verify", str(path)]).output.startswith("holds: the last iterate of ")
+    assert told.invoke(cli, ["verify", str(path)]).output.startswith(
+        "holds: the last iterate on smooth (L = 1.0) losses "
+    )
     path.write_text(path.read_text().replace('"steps": ', '"steps": 1'))
     refused = told.invoke(cli, ["verify", str(path), "--json"])
     assert refused.exit_code == 1
