@@ -9,12 +9,13 @@ from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.verdict import (
     ClaimReport,
+    Grade,
     Outcome,
     Status,
     verdict_of,
     weakest,
 )
-from lastiterate.symbolic.claim import Check, Claim
+from lastiterate.symbolic.claim import Check, Claim, Role
 
 
 def decide(claim: Claim) -> ClaimReport:
@@ -29,7 +30,7 @@ def decide(claim: Claim) -> ClaimReport:
     if why:
         outcomes = tuple(Outcome(check.name, check.engine, Status.ERROR, detail=why) for check in claim.checks)
     else:
-        outcomes = tuple(decide_check(check, claim.assumptions) for check in claim.checks)
+        outcomes = tuple(_decided(check, claim) for check in claim.checks)
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
@@ -44,6 +45,12 @@ def decide(claim: Claim) -> ClaimReport:
         near_misses=tuple(_tried(wrong, claim) for wrong in beside),
         seconds=perf_counter() - started,
     )
+
+
+def _decided(check: Check, claim: Claim) -> Outcome:
+    """The outcome of a check; of a test of the code the evidence is a measurement, whatever the engine."""
+    outcome = decide_check(check, claim.assumptions)
+    return replace(outcome, grade=Grade.MEASURED) if claim.role is Role.CODE and outcome.grade else outcome
 
 
 def _tried(mutant: Check, claim: Claim) -> Outcome:

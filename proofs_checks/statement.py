@@ -15,6 +15,7 @@ from sympy.printing.pretty.stringpict import prettyForm
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
+    Certified,
     Check,
     Derived,
     Identity,
@@ -44,6 +45,7 @@ from lastiterate.symbolic.notation import PREVIOUS
 from lastiterate.symbolic.statement import Exists, ForAll, Statement
 from lastiterate.symbolic.vectors import Norm
 
+_ALTERED: Final = "The bound sees other parameters than the run: it replaces"
 _WIDEST: Final = 180
 """Columns that a formula may take; a wider one is written in a line and wrapped."""
 
@@ -92,10 +94,12 @@ def of_check(check: Check) -> Iterator[Line]:
             (sp.Symbol("alpha"), check.bound),
             "The Rényi divergence of order {} between the last iterates, either law first, is at most {}.",
         )
-        yield from _listed(
-            "The bound sees other parameters than the run: it replaces", "{} by {}", check.altered.items()
-        )
+        yield from _listed(_ALTERED, "{} by {}", check.altered.items())
         yield from _listed("Attacked by the runs", "{}", ((name,) for name in check.attacks))
+    elif isinstance(check, Certified):
+        what = "an epsilon at a delta" if check.delta else "a Rényi divergence"
+        yield Line((check.scheme, check.losses), f"The checker accepts each certificate of {what}: {{}} batches, {{}}.")
+        yield from _listed(_ALTERED, "{} by {}", check.altered.items())
     elif isinstance(check, Derived):
         yield from _of_profile(check.profile)
         yield Line((check.derivation,), "By the derivation {}.")

@@ -21,6 +21,7 @@ class Verdict(StrEnum):
 
     HOLDS = "HOLDS"
     SUPPORTED = "SUPPORTED"
+    TESTED = "TESTED"
     REFUTED = "REFUTED"
     GAP = "GAP"
     TYPO = "TYPO"
@@ -35,6 +36,7 @@ class Grade(StrEnum):
     NOT_REFUTED = "not refuted"
     SIMULATED = "simulated"
     SAMPLED = "sampled"
+    MEASURED = "measured"
 
 
 class Status(StrEnum):
@@ -202,12 +204,14 @@ def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | 
 
     Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof. When all
     hold, a claim with a misprint is a TYPO if the printed form is refuted; one whose evidence has a scope is SUPPORTED,
-    another HOLDS. Everything else is UNDECIDED.
+    another HOLDS. A test of the code that found nothing is TESTED, no more. Everything else is UNDECIDED.
     """
     if any(outcome.status is Status.REFUTED for outcome in outcomes):
         return Verdict.GAP if claim.role is Role.STEP else Verdict.REFUTED
     if weakest(outcomes) is None:
         return Verdict.UNDECIDED
+    if claim.role is Role.CODE:
+        return Verdict.TESTED
     if claim.misprint is None:
         return Verdict.SUPPORTED if any(outcome.scope for outcome in carrying(outcomes)) else Verdict.HOLDS
     printed = misprint is not None and misprint.status is Status.REFUTED

@@ -25,6 +25,7 @@ class Engine(StrEnum):
     SIMULATION = "simulation"
     DERIVATION = "derivation"
     VECTORS = "vectors"
+    CERTIFICATE = "certificate"
 
 
 class Relation(StrEnum):
@@ -205,6 +206,23 @@ class UpperBound(Check):
     attacks: tuple[str, ...]
     altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "bound"
+
+
+@dataclass(frozen=True)
+class Certified(Check):
+    """The independent checker accepts the certificates of what `bound` says. Engine: certificate.
+
+    ``scheme`` and ``losses`` say of which runs, ``delta`` whether of an epsilon at a delta or of a Renyi divergence.
+    ``altered`` replaces parameters before `bound` sees them, but not in the certificate: that is how mutants are
+    written.
+    """
+
+    engine = Engine.CERTIFICATE
+    scheme: str
+    losses: str
+    delta: bool = False
+    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    name: str = "certificates"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.symbolic.checks import (
     Asymptotic,
+    Certified,
     Check,
     Derived,
     Engine,
@@ -38,8 +39,10 @@ from lastiterate.symbolic.statement import Statement, derived
 
 __all__ = [
     "Asymptotic",
+    "Certified",
     "Check",
     "Claim",
+    "CodeTest",
     "Derived",
     "Engine",
     "Identity",
@@ -62,14 +65,16 @@ __all__ = [
 
 
 class Role(StrEnum):
-    """A statement of the paper, a step of its proof, or a result of ours beside it.
+    """A statement of the paper, a step of its proof, a result of ours beside it, or a test of the code.
 
-    A refuted statement is REFUTED; a refuted step is a GAP: what it serves may still hold.
+    A refuted statement is REFUTED; a refuted step is a GAP: what it serves may still hold. A test of the code states
+    nothing, and is TESTED at best.
     """
 
     STATEMENT = "statement"
     STEP = "step"
     OURS = "ours"
+    CODE = "code"
 
 
 @dataclass(frozen=True, init=False)
@@ -151,3 +156,9 @@ class Ours(Claim):
     """A result of ours beside what the paper says."""
 
     role = Role.OURS
+
+
+class CodeTest(Claim):
+    """A test of the code behind our numbers: it states nothing, and its result is measured."""
+
+    role = Role.CODE

@@ -40,7 +40,7 @@ def test_findings_are_in_the_ledger() -> None:
 
 def test_counts_are_those_of_the_ledger() -> None:
     verdicts = read_lock()
-    papers = Counter(verdicts[claim.key].verdict for claim in CLAIMS if claim.role is not Role.OURS)
+    papers = Counter(verdicts[claim.key].verdict for claim in CLAIMS if claim.role not in (Role.OURS, Role.CODE))
     text = " ".join(_README.read_text().split())
     counts = re.search(
         r"Of (\d+) statements and proof steps of the five papers (\d+) hold as printed, (\d+) more are supported on a "

@@ -29,17 +29,20 @@ This page is made from the ledger and its lock file, which `lastiterate check` c
 |---|---|
 | HOLDS | every check of the claim was decided in its favour, wherever its assumptions hold |
 | SUPPORTED | every check was decided in its favour, on the box, sample or settings printed with it as its scope |
+| TESTED | it states nothing: the code was tested and passed; how small a fault would be noticed is printed with it |
 | TYPO | the formula as printed fails; its evident reading holds |
 | GAP | a step of a proof does not follow as written; what it serves may still hold |
 | REFUTED | there is a counterexample |
 
 Beside either stands how strong the evidence is. *Proved* is by computer algebra or z3, *certified* by ball arithmetic
 on a box, *not refuted* by an attack with every run whose law is known exactly, *simulated* and *sampled* by random
-points.
+points. Of a test of the code it is *measured* how much too small a number has to be before it is noticed.
 """
 _PAGE = "../verdicts/"
 """Where this page lies, seen from the others at its height."""
 
+_OWN = (Role.OURS, Role.CODE)
+_SOUND = {Verdict.HOLDS: "that hold", Verdict.SUPPORTED: "that are supported", Verdict.TESTED: "tests of the code"}
 _FAULTY = (Verdict.REFUTED, Verdict.GAP, Verdict.TYPO, Verdict.UNDECIDED)
 
 
@@ -62,11 +65,11 @@ def _counts() -> str:
     locked = read_lock()
     shown = [verdict for verdict in Verdict if any(entry.verdict is verdict for entry in locked.values())]
     rows = [f"| | {' | '.join(shown)} |", f"|---|{'---:|' * len(shown)}"]
-    stated = [claim for claim in CLAIMS if claim.role is not Role.OURS]
+    stated = [claim for claim in CLAIMS if claim.role not in _OWN]
     for paper, group in groupby(stated, key=_paper):
         found = Counter(locked[claim.key].verdict for claim in group)
         rows.append(f"| {paper_title(paper)} | {' | '.join(str(found[verdict]) for verdict in shown)} |")
-    ours = Counter(locked[claim.key].verdict for claim in CLAIMS if claim.role is Role.OURS)
+    ours = Counter(locked[claim.key].verdict for claim in CLAIMS if claim.role in _OWN)
     rows.append(f"| ours, beside the papers | {' | '.join(str(ours[verdict]) for verdict in shown)} |")
     return "\n".join(rows) + "\n"
 
@@ -82,7 +85,7 @@ def _sections(claims: list[Claim]) -> list[str]:
             head = "<tr><th>Claim</th><th>Why</th><th>What holds instead</th></tr>"
             parts.append(f"### {verdict} {{ #{_paper(claims[0])}-{verdict.lower()} }}\n")
             parts.append(_table(head, rows))
-    for verdict, words in ((Verdict.HOLDS, "that hold"), (Verdict.SUPPORTED, "that are supported")):
+    for verdict, words in _SOUND.items():
         sound = [claim for claim in claims if locked[claim.key].verdict is verdict]
         if sound:
             rows = "".join(_sound(claim, locked[claim.key].grade) for claim in sound)

@@ -2,9 +2,12 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from math import inf
 
+from lastiterate.numeric.published.record import run_of
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.attacks.record import Setting
 
 
@@ -43,6 +46,27 @@ def tight(*, bounded: bool) -> Iterator[Setting]:
     for steps, size, clip, diameter in held if bounded else free:
         run = {"T": float(steps), "n": float(size), "eta": 0.1, "sigma": 1.0, "K": clip, "D": diameter}
         yield {**run, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0, "delta": 1e-5}
+
+
+def certified() -> Iterator[Setting]:
+    """Settings at which every route of `bound` is taken: windows, one last step, composition, schedules, extremes."""
+    base = {"T": 60.0, "n": 6.0, "eta": 0.1, "sigma": 1.0, "K": 5.0, "D": 0.8, "L": 0.5, "lam": 0.5, "m": 0.1}
+    base |= {"alpha": 2.0, "delta": 1e-5, "falls": 0.0}
+    yield base
+    yield {**base, "T": 40.0, "n": 4.0, "sigma": 0.3, "K": 1.0, "D": 0.1, "L": 4.0, "m": 1.0, "alpha": 6.0}
+    yield {**base, "T": 25.0, "sigma": 0.05, "K": 0.5, "D": inf, "L": 0.2, "alpha": 3.0}
+    yield {**base, "T": 50.0, "D": 0.6, "L": 1.0, "m": 0.5, "falls": 0.5}
+    yield {**base, "T": 30.0, "K": 2.0, "D": 0.01, "L": 1e4, "m": 8.0, "alpha": 1.01}
+    yield {**base, "T": 120.0, "sigma": 2.0, "D": 40.0, "L": 1e-2, "lam": 0.9, "m": 1e-2, "alpha": 1.5}
+
+
+def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
+    """The run of a setting, its step size falling evenly by the share ``falls``."""
+    run = run_of(setting, sampling)
+    if not setting["falls"]:
+        return run
+    sizes = tuple(run.step_size_at(t) * (1 - setting["falls"] * t / run.steps) for t in range(run.steps))
+    return replace(run, step_size=sizes)
 
 
 def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:

@@ -5,7 +5,7 @@ no more.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -85,7 +85,7 @@ def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Cal
     return lambda setting: list(function(*(setting[key] for key in _SYMBOLS.values())))
 
 
-def _split_assumptions(
+def split_assumptions(
     assumptions: tuple[Boolean, ...], assumed: Assumed
 ) -> tuple[Callable[[Setting], bool], tuple[Boolean, ...]]:
     """A test of a setting, and the assumptions that speak of something else than the setting."""
@@ -114,17 +114,21 @@ def _attacked(name: str, assumed: Assumed, setting: tuple[tuple[str, float], ...
     return ATTACKS[name].lower(dict(setting), assumed)
 
 
-def _altered(check: UpperBound, assumed: Assumed) -> Callable[[Setting], Setting]:
-    """The setting that the evaluator sees."""
-    if not check.altered:
+def altered_setting(altered: Mapping[sp.Symbol, sp.Expr], assumed: Assumed) -> Callable[[Setting], Setting]:
+    """The setting that the evaluator sees.
+
+    Raises:
+        InputError: a symbol is none of a setting.
+    """
+    if not altered:
         return lambda setting: setting
-    for symbol in check.altered:
+    for symbol in altered:
         if symbol not in _SYMBOLS:
             raise InputError(
                 f"altered needs symbols among {', '.join(_SYMBOLS.values())}, got symbol={symbol}; use those."
             )
-    names = [_SYMBOLS[symbol] for symbol in check.altered]
-    evaluate = _on_floats(tuple(check.altered.values()), assumed)
+    names = [_SYMBOLS[symbol] for symbol in altered]
+    evaluate = _on_floats(tuple(altered.values()), assumed)
     return lambda setting: {**setting, **dict(zip(names, map(float, evaluate(setting)), strict=True))}
 
 
@@ -163,9 +167,10 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     """
     target = _target(check.bound)
     chosen = _chosen(check, target.assumed)
-    admits, unspoken = _split_assumptions(assumptions, target.assumed)
-    alter = _altered(check, target.assumed)
+    admits, unspoken = split_assumptions(assumptions, target.assumed)
+    alter = altered_setting(check.altered, target.assumed)
     tried = compared = 0
+    closest: dict[str, float] = {}
     for setting in _asked(target, admits):
         key = tuple(setting.items())
         found = [(run, _attacked(run.name, target.assumed, key)) for run in chosen]
@@ -177,6 +182,9 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
         for run, lower in spoken:
             compared += 2
             if _broken(value, lower) is None:
+                where = "with projection" if math.isfinite(setting["D"]) else "without"
+                near = max(lower.forward, lower.backward) / value if 0 < value < math.inf else 0.0
+                closest[where] = max(near, closest.get(where, 0.0))
                 continue
             if unspoken:
                 return undecided(
@@ -187,7 +195,8 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise NoPointError(
             f"no setting that meets {', '.join(map(str, assumptions))} lets an attack speak against {check.bound}."
         )
-    detail = f"not below any attack at {tried} settings, both directions ({compared} comparisons)"
+    power = " and ".join(f"{math.floor(near * 1e4) / 1e4:g} of it {where}" for where, near in sorted(closest.items()))
+    detail = f"not below any attack at {tried} settings, both directions ({compared} comparisons); they reach {power}"
     scope = f"{tried} settings of {', '.join(check.attacks)}"
     return held(check, Grade.NOT_REFUTED, detail, scope)
 
@@ -199,7 +208,7 @@ def attack(check: UpperBound, setting: Setting) -> Outcome | None:
         InputError: as `decide`.
     """
     target = _target(check.bound)
-    value = _bound(target, _altered(check, target.assumed)(setting))
+    value = _bound(target, altered_setting(check.altered, target.assumed)(setting))
     for run in _chosen(check, target.assumed):
         lower = run.lower(setting, target.assumed)
         if value is not None and lower is not None and _broken(value, lower):

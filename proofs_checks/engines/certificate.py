@@ -1,0 +1,114 @@
+"""What `bound` says, held against the independent checker of certificates.
+
+A certificate holds the choices behind a number; the checker, which shares no code with `bound`, computes the number
+anew from them. A bound whose certificate is refused, or that says less than its certificate, is refuted. How little
+too small a number has to be to be noticed is measured: every number in the certificate is lessened until it is refused.
+"""
+
+import json
+from typing import Any, Final
+
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.certificates.description import described_loss, described_run, dyadic, sealed, undyadic
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
+from lastiterate.proofs_checks.attacks.settings import certified, scheduled_run
+from lastiterate.proofs_checks.certificates.checker import Refused, accepted
+from lastiterate.proofs_checks.engines.answers import held, refuted
+from lastiterate.proofs_checks.engines.attack import altered_setting, split_assumptions
+from lastiterate.proofs_checks.feasible_points import NoPointError
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.claim import Certified
+
+_ROUNDING: Final = 1e-8
+"""A certificate may claim so much more than the bound: its paths are written down in floats."""
+_LESS: Final = (1e-9, 1e-6, 1e-3, 1e-2, 1e-1)
+
+
+def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Ask `bound` at the settings that meet the assumptions, and the checker about its certificates.
+
+    Raises:
+        NoPointError: no setting meets the assumptions and leads to a certificate.
+        InputError: an altered symbol is none of a setting.
+    """
+    assumed = Assumed(check.losses)
+    admits, _ = split_assumptions(assumptions, assumed)
+    alter = altered_setting(check.altered, assumed)
+    made, asked, noticed = 0, 0, 0.0
+    for setting in filter(admits, certified()):
+        run, seen = scheduled_run(setting, check.scheme), alter(setting)
+        try:
+            assumption_of(setting, assumed).expansion(run, 0, differs=True)  # refuses a step size that is not allowed
+            found = bound(scheduled_run(seen, check.scheme), assumption_of(seen, assumed), **_ask(seen, check))
+            asked += 1
+            certificate = _presented(found, run, setting, check)
+        except InputError:
+            continue
+        made += 1
+        why = _refused(certificate) or _below(found, certificate)
+        if why:
+            at = {key: repr(number) for key, number in setting.items()}
+            return refuted(check, Counterexample(at, "what follows", "<=", repr(found.epsilon), why))
+        if not check.altered:
+            noticed = max(noticed, _noticed(certificate))
+    if not made:
+        raise NoPointError(f"no setting leads to a certificate of {check.scheme} batches and {check.losses} losses.")
+    detail = (
+        f"{made} certificates of {asked} bounds are accepted, and none with numbers smaller by a share of {noticed:g}"
+    )
+    return held(check, Grade.NOT_REFUTED, detail, f"{made} certificates")
+
+
+def _ask(setting: Setting, check: Certified) -> dict[str, float]:
+    return {"delta": setting["delta"]} if check.delta else {"order": setting["alpha"]}
+
+
+def _presented(found: Bound, run: NoisySGD, setting: Setting, check: Certified) -> dict[str, Any]:
+    """The certificate of a bound as one of this run, whatever `bound` was shown."""
+    losses = assumption_of(setting, Assumed(check.losses))
+    made = json.loads(json.dumps(found.certificate()))
+    claim = {**made["claim"], "at": dyadic(next(iter(_ask(setting, check).values())))}
+    sealed_again: dict[str, Any] = sealed(
+        {**made, "claim": claim, "run": described_run(run), "class": described_loss(losses)}
+    )
+    return sealed_again
+
+
+def _refused(certificate: dict[str, Any]) -> str:
+    """Why the checker refuses; empty where it accepts."""
+    try:
+        accepted(certificate)
+    except Refused as refused:
+        return str(refused)
+    return ""
+
+
+def _below(found: Bound, certificate: dict[str, Any]) -> str:
+    claimed = undyadic(certificate["claim"]["value"])
+    return "" if claimed <= found.epsilon * (1 + _ROUNDING) else f"the certificate claims {claimed!r}"
+
+
+def _noticed(certificate: dict[str, Any]) -> float:
+    """The least share of `_LESS` by which all numbers may be too small for the checker to refuse; inf where none is."""
+    for less in _LESS:
+        if _refused(sealed(_lessened(certificate, 1 - less))):
+            return less
+    return float("inf")
+
+
+def _lessened(value: Any, factor: float) -> Any:
+    """The same with every number that a rule gives times a factor."""
+    if isinstance(value, list):
+        return [_lessened(one, factor) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: _lessened(one, factor) for key, one in value.items()}
+    for key in {"cost", "rdp", "value"} & value.keys():
+        if isinstance(value[key], list):
+            m, e = value[key]
+            found[key] = [int(m * 2**60 * factor), e - 60]
+    return found
