@@ -121,7 +121,7 @@ Lipschitz: Final = _condition("Lipschitz", "{0} {1}-Lipschitz")
 HolderMove: Final = _condition("HolderMove", "{0} moves points by a ({1}, {2})-Hoelder map")
 EveryStep: Final = _condition("EveryStep", "{0} in every step")
 Hides: Final = _condition(
-    "Hides", "shifts {0} lead from the distance tracked up to {2}, or the diameter, to 0 under {1}"
+    "Hides", "shifts {0} lead from the distance tracked under {3} up to {2}, or the diameter, to 0 under {1}"
 )
 FullBatches: Final = _condition("FullBatches", "full batches of {0}")
 BatchesOf: Final = _condition("BatchesOf", "batches of {0} out of {1} samples, drawn without replacement")

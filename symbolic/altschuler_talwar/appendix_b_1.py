@@ -7,7 +7,8 @@ the mean gradient of n samples, kappa that of one more.
 from sympy import Abs, Expr, Integer, Min, Tuple
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound
+from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, IntervalInequality, Ours, UpperBound
+from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import gamma, kappa, x
 from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, n, s, sensitivity, sigma, w
 from lastiterate.symbolic.statement import Convex, Diameter, FullBatches, Minimum, private
@@ -36,6 +37,8 @@ CLAIMS = (
         .mutant("eta K/n", altered={K: K / 2})
         .mutant("2 n samples", altered={n: 2 * n}),
         Identity((D + w * s) - w * (D / w + s), Integer(0), "the shifts end at z_T = 0"),
+        Derived("full_batch/composition", Gauss(T * sensitivity() ** 2 / sigma**2), "every step"),
+        Derived("full_batch/convex", Gauss(w * ((D + sensitivity()) / w + sensitivity()) ** 2 / sigma**2), "a window"),
         statement=private(
             alpha
             / (2 * sigma**2)
@@ -45,6 +48,7 @@ CLAIMS = (
             Convex(L, K),
             eta * L <= 2,
         ),
+        assumptions=(alpha > 1, eta * L <= 2),
     ),
     Claim(
         "altschuler_talwar/appendix_b_1/best_window",

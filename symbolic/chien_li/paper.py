@@ -60,8 +60,12 @@ def split_bound(factor: Expr) -> Expr:
 
 
 def shift_bound(expansion: Expr, *, split: bool = False) -> Expr:
-    """The least cost of shifts that hide a distance z that a step expands; with split, also of the shares."""
-    hidden = Hides(Lambda(t, _shifts(t)), Lambda((t, z), expansion), tau)
+    """The least cost of shifts that hide a distance z that a step expands; with split, also of the shares.
+
+    A share pays for the sensitivity, which the shifts beside it need not hide.
+    """
+    left = expansion - _s if split else expansion
+    hidden = Hides(Lambda(t, _shifts(t)), Lambda((t, z), left), tau, Lambda((t, z), expansion))
     if not split:
         return alpha / (2 * sigma**2) * Minimum(_summed(_shifts(t) ** 2), _start, hidden)
     cost = _summed(_s**2 / _shares(t) + _shifts(t) ** 2 / (1 - _shares(t)))

@@ -7,9 +7,10 @@ the bounds as printed by Altschuler & Talwar, (B.1) and (B.3), batches full.
 from sympy import Expr, Integer, Min, Rational, log
 
 from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, FULL_BATCHES, SMOOTH_RUNS, STRONG_RUNS, at, attacked
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, UpperBound
+from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, IntervalInequality, Ours, UpperBound
 from lastiterate.symbolic.formulas.divergences import tail
 from lastiterate.symbolic.formulas.shift_program import best_window_cost, cost, direct_cost, window_cost
+from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import P, Q, R, d, u, x, y
 from lastiterate.symbolic.notation import D, K, L, W, alpha, beta, c, eta, m, n, s, sensitivity, sigma, w
 from lastiterate.symbolic.statement import Smooth, StronglyConvex, private
@@ -34,6 +35,7 @@ def _grown(steps: int) -> Expr:
 
 
 _gaussian = D**2  # output perturbation
+_reach = D + eta * (n - 1) / n * Min(L * D, 2 * K) + sensitivity()  # e(D)
 
 
 # T = 1, sigma = 1, from the middle of [0, 1/100] with drift +-1/2: the chance to end at the upper end.
@@ -133,6 +135,7 @@ CLAIMS = (
             "noise counted twice",
             name="(B.1) is a valid bound",
         ),
+        Derived("full_batch/convex", Gauss(_printed.subs(s, sensitivity()) / sigma**2), "a window of (B.1)"),
         assumptions=(alpha > 1, eta * L <= 2),
         repairs="chien_li/remarks_3_1/degenerates",
     ),
@@ -215,9 +218,10 @@ CLAIMS = (
         at("Figure 1", "caption"),
         attacked("last_step_clipped", CLIPPED_RUNS, "noise counted twice", "alpha / 2 for alpha", name="clipped"),
         UpperBound("last_step_smooth", SMOOTH_RUNS, name="smooth"),
+        Derived("last_step/smooth", Gauss(_reach**2 / sigma**2), "derived"),
         Identity(direct_cost(c, s, D, 1), (c * D + s) ** 2, "the window of one step"),
         statement=private(
-            alpha * (D + eta * (n - 1) / n * Min(L * D, 2 * K) + sensitivity()) ** 2 / (2 * sigma**2),
+            alpha * _reach**2 / (2 * sigma**2),
             *FULL_BATCHES,
             Smooth(L),
         ),
@@ -230,6 +234,7 @@ CLAIMS = (
         at("Figure 1", "caption"),
         UpperBound("last_step_strongly_convex", STRONG_RUNS, name="strongly convex"),
         attacked("last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha", name="convex"),
+        Derived("last_step/strongly convex", Gauss(((1 - eta * m) * D + sensitivity()) ** 2 / sigma**2), "one step"),
         statement=private(
             alpha * ((1 - eta * m) * D + sensitivity()) ** 2 / (2 * sigma**2),
             *FULL_BATCHES,

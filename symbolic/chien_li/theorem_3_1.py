@@ -1,10 +1,13 @@
 """Theorem 3.1: privacy of noisy gradient descent with smooth losses, full batches.
 
-Attacked with exactly solvable runs, in both directions. The steps of the proof are in `proof_3_1` (one of them a gap),
-the best shares in `theorem_3_1_shares`, and a proof without the gap, for no larger a number, in `theorem_3_1_direct`.
+The steps of the proof are in `proof_3_1` (one of them a gap) and the best shares in `theorem_3_1_shares`. (3) is
+derived without the gap: a direct shift of length s + a costs no more than s at the share beta and a at 1 - beta. The
+direct shifts by themselves, which are cheaper, are in `theorem_3_1_direct`. Attacked with solvable runs, both ways.
+
+W is the sum of (1 - beta_t) c^(-2 (t - tau + 1)), the denominator of (3).
 """
 
-from sympy import Integer
+from sympy import Eq, Integer
 
 from lastiterate.symbolic.chien_li.paper import (
     ALL_RUNS,
@@ -17,8 +20,9 @@ from lastiterate.symbolic.chien_li.paper import (
     split_bound,
 )
 from lastiterate.symbolic.claim import Claim, Derived, Ours
+from lastiterate.symbolic.derivations.checks import shared_noise
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.notation import K, L, T, alpha, eta, m, n, sensitivity, sigma
+from lastiterate.symbolic.notation import K, L, T, alpha, c, eta, m, n, sensitivity, sigma
 from lastiterate.symbolic.statement import Clipped, Convex, FullBatches, Smooth, StronglyConvex, private
 
 _TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
@@ -41,14 +45,16 @@ CLAIMS = (
             "no smoothness at all",
             name="smooth",
         ),
+        *shared_noise("smooth", c),
         statement=private(split_bound(1 + eta * L), *FULL_BATCHES, Smooth(L)),
-        assumptions=(alpha > 1,),
+        assumptions=(alpha > 1, Eq(c, 1 + eta * L), c > 1),
     ),
     Claim(
         "chien_li/theorem_3_1/convex",
         "(3) bounds the Renyi divergence for convex losses, c = 1",
         at("Theorem 3.1", "(3)"),
         attacked("chien_li_3_1_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, "radius for diameter", name="convex"),
+        *shared_noise("convex", Integer(1)),
         statement=private(split_bound(Integer(1)), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
@@ -64,8 +70,9 @@ CLAIMS = (
             "as if there were 2 n samples",
             name="strongly convex",
         ),
+        *shared_noise("strongly convex", c),
         statement=private(split_bound(1 - eta * m), *FULL_BATCHES, StronglyConvex(m, L, K), eta * L <= 1),
-        assumptions=(alpha > 1, m <= L, eta * L <= 1, eta * m < 1),
+        assumptions=(alpha > 1, m <= L, eta * L <= 1, eta * m < 1, Eq(c, 1 - eta * m), c < 1),
     ),
     Ours(
         "chien_li/theorem_3_1/composition",

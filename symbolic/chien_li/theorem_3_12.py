@@ -53,7 +53,12 @@ CLAIMS = (
                 ),
                 Tuple(tau, 0, T - 1),
                 Tuple(Function("beta")(t), 0, 1),
-                Hides(Lambda(t, Function("a")(t)), Lambda((t, z), z + eta * L * z**lam), tau),
+                Hides(
+                    Lambda(t, Function("a")(t)),
+                    Lambda((t, z), z + eta * L * z**lam),
+                    tau,
+                    Lambda((t, z), z + eta * (b - 1) / b * L * z**lam + sensitivity(b)),
+                ),
             ),
             Clipped(K),
             Diameter(D),

@@ -7,9 +7,11 @@ it. With u_t = s + a_t the backward A-program is the forward z-program of e(z) =
 from sympy import Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
+from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.derivations.checks import known_batches
+from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.formulas.update import expansion, g, inverse_half
+from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import a, x, z
 from lastiterate.symbolic.notation import D, K, L, alpha, beta, eta, lam, n, s, sensitivity, sigma
 from lastiterate.symbolic.statement import Holder, private
@@ -32,6 +34,8 @@ CLAIMS = (
             "as if there were 2 n samples",
             name="Hoelder",
         ),
+        Derived("shared_noise/modulus, 0", Gauss(B / sigma**2), "tracked from 0"),
+        Derived("shared_noise/modulus, domain", Gauss(B / sigma**2), "tracked from the domain"),
         statement=private(
             shift_bound(z + eta * L * z**lam + sensitivity(), split=True), *FULL_BATCHES, Holder(L, lam), lam <= 1
         ),
@@ -80,6 +84,7 @@ CLAIMS = (
         "One last step from the whole domain: alpha (D + eta L D^lambda + s)^2 / (2 sigma^2)",
         at("Theorem 3.7", "(13)"),
         attacked("last_step_holder", HOLDER_RUNS, _NOISE, "alpha / 2 for alpha", name="one step"),
+        Derived("last_step/Hoelder", Gauss((D + eta * L * D**lam + sensitivity()) ** 2 / sigma**2), "one step"),
         statement=private(
             alpha * (D + eta * L * D**lam + sensitivity()) ** 2 / (2 * sigma**2),
             *FULL_BATCHES,

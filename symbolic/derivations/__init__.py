@@ -5,13 +5,21 @@ The letters are those of `lastiterate.symbolic.notation`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from sympy import Eq, Expr, Ge, S, Symbol
+from sympy import Eq, Expr, S
 
-from lastiterate.symbolic.derivations.known_batches import composition, cyclic, cyclic_from_0, path, shuffled, window
+from lastiterate.symbolic.derivations import shared_noise
+from lastiterate.symbolic.derivations.known_batches import (
+    composition,
+    cyclic,
+    cyclic_from_0,
+    last_step,
+    path,
+    shuffled,
+    window,
+)
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.random_batches import (
     poisson_composition,
@@ -22,7 +30,7 @@ from lastiterate.symbolic.derivations.random_batches import (
 from lastiterate.symbolic.kernel.judgement import Guarantee
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import q, v, x, y
-from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, s, sensitivity, sigma, t, tau, w
+from lastiterate.symbolic.notation import D, K, T, b, c, eta, s, sensitivity, sigma, t, tau, w
 
 Derivation = Callable[[Kernel], Guarantee]
 
@@ -31,10 +39,8 @@ _PARTS: Final = {"from 0": (S.Zero, S.Zero, T), "from the domain": (tau, D, w)}
 
 
 def _window(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
-    """One of n samples replaced in each of T steps, which take z to at most c z + s."""
-    whole, z = LOSSES[losses].other_data(eta, n, S.One), Symbol("z", nonnegative=True)
-    affine = replace(whole, after=factor * z + s, conditions=(*whole.conditions, Ge(factor * z + s, whole.after)))
-    made = window(kernel.under(Eq(s, sensitivity())), affine, factor, s, D, v, T, w)
+    """One of n samples replaced in each of tau + w steps, which take z to at most c z + s; the last w are shifted."""
+    made = window(kernel.under(Eq(s, sensitivity())), LOSSES[losses].affine(factor), factor, s, D, v, tau + w, w)
     values = {s: sensitivity(), v: sigma**2}
     return Guarantee(kernel.specialise(made.first, values), kernel.specialise(made.second, values))
 
@@ -46,6 +52,10 @@ def _paths(kind: str, made: Callable[..., Guarantee], *chance: Expr) -> dict[str
         return made(kernel, LOSSES[losses], *chance, *_PARTS[part])
 
     return {f"{kind}/{losses}, {part}": partial(derivation, losses, part) for losses in LOSSES for part in _PARTS}
+
+
+def _last_step(losses: str, kernel: Kernel) -> Guarantee:
+    return last_step(kernel, LOSSES[losses], sigma**2, T)
 
 
 def _cyclic(made: Callable[..., Guarantee], losses: str, begins: tuple[Expr, Expr], kernel: Kernel) -> Guarantee:
@@ -60,6 +70,13 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     "full_batch/smooth": partial(_window, "smooth", c),
     **{f"cyclic/{losses}, from the domain": partial(_cyclic, cyclic, losses, (tau, D)) for losses in LOSSES},
     **{f"cyclic/{losses}, from 0": partial(_cyclic, cyclic_from_0, losses, (x, y)) for losses in LOSSES},
+    **{f"last_step/{losses}": partial(_last_step, losses) for losses in LOSSES},
+    **{
+        f"shared_noise/{losses}, {start}": partial(shared_noise.window, losses, factor, start)
+        for losses, factor in {"convex": S.One, "strongly convex": c, "smooth": c}.items()
+        for start in ("domain", "tracked", "clipped")
+    },
+    **{f"shared_noise/modulus, {start}": partial(shared_noise.path, start) for start in ("0", "domain")},
     **_paths("shuffled", shuffled),
     **_paths("without_replacement", swap_window, q),
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),

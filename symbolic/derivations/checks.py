@@ -7,9 +7,10 @@ from sympy import Expr
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
 from lastiterate.symbolic.derivations.random_batches import A, C, i, p, r
+from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Gauss, Mean, PoissonStep, Profile, Steps, SwapStep
 from lastiterate.symbolic.letters import q
-from lastiterate.symbolic.notation import T, w
+from lastiterate.symbolic.notation import D, K, T, W, eta, sensitivity, sigma, tau, w
 
 
 def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile]) -> Iterator[Derived]:
@@ -45,3 +46,11 @@ def poisson(losses: str) -> Iterator[Derived]:
     """Coin and shift of every step, and 1 on the event that its batch is of another size than supposed."""
     inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))
     return _derived("poisson", losses, lambda steps: Steps(Mean(((1 - r(i), inside),), r(i)), i, steps))
+
+
+def shared_noise(losses: str, factor: Expr) -> Iterator[Derived]:
+    """Full batches, shares of the noise, and the three distances before the last w steps, of which each serves."""
+    tracked = tau if factor == 1 else (factor**tau - 1) / (factor - 1)
+    distances = {"domain": D, "tracked": sensitivity() * tracked, "clipped": 2 * eta * K * tau}
+    for start, distance in distances.items():
+        yield Derived(f"shared_noise/{losses}, {start}", Gauss((B + distance**2 / W) / sigma**2), f"start: {start}")

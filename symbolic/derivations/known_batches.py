@@ -21,7 +21,7 @@ from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, V
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.notation import b
+from lastiterate.symbolic.notation import D, b, eta, n
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
@@ -135,6 +135,16 @@ def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
         return inner.step(Order.FIRST, _j, (near, far), apart, gaussian_shift(s, v), v)
 
     first = steps.close(steps.span(S.Zero, S.Zero, Gauss(_A), step))
+    return Guarantee(first, outer.exchange(first))
+
+
+def last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:
+    """e(D)^2 / v-GDP of full batches: the last step hides all that it makes of the diameter D."""
+    expansion = losses.other_data(eta, n, S.One)
+    reach = expansion.at(D)
+    outer = kernel.under(Ge(reach, 0))
+    before = outer.domain(Order.FIRST, (S.Zero, T - 1), S.Zero, D)
+    first = outer.chain(before, outer.step(Order.FIRST, T - 1, (D, S.Zero), expansion, gaussian_shift(reach, v), v))
     return Guarantee(first, outer.exchange(first))
 
 

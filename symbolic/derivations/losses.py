@@ -5,7 +5,7 @@ every dimension.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sympy import Eq, Expr, Function, Ge, Le, Piecewise, S, Symbol
@@ -14,10 +14,11 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.judgement import Hypothesis
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
-from lastiterate.symbolic.notation import K, L, m
+from lastiterate.symbolic.notation import K, L, eta, lam, m, n, s
 
 _z: Final = Symbol("z", nonnegative=True)
-_omega: Final = Function("omega", nonnegative=True)
+omega: Final = Function("omega", nonnegative=True)
+"""Of a distance: the most by which two gradients differ."""
 
 _COCOERCIVE: Final = "interpolation of smooth convex losses: Nesterov 2004, Theorems 2.1.5 and 2.1.12"
 _TRIANGLE: Final = "a mean of vectors is no longer than the mean of their lengths"
@@ -54,6 +55,11 @@ class Losses:
         lemmas = (*made.lemmas, "ours/expansions/sensitivity")
         return Expansion(_z, after, Guide.OTHER, lemmas, made.hypotheses | {replaced}, made.conditions)
 
+    def affine(self, c: Expr) -> Expansion:
+        """z -> c z + s for full batches, where that is no less than the expansion of the class; s is a letter."""
+        whole, after = self.other_data(eta, n, S.One), c * _z + s
+        return replace(whole, after=after, conditions=(*whole.conditions, Ge(after, whole.after)))
+
     def _after(self, low: Expr, high: Expr) -> Expr:
         if self.modulus is not None:
             return update.same_batch(_z, self.modulus, high, K)
@@ -70,11 +76,14 @@ _MODULUS: Final = ("ours/expansions/projection", "ours/expansions/modulus", _TRI
 LOSSES: Final[Mapping[str, Losses]] = {
     "clipped": Losses("gradients are clipped at K", (K,), _MODULUS, Piecewise((S.Zero, Eq(_z, 0)), (2 * K, True))),
     "smooth": Losses("every loss is L-smooth, and gradients are clipped at K", (L, K), _MODULUS, L * _z),
+    "Hoelder": Losses(
+        "gradients of every loss are (L, lambda)-Hoelder, and clipped at K", (L, lam, K), _MODULUS, L * _z**lam
+    ),
     "modulus": Losses(
         "gradients at points z apart differ by at most omega(z), nondecreasing, and are clipped at K",
-        (_omega(_z), K),
+        (omega(_z), K),
         _MODULUS,
-        _omega(_z),
+        omega(_z),
     ),
     "convex": Losses(
         "every loss is convex and L-smooth, and no gradient is longer than K",

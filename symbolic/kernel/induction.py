@@ -145,6 +145,8 @@ class Induction:
 
     def close(self, span: Span) -> Span:
         """The closed forms for the letters of the last values, which obey what the sequences keep."""
+        if not {self._meant(one) for one in self.sequences} <= span.hypotheses:
+            raise UnprovedError("What is closed was not reached by this induction.")
         closed = {
             one.last: _put(one.closed, {self.index: self.count}) for one in self.sequences if one.closed is not None
         }

@@ -1,7 +1,8 @@
 """Windows of shifts in closed form, and compositions of random batches, from the kernel's rules.
 
-The last w of T steps, every distance z carried to at most c z + s, s = 2 eta K / n: c = 1 for convex losses, at least
-max(1 - eta m, eta L - 1) for strongly convex ones, 1 + eta L (n - 1)/n for smooth ones, where the window is feasible.
+The last w of tau + w steps, every distance z carried to at most c z + s, s = 2 eta K / n: c = 1 for convex losses, at
+least max(1 - eta m, eta L - 1) for strongly convex ones, 1 + eta L (n - 1)/n for smooth ones, where the window is
+feasible.
 """
 
 from sympy import Eq, Expr, S
@@ -30,21 +31,21 @@ CLAIMS = (
         "Convex losses, full batches: (D + w s)^2 / (w sigma^2) bounds mu^2 for every window of w steps",
         proof("affine_windows", "Closed form"),
         Derived("full_batch/convex", Gauss(_square(S.One))),
-        assumptions=(w <= T, eta * L <= 2),
+        assumptions=(eta * L <= 2),
     ),
     Ours(
         "ours/derived/strongly_convex_window",
         "Strongly convex losses, full batches: the closed form for every window of w steps",
         proof("affine_windows", "Closed form"),
         Derived("full_batch/strongly convex", Gauss(_square(c))),
-        assumptions=(w <= T, c < 1, c >= 1 - eta * m, c >= eta * L - 1, m <= L),
+        assumptions=(c < 1, c >= 1 - eta * m, c >= eta * L - 1, m <= L),
     ),
     Ours(
         "ours/derived/smooth_window",
         "Smooth losses, full batches: the closed form for every window of w steps that is feasible",
         proof("affine_windows", "Closed form"),
         Derived("full_batch/smooth", Gauss(_square(c))),
-        assumptions=(w <= T, c > 1, Eq(c, 1 + eta * L * (n - 1) / n), feasible(c, _s, D, sigma**2, w)),
+        assumptions=(c > 1, Eq(c, 1 + eta * L * (n - 1) / n), feasible(c, _s, D, sigma**2, w)),
     ),
     Ours(
         "ours/derived/without_replacement",

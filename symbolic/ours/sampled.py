@@ -66,7 +66,7 @@ CLAIMS = (
                 ),
                 Tuple(tau, 0, T - 1),
                 Tuple(Function("beta")(t), 0, 1),
-                Hides(Lambda(t, Function("a")(t)), Lambda((t, z), z), tau),
+                Hides(Lambda(t, Function("a")(t)), Lambda((t, z), z), tau, Lambda((t, z), z)),
             ),
             Diameter(D),
             BatchesOf(b, n),

@@ -81,8 +81,9 @@ def test_any_path_of_any_losses() -> None:
 
 @pytest.mark.parametrize("name", [name for name in DERIVATIONS if "modulus" in name or "strongly" in name])
 def test_every_window_is_derived_and_costs_no_less(name: str) -> None:
-    factor = (notation.c < 1, notation.c >= 1 - notation.eta * notation.m, notation.c >= notation.eta * notation.L - 1)
-    made = derivation.derive(name, frozenset({*factor, notation.m <= notation.L, q <= 1, notation.w <= notation.T}))
+    step, low, high = notation.eta, notation.m, notation.L
+    factor = (notation.c < 1, notation.c >= 1 - step * low, notation.c >= step * high - 1, step * high <= 1)
+    made = derivation.derive(name, frozenset({*factor, notation.m <= notation.L, q <= 1}))
     for span in (made.first, made.second):
         with pytest.raises(UnprovedError):
             KERNEL.weaken(span, profile=_lessened(span.profile))
