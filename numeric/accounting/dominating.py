@@ -196,6 +196,7 @@ def _epsilon(pair: DominatingPair, side: str, delta: float) -> float:
     return inf if composition is None else composition.epsilon(delta)
 
 
+@lru_cache(maxsize=256)
 def _delta(pair: DominatingPair, side: str, epsilon: float) -> float:
     """Delta of one side of a pair that does not fail."""
     found = pair.releases(side)

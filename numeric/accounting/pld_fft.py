@@ -72,10 +72,7 @@ class Composition:
         plan = choose(found, delta, tilt)
         if plan is None:
             return None
-        parts = [
-            one.on_lattice(plan.spacing, width, *end)
-            for one, width, end in zip(found, plan.widths, plan.ends, strict=True)
-        ]
+        parts = [one.on_lattice(plan.spacing, nodes) for one, nodes in zip(found, plan.nodes, strict=True)]
         counts = [one.count for one in found]
         stop, above = _stop(parts, counts, plan.spacing, delta)
         spectra, log_scale = [], arb(0)

@@ -1,7 +1,9 @@
 """Tilt and grid of a composition: any choice is valid, a good one is tight.
 
-The chords of the lattice add about lam (lam + 1) w^2 / 12 to the log-moment of a release at lam, w the width of a
-cell where the tilted mass lies, and lam times epsilon grows by as much. Moments come from a coarse sketch in floats.
+The chords of the lattice add about lam (lam + 1) w^2 / 12 to the log-moment of a release at lam, w^2 the mean over the
+tilted law of the squared width of a cell of losses, and lam times epsilon grows by as much. For as many nodes as there
+are this is least where their density in z is as the cube root of the tilted density times the squared slope of the
+loss. Moments come from a coarse sketch in floats.
 """
 
 from collections.abc import Sequence
@@ -14,10 +16,12 @@ import numpy as np
 from lastiterate.numeric.accounting.pld_lattice import Release
 from lastiterate.numeric.arrays import Array
 
-_FINE = 6e-5
+_FINE = 4e-5
 """What lattice and nodes may each add to epsilon, relatively."""
-_COARSE = 0.15
-"""Most that the tilted density may grow from one node to the next, as a power of e."""
+_COARSE = 0.04
+"""Most that the tilted density may grow from one node to the next, as a power of e, where it counts."""
+_WIDEST = 0.1
+"""Distance of two nodes in z."""
 _MOST_NODES = 1500
 _LONGEST = 1 << 21
 _LEAST_DELTA = 1e-250
@@ -29,13 +33,12 @@ TILTS: Final[Array] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
 
 @dataclass(frozen=True)
 class Plan:
-    """Tilt and grid; any values are valid, good ones are tight."""
+    """Tilt and grid, and the nodes of each release in z; any values are valid, good ones are tight."""
 
     tilt: float
     spacing: float
     length: int
-    widths: tuple[float, ...]
-    ends: tuple[tuple[float, float], ...]
+    nodes: tuple[Array, ...]
 
 
 def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan | None:
@@ -56,15 +59,16 @@ def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan |
         tilt = float(TILTS[best])
     top = float(np.min((moments - log(1e-4 * delta)) / TILTS))
     mean = variance = 0.0
-    slopes = []
-    for one, (loss, mass, slope) in zip(found, sketches, strict=True):
+    tilted = []
+    for one, (loss, mass, slope), end in zip(found, sketches, ends, strict=True):
         exponents = tilt * loss + np.log(np.maximum(mass, 1e-300))
         weighed = np.exp(exponents - np.max(exponents))
         weighed /= np.sum(weighed)
         middle = float(weighed @ loss)
         mean += one.count * middle
         variance += one.count * float(weighed @ (loss - middle) ** 2)
-        slopes.append(max(float(weighed @ slope**2), 1e-300))
+        folded = weighed[: len(slope)] + (weighed[len(slope) : -1] if len(loss) > len(slope) else 0.0)
+        tilted.append((folded * len(slope) / (end[1] - end[0]), slope, loss[: len(slope)]))
     spread = sqrt(variance)
     scale = max(float(epsilons[best]), 0.05 * spread, 1e-9)
     fine = sqrt(12 * _FINE * scale / (tilt + 1))
@@ -75,14 +79,22 @@ def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan |
     while reach / spacing > _LONGEST:
         spacing *= 2
     length = 1 << max(6, ceil(log2(reach / spacing)))
-    widths = tuple(
-        max(
-            min(fine / sqrt(one.count * len(found) * slope), _COARSE / (max(tilt, 1.0) * float(one.gap)), 0.1),
-            (end[1] - end[0]) / _MOST_NODES,
-        )
-        for one, slope, end in zip(found, slopes, ends, strict=True)
-    )
-    return Plan(tilt, spacing, length, widths, ends)
+    pulls = [np.cbrt(one.count * density * slope**2) for one, (density, slope, _) in zip(found, tilted, strict=True)]
+    pace = sqrt(sum(float(np.mean(pull)) * (end[1] - end[0]) for pull, end in zip(pulls, ends, strict=True))) / fine
+    alone = 2 * float(epsilons[best])  # what is lost at once may be as much as epsilon
+    nodes = []
+    for pull, (_, slope, loss), end in zip(pulls, tilted, ends, strict=True):
+        rarer = np.log(np.max(pull)) - np.log(np.maximum(pull, 1e-300))
+        rarer[(loss > 0) & (loss < alone)] = 0.0
+        nodes.append(_placed(np.maximum(pace * pull, max(tilt, 1.0) * slope / (_COARSE * (1 + rarer))), *end))
+    return Plan(tilt, spacing, length, tuple(nodes))
+
+
+def _placed(pace: Array, low: float, high: float) -> Array:
+    """Nodes from one end to the other, ``pace`` of them a unit of z, by cell; at most `_MOST_NODES`."""
+    edges = np.linspace(low, high, len(pace) + 1)
+    counted = np.append(0.0, np.cumsum(np.maximum(pace, 1 / _WIDEST))) * (edges[1] - edges[0])
+    return np.interp(np.linspace(0.0, counted[-1], min(ceil(counted[-1]), _MOST_NODES) + 1), counted, edges)
 
 
 def moments_of(loss: Array, mass: Array) -> Array:

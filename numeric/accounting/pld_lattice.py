@@ -79,14 +79,17 @@ class Release:
         return np.logaddexp(log1p(-self.rate), log(self.rate) + exponent)
 
     def sketch(self, low: float, high: float) -> tuple[Array, Array, Array]:
-        """Losses, their masses and their slopes in z, in floats and not rounded: what a choice of grid is made by."""
+        """Losses and their masses, and the slope of the loss in each cell of z; in floats and not rounded.
+
+        A choice of grid is made by it. A "replace" has its losses, their mirror images and 0.
+        """
         g = float(self.gap)
         edges = np.linspace(low, high, 801)
         z = (edges[1:] + edges[:-1]) / 2
         width = edges[1] - edges[0]
         loss = self.loss(z)
         base = np.exp(-z * z / 2) * width / np.sqrt(2 * np.pi)
-        slope = g * np.exp(np.minimum(g * z - g * g / 2 - loss, 0.0) + log(self.rate))
+        slope = g * np.exp(np.minimum(log(self.rate) + g * z - g * g / 2 - loss, 0.0))
         numerator = np.exp(np.minimum(loss - z * z / 2, 0.0)) * width / np.sqrt(2 * np.pi)
         if self.side == "remove":
             return loss, numerator, slope
@@ -96,20 +99,18 @@ class Release:
         return (
             np.concatenate([loss, -loss, [0.0]]),
             np.concatenate([numerator, base, [still]]),
-            np.concatenate([slope, slope, [0.0]]),
+            slope,
         )
 
-    def on_lattice(self, spacing: float, width: float, low: float, high: float) -> Losses:
+    def on_lattice(self, spacing: float, z: Array) -> Losses:
         """The masses on the multiples of ``spacing``.
 
         Args:
             spacing: a power of two, so that losses on the lattice are floats.
-            width: distance of two nodes in z, about; any is valid.
-            low: the first node in z, about; any is valid.
-            high: the last node in z, about; any above it is valid.
+            z: the nodes, about, rising; any two or more are valid.
         """
         with precision():
-            nodes, base, moved = self._nodes(spacing, np.linspace(low, high, max(ceil((high - low) / width), 2)))
+            nodes, base, moved = self._nodes(spacing, z)
             losses = [exact(spacing) * int(k) for k in nodes]
             q = exact(self.rate)
             mixed = [(1 - q) * one + q * other for one, other in zip(base, moved, strict=True)]

@@ -170,7 +170,7 @@ def test_the_lattice_lies_above_the_profile(side: str, q: float, noise: float) -
     if q == 1 and side != "remove":
         pytest.skip("a Gaussian is one release whatever the side")
     release = Release(q, 1 / arb(noise), side, 1)  # noise is a power of two, or the ball is wide
-    losses = release.on_lattice(2.0**-12, 0.02, *release.ends(1e-9))
+    losses = release.on_lattice(2.0**-12, np.linspace(*release.ends(1e-9), 700))
     assert sum(losses.mass) + losses.infinite == pytest.approx(1, abs=1e-12)
     assert sum(losses.mass) + losses.infinite >= 1 - 1e-15
     for log_t in np.random.default_rng(5).uniform(0, 6, 60):
@@ -271,3 +271,13 @@ def test_a_point_above_the_chord_of_others_is_not_needed() -> None:
     one, other = from_profile(tight), from_profile(loose)
     assert one[0].tolist() == other[0].tolist() == [-2.0, -0.5, 0.5, 2.0]
     assert one[1].tolist() == other[1].tolist()
+
+
+@pytest.mark.parametrize("side", ["remove", "add", "replace"])
+@pytest.mark.parametrize(("q", "noise"), [(1e-5, 0.3), (0.01, 1.0), (0.3, 2.0)])
+def test_the_slope_of_a_sketch_is_that_of_the_loss(side: str, q: float, noise: float) -> None:
+    release = Release(q, 1 / arb(noise), side, 1)
+    low, high = release.ends(1e-9)
+    slope = release.sketch(low, high)[2]
+    edges = np.linspace(low, high, len(slope) + 1)
+    assert slope == pytest.approx(np.diff(release.loss(edges)) / np.diff(edges), rel=0.01)
