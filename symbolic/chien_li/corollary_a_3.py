@@ -8,6 +8,7 @@ from sympy import Expr, Function, Rational, Symbol, diff, exp, log
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.derivations.checks import shuffled
 from lastiterate.symbolic.letters import p, q, u, v, x, y
 from lastiterate.symbolic.notation import alpha, b, n
 from lastiterate.symbolic.statement import (
@@ -50,6 +51,7 @@ CLAIMS = (
         _joint(2).mutant("twice the power", _joint(2, 2)),
         _joint(3),
         Identity(diff(x**alpha, x, 2), alpha * (alpha - 1) * x ** (alpha - 2), "x^alpha is convex", (x > 0,)),
+        *shuffled("modulus"),
         statement=closed(
             RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER))
             <= log(Expectation(exp((alpha - 1) * Function("epsilon")(alpha, Symbol("B"))))) / (alpha - 1),

@@ -9,6 +9,7 @@ from sympy import Abs, Expr, Min
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
+from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.formulas.update import expansion, g
 from lastiterate.symbolic.letters import a, gamma, kappa, r, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, s
@@ -59,6 +60,7 @@ CLAIMS = (
             "half", left=2 * _direct, right=_split
         ),
         Identity(expansion(z, L, lam, s) - (s + a), g(z, L, lam) - a, "the state of (27), u = s + a"),
+        *known_batches("modulus"),
     ),
     Step(
         "chien_li/theorem_a_1/first_interval",

@@ -6,10 +6,11 @@ step k.
 
 from sympy import Abs, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Simulated, Step
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, NormBound, Ours, Recursion, Simulated, Step
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.letters import g, gamma, j, kappa, y, z
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, T, dim, ell, nu, sigma_A, stab
+from lastiterate.symbolic.vectors import Norm, Vector
 
 _a, _b, _c = SHIFTS  # A = ((a, b), (c, x)), o = (y, z)
 _column = (_a * y + _c * z) / sqrt(Integer(2))
@@ -21,6 +22,8 @@ _one = {dim: 1, ell: 1, sigma_A: 1}
 _half = Rational(1, 2)
 _energy = (dim + ell + 1) * sigma_A**4
 _clip_one, _clip_other = gamma / (Abs(gamma) + stab), kappa / (Abs(kappa) + stab)
+_u, _v = Vector("u"), Vector("v")  # normalised gradients
+_short = (Norm(_u) <= 1, Norm(_v) <= 1)
 
 CLAIMS = (
     Claim(
@@ -120,12 +123,11 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/algorithm_1/sensitivity_repaired",
-        "Replacing one sample moves the sum by less than 2 and the mean of line 5 by less than 2/B",
+        "Replacing one sample moves the sum by at most 2 and the mean of line 5 by at most 2/B",
         at("A.3", "proof of Lemma 5"),
-        Inequality(Abs(_clip_one - _clip_other), "<", Integer(2), name="sum"),
-        Inequality(Abs(_clip_one - _clip_other) / T, "<", 2 / T, name="mean of a batch of T").mutant(
-            "mean by 1/B", right=1 / T
-        ),
+        Inequality(g / (g + stab), "<", Integer(1), name="a gradient of norm g over g + gamma"),
+        NormBound(_u - _v, Integer(2), _short, "sum"),
+        NormBound((_u - _v) / T, 2 / T, _short, "mean of a batch of T").mutant("mean by 1/B", bound=1 / T),
         assumptions=(stab > 0,),
         repairs="d2p2/algorithm_1/sensitivity",
     ),

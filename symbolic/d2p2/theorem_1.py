@@ -94,13 +94,10 @@ CLAIMS = (
         Identity(2 * (1 - u) * diff(_moment, u), _moment, "M(u) = E exp(u Z^2/2): by parts 2 (1 - u) M' = M", (u < 1,)),
         Identity(_moment.subs(u, 0), _one, "M(0) = 1"),
         Identity((alpha - 1) * renyi(*_pair, alpha), alpha * (alpha - 1) / v * xi**2 / 2, "u is the load"),
-        IntervalInequality(
-            u,
-            "<",
-            -log(1 - u),
-            {u: (Rational(1, 100), Rational(99, 100))},
-            "dearer than no projection",
-        ).mutant("cheaper than no projection", left=-log(1 - u), right=u),
+        Identity(diff(-log(1 - u) - u, u), u / (1 - u), "what a projection costs on top grows from 0", (u < 1,)),
+        Inequality(_zero, "<", u / (1 - u), given=(u < 1,), name="dearer than no projection").mutant(
+            "cheaper than no projection", left=u / (1 - u), right=_zero
+        ),
         assumptions=(alpha > 1,),
         repairs="d2p2/theorem_1",
     ),

@@ -13,14 +13,12 @@ from sympy import Eq, Expr, S
 from lastiterate.symbolic.derivations import shared_noise
 from lastiterate.symbolic.derivations.known_batches import (
     composition,
-    cyclic,
-    cyclic_from_0,
     last_step,
     path,
-    shuffled,
     window,
 )
 from lastiterate.symbolic.derivations.losses import LOSSES
+from lastiterate.symbolic.derivations.orders import cyclic, cyclic_from_0, late, shuffled
 from lastiterate.symbolic.derivations.random_batches import (
     poisson_composition,
     poisson_window,
@@ -78,6 +76,7 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     },
     **{f"shared_noise/modulus, {start}": partial(shared_noise.path, start) for start in ("0", "domain")},
     **_paths("shuffled", shuffled),
+    **{key: one for key, one in _paths("late", late).items() if "convex" in key},
     **_paths("without_replacement", swap_window, q),
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),
     **_paths("poisson", poisson_window, q),

@@ -6,6 +6,7 @@ from sympy import Expr
 
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
+from lastiterate.symbolic.derivations import orders
 from lastiterate.symbolic.derivations.random_batches import A, C, i, p, r
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Gauss, Mean, PoissonStep, Profile, Steps, SwapStep
@@ -31,8 +32,13 @@ def cyclic(losses: str) -> Iterator[Derived]:
 
 def shuffled(losses: str) -> Iterator[Derived]:
     """The mean over orders of what each order costs."""
-    mean = Average(known.chances(known.i), Gauss(known.costs(known.i)), known.i, known.N)
+    mean = Average(orders.chances(orders.i), Gauss(orders.costs(orders.i)), orders.i, orders.N)
     return _derived("shuffled", losses, lambda _: mean)
+
+
+def late(losses: str) -> Iterator[Derived]:
+    """Shuffled batches: a path for an order with the sample late serves every other."""
+    return _derived("late", losses, lambda _: Gauss(known.A))
 
 
 def without_replacement(losses: str) -> Iterator[Derived]:

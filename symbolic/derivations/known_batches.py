@@ -10,16 +10,15 @@ on the way if (D + V_j)/W_j falls, which it does while s W_j <= v c^-(j+1) (D + 
 c > 1 it holds for every j < m if it holds for the last.
 """
 
-from sympy import Eq, Expr, Function, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
+from sympy import Eq, Expr, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.derivations.losses import Losses
 from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
-from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
+from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, b, eta, n
 
@@ -27,13 +26,9 @@ _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
 _z, _z_m, _A, A = symbols("z_j z_m A_j A", real=True)
 """A is the sum of the squared shifts, each over the variance of its noise."""
-_d = Symbol("d", nonnegative=True)
-i, N = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
-costs, chances = Function("A", real=True), Function("w", real=True)
-"""Of order number i, of N: the cost of a path, and the chance."""
 
 
-def _shifted(
+def shifted(
     kernel: Kernel,
     losses: Losses,
     run: tuple[Expr, Expr, Expr],
@@ -66,60 +61,16 @@ def _shifted(
     return steps.close(steps.span(tau, _z, Gauss(_A - spent), step, far=S.Zero))
 
 
-def _path(kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()) -> Span:
-    """A-GDP of shifts, see `_shifted`; the distance is 0 or the diameter of the domain when they begin."""
+def hidden(kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()) -> Span:
+    """A-GDP of shifts, see `shifted`; the distance is 0 or the diameter of the domain when they begin."""
     tau, start, _ = run
-    hidden = _shifted(kernel, losses, run, revealed)
-    return hidden if start == 0 else kernel.chain(kernel.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), hidden)
+    later = shifted(kernel, losses, run, revealed)
+    return later if start == 0 else kernel.chain(kernel.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), later)
 
 
 def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """A-GDP of batches in a known order, see `_shifted`."""
-    first = _path(kernel, losses, (tau, start, m))
-    return Guarantee(first, kernel.exchange(first))
-
-
-def cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP for a sample met k steps before the last one, by a path for a sample met in the last step.
-
-    The path's last m steps come k steps earlier, when both runs are in the domain; k steps without the sample follow.
-    """
-    earlier = _path(kernel, losses, (tau, start, m))
-    first = kernel.chain(earlier, _without_the_sample(kernel, tau + m, k))
-    return Guarantee(first, kernel.exchange(first))
-
-
-def cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP as in `cyclic`, of a path that has more than m steps: the run begins where z is ``start`` after others.
-
-    The two runs are 0 apart there, no more than on the path, which has paid ``spent`` by then.
-    """
-    outer = kernel.under(Ge(spent, 0))
-    hidden = _shifted(outer, losses, (S.Zero, start, m), spent=spent)
-    earlier = outer.weaken(hidden, near=S.Zero, profile=Gauss(A))
-    first = outer.chain(earlier, _without_the_sample(outer, m, k))
-    return Guarantee(first, outer.exchange(first))
-
-
-def _without_the_sample(kernel: Kernel, step: Expr, k: Expr) -> Span:
-    """k steps in which both runs have one map and one noise: what is 0 apart stays so, whatever the losses are."""
-    v = Symbol("v_j", real=True)
-    steps = Induction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
-    same = Hypothesis("no sample of the batch of this step is replaced", (step + _j,))
-    after = Piecewise((S.Zero, Eq(_d, 0)), (oo, True))
-    still = Expansion(_d, after, Guide.OTHER, (), frozenset({same}))
-
-    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, step + _j, (near, far), still, no_shift(), v)
-
-    return steps.span(step, S.Zero, Equal(), one)
-
-
-def shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """The mean over N orders of the batches of all epochs: order number i has the chance w_i and a path of cost A_i."""
-    orders = Variable("the order of the batches in all epochs", S.Zero)
-    known = kernel.specialise(_path(kernel, losses, (tau, start, m), (orders,)), {A: costs(i)})
-    first = average(orders, i, N, chances(i), known)
+    """A-GDP of batches in a known order, see `shifted`."""
+    first = hidden(kernel, losses, (tau, start, m))
     return Guarantee(first, kernel.exchange(first))
 
 

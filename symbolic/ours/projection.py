@@ -7,13 +7,12 @@ does not say what that costs.
 
 from sympy import Eq, Expr, Integer, diff, log
 
-from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.letters import Q, g, j, q, r, u, x, y
 from lastiterate.symbolic.notation import stab
 from lastiterate.symbolic.papers import proof
 
-_one = Integer(1)
-_box = {u: (_one / 100, _one * 99 / 100)}
+_one, _zero = Integer(1), Integer(0)
 _cost = -r * log(1 - x / r)
 _square = (1 - q) ** 2 + 2 * (1 - q) * q + q**2 * x
 _cube = (1 - q) ** 3 + 3 * (1 - q) ** 2 * q + 3 * (1 - q) * q**2 * y + q**3 * x
@@ -38,8 +37,11 @@ CLAIMS = (
         "Layers with Gaussian matrices of their own cost at most as much as the layer of least rank alone",
         proof("random_projection", "Layers"),
         Identity(diff(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank"),
-        IntervalInequality(-log(1 - u), "<", u / (1 - u), _box, "it is negative, u = x / r").mutant(
-            "the cost grows with the rank", left=u / (1 - u), right=-log(1 - u)
+        Identity(
+            diff(u / (1 - u) + log(1 - u), u), u / (1 - u) ** 2, "u = x / r: minus the slope grows from 0", (u < 1,)
+        ),
+        Inequality(_zero, "<", u / (1 - u) ** 2, given=(u < 1,), name="so it is positive").mutant(
+            "the cost grows with the rank", left=u / (1 - u) ** 2, right=_zero
         ),
         Inequality(1 - x - y, "<=", (1 - x) * (1 - y), name="apart <= together").mutant(
             "together <= apart", left=(1 - x) * (1 - y), right=1 - x - y

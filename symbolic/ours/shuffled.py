@@ -5,13 +5,16 @@ runs. t^alpha u^(1 - alpha) is jointly convex, being the perspective of t^alpha:
 orders 2 and 3 shown whole. Corollary A.3 of Chien & Li 2025 asks for the mean.
 """
 
-from sympy import Expr, Max, Min, diff
+from sympy import Eq, Expr, Max, Min, Mod, Or, Piecewise, diff
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.chien_li.paper import shift_bound
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
+from lastiterate.symbolic.derivations.checks import late, shuffled
 from lastiterate.symbolic.letters import a, p, q, r, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import K, L, alpha, b, c, eta, s, sigma
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, m, n, s, sensitivity, sigma, t
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.statement import Convex, Diameter, ShuffledBatches, private
 
 
 def _later(given: tuple[Boolean, ...], *, swap: bool = False) -> Inequality:
@@ -49,12 +52,22 @@ _spent = (s + a) ** 2
 CLAIMS = (
     Ours(
         "ours/shuffled/worst",
-        "z' = c z (+ s) - a, c <= 1: an encounter one step later never costs less, so the worst order is late",
+        "Without expansion, z' = c z (+ s) - a: shifts for the sample last in every epoch serve every order",
         proof("shuffled", "The worst order is late"),
         _later((c <= 1,))
         .mutant("for every c", _later(()))
         .mutant("an earlier one never costs less", _later((c <= 1,), swap=True)),
         _start((c <= 1,)).mutant("a start between them for every c", _start(())),
+        *late("convex"),
+        *late("strongly convex"),
+        statement=private(
+            shift_bound(z + Piecewise((sensitivity(b), Or(Eq(Mod(t + 1, n / b), 0), Eq(t, T - 1))), (0, True))),
+            Diameter(D),
+            ShuffledBatches(b, n),
+            Convex(L, K),
+            eta * L <= 2,
+        ),
+        assumptions=(alpha > 1, eta * L <= 2, m <= L),
     ),
     Ours(
         "ours/shuffled/late",
@@ -70,7 +83,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/shuffled/mean",
-        "exp((alpha - 1) D_alpha) of two mixtures with the same weights is at most its mean",
+        "The mean over orders of what a path for each of them costs: exp((alpha - 1) D_alpha) is jointly convex",
         proof("shuffled", "Shuffled batches"),
         _perspective(2).mutant(
             "the mean at most that of the mixtures", left=x**2 / u + y**2 / v, right=(x + y) ** 2 / (u + v)
@@ -80,6 +93,7 @@ CLAIMS = (
             diff(x**alpha, x, 2), alpha * (alpha - 1) * x ** (alpha - 2), "second derivative of x^alpha", (x > 0,)
         ),
         Inequality(x, "<", x + alpha * (alpha - 1), name="x^alpha is convex at every order above 1"),
+        *shuffled("modulus"),
         assumptions=(alpha > 1,),
     ),
     Ours(

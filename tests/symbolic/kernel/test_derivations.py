@@ -17,8 +17,9 @@ from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import Derived
 from lastiterate.symbolic.derivations import DERIVATIONS
-from lastiterate.symbolic.derivations.known_batches import A, cyclic, cyclic_from_0, path, window
+from lastiterate.symbolic.derivations.known_batches import A, path, window
 from lastiterate.symbolic.derivations.losses import LOSSES
+from lastiterate.symbolic.derivations.orders import cyclic, cyclic_from_0
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.averages import average

@@ -1,0 +1,98 @@
+"""Orders of the batches that stand for others: the last or a late place of the sample, and a mean over orders."""
+
+from sympy import Eq, Expr, Function, Ge, Le, Piecewise, S, Symbol, oo, symbols
+
+from lastiterate.symbolic.derivations.known_batches import A, hidden, shifted
+from lastiterate.symbolic.derivations.losses import Losses
+from lastiterate.symbolic.formulas.update import sensitivity
+from lastiterate.symbolic.kernel.averages import average
+from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
+from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.notation import K, b, eta, sigma
+
+_j = Symbol("j", integer=True, nonnegative=True)
+_d = Symbol("d", nonnegative=True)
+i, N = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
+costs, chances = Function("A", real=True), Function("w", real=True)
+"""Of order number i, of N: the cost of a path, and the chance."""
+
+
+def cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
+    """A-GDP for a sample met k steps before the last one, by a path for a sample met in the last step.
+
+    The path's last m steps come k steps earlier, when both runs are in the domain; k steps without the sample follow.
+    """
+    earlier = hidden(kernel, losses, (tau, start, m))
+    first = kernel.chain(earlier, _without_the_sample(kernel, tau + m, k))
+    return Guarantee(first, kernel.exchange(first))
+
+
+def cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
+    """A-GDP as in `cyclic`, of a path that has more than m steps: the run begins where z is ``start`` after others.
+
+    The two runs are 0 apart there, no more than on the path, which has paid ``spent`` by then.
+    """
+    outer = kernel.under(Ge(spent, 0))
+    hidden = shifted(outer, losses, (S.Zero, start, m), spent=spent)
+    earlier = outer.weaken(hidden, near=S.Zero, profile=Gauss(A))
+    first = outer.chain(earlier, _without_the_sample(outer, m, k))
+    return Guarantee(first, outer.exchange(first))
+
+
+def _without_the_sample(kernel: Kernel, step: Expr, k: Expr) -> Span:
+    """k steps in which both runs have one map and one noise: what is 0 apart stays so, whatever the losses are."""
+    v = Symbol("v_j", real=True)
+    steps = Induction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
+    same = Hypothesis("no sample of the batch of this step is replaced", (step + _j,))
+    after = Piecewise((S.Zero, Eq(_d, 0)), (oo, True))
+    still = Expansion(_d, after, Guide.OTHER, (), frozenset({same}))
+
+    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return inner.step(Order.FIRST, step + _j, (near, far), still, no_shift(), v)
+
+    return steps.span(step, S.Zero, Equal(), one)
+
+
+def late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+    """A-GDP by a path for another order, in which the sample never comes earlier; constant steps of affine losses.
+
+    k_j and k'_j say whether step j of the run and of the path has the sample. h_j is at least the number of times that
+    it has come in the run and not yet on the path: h_{j+1} is at least h_j + k_j - k'_j and 0, h_0 = 0 and h_m = 0.
+    Then z_j is at most y_j + h_j s on the path's y_j, because no step without the sample expands.
+    """
+    y, y_m, after, h, h_m, next_h = symbols("y_j y_m y_next h_j h_m h_next", real=True)
+    a, k, of_path, cost = symbols("a_j k_j k'_j A_j", real=True)
+    s, v = sensitivity(eta, K, b), sigma**2
+    carried = losses.other_data(eta, b, k)
+    factor = losses.other_data(eta, b, S.Zero).at(S.One)
+    outer = kernel.under(Ge(start, 0), Ge(tau, 0))
+    path = (Ge(after, 0), Ge(after, factor * y + of_path * s - a), Ge(a, 0))
+    ahead = (Ge(next_h, 0), Ge(next_h, h + k - of_path), Ge(k, 0), Le(k, 1))
+    steps = Induction(
+        outer,
+        _j,
+        m,
+        (Sequence(y, start, after, y_m), Sequence(h, S.Zero, next_h, h_m), Sequence(cost, S.Zero, cost + a**2 / v, A)),
+        keeps=(Ge(y, 0), Ge(h, 0), Ge(cost, 0)),
+        letters=(after, next_h, a, k, of_path),
+        laws=(*path, *ahead),
+        ends=(Eq(y_m, 0), Eq(h_m, 0)),
+    )
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v)
+
+    later = steps.close(steps.span(tau, y + h * s, Gauss(cost), step, far=S.Zero))
+    first = later if start == 0 else outer.chain(outer.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), later)
+    return Guarantee(first, outer.exchange(first))
+
+
+def shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+    """The mean over N orders of the batches of all epochs: order number i has the chance w_i and a path of cost A_i."""
+    orders = Variable("the order of the batches in all epochs", S.Zero)
+    known = kernel.specialise(hidden(kernel, losses, (tau, start, m), (orders,)), {A: costs(i)})
+    first = average(orders, i, N, chances(i), known)
+    return Guarantee(first, kernel.exchange(first))
