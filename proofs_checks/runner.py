@@ -4,9 +4,16 @@ Every report is kept as soon as it is there, so an interrupted run goes on where
 kept: want of time or memory passes.
 """
 
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 
-from joblib import Parallel, delayed
+from joblib import cpu_count
 
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
@@ -21,13 +28,50 @@ def _decide_and_keep(claim: Claim, cache: ReportCache | None) -> ClaimReport:
     return report
 
 
+_undecided: Sequence[Claim] = ()
+"""In a worker, the claims and, below, where reports are kept."""
+
+_kept: ReportCache | None = None
+
+
+def _begin(claims: Sequence[Claim], cache: ReportCache | None, parent: int) -> None:
+    """Begin a worker: Ctrl-C is for the process that started it, without which it ends."""
+    global _undecided, _kept
+    _undecided, _kept = claims, cache
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def _decide_and_keep_nth(place: int) -> ClaimReport:
+    return _decide_and_keep(_undecided[place], _kept)
+
+
 def _open(claims: Sequence[Claim], jobs: int, cache: ReportCache | None) -> Iterator[ClaimReport]:
     """The reports of undecided claims, as they come."""
-    if jobs == 1 or len(claims) <= 1:
+    jobs = min(len(claims), cpu_count() if jobs < 0 else jobs)
+    if jobs <= 1:
         yield from (_decide_and_keep(claim, cache) for claim in claims)
         return
-    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-    yield from pool(delayed(_decide_and_keep)(claim, cache) for claim in claims)
+    # A fork has the claims and the libraries: to build and import them again takes seconds of each worker.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(claims, cache, os.getpid()))
+    try:
+        for done in as_completed([pool.submit(_decide_and_keep_nth, place) for place in range(len(claims))]):
+            yield done.result()
+        pool.shutdown()
+    except BaseException:
+        workers = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.kill()
+        raise
 
 
 def run(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import sympy as sp
 import z3
@@ -228,10 +228,11 @@ class Terms:
 
 
 def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """z3's answer and its model, from nlsat first and from the general solver when that gives up."""
+    """z3's answer and its model, from nlsat first, and from the solvers that try more when that gives up."""
     formulas = [*formulas, *terms.side]
     answer = z3.unknown
-    for solver in (z3.SolverFor("QF_NRA"), z3.Solver()):
+    for make in (z3.Tactic("qfnra-nlsat").solver, partial(z3.SolverFor, "QF_NRA"), z3.Solver):
+        solver = make()
         solver.set("rlimit", EFFORT)
         solver.add(*formulas)
         answer = solver.check()
