@@ -20,7 +20,9 @@ from lastiterate.symbolic.derivations.known_batches import (
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.orders import cyclic, cyclic_from_0, late, shuffled
 from lastiterate.symbolic.derivations.random_batches import (
+    poisson_blocks,
     poisson_composition,
+    poisson_sizes,
     poisson_window,
     swap_composition,
     swap_window,
@@ -80,6 +82,13 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     **_paths("without_replacement", swap_window, q),
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),
     **_paths("poisson", poisson_window, q),
+    **_paths("poisson_sizes", poisson_sizes, q),
+    "poisson_blocks/strongly convex, from 0": lambda kernel: poisson_blocks(
+        kernel, LOSSES["strongly convex"], q, S.Zero, S.Zero, T
+    ),
+    "poisson_blocks/strongly convex, from the domain": lambda kernel: poisson_blocks(
+        kernel, LOSSES["strongly convex"], q, tau, D, T
+    ),
     "poisson/composition": lambda kernel: poisson_composition(kernel, q, eta * K / b, sigma**2, T),
 }
 """What a claim calls a derivation."""

@@ -7,10 +7,10 @@ from sympy import Expr
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
 from lastiterate.symbolic.derivations import orders
-from lastiterate.symbolic.derivations.random_batches import A, C, i, p, r
+from lastiterate.symbolic.derivations.random_batches import A, C, P, i, k, p, r
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Gauss, Mean, PoissonStep, Profile, Steps, SwapStep
-from lastiterate.symbolic.letters import q
+from lastiterate.symbolic.letters import q, rho
 from lastiterate.symbolic.notation import D, K, T, W, eta, sensitivity, sigma, tau, w
 
 
@@ -52,6 +52,25 @@ def poisson(losses: str) -> Iterator[Derived]:
     """Coin and shift of every step, and 1 on the event that its batch is of another size than supposed."""
     inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))
     return _derived("poisson", losses, lambda steps: Steps(Mean(((1 - r(i), inside),), r(i)), i, steps))
+
+
+def _or_composition(inside: Profile, steps: Expr) -> Mean:
+    """The mean with a composition of all steps, on an event of chance rho."""
+    return Mean(((1 - rho, inside), (rho, Steps(PoissonStep(q, P(i)), i, steps))))
+
+
+def poisson_sizes(losses: str) -> Iterator[Derived]:
+    """Coin and shift of every step where all batches are of the sizes supposed, a composition where not."""
+    for part, (steps, total) in {"from 0": (T, T), "from the domain": (w, tau + w)}.items():
+        inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
+        yield Derived(f"poisson_sizes/{losses}, {part}", _or_composition(inside, total), f"sizes: {losses}, {part}")
+
+
+def poisson_blocks() -> Iterator[Derived]:
+    """Coins of every step and shifts in T blocks of w steps, where all blocks contract, a composition where not."""
+    for part, total in {"from 0": T * w, "from the domain": tau + T * w}.items():
+        inside = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
+        yield Derived(f"poisson_blocks/strongly convex, {part}", _or_composition(inside, total), f"blocks, {part}")
 
 
 def shared_noise(losses: str, factor: Expr) -> Iterator[Derived]:

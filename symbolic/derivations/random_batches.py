@@ -26,15 +26,25 @@ from lastiterate.symbolic.kernel.lemmas import (
 )
 from lastiterate.symbolic.kernel.profiles import Gauss, Mean, Order, Power, Profile, Steps
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.notation import K, b
+from lastiterate.symbolic.letters import rho
+from lastiterate.symbolic.notation import K, b, w
 
-i, _j = (Symbol(name, integer=True, nonnegative=True) for name in "ij")
+i, k, l, _j = (Symbol(name, integer=True, nonnegative=True) for name in "iklj")
 _z = Symbol("z", nonnegative=True)
 _z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)
 _eta, _low, _high = symbols("eta_j low_j high_j", real=True)
 _A, A = symbols("A_j A", real=True)
 C, p, r = (Function(name, real=True) for name in ("C", "p", "r"))
 """Of step i: C the cost of its shift, p that of its coin, r the chance of another size of its batch. A sums C."""
+
+_all = Variable("the batches of all steps without the sample that differs", S.Zero)
+P = Function("P", real=True)
+"""Of step i the cost of its coin where no shift takes a part of the noise."""
+
+_drawn_letters = symbols("P_j P_next P_w k_j", real=True)
+_drawn = set(_drawn_letters)
+_sized = Hypothesis("a batch has, beside the sample that differs, so many samples", _drawn_letters[-1:])
+"""Of the batches of a block: products of contractions, and the size of a batch."""
 
 _still = Expansion(_z, Piecewise((S.Zero, Eq(_z, 0)), (oo, True)), Guide.OWN, ())
 """One map and one coin leave two equal points equal, whatever the losses are."""
@@ -80,9 +90,121 @@ def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Ex
 
     def side(order: Order) -> Span:
         coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
-        return _window(kernel, order, coin, sized, (tau, start, m), (sizes,), Ge(_low, 0), Le(_low, _high))
+        return _window(kernel, order, coin, sized, (tau, start, m), (sizes,), (Ge(_low, 0), Le(_low, _high)))
 
     return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def poisson_sizes(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+    """Poisson batches at rate q: as `poisson_window` where all sizes are as supposed, a composition where they are not.
+
+    With the chance rho some batch has another size; a composition of all steps holds for every size.
+    """
+    sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
+    carried = losses.same_data(_eta * _low / b, _eta * _high / b)
+    sized = replace(carried, hypotheses=carried.hypotheses | {sizes})
+    laws = (Ge(_low, 0), Le(_low, _high))
+
+    def side(order: Order) -> Span:
+        coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
+        inside = _window(kernel, order, coin, sized, (tau, start, m), laws=laws, batch=_all)
+        return _with_fallback(kernel, q, inside, frozenset(one for one in inside.hypotheses if sizes.says in one.says))
+
+    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def poisson_blocks(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, blocks: Expr) -> Guarantee:
+    """Poisson batches at rate q and blocks of w steps of which each contracts, a composition where one does not.
+
+    A block has batches of k_j samples beside the one that differs, which contract by factors whose products P_j from
+    its beginning never rise and end at C_l at most. Y_l is the distance there, and y_j at least Y_l less the shifts, so
+    P_j y_j stays above the distance; Y_{l+1} is at least C_l y_w. With the chance rho some block contracts less.
+    """
+
+    def side(order: Order) -> Span:
+        inside = _blocks(kernel, losses, order, (tau, start, blocks), q)
+        drawn = frozenset(
+            one
+            for one in inside.hypotheses
+            if _sized.says in one.says or _drawn & set().union(*(part.free_symbols for part in one.constants))
+        )
+        return _with_fallback(kernel, q, inside, drawn)
+
+    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def _blocks(kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr, Expr], q: Expr) -> Span:
+    tau, start, blocks = run
+    product, product_next, product_w, number = _drawn_letters
+    rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
+    distance, distance_next, distance_m, cost = symbols("Y_l Y_next Y_m A_l", real=True)
+    carried = losses.same_data(_eta * number / b, _eta * number / b)
+    sized = replace(carried, hypotheses=carried.hypotheses | {_sized})
+    coin, shift = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(l, _j)), gaussian_shift(_a, _v - _u, C(l, _j))
+    prices = (*coin.conditions, *shift.conditions, Ge(_eta, 0), Ge(number, 0))
+    outer = kernel.under(Ge(start, 0), Ge(tau, 0))
+
+    def block(inner: Kernel, near: Expr, far: Expr) -> Span:
+        begins = tau + l * w
+        steps = Induction(
+            inner,
+            _j,
+            w,
+            (
+                Sequence(product, S.One, product_next, product_w),
+                Sequence(rest, near, following, left),
+                Sequence(_A, cost, _A + C(l, _j), spent),
+            ),
+            keeps=(Ge(product, 0), Le(product, 1), Ge(rest, 0), Ge(_A, cost)),
+            letters=(product_next, following, _a, _u, _v, _eta, number),
+            laws=(
+                *prices,
+                Ge(product_next, carried.at(product)),
+                Ge(product_next, 0),
+                Le(product_next, product),
+                Ge(following, rest - _a),
+                Ge(following, 0),
+            ),
+            ends=(Le(product_w, contraction), Ge(far, contraction * left)),
+        )
+
+        def step(within: Kernel, before: Expr, after: Expr) -> Span:
+            return within.step(order, begins + _j, (before, after), sized, shift, _v, coin, (_all,))
+
+        price = compose(_each(coin.profile), Gauss(_A - cost))
+        return steps.close(steps.span(begins, product * rest, price, step, far=far))
+
+    over = Induction(
+        outer,
+        l,
+        blocks,
+        (Sequence(distance, start, distance_next, distance_m), Sequence(cost, S.Zero, spent, A)),
+        keeps=(Ge(distance, 0), Ge(cost, 0)),
+        letters=(distance_next, spent, left, contraction, product_w),
+        laws=(Ge(distance_next, 0), Ge(spent, cost), Ge(left, 0), Ge(contraction, 0)),
+        ends=(Eq(distance_m, 0),),
+    )
+    each = Steps(_each(coin.profile).subs({_j: w, l: k}), k, l, coin.profile.order)
+    hidden = over.close(over.span(tau, distance, compose(each, Gauss(cost)), block, far=S.Zero, length=w))
+    return hidden if start == 0 else outer.chain(outer.domain(order, (S.Zero, tau), S.Zero, start), hidden)
+
+
+def _with_fallback(kernel: Kernel, q: Expr, inside: Span, event: frozenset[Hypothesis]) -> Span:
+    """The mean over all batches: ``inside`` on an event, elsewhere a composition."""
+    whole = kernel.under(Le(rho, 1))
+    coin = poisson_coin(q, update.moved(_eta, K, b), _v, inside.order, P(_j))
+    composed = _coins(whole, coin, inside.end)
+    return whole.mean(_all, ((1 - rho, inside), (rho, composed)), events=(event, frozenset()))
+
+
+def _coins(kernel: Kernel, coin: Coin, m: Expr) -> Span:
+    """Steps of any sizes and noises, each at the price of its coin, whatever the batches are."""
+    steps = Induction(kernel, _j, m, (), letters=(_eta, _v), laws=(*coin.conditions, Ge(_eta, 0)))
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return inner.step(coin.profile.order or Order.FIRST, _j, (near, far), _still, no_shift(), _v, coin, (_all,))
+
+    return steps.span(S.Zero, S.Zero, _each(coin.profile), step)
 
 
 def _window(
@@ -92,9 +214,13 @@ def _window(
     carried: Expansion,
     run: tuple[Expr, Expr, Expr],
     sizes: tuple[Hypothesis, ...] = (),
-    *laws: Boolean,
+    laws: tuple[Boolean, ...] = (),
+    batch: Variable | None = None,
 ) -> Span:
-    """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to none."""
+    """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to none.
+
+    A ``batch`` for all steps is left revealed; else every step has its own, which is averaged over.
+    """
     tau, start, m = run
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
     shift = gaussian_shift(_a, _v - _u, C(_j))
@@ -106,16 +232,18 @@ def _window(
         m,
         (Sequence(_z_j, start, _next, _z_m), Sequence(_A, S.Zero, _A + C(_j), A)),
         keeps=(Ge(_z_j, 0), Ge(_A, 0)),
-        letters=(_next, _a, _u, _v, _eta, *((_low, _high) if sizes else ())),
+        letters=(_next, _a, _u, _v, _eta, *((_low, _high) if laws else ())),
         laws=(Ge(_next, 0), *prices, *chance, *laws, Ge(_next, carried.at(_z_j) - _a)),
         ends=(Eq(_z_m, 0),),
     )
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        batch = Variable("the batch without the sample that differs", tau + _j)
-        made = inner.step(order, tau + _j, (near, far), carried, shift, _v, coin, (batch,))
+        own = batch or Variable("the batch without the sample that differs", tau + _j)
+        made = inner.step(order, tau + _j, (near, far), carried, shift, _v, coin, (own,))
+        if batch:
+            return made
         cases = ((1 - r(_j) if sizes else S.One, made),)
-        return inner.mean(batch, cases, r(_j) if sizes else S.Zero, sizes)
+        return inner.mean(own, cases, r(_j) if sizes else S.Zero, (frozenset(sizes),) if sizes else ())
 
     if sizes:
         inside = compose(coin.profile, shift.profile)

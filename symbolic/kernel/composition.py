@@ -40,7 +40,6 @@ def compose(*profiles: Profile) -> Profile:
     gauss: list[Expr] = []
     atoms: list[Atoms] = []
     counts: dict[Profile, Expr] = {}
-    before: list[Steps] = []
     for part in (part for one in profiles for part in (one.parts if isinstance(one, Composed) else (one,))):
         match part:
             case Equal():
@@ -49,17 +48,16 @@ def compose(*profiles: Profile) -> Profile:
                 gauss.append(part.square)
             case Atoms():
                 atoms.append(part)
-            case Steps():
-                before.append(part)
             case Power():
                 counts[part.part] = counts.get(part.part, S.Zero) + part.count
             case _:
                 counts[part] = counts.get(part, S.Zero) + 1
-    for steps in before:  # of which the next one may be there
+    for steps in [part for part in counts if isinstance(part, Steps)]:  # of which the next one may be there
         following = steps.part.subs({steps.index: steps.count})
-        more = 1 if counts.get(following) == 1 else 0
-        counts = {part: count for part, count in counts.items() if not (more and part == following)}
-        counts[replace(steps, count=steps.count + more)] = S.One
+        if counts.get(steps) == counts.get(following) == 1:
+            del counts[steps], counts[following]
+            more = replace(steps, count=steps.count + 1)
+            counts[more] = counts.get(more, S.Zero) + 1
     parts = [part if count == 1 else Power(part, count, part.order) for part, count in counts.items()]
     if gauss:  # two Gaussian shifts at right angles are one, along the diagonal
         parts.append(Gauss(Add(*gauss)))

@@ -105,10 +105,11 @@ class Induction:
         profile: Profile,
         step: Callable[[Kernel, Expr, Expr], Span],
         far: Expr | None = None,
+        length: Expr = S.One,
     ) -> Span:
         """z(0) -> z(m) at f(m) in m steps, if step s + j goes z(j) -> z(j + 1) at J with f(j) x J <= f(j + 1).
 
-        ``far`` is a distance that is shown to be at least z(m).
+        ``far`` is a distance that is shown to be at least z(m); ``length`` the steps of the run that make one of these.
 
         By induction over m: nothing is done in no steps (`identity`), and `chain` adds the step. ``step`` makes the
         judgement for one j from the kernel that knows what holds there.
@@ -121,10 +122,10 @@ class Induction:
             raise UnprovedError(
                 "What is drawn in one step of an induction is averaged over there, and what is not, not."
             )
-        ends = (start, start + self.index)
+        ends = (start, start + length * self.index)
         supposed = inner.suppose(one.order, ends, (distance, distance), profile, "the steps before", one.scope)
         before = record(supposed, rule="induction hypothesis")
-        self._same(one.end, start + self.index + 1, inner.given)
+        self._same(one.end, start + length * (self.index + 1), inner.given)
         joined = inner.weaken(
             inner.chain(before, one), far=_put(distance, self._after), profile=profile.subs(self._after)
         )
@@ -137,7 +138,7 @@ class Induction:
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
         return record(
             None,
-            order=one.order, start=start, end=start + self.count, near=_put(distance, self._first),
+            order=one.order, start=start, end=start + length * self.count, near=_put(distance, self._first),
             far=last if far is None else far, profile=profile.subs(self._last), given=frozenset(given - {true}),
             hypotheses=hypotheses, scope=one.scope, drawn=one.drawn, rule="induct", premises=(joined,),
             shown=tuple(self.shown), cites=(),
@@ -182,7 +183,7 @@ class Induction:
 
     @property
     def _supposed(self) -> frozenset[Hypothesis]:
-        laws = (self._always(Hypothesis("this holds", (law,))) for law in self.laws)
+        laws = (self._always(Hypothesis("this holds", (law,))) for law in self.laws if law != true)
         ends = (Hypothesis("this holds", (end,)) for end in self.ends)
         return frozenset((*laws, *ends, *map(self._meant, self.sequences)))
 

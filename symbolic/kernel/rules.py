@@ -123,13 +123,14 @@ class Kernel:
         variable: Variable,
         cases: Iterable[tuple[Expr, Span]],
         failure: Expr = S.Zero,
-        events: tuple[Hypothesis, ...] = (),
+        events: tuple[frozenset[Hypothesis], ...] = (),
     ) -> Span:
         """A revealed variable is averaged over: the mean of its profiles, and 1 on an event of chance ``failure``.
 
         It has one law in both runs and is drawn independently of the state before, so both laws are mixtures with the
-        same weights: F4. A case holds for every value, or on an event that is at least as likely as its
-        weight, for a profile is at most 1.
+        same weights: F4. A case holds for every value, or on an event, one or more of its hypotheses, at least as
+        likely as its weight: a further coin leaves just that much of it, and the rest of the weights is for cases that
+        hold for every value and for failure, where a profile is at most 1.
         """
         pairs = tuple(cases)
         spans = tuple(span for _, span in pairs)
@@ -144,14 +145,15 @@ class Kernel:
         alone = not rest and pairs[0][0] == 1
         profile = head.profile if alone else Mean(weighted, failure, common(span.profile for span in spans))
         law = {Hypothesis(f"{variable.name} has one law in both runs and is independent of the state before")}
-        if events:
-            says = f"disjoint events, in turn of at least these chances: {'; '.join(one.says for one in events)}"
-            weights = [weight for weight, _ in pairs]
-            law.add(Hypothesis(says, (*weights, *(one for event in events for one in event.constants))))
+        for (weight, _), event in zip(pairs, events, strict=False):
+            parts = sorted(event, key=str)
+            says = f"an event disjoint from others, of at least this chance: {'; '.join(one.says for one in parts)}"
+            constants = (weight, *(constant for one in parts for constant in one.constants))
+            law |= {Hypothesis(says, constants)} if event else set()
         ends, distances = (head.start, head.end), (head.near, head.far)
         made = self._made("mean", head.order, ends, distances, profile, conditions, spans)
         left = (
-            [span.hypotheses - {event} for span, event in zip(spans, events, strict=True)]
+            [span.hypotheses - event for span, event in zip(spans, events, strict=True)]
             if events
             else [made.hypotheses]
         )

@@ -11,8 +11,8 @@ from sympy import Expr, Integer, Max, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
-from lastiterate.symbolic.derivations.checks import poisson
-from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, u, v, x, y, z
+from lastiterate.symbolic.derivations.checks import poisson, poisson_blocks, poisson_sizes
+from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y, z
 from lastiterate.symbolic.notation import K, L, T, alpha, b, eta, m, n
 from lastiterate.symbolic.papers import proof
 
@@ -88,7 +88,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/poisson/mixture",
-        "A mixture over sizes is at most that with a larger chance and with larger parts",
+        "Where all sizes are as supposed their window, elsewhere a composition; larger parts and chances cost more",
         proof("poisson", "Sizes"),
         Inequality(
             _mixed(p, u, v),
@@ -100,7 +100,9 @@ CLAIMS = (
         Inequality(_mixed(q, u, v), "<=", _mixed(q, x, y), given=(u <= x, v <= y), name="larger parts").mutant(
             "the part outside forgotten", right=u, given=()
         ),
-        assumptions=(p > 0, q < 1),
+        *poisson_sizes("modulus"),
+        *poisson_sizes("strongly convex"),
+        assumptions=(p > 0, q < 1, rho <= 1, m <= L),
     ),
     Ours(
         "ours/poisson/tail",
@@ -123,6 +125,7 @@ CLAIMS = (
         Inequality(L * r - 1, "<=", 1 - r * m, given=(r * (L + m) <= 2,), name="the factor is 1 - h m").mutant(
             "up to 2/L", given=(r * L <= 2,)
         ),
-        assumptions=(x <= 1, y <= 1),
+        *poisson_blocks(),
+        assumptions=(x <= 1, y <= 1, q <= 1, rho <= 1, m <= L),
     ),
 )
