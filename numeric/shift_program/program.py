@@ -27,6 +27,7 @@ from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, count, described_run, real
 from lastiterate.numeric.shift_program.paths import Shifts
+from lastiterate.numeric.shift_program.tracking import tracked_distances
 
 _KNOWN = 8192
 _TRACKED = 1 << 22
@@ -201,18 +202,14 @@ class ShiftProgram:
 
         Source: Chien & Li 2025, Lemmas 3.5 and 3.10.
         """
-        distances = np.full(self.steps + 1, self.diameter)
-        distances[0] = self.initial
-        for t in range(self.steps):
-            with precision():
-                step = upper(self.expansion(t).ball(exact(float(distances[t]))))
-            if step >= self.diameter and (self.constant or self.assumption.expansive):
-                break  # once at the diameter, always there
-            distances[t + 1] = min(step, self.diameter)
-            if self.constant and distances[t + 1] == distances[t]:
-                distances[t + 1 :] = distances[t]
-                break
-        return distances
+        return tracked_distances(
+            self.expansion,
+            self.steps,
+            self.initial,
+            self.diameter,
+            period=self.run.period if self.run.constant else None,
+            stays=self.constant or self.assumption.expansive,
+        )
 
     def cost(self, path: Shifts) -> arb:
         """The cost of a path, enclosed from its own shifts, whatever they are.
