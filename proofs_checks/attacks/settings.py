@@ -39,24 +39,44 @@ def _corners() -> Iterator[Setting]:
         yield {**run, "L": smoothness, "lam": 1.0, "m": 0.5, "alpha": 1.001}
 
 
+_DELTA = {"delta": 1e-5}
+
+
 def tight(*, bounded: bool) -> Iterator[Setting]:
-    """Few settings at which solved runs come close to the truth, for bounds that take long to compute."""
-    free = ((1, 5, 10.0, inf), (4, 6, 10.0, inf), (12, 6, 5.0, inf), (7, 4, 4.0, inf))
-    held = ((12, 6, 5.0, 1.0), (6, 6, 3.0, 0.5), (1, 2, 5.0, 4.0))
-    for steps, size, clip, diameter in held if bounded else free:
-        run = {"T": float(steps), "n": float(size), "eta": 0.1, "sigma": 1.0, "K": clip, "D": diameter}
-        yield {**run, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0, "delta": 1e-5}
+    """Few settings at which solved runs come close to the truth, or which are extreme, for bounds that take long.
+
+    Some have a delta, at which an epsilon is asked for.
+    """
+    base = {"eta": 0.1, "sigma": 1.0, "D": inf, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0}
+    if bounded:
+        yield {**base, "T": 12.0, "n": 6.0, "K": 5.0, "D": 1.0}
+        yield {**base, "T": 6.0, "n": 6.0, "K": 3.0, "D": 0.5}
+        yield {**base, "T": 1.0, "n": 2.0, "K": 5.0, "D": 4.0}
+        yield {**base, "T": 1.0, "n": 4.0, "K": 30.0, "D": 30.0, "alpha": 4.0, **_DELTA}
+        yield {**base, "T": 8.0, "n": 4.0, "K": 3.0, "D": 30.0, "L": 0.01, "m": 0.005, **_DELTA}
+        yield {**base, "T": 30.0, "n": 4.0, "K": 3.0, "D": 0.003, "L": 1e4}
+    else:
+        yield {**base, "T": 1.0, "n": 5.0, "K": 10.0, **_DELTA}
+        yield {**base, "T": 4.0, "n": 6.0, "K": 10.0, **_DELTA}
+        yield {**base, "T": 12.0, "n": 6.0, "K": 5.0}
+        yield {**base, "T": 7.0, "n": 4.0, "K": 4.0}
+        yield {**base, "T": 1.0, "n": 4.0, "K": 20.0, "alpha": 50.0}
 
 
 def certified() -> Iterator[Setting]:
-    """Settings at which every route of `bound` is taken: windows, one last step, composition, schedules, extremes."""
+    """Settings at which every route of `bound` is taken: windows, one last step, composition, schedules, extremes.
+
+    Some have a delta, at which an epsilon is asked for.
+    """
     base = {"T": 60.0, "n": 6.0, "eta": 0.1, "sigma": 1.0, "K": 5.0, "D": 0.8, "L": 0.5, "lam": 0.5, "m": 0.1}
-    base |= {"alpha": 2.0, "delta": 1e-5, "falls": 0.0}
-    yield base
-    yield {**base, "T": 40.0, "n": 4.0, "sigma": 0.3, "K": 1.0, "D": 0.1, "L": 4.0, "m": 1.0, "alpha": 6.0}
+    base |= {"alpha": 2.0, "falls": 0.0}
+    yield {**base, **_DELTA}
+    yield {**base, "T": 40.0, "n": 4.0, "sigma": 0.3, "K": 1.0, "D": 0.1, "L": 19.0, "m": 1.5, "alpha": 6.0}
     yield {**base, "T": 25.0, "sigma": 0.05, "K": 0.5, "D": inf, "L": 0.2, "alpha": 3.0}
     yield {**base, "T": 50.0, "D": 0.6, "L": 1.0, "m": 0.5, "falls": 0.5}
     yield {**base, "T": 30.0, "K": 2.0, "D": 0.01, "L": 1e4, "m": 8.0, "alpha": 1.01}
+    yield {**base, "n": 200.0, "K": 150.0}
+    yield {**base, "T": 5.0, "n": 31.0, "K": 1.0, "D": inf, "delta": 1e-2}
     yield {**base, "T": 120.0, "sigma": 2.0, "D": 40.0, "L": 1e-2, "lam": 0.9, "m": 1e-2, "alpha": 1.5}
 
 

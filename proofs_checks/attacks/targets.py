@@ -4,7 +4,7 @@ A target maps a setting to the number that is claimed there, rounded up. A name 
 hold is decided by the ledger.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -73,7 +73,11 @@ def _ours(scheme: str, assumed: Assumed, *, dp: bool = False, few: bool = False)
         return bound(run_of(setting, scheme), assumption_of(setting, assumed), **target).epsilon
 
     name = f"bound_{scheme}_{assumed}" + ("_dp" if dp else "_few" if few else "")
-    return Target(name, assumed, evaluate, tight if dp or few else None, _thin(scheme))
+    return Target(name, assumed, evaluate, _with_delta if dp else tight if few else None, _thin(scheme))
+
+
+def _with_delta(*, bounded: bool) -> Iterator[Setting]:
+    return (setting for setting in tight(bounded=bounded) if "delta" in setting)
 
 
 _LOSSES = tuple(assumed for assumed in Assumed if assumed is not Assumed.SENSITIVITY)

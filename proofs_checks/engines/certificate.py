@@ -40,6 +40,8 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
     alter = altered_setting(check.altered, assumed)
     made, asked, noticed = 0, 0, 0.0
     for setting in filter(admits, certified()):
+        if check.delta and "delta" not in setting:
+            continue
         run, seen = scheduled_run(setting, check.scheme), alter(setting)
         try:
             assumption_of(setting, assumed).expansion(run, 0, differs=True)  # refuses a step size that is not allowed

@@ -23,7 +23,7 @@ _WORDS = {
 _CERTIFIED = {
     "full": (_CLASSES, _CLASSES),
     "cyclic": (_CLASSES, _CLASSES),
-    "shuffled": (("clipped", "holder"), ("clipped", "holder", "convex", "strongly_convex")),
+    "shuffled": (("clipped", "holder"), ("clipped", "convex", "strongly_convex")),
     "without_replacement": (_CLASSES, ()),
     "poisson": (_CLASSES, ()),
 }

@@ -9,9 +9,9 @@ Source       docs/proofs/expansions.md.
 
 from typing import Final
 
-from sympy import Expr
+from sympy import Expr, S
 
-from lastiterate.symbolic.claim import Identity, NormBound, Ours
+from lastiterate.symbolic.claim import Identity, Inequality, NormBound, Ours
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.letters import h, x, y, z
 from lastiterate.symbolic.notation import K, L, b, c, eta, m
@@ -24,6 +24,16 @@ _near: Final = (Norm(_d) <= z, h >= 0)
 
 def _square(vector: Expr) -> Expr:
     return inner(vector, vector)
+
+
+def _sizes(least: Expr) -> tuple[Inequality, Inequality]:
+    """The factor of a step between x and y, as the derivations have it, is such a c: for least curvature and for L."""
+    factor = update.strongly_convex_over_sizes(S.One, L, least, S.One, x, y)
+    between = (x <= h, h <= y)
+    return (
+        Inequality(1 - h * least, "<=", factor, between, "a short step"),
+        Inequality(h * L - 1, "<=", factor, between, "a long step"),
+    )
 
 
 CLAIMS = (
@@ -50,6 +60,7 @@ CLAIMS = (
         NormBound(
             _d - h * _g, c * z, (*_near, _square(_g) <= L * inner(_g, _d), c >= 1, c >= h * L - 1), "cocoercivity"
         ).mutant("not convex", given=(*_near, Norm(_g) <= L * Norm(_d), c >= 1, c >= h * L - 1)),
+        *_sizes(S.Zero),
     ),
     Ours(
         "ours/expansions/strongly_convex",
@@ -67,6 +78,7 @@ CLAIMS = (
             ),
             "cocoercivity of f - m |x|^2 / 2",
         ),
+        *_sizes(m),
     ),
     Ours(
         "ours/expansions/sensitivity",

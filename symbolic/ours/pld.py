@@ -9,6 +9,7 @@ from sympy import Expr, Integer, Max, Rational, diff, exp, log
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.formulas import accounting
 from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, theta, u, v, x, xi
 from lastiterate.symbolic.notation import alpha, beta, lam, s, w
 from lastiterate.symbolic.papers import proof
@@ -71,6 +72,10 @@ def _curved(right: Expr) -> Identity:
 
 
 _least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)
+
+
+# Log of the first term at p = alpha delta, rho = x and the epsilon of the proposition.
+_turned = _least + (alpha - 1) * accounting.quick_dp(alpha, x, s)
 
 
 def _usual(right: Expr) -> Identity:
@@ -147,6 +152,12 @@ CLAIMS = (
         "What the divergence of two points has to exceed is convex in the chance of the event",
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
         _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2),
+        Identity(
+            accounting.two_point_moment(p, alpha, -log(u), s),
+            _first + (1 - p) ** alpha * (1 - _q) ** (1 - alpha),
+            "the moment of two points",
+            (p < 1, _q < 1),
+        ),
         letters={p: "chance of the event", s: "delta", u: "exp(-epsilon)"},
         assumptions=(alpha > 1, s < p),
     ),
@@ -156,7 +167,8 @@ CLAIMS = (
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
         Identity(alpha / p + (1 - alpha) / (p - s), (p - alpha * s) / (p * (p - s)), "where the first term turns"),
         _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)),
-        letters={p: "chance of the event", s: "delta", v: "alpha - 1"},
+        Identity(_turned.subs(alpha, 1 + v), v * x, "it reaches e^((alpha - 1) rho) at the epsilon of the proposition"),
+        letters={p: "chance of the event", s: "delta", v: "alpha - 1", x: "rho"},
         assumptions=(alpha > 1, s < p),
     ),
 )
