@@ -29,7 +29,7 @@ from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import rho
 from lastiterate.symbolic.notation import K, b, w
 
-i, k, l, _j = (Symbol(name, integer=True, nonnegative=True) for name in "iklj")
+i, k, ell, _j = (Symbol(name, integer=True, nonnegative=True) for name in "iklj")
 _z = Symbol("z", nonnegative=True)
 _z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)
 _eta, _low, _high = symbols("eta_j low_j high_j", real=True)
@@ -140,12 +140,13 @@ def _blocks(kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr,
     distance, distance_next, distance_m, cost = symbols("Y_l Y_next Y_m A_l", real=True)
     carried = losses.same_data(_eta * number / b, _eta * number / b)
     sized = replace(carried, hypotheses=carried.hypotheses | {_sized})
-    coin, shift = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(l, _j)), gaussian_shift(_a, _v - _u, C(l, _j))
+    coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(ell, _j))
+    shift = gaussian_shift(_a, _v - _u, C(ell, _j))
     prices = (*coin.conditions, *shift.conditions, Ge(_eta, 0), Ge(number, 0))
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
 
     def block(inner: Kernel, near: Expr, far: Expr) -> Span:
-        begins = tau + l * w
+        begins = tau + ell * w
         steps = Induction(
             inner,
             _j,
@@ -153,7 +154,7 @@ def _blocks(kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr,
             (
                 Sequence(product, S.One, product_next, product_w),
                 Sequence(rest, near, following, left),
-                Sequence(_A, cost, _A + C(l, _j), spent),
+                Sequence(_A, cost, _A + C(ell, _j), spent),
             ),
             keeps=(Ge(product, 0), Le(product, 1), Ge(rest, 0), Ge(_A, cost)),
             letters=(product_next, following, _a, _u, _v, _eta, number),
@@ -176,7 +177,7 @@ def _blocks(kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr,
 
     over = Induction(
         outer,
-        l,
+        ell,
         blocks,
         (Sequence(distance, start, distance_next, distance_m), Sequence(cost, S.Zero, spent, A)),
         keeps=(Ge(distance, 0), Ge(cost, 0)),
@@ -184,7 +185,7 @@ def _blocks(kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr,
         laws=(Ge(distance_next, 0), Ge(spent, cost), Ge(left, 0), Ge(contraction, 0)),
         ends=(Eq(distance_m, 0),),
     )
-    each = Steps(_each(coin.profile).subs({_j: w, l: k}), k, l, coin.profile.order)
+    each = Steps(_each(coin.profile).subs({_j: w, ell: k}), k, ell, coin.profile.order)
     hidden = over.close(over.span(tau, distance, compose(each, Gauss(cost)), block, far=S.Zero, length=w))
     return hidden if start == 0 else outer.chain(outer.domain(order, (S.Zero, tau), S.Zero, start), hidden)
 

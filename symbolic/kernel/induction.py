@@ -148,16 +148,17 @@ class Induction:
         """The closed forms for the letters of the last values, which obey what the sequences keep."""
         if not {self._meant(one) for one in self.sequences} <= span.hypotheses:
             raise UnprovedError("What is closed was not reached by this induction.")
-        closed = {
-            one.last: _put(one.closed, {self.index: self.count}) for one in self.sequences if one.closed is not None
-        }
+        known = [(one, one.closed) for one in self.sequences if one.closed is not None]
+        closed = {one.last: _put(form, {self.index: self.count}) for one, form in known}
+        here = closed | {one.value: form for one, form in known}
+        meant = span.hypotheses - {self._meant(one) for one, _ in known}
         given = frozenset(_put(one, closed) for one in span.given - self._kept) - {true}
         return record(
             span,
             rule="close", premises=(span,), shown=(), cites=(),
             near=_put(span.near, closed), far=_put(span.far, closed),
             profile=span.profile.subs(closed), given=given,
-            hypotheses=span.hypotheses - {self._meant(one) for one in self.sequences if one.closed is not None},
+            hypotheses=frozenset(replace(one, constants=tuple(_put(c, here) for c in one.constants)) for one in meant),
         )  # fmt: skip
 
     @property
