@@ -157,15 +157,36 @@ class Bound(PrivacyLoss):
     is the Renyi order that was converted, None where the conversion is not Renyi.
     """
 
-    def certificate(self) -> dict[str, Any]:
+    def certificate(self, *, weaker: bool = False) -> dict[str, Any]:
         """The choices behind the number, ready for JSON, from which anyone can check it (docs/certificates.md).
 
-        Raises:
-            InputError: there is no certificate yet for the route of the number.
-        """
-        from lastiterate.numeric.certificates.proof import certificate
+        Args:
+            weaker: where the route of the number has none, take the least number that has one; it is larger.
 
-        return certificate(self.run, self.assumption, self.order, self.delta, self.candidate)
+        Raises:
+            InputError: there is no certificate for the route of the number; the error names the least that has one.
+        """
+        from lastiterate.numeric.certificates.description import UncertifiedError
+        from lastiterate.numeric.certificates.proof import certificate, least_certified
+
+        asked = self.run, self.assumption, self.order, self.delta
+        try:
+            return certificate(*asked, self.candidate)
+        except UncertifiedError as error:
+            order = self.order if self.delta is None else None
+            others = candidates(self.run, self.assumption, order, self.delta, every=True)
+            if order is None and self.order is not None:  # the one that was converted
+                others += candidates(self.run, self.assumption, self.order, None, every=True)
+            found = least_certified(*asked, others)
+            if found is None:
+                raise
+            if weaker:
+                return found[0]
+            number, route = found[1].value(order, self.delta), found[1].route
+            number = number if self.delta is not None or order is not None else found[1].pair.mu
+            raise InputError(
+                f"{error} A larger number, {number:.6g} by {route}, has one: certificate(weaker=True)."
+            ) from error
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ class DominatingPair:
         found: list[Release] = []
         with precision():
             cost = exact(self.cost)
-            for step in self._few_steps():
+            for step in self.few_steps():
                 gap = 1 / exact(step.multiplier)
                 if step.rate >= 1:
                     cost += step.count * gap**2
@@ -157,7 +157,7 @@ class DominatingPair:
                 found.append(Release(1.0, exact(upper(cost.sqrt())), "remove", 1))
         return found
 
-    def _few_steps(self) -> list[SampledStep]:
+    def few_steps(self) -> list[SampledStep]:
         """At most a dozen kinds of steps; a schedule is cut into runs, each at its highest rate and least noise."""
         counts: Counter[SampledStep] = Counter()
         for step in self.steps:

@@ -70,8 +70,11 @@ class Composition:
             None where floats do not reach.
         """
         plan = choose(found, delta, tilt)
-        if plan is None:
-            return None
+        return None if plan is None else cls.on(plan, found, delta)
+
+    @classmethod
+    def on(cls, plan: Plan, found: Sequence[Release], delta: float) -> "Composition":
+        """Compose releases with a tilt and a grid that are given; any are valid."""
         parts = [one.on_lattice(plan.spacing, nodes) for one, nodes in zip(found, plan.nodes, strict=True)]
         counts = [one.count for one in found]
         stop, above = _stop(parts, counts, plan.spacing, delta)

@@ -131,6 +131,13 @@ class Release:
             values = [max(upper(masses[k]), 0.0) for k in index]
             return Losses(np.array(index, dtype=np.int64), np.array(values), max(upper(infinite), 0.0))
 
+    def nodes(self, spacing: float, z: Array) -> list[int]:
+        """The losses, as multiples of the spacing and rising, between which `on_lattice` puts chords."""
+        with precision():
+            found = self._nodes(spacing, z)[0]
+        backwards = [-k for k in found[::-1]]
+        return {"remove": found, "add": backwards, "replace": backwards[:-1] + found}[self.side]
+
     def _nodes(self, spacing: float, z: Array) -> tuple[list[int], list[arb], list[arb]]:
         """Lattice indices near L(z), and the mass of the base and of the moved Gaussian beyond each."""
         g, q, root = self.gap, exact(self.rate), arb(2).sqrt()

@@ -28,6 +28,10 @@ from lastiterate.numeric.run import NoisySGD
 Node = dict[str, Any]
 
 
+class UncertifiedError(InputError):
+    """The route of a number has no certificate; that of another may have one."""
+
+
 def sealed(value: Any) -> Any:
     """The same with a digest in every object, so that what is altered by accident is seen where it happened."""
     if isinstance(value, list):
@@ -97,7 +101,7 @@ _CLASSES: Final[dict[type, str]] = {
 
 def described_loss(assumption: Assumption) -> Node:
     """Write a class of losses."""
-    name = _CLASSES.get(type(assumption))
+    name = "blocks" if isinstance(assumption, Blocks) else _CLASSES.get(type(assumption))
     if name is None:
         raise InputError(
             f"A certificate needs one of {', '.join(_CLASSES.values())}, got {type(assumption).__name__}; "

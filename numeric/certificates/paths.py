@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.certificates.description import Node, dyadic, runs
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.certificates.description import Node, UncertifiedError, dyadic, runs
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.losses.expansion import Affine
 from lastiterate.numeric.rounding import exact, upper
@@ -25,11 +24,10 @@ _CLOSE = 1e-9
 """A path that is written step by step may cost so much more than its closed form."""
 
 
-def no_certificate(route: str) -> InputError:
+def no_certificate(route: str) -> UncertifiedError:
     """The error for a route without a certificate."""
-    return InputError(
-        f"A certificate needs a route that the checker knows, got route={route!r}; there is none for it yet, ask at "
-        "another order or delta."
+    return UncertifiedError(
+        f"A certificate needs a route that the checker knows, got route={route!r}; ask at another order or delta."
     )
 
 
@@ -47,20 +45,14 @@ class Paths:
         sized = None if program is None else program.assumption
         low, high = (sized.low, sized.high) if isinstance(sized, Sized) else (0 if law < 1 else others, others)
         tail = exact(tail_from(others, law, high + 1)) + exact(tail_from(others, 1 - law, others - low + 1))
-        since = window.get("start", 0)
-        if since and window["distance"]["kind"] == "tracked":
-            since = window["distance"]["since"]
-        chance = upper((self.run.steps - since) * tail)
+        chance = upper((self.run.steps - window.get("since", 0)) * tail)
         return node | {"sizes": {"low": low, "high": high}, "chance": dyadic(chance)}
 
-    def distance(self, program: ShiftProgram | None, start: int, distance: float) -> Node:
-        """A distance at the start of a window, by the way it is known."""
-        if start == 0 and not distance:
-            return {"kind": "zero"}
-        if distance >= self.run.diameter:
-            return {"kind": "domain"}
-        offset = 0 if program is None else program.skipped + self.run.steps - program.run.steps
-        return {"kind": "tracked", "since": offset}
+    def begun(self, program: ShiftProgram | None, start: int, distance: float) -> Node:
+        """The start of a window, and since when its distance there is tracked: from one point or from the diameter."""
+        if start == 0 or distance >= self.run.diameter:
+            return {"start": start, "since": start}
+        return {"start": start, "since": 0 if program is None else program.skipped + self.run.steps - program.run.steps}
 
     def gaussian(self, found: Candidate) -> tuple[Node, float]:
         """The proof that the last iterates are mu-GDP, and mu^2."""
@@ -102,7 +94,7 @@ class Paths:
             return _composed(cost), cost
         offset = 0 if best.program is None else self.run.steps - best.program.steps
         start = offset + path.start
-        where = {"start": start, "distance": self.distance(best.program, start, path.distance)}
+        where = self.begun(best.program, start, path.distance)
         if isinstance(path, GeometricPath) and path.length > 1:
             return {"rule": "straight", **where, "cost": dyadic(cost)}, cost
         self.short(self.run.steps - start)
@@ -135,14 +127,14 @@ class Paths:
     def short(self, length: int) -> None:
         """Refuse a path that has too many steps to be written down."""
         if length > _LONGEST:
-            raise InputError(
+            raise UncertifiedError(
                 f"A certificate of a path needs at most {_LONGEST} steps, got {length}; certify a shorter run, or one "
                 "whose steps are all alike."
             )
 
     def path(self, program: ShiftProgram | None, path: Shifts, cost: float) -> Node:
         """A path step by step."""
-        where = {"start": path.start, "distance": self.distance(program, path.start, path.distance)}
+        where = self.begun(program, path.start, path.distance)
         return {"rule": "path", **where, "shifts": runs(path.shifts[:-1].tolist()), "cost": dyadic(cost)}
 
     def positions(self, found: Candidate) -> tuple[Node, float]:

@@ -4,7 +4,7 @@ A certificate is a JSON object. `lastiterate.proofs_checks.certificates.checker`
 says what each rule proves; docs/certificates.md shows how to read one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -16,6 +16,7 @@ from lastiterate.numeric.accounting.dominating import Candidate, step_rdp
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.certificates.description import (
     Node,
+    UncertifiedError,
     described_loss,
     described_run,
     dyadic,
@@ -23,12 +24,13 @@ from lastiterate.numeric.certificates.description import (
     sealed,
     undyadic,
 )
+from lastiterate.numeric.certificates.losses import on_lattices
 from lastiterate.numeric.certificates.paths import Paths, no_certificate
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.subsampling.noise_split import Split, rate
+from lastiterate.numeric.subsampling.noise_split import Split
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares
 from lastiterate.numeric.subsampling.without_replacement import Mixture
 
@@ -69,6 +71,18 @@ def certificate(
     return dict(sealed(body))
 
 
+def least_certified(
+    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: Sequence[Candidate]
+) -> tuple[Node, Candidate] | None:
+    """The certificate of the least of some bounds of which there is one, and the bound; arguments as `certificate`."""
+    for one in sorted(found, key=lambda one: one.value(None if delta is not None else order, delta)):
+        try:
+            return certificate(run, assumption, order, delta, one), one
+        except UncertifiedError:
+            continue
+    return None
+
+
 class _Writer:
     """The proof of one bound."""
 
@@ -80,7 +94,7 @@ class _Writer:
         found = self.found
         if delta is None and order is None:
             proof, squared = self.paths.gaussian(found)
-            value = upper(exact(squared).sqrt())
+            value = max(upper(exact(squared).sqrt()), found.pair.mu)
             return {"quantity": "gdp", "value": dyadic(value)}, proof
         if delta is None:
             assert order is not None  # noqa: S101
@@ -95,7 +109,8 @@ class _Writer:
             if point is not None and not quick_rdp_to_dp(at, rho, delta) <= value:
                 proof["tangent"] = dyadic(point)
         elif found.pair.steps:
-            raise no_certificate(found.route)
+            least, proof = self.losses(found, delta)
+            value = max(value, least)
         else:
             of, squared = self.paths.gaussian(found)
             proof = {"rule": "from gdp", "of": of}
@@ -108,17 +123,31 @@ class _Writer:
         chosen = found.choices
         if isinstance(chosen, Mixture):
             return self.mixture(chosen, order)
-        if isinstance(chosen, Split):
-            return self.window(chosen, found, order)
         if found.pair.steps:
-            kinds = [_price(one.rate, one.multiplier, one.adjacency, order) for one in found.pair.steps]
-            return {"rule": "sampled composition", "prices": kinds, "rdp": dyadic(found.pair.rdp(order))}
+            node = self.sampled(found)
+            for price in node["prices"]:
+                law, multiplier = found.pair.steps[0], undyadic(price["multiplier"])
+                price["rdp"] = dyadic(step_rdp(law.rate, multiplier, law.adjacency, order))
+            return node | {"rdp": dyadic(replace(found.pair, failure=0.0).rdp(order))}
         if self.run.scheme.name == "shuffled" and found.renyi is not None:
             if found.route == "composition":
                 return {"rule": "mean order", "rdp": dyadic(found.renyi[1])}
             raise no_certificate(found.route)
         of, squared = self.paths.gaussian(found)
         return {"rule": "gaussian", "of": of, "rdp": dyadic(upper(exact(order) / 2 * exact(squared)))}
+
+    def sampled(self, found: Candidate) -> Node:
+        """Sampled steps, with a window of shifts or without; prices are left out."""
+        if isinstance(found.choices, Split):
+            return self.window(found.choices, found)
+        return {"rule": "sampled composition", "prices": [_listed(one.multiplier) for one in found.pair.steps]}
+
+    def losses(self, found: Candidate, delta: float) -> tuple[float, Node]:
+        """An epsilon by the privacy losses of all steps, and its proof."""
+        pair = replace(found.pair, steps=tuple(found.pair.few_steps()))
+        of = self.sampled(replace(found, pair=pair))
+        value, choices = on_lattices(pair, lower(exact(delta) - exact(_chance(of))))
+        return value, {"rule": "from losses", "of": of} | choices
 
     def mixture(self, chosen: Mixture, order: float) -> Node:
         """A bound outside an event, and bounds in it, in turn."""
@@ -134,26 +163,24 @@ class _Writer:
             return parts[1]
         return {"rule": "ranges", "of": parts, "rdp": dyadic(value)}
 
-    def window(self, chosen: Split, found: Candidate, order: float) -> Node:
+    def window(self, chosen: Split, found: Candidate) -> Node:
         """A window of shifts."""
         shares, run = chosen.shares, self.run
         multipliers, start = chosen.multipliers, run.steps - len(chosen.multipliers)
         kinds = np.unique(multipliers)
         places = np.searchsorted(kinds, multipliers).tolist()
         reach = float(shares.reach[len(multipliers) - 1])
-        inside = replace(found.pair, failure=0.0)
         node = {
             "rule": "window",
             "start": start,
-            "prices": [_price(rate(run), one, run.adjacency, order) for one in kinds.tolist()],
+            "prices": [_listed(one) for one in kinds.tolist()],
             "kinds": [[kind, len(list(group))] for kind, group in groupby(places)],
             "shifts": "proportional" if chosen.shifts is None else runs(chosen.shifts[:-1].tolist()),
-            "cost": dyadic(inside.cost),
-            "rdp": dyadic(inside.rdp(order)),
+            "cost": dyadic(found.pair.cost),
         }
         if isinstance(shares, BlockShares):
             return node | {"blocks": _blocks(shares.block, start, len(multipliers))}
-        node["distance"] = self.paths.distance(shares.program, start, reach)
+        node |= self.paths.begun(shares.program, start, reach)
         return self.paths.sized(node, shares.program, node)
 
 
@@ -166,8 +193,8 @@ def _blocks(block: Block, start: int, length: int) -> Node:
     return {"width": block.steps, "sum": least, "largest": largest, "before": before, "chance": chance}
 
 
-def _price(rate: float, multiplier: float, adjacency: str, order: float) -> Node:
-    return {"multiplier": dyadic(multiplier), "rdp": dyadic(step_rdp(rate, multiplier, adjacency, order))}
+def _listed(multiplier: float) -> Node:
+    return {"multiplier": dyadic(multiplier)}
 
 
 def _chance(node: Mapping[str, Any]) -> float:

@@ -7,11 +7,9 @@ the last iterate alone is released. It claims, for every loss of the class, ever
 data sets, in both directions, that the last iterate is mu-GDP, (alpha, epsilon)-RDP or (epsilon, delta)-DP. Besides
 it holds *choices*: where a window begins, how long the shifts are, how the noise is shared. Every choice is free:
 each rule below computes what follows from its choices in ball arithmetic, and a number that is stated must be at
-least that. The proofs of the rules are the pages docs/proofs/ of the package lastiterate, which are named beside
-them.
+least that. The proofs of the rules are the pages docs/proofs/ of the package lastiterate, named beside them.
 
-Numbers: [m, e] is m 2^e, exactly; "p/q" is a fraction; a list of runs has rows [m, e, k] or ["p/q", k], k times in a
-row.
+Numbers: [m, e] is m 2^e, exactly; "p/q" is a fraction; rows [m, e, k] or ["p/q", k] stand for k numbers.
 """
 
 import hashlib
@@ -22,19 +20,18 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from flint import acb, arb, ctx, fmpq
+from flint import acb, arb, ctx, fmpq, fmpz_poly
 
 FORMAT = "lastiterate certificate 1"
 BITS = 320
-LONGEST = 10**5
-"""Steps that are followed one by one."""
-
+LONGEST = 10**5  # steps that are followed one by one
 Node = dict[str, Any]
+Law = tuple[int, list[int], int]  # the first of some privacy losses, their masses, that of an infinite one; whole units
 
 
 class Refused(Exception):  # noqa: N818
@@ -73,12 +70,7 @@ def fraction(value: Any) -> arb:
     """The text "p/q" above 0, to 320 bits."""
     need(isinstance(value, str) and re.fullmatch("[0-9]{1,999}(/[0-9]{1,999})?", value) is not None, "no fraction")
     need(Fraction(value) > 0, f"{value} is not above 0")
-    return ball(Fraction(value))
-
-
-def ball(value: Fraction) -> arb:
-    """The fraction, enclosed."""
-    return arb(fmpq(value.numerator, value.denominator))
+    return arb(fmpq(*Fraction(value).as_integer_ratio()))
 
 
 def shown(value: arb) -> str:
@@ -93,18 +85,14 @@ def stated(node: Node, key: str, computed: arb) -> arb:
     return found
 
 
-def digest(value: Node) -> str:
-    """The digest of an object: of its canonical text, which holds the digests of the objects in it."""
-    rest = {key: one for key, one in value.items() if key != "digest"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32]
-
-
 def unbroken(value: Any, where: str) -> None:
-    """Refuse what was altered by accident, at the innermost object that holds it."""
+    """Refuse what was altered by accident, at the innermost object that holds it: its digest is that of its text."""
     for key, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         unbroken(one, f"{where}.{key}")
     if isinstance(value, dict):
-        need(value.get("digest") == digest(value), f"{where}: it was altered, its digest is another")
+        text = json.dumps({k: v for k, v in value.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
+        found = hashlib.sha256(text.encode()).hexdigest()[:32]
+        need(value.get("digest") == found, f"{where}: it was altered, its digest is another")
 
 
 class Schedule:
@@ -134,19 +122,14 @@ class Run:
         need(self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is not known")
         need(self.scheme != "full" or self.b == self.n, "full batches hold all samples")
         need(self.scheme not in ("cyclic", "shuffled") or self.n % self.b == 0, "batches need to divide an epoch")
-        related = "add_remove" if self.scheme == "poisson" else "replace"
-        need(node["adjacency"] == related, f"adjacency needs to be {related}")
-        self.epoch = self.n // self.b
+        need(node["adjacency"] == ("add_remove" if self.scheme == "poisson" else "replace"), "adjacency is another")
         self.random = self.scheme in ("without_replacement", "poisson")
-        self.rate = Fraction(self.b, self.n)
+        self.epoch, self.rate = self.n // self.b, arb(self.b) / self.n
         self.constant = len(self.eta.values) == len(self.sigma.values) == 1
 
     def __str__(self) -> str:
-        around = "" if self.diameter == arb("inf") else f", projected to diameter {shown(self.diameter)}"
-        return (
-            f"{self.steps} steps of size {self.eta}, noise {self.sigma}, clip norm {shown(self.clip)}{around}, "
-            f"{self.scheme} batches of {self.b} of {self.n}"
-        )
+        size = f"size {self.eta}, noise {self.sigma}, clip norm {shown(self.clip)}, diameter {shown(self.diameter)}"
+        return f"{self.steps} steps of {size}, {self.scheme} batches of {self.b} of {self.n}"
 
     def moved(self, t: int) -> arb:
         """s_t, how far one sample moves an update: 2 eta K / b where it is replaced, eta K / b where it is left out."""
@@ -174,6 +157,7 @@ class Loss:
             need(self.name in ("sum", "blocks", "minimum"), "class is not known")
             self.parts = [at(f"parts.{i}", Loss, one) for i, one in enumerate(node["parts"])]
             need(bool(self.parts), "parts are missing")
+        self.each: list[Loss] = [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
         self.contracts = self.name in ("convex", "strongly_convex")
         maps = any(part.contracts or part.name == "minimum" for part in self.parts)
         need(self.name == "minimum" or not maps, "a sum of moduli needs moduli")
@@ -202,9 +186,8 @@ class Loss:
         """L where omega(z) <= L z for every z."""
         if self.name in ("smooth", "holder"):
             return self.L if self.lam == 1 or self.L == 0 else None
-        known = [part.linear for part in self.parts if part.linear is not None]
-        together = self.name == "blocks" and len(known) == len(self.parts)
-        return sum((v**2 for v in known), arb(0)).sqrt() if together else None
+        known = [part.linear**2 for part in self.parts if part.linear is not None]
+        return sum(known, arb(0)).sqrt() if self.name == "blocks" and len(known) == len(self.parts) else None
 
 
 @dataclass(frozen=True)
@@ -228,14 +211,19 @@ class Updates:
 
     def e(self, t: int, z: arb) -> arb:
         """e_t(z): updates from points at most z apart end at most so far apart, z a point; rounded up."""
-        found = self._expanded(self.loss, t, z, self.met(t))
+        found = self._expanded(t, z, self.met(t))
         if self.meets == "every" and self.run.scheme != "full":  # it need not be in the batch
-            found = found.max(self._expanded(self.loss, t, z, met=False))
+            found = found.max(self._expanded(t, z, met=False))
         return found.upper()
 
     def line(self, t: int) -> tuple[arb, arb]:
         """(c, s), e_t(z) <= c z + s for every z."""
-        slopes = [c for c in self._slopes(self.loss, t, self.met(t)) if c is not None]
+        (weight, low, high), slopes = self._steps(t, self.met(t)), list[arb]()
+        for one in self.loss.each:
+            if one.contracts:
+                slopes.append((1 - low * one.m).max(high * one.L - 1))
+            elif one.linear is not None:
+                slopes.append(1 + weight * one.linear)
         need(bool(slopes), "the class has no affine expansion")
         return min(slopes, key=float), self.run.moved(t) if self.met(t) else arb(0)
 
@@ -247,52 +235,37 @@ class Updates:
         low, high = (eta * k / b for k in self.sizes)  # a sum of k gradients over b: h = eta k / b along their mean
         return high, low, high
 
-    def _expanded(self, loss: Loss, t: int, z: arb, met: bool) -> arb:
-        weight, low, high = self._steps(t, met)
-        if loss.name == "minimum":  # all parts hold
-            found = arb("inf")
-            for part in loss.parts:
-                found = found.min(self._expanded(part, t, z, met))
-            return found
-        cap = 2 * self.run.clip
-        if loss.contracts:  # |x - y - h (g(x) - g(y))| <= max(1 - h m, h L - 1) |x - y|, and |g| <= K
-            apart = ((1 - low * loss.m).max(high * loss.L - 1) * z).min(z + high * cap)
-        else:  # clipped gradients of one sample are at most min(omega, 2 K) apart
-            omega = loss.modulus(z)
-            apart = z + weight * (omega.min(cap) if omega.is_finite() else cap)
-        return apart + self.run.moved(t) if met else apart
-
-    def _slopes(self, loss: Loss, t: int, met: bool) -> list[arb | None]:
-        weight, low, high = self._steps(t, met)
-        if loss.name == "minimum":
-            return [slope for part in loss.parts for slope in self._slopes(part, t, met)]
-        if loss.contracts:
-            return [(1 - low * loss.m).max(high * loss.L - 1)]
-        return [None if loss.linear is None else 1 + weight * loss.linear]
+    def _expanded(self, t: int, z: arb, met: bool) -> arb:
+        (weight, low, high), cap, found = self._steps(t, met), 2 * self.run.clip, arb("inf")
+        for one in self.loss.each:
+            if one.contracts:  # |x - y - h (g(x) - g(y))| <= max(1 - h m, h L - 1) |x - y|, and |g| <= K
+                found = found.min((1 - low * one.m).max(high * one.L - 1) * z).min(z + high * cap)
+            else:  # clipped gradients of one sample are at most min(omega, 2 K) apart
+                omega = one.modulus(z)
+                found = found.min(z + weight * (omega.min(cap) if omega.is_finite() else cap))
+        return found + self.run.moved(t) if met else found
 
 
-def start(node: Node, updates: Updates, tau: int) -> arb:
-    """A distance that bounds the runs at time tau.
+def start(node: Node, updates: Updates) -> tuple[int, arb]:
+    """The first step of a window, and a distance that bounds the runs there.
 
-    zero: both start at one point. domain: a projection leaves at most D. tracked: z_{t+1} = min(e_t(z_t), D), since an
-    earlier time at which one of the two was known.
+    z_{t+1} = min(e_t(z_t), D) from ``since`` on: from one point at 0, and later from D, which a projection leaves.
     """
-    run, kind, left = updates.run, node["kind"], 0
-    need(kind in ("zero", "domain", "tracked"), "kind is not known")
-    since = whole(node["since"], 0, tau) if kind == "tracked" else tau
-    zero = kind == "zero" or (kind == "tracked" and since == 0)
-    need(since == 0 if zero else bool(run.diameter.is_finite()), "nothing bounds the runs here")
-    z, alike = (arb(0) if zero else run.diameter), run.constant and updates.meets == "every"
+    run, left = updates.run, 0
+    tau = whole(node["start"], 0, run.steps - 1)
+    since = whole(node["since"], 0, tau)
+    z, alike = (run.diameter if since else arb(0)), run.constant and updates.meets == "every"
+    need(bool(z.is_finite()), "nothing bounds the runs here")
     if alike and tau - since > LONGEST:  # z_k <= c^k z + s (1 + c + ... + c^(k-1))
         (c, s), left = updates.line(since), tau - since
-        return (c**left * z + s * (1 + geometric(c, left - 1))).upper().min(run.diameter)
+        return tau, (c**left * z + s * (1 + geometric(c, left - 1))).upper().min(run.diameter)
     for t in range(since, tau):
         ahead = updates.e(t, z).min(run.diameter)
         if alike and ahead <= z:
             break  # z bounds all that follows
         z, left = ahead, left + 1
         need(left <= LONGEST, "the distance is tracked for too long")
-    return z
+    return tau, z
 
 
 def geometric(r: arb, m: int) -> arb:
@@ -312,17 +285,8 @@ def composition(_node: Node, updates: Updates) -> arb:
         return len(range(first, run.steps, period)) * (run.moved(0) / run.sigma[0]) ** 2
     need(run.steps <= 20 * LONGEST, "the schedule is too long")
     each = [(run.moved(t) / run.sigma[t]) ** 2 if late or updates.met(t) else arb(0) for t in range(run.steps)]
-    if late:
-        return sum((largest(each[t : t + period]) for t in range(0, run.steps, period)), arb(0))
-    return sum(each, arb(0))
-
-
-def largest(values: list[arb]) -> arb:
-    """A number that is at least all of these."""
-    found = arb(0)
-    for value in values:
-        found = found.max(value).upper()
-    return found
+    dearest = (reduce(arb.max, each[t : t + period]) for t in range(0, run.steps, period))
+    return sum(dearest if late else each, arb(0))
 
 
 def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[int], arb]) -> arb:
@@ -340,8 +304,7 @@ def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[in
 
 def path(node: Node, updates: Updates) -> arb:
     """A path of shifts, one by one: mu^2 = sum of a_t^2 / sigma_t^2. docs/proofs/shift_program.md."""
-    tau = whole(node["start"], 0, updates.run.steps - 1)
-    z = at("distance", start, node["distance"], updates, tau)
+    tau, z = start(node, updates)
     return follow(node["shifts"], updates, tau, z, lambda t: updates.run.sigma[t] ** 2)
 
 
@@ -351,11 +314,11 @@ def straight(node: Node, updates: Updates) -> arb:
     V = c^-1 + ... + c^-m, W = c^-2 + ... + c^-2m, a_j = lam c^-j, lam = (s V + z) / W. It is feasible where c <= 1, and
     where the last shift is at least s.
     """
-    run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
+    run, (tau, z) = updates.run, start(node, updates)
     need(run.constant and updates.meets == "every", "the steps are not all alike")
     (c, s), m = updates.line(tau), run.steps - tau
     V, W = geometric(1 / c, m), geometric(1 / c**2, m)
-    lam: arb = (s * V + at("distance", start, node["distance"], updates, tau)) / W
+    lam: arb = (s * V + z) / W
     need(bool(c > 0) and (bool(c <= 1) or bool(lam * c**-m >= s)), "the shifts pass below 0")
     return lam**2 * W / run.sigma[0] ** 2
 
@@ -376,7 +339,7 @@ def gaussian(node: Node, run: Run, loss: Loss) -> tuple[arb, arb]:
     if rule == "every position":  # else each place in the epoch; a sample that is never met costs nothing
         need(run.scheme == "cyclic" and len(node["of"]) == min(run.epoch, run.steps), "a position is missing")
         places = (at(f"of.{p}", cost, one, Updates(run, loss, p)) for p, one in enumerate(node["of"]))
-        return largest(list(places)), never
+        return reduce(arb.max, places), never
     if rule == "late order":  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
         need(run.scheme == "shuffled", "this needs shuffled batches")
         if node["of"]["rule"] != "composition":
@@ -391,33 +354,26 @@ def gaussian(node: Node, run: Run, loss: Loss) -> tuple[arb, arb]:
     return cost(node, Updates(run, loss, "every")), never
 
 
-def tail(n: int, q: Fraction, k: int) -> arb:
+def tail(n: int, q: arb, k: int) -> arb:
     """P(X >= k), X ~ Binomial(n, q), from above: P(X = k) / (1 - r), r = (n - k) / (k + 1) q / (1 - q) < 1.
 
     The ratio of successive probabilities falls, so that r bounds all that follow. docs/proofs/poisson.md, "Sizes".
     """
     if k <= 0 or k > n:
         return arb(1 if k <= 0 else 0)
-    ratio = Fraction(n - k, k + 1) * q / (1 - q) if q < 1 else Fraction(1)
-    if ratio >= 1:
-        return arb(1)
-    return arb(n).bin(k) * ball(q) ** k * ball(1 - q) ** (n - k) / (1 - ball(ratio))
+    ratio = arb(n - k) / (k + 1) * q / (1 - q)
+    return arb(n).bin(k) * q**k * (1 - q) ** (n - k) / (1 - ratio) if ratio < 1 else arb(1)
 
 
 def leaving(node: Node, window: Node, run: Run) -> tuple[tuple[int, int] | None, arb]:
-    """The range of the sizes of Poisson batches without the sample, and the chance stated that some batch leaves it.
-
-    Some batch of the window, or of the steps over which its first distance was tracked.
-    """
+    """Sizes of Poisson batches without the sample, and the chance stated that some from ``since`` on has others."""
     if run.scheme != "poisson":
         return None, arb(0)
     others = run.n - 1
     high = whole(node["sizes"]["high"], 0, others)
     low = whole(node["sizes"]["low"], 0, high)
     one = tail(others, run.rate, high + 1) + tail(others, 1 - run.rate, others - low + 1)
-    first = window.get("start", 0)
-    if first and window["distance"]["kind"] == "tracked":
-        first = whole(window["distance"]["since"], 0, first)
+    first = whole(window.get("since", 0), 0, run.steps)
     return (low, high), stated(node, "chance", (run.steps - first) * one)
 
 
@@ -434,7 +390,7 @@ def renyi(q: Fraction, multiplier: arb, alpha: arb, replace: bool, bits: int) ->
     replace      1 + M(alpha, g/2) + M(1 - alpha, g/2) - M(1, g/2) - M(0, g/2);
     add, remove  M(alpha, -inf), with over without, and M(1 - alpha, -inf), without over with: the larger.
     """
-    g, rate = 1 / multiplier, ball(q)
+    g, rate = 1 / multiplier, arb(q.numerator) / q.denominator
     grown = (alpha * (alpha - 1) * g * g / 2).exp()
 
     def moment(p: arb, a: arb | None) -> arb:
@@ -461,31 +417,36 @@ def renyi(q: Fraction, multiplier: arb, alpha: arb, replace: bool, bits: int) ->
         known = above(g / 2) + (1 - rate) * above(g / 2) + rate * above(-g / 2)
         total = 1 + moment(alpha, g / 2) + moment(1 - alpha, g / 2) - known
     else:
-        total = largest([moment(alpha, None), moment(1 - alpha, None)])
+        total = moment(alpha, None).max(moment(1 - alpha, None))
     return total.log() / (alpha - 1)
 
 
-def price(node: Node, run: Run, alpha: arb) -> tuple[arb, arb]:
-    """A multiplier and the divergence stated of its step, at least its own or that of a batch with the sample."""
+def price(node: Node, run: Run, alpha: arb) -> arb:
+    """The divergence stated of a step with a multiplier, at least its own or that of a batch with the sample."""
     multiplier, found = number(node["multiplier"]), number(node["rdp"])
-    need(bool(multiplier > 0), "a multiplier needs to be above 0")
     computed = alpha / (2 * multiplier**2)
     for bits in (100, 250):
         if not computed <= found and run.rate < 1:
-            computed = renyi(run.rate, multiplier, alpha, run.scheme != "poisson", bits)
-    return multiplier, stated(node, "rdp", computed)
+            computed = renyi(Fraction(run.b, run.n), multiplier, alpha, run.scheme != "poisson", bits)
+    return stated(node, "rdp", computed)
 
 
-def sampled(node: Node, run: Run, alpha: arb) -> arb:
-    """Composition: every step pays for its own data with all of its noise, rounded down to a multiplier listed."""
-    listed = [at(f"prices.{i}", price, one, run, alpha) for i, one in enumerate(node["prices"])]
-    total = arb(0)
+def released(node: Node, run: Run, loss: Loss) -> tuple[list[tuple[int, int]], arb, arb]:
+    """How many steps have each multiplier listed, mu^2 of one Gaussian beside them, the chance that this fails.
+
+    The composition of these dominates the last iterates in both directions. Without a window every step hides the
+    change of its own data by all of its noise, rounded down to a multiplier listed.
+    """
+    need(run.random, "batches are not random")
+    if node["rule"] == "window":
+        return window(node, run, loss)
+    need(node["rule"] == "sampled composition", f"rule {node['rule']!r} has no sampled steps")
+    listed, kinds = [number(one["multiplier"]) for one in node["prices"]], []
     for first, end in run.stretches(0):
-        own = run.sigma[first] / run.moved(first)
-        below = [(multiplier, rdp) for multiplier, rdp in listed if multiplier <= own]
+        below = [k for k, one in enumerate(listed) if one <= run.sigma[first] / run.moved(first)]
         need(bool(below), f"no multiplier is at most that of step {first}")
-        total += (end - first) * max(below, key=lambda one: float(one[0]))[1]
-    return total
+        kinds.append((max(below, key=lambda k: float(listed[k])), end - first))
+    return kinds, arb(0), arb(0)
 
 
 def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, arb]:
@@ -513,30 +474,29 @@ def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, a
     return w, C, z, stated(node, "chance", (min(before, known) + length) * each)
 
 
-def window(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
+def window(node: Node, run: Run, loss: Loss) -> tuple[list[tuple[int, int]], arb, arb]:
     """A window of shifts under random batches, docs/proofs/without_replacement.md and poisson.md.
 
-    Of the variance of step t the part (multiplier_t s_t)^2 hides the change of the data, the rest v_t a shift: the sum
-    of the divergences of the steps + alpha/2 sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) - a_t, 0), with e_t of two
-    copies of one run and the same batch. For e_t(z) = c_t z the best shifts cost z^2 / sum of v_t / (c_tau ... c_t)^2.
+    Of the variance of step t the part (multiplier_t s_t)^2 hides the change of the data, the rest v_t a shift: beside
+    the steps mu^2 = sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) - a_t, 0), with e_t of two copies of one run and one
+    batch. For e_t(z) = c_t z the best shifts cost z^2 / sum of v_t / (c_tau ... c_t)^2.
     """
-    need(run.random, "batches are not random")
-    tau, width, contraction = whole(node["start"], 0, run.steps - 1), 1, arb(1)
+    width, contraction = 1, arb(1)
     if "blocks" in node:
-        copies = Updates(run, loss, "none", (0, run.n - 1))
+        tau, copies = whole(node["start"], 0, run.steps - 1), Updates(run, loss, "none", (0, run.n - 1))
         width, contraction, z, chance = at("blocks", blocks, node["blocks"], run, loss, tau)
     else:
         sizes, chance = leaving(node, node, run)
         copies = Updates(run, loss, "none", sizes)
-        z = at("distance", start, node["distance"], Updates(run, loss, "every", sizes), tau)
-    listed = [at(f"prices.{i}", price, one, run, alpha) for i, one in enumerate(node["prices"])]
-    kinds = [(listed[whole(kind)], whole(count, 1)) for kind, count in node["kinds"]]
+        tau, z = start(node, Updates(run, loss, "every", sizes))
+    listed = [number(one["multiplier"]) for one in node["prices"]]
+    kinds = [(whole(kind), whole(count, 1)) for kind, count in node["kinds"]]
     ends = list(accumulate((count for _, count in kinds), initial=tau))[1:]
     need(ends[-1] == run.steps, "kinds need one price for every step of the window")
 
     def left(t: int) -> arb:
         """v_t."""
-        found: arb = run.sigma[t] ** 2 - (kinds[bisect_right(ends, t)][0][0] * run.moved(t)) ** 2
+        found: arb = run.sigma[t] ** 2 - (listed[kinds[bisect_right(ends, t)][0]] * run.moved(t)) ** 2
         need(bool(found > 0), f"nothing is left of the noise of step {t}")
         return found
 
@@ -553,8 +513,7 @@ def window(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
     else:
         need(width == 1, "blocks need shifts in proportion")
         spent = follow(node["shifts"], copies, tau, z, left)
-    toll = sum((count * rdp for (_, rdp), count in kinds), arb(0))
-    return stated(node, "rdp", toll + alpha / 2 * stated(node, "cost", spent)), chance
+    return kinds, stated(node, "cost", spent), chance
 
 
 def mean_order(run: Run, alpha: arb) -> arb:
@@ -564,17 +523,14 @@ def mean_order(run: Run, alpha: arb) -> arb:
     not reach, of e^(alpha (alpha-1)/2 (s_t / sigma_t)^2).
     """
     need(run.scheme == "shuffled" and (run.constant or run.steps <= 20 * LONGEST), "no epochs to follow")
-
-    def log_mean(first: int, end: int) -> arb:
-        costs = {t: (run.moved(t) / run.sigma[t]) ** 2 for t in range(first, first + 1 if run.constant else end)}
-        met = sum(((alpha * (alpha - 1) / 2 * cost).exp() for cost in costs.values()), arb(0)) / len(costs)
-        return (1 + (met - 1) * (end - first) / run.epoch).log()
-
-    whole_epochs = run.steps // run.epoch * run.epoch
-    total = log_mean(whole_epochs, run.steps) if whole_epochs < run.steps else arb(0)
-    if run.constant:
-        return (total + run.steps // run.epoch * log_mean(0, run.epoch)) / (alpha - 1)
-    return (total + sum(log_mean(k, k + run.epoch) for k in range(0, whole_epochs, run.epoch))) / (alpha - 1)
+    cut, total = run.steps // run.epoch * run.epoch, arb(0)
+    for first in {0, cut} - {run.steps} if run.constant else range(0, run.steps, run.epoch):
+        end = min(first + run.epoch, run.steps)
+        steps = range(first, first + 1 if run.constant else end)
+        met = sum(((alpha * (alpha - 1) / 2 * (run.moved(t) / run.sigma[t]) ** 2).exp() for t in steps), arb(0))
+        mean = 1 + (met / len(steps) - 1) * (end - first) / run.epoch
+        total += (run.steps // run.epoch if run.constant and first < cut else 1) * mean.log()
+    return total / (alpha - 1)
 
 
 def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
@@ -583,13 +539,12 @@ def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
     if rule == "gaussian":
         squared, chance = at("of", gaussian, node["of"], run, loss)
         return stated(node, "rdp", alpha / 2 * squared), chance
-    if rule == "sampled composition":
-        need(run.random, "batches are not random")
-        return stated(node, "rdp", sampled(node, run, alpha)), never
+    if rule in ("sampled composition", "window"):
+        kinds, squared, chance = released(node, run, loss)
+        prices = [at(f"prices.{i}", price, one, run, alpha) for i, one in enumerate(node["prices"])]
+        return stated(node, "rdp", sum((n * prices[k] for k, n in kinds), alpha / 2 * squared)), chance
     if rule == "mean order":
         return stated(node, "rdp", mean_order(run, alpha)), never
-    if rule == "window":
-        return window(node, run, loss, alpha)
     need(rule == "ranges", f"rule {rule!r} gives no Renyi divergence")
     # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with chance p_0, G_1 with p_1, ..., the last one never:
     # e^((alpha-1) D) <= (1 - p_0) e^((alpha-1) G_0) + p_0 e^((alpha-1) G_1) + p_1 e^((alpha-1) G_2) + ...
@@ -603,19 +558,73 @@ def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
     return stated(node, "rdp", least + total.log() / (alpha - 1)), never
 
 
+def profile(side: str, q: arb, g: arb, t: arb) -> arb:
+    """E_t of a step that the sample moves by g, in units of its noise, with chance q. docs/proofs/privacy_loss.md.
+
+    "remove": with over without the sample; "add": without over with; "replace": either. For q = 1 that of a Gaussian.
+    """
+    if side == "add" or (side == "replace" and t < 1):
+        return 1 - t + t * profile("remove" if side == "add" else side, q, g, 1 / t)
+    x = 1 + (t - 1) / q
+    return 1 - t if x <= 0 else q * (above(x.log() / g - g / 2) - x * above(x.log() / g + g / 2))
+
+
+def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]) -> Law:
+    """The law whose profile is the chords of one between nodes and from (0, 1), docs/proofs/privacy_loss.md."""
+    t = [arb(0)] + [(spacing * whole(k, -(2**22), 2**22)).exp() for k in nodes]
+    f = [arb(1)] + [profile(*step, one) for one in t[1:]]
+    slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(t, f, strict=True))] + [arb(0)]
+    masses = [x * (after - before) for x, (before, after) in zip(t[1:], pairwise(slopes), strict=True)] + [f[-1]]
+    up = [max(int((mass * arb(2) ** bits).upper().ceil().fmpz()), 0) for mass in masses]
+    need(all(k < after for k, after in pairwise(nodes)), "nodes need to rise")
+    known = dict(zip(nodes, up, strict=False))
+    return nodes[0], [known.get(k, 0) for k in range(nodes[0], nodes[-1] + 1)], up[-1]
+
+
+def added(one: Law, other: Law, bits: int, trim: int) -> Law:
+    """The law of the sum of two losses; at most ``trim`` of the mass at either end moves up."""
+    (first, x, lost), (second, y, gone) = one, other
+    masses = [-(-int(mass) >> bits) for mass in fmpz_poly(x) * fmpz_poly(y)]
+    low = bisect_right(list(accumulate(masses)), trim)
+    high = len(masses) - bisect_right(list(accumulate(masses[::-1])), trim)
+    infinite = -(-(lost * (sum(y) + gone) + gone * (sum(x) + lost)) >> bits) + sum(masses[high:])
+    return first + second + low, [sum(masses[: low + 1]), *masses[low + 1 : high]], infinite
+
+
+def from_losses(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
+    """Sum over privacy losses l > epsilon of mass (1 - e^(epsilon - l)), and the mass of infinite ones, <= delta.
+
+    That of the sum of all losses, those of every step and of a Gaussian, outside an event whose chance adds to delta.
+    """
+    kinds, squared, chance = at("of", released, node["of"], run, loss)
+    bits, trim = whole(node["bits"], 1, 4096), whole(node["trim"], 0, 2**4096)
+    listed = [number(one["multiplier"]) for one in node["of"]["prices"]]
+    steps = [(run.rate, 1 / one, sum(n for k, n in kinds if k == i)) for i, one in enumerate(listed)]
+    steps += [(arb(1), squared.sqrt(), 1)] if squared > 0 else []
+    sides = ("remove", "add") if run.scheme == "poisson" else ("replace",)
+    for side, lattice in zip(sides, node["lattices"], strict=True):
+        total, spacing = (0, [2**bits], 0), number(lattice["spacing"])
+        ratio = (-spacing).exp()
+        for (q, g, count), nodes in zip(steps, lattice["nodes"], strict=True):
+            one = many = chords(nodes, spacing, bits, (side, q, g))
+            for digit in bin(count)[3:]:
+                many = added(many, many, bits, trim)
+                many = added(many, one, bits, trim) if digit == "1" else many
+            total = added(total, many, bits, trim)
+        first = max(int((epsilon / spacing).floor().fmpz()) + 1, total[0])
+        masses, rest = total[1][first - total[0] :], arb(0)
+        for mass in masses[::-1]:  # rest = sum of mass e^(l_0 - l)
+            rest = rest * ratio + mass
+        over = sum(masses) - (epsilon - spacing * first).exp() * rest + total[2]
+        need(bool(over / arb(2) ** bits <= delta - chance), f"the sum over losses exceeds delta, side {side}")
+
+
 def from_gdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
     """mu-GDP outside an event of chance p: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) + p <= delta."""
     squared, chance = at("of", gaussian, node["of"], run, loss)
-    before = ctx.prec
-    for bits in (BITS, 4 * BITS, 32 * BITS):  # the two terms nearly cancel
-        ctx.prec = bits
-        mu = squared.sqrt()
-        first, second = above(epsilon / mu - mu / 2), epsilon.exp() * above(epsilon / mu + mu / 2)
-        holds = (mu == 0 and chance <= delta) or first <= delta - chance or first - second <= delta - chance
-        ctx.prec = before
-        if holds:
-            return
-    raise Refused("the hockey stick of the Gaussian exceeds delta at this epsilon")
+    with ctx.workprec(32 * BITS):  # the two terms nearly cancel
+        found = arb(0) if squared == 0 else profile("remove", arb(1), squared.sqrt(), epsilon.exp())
+    need(bool(found + chance <= delta), "the hockey stick of the Gaussian exceeds delta at this epsilon")
 
 
 def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
@@ -648,11 +657,8 @@ def accepted(certificate: Any) -> str:
     """Check a certificate, and say what it proves in words of this file; raises `Refused`."""
     need(isinstance(certificate, dict) and certificate.get("format") == FORMAT, f"format needs to be {FORMAT!r}")
     at("file", unbroken, certificate, "certificate")
-    before, ctx.prec = ctx.prec, BITS
-    try:
+    with ctx.workprec(BITS):
         return str(at("certificate", claimed, certificate))
-    finally:
-        ctx.prec = before
 
 
 def claimed(top: Node) -> str:
@@ -660,23 +666,19 @@ def claimed(top: Node) -> str:
     run, loss, claim, proof = at("run", Run, top["run"]), at("class", Loss, top["class"]), top["claim"], top["proof"]
     quantity, value = claim["quantity"], number(claim["value"])
     last = f"the last iterate on {loss} losses after {run},"
-    if quantity == "gdp":
-        squared, chance = at("proof", gaussian, proof, run, loss)
-        need(bool(chance == 0), "the bound may fail")
-        at("claim", stated, claim, "value", squared.sqrt())
-        return f"{last} is mu-GDP with mu = {shown(value)}"
-    limit = number(claim["at"])
-    if quantity == "rdp":
-        need(bool(limit > 1), "claim: at needs an order above 1")
-        found, chance = at("proof", rdp, proof, run, loss, limit)
-        need(bool(chance == 0), "the bound may fail")
-        at("claim", stated, claim, "value", found)
-        return f"{last} is ({shown(limit)}, {shown(value)})-RDP in both directions"
-    rules = {"from gdp": from_gdp, "from rdp": from_rdp}
-    need(quantity == "dp" and bool(limit > 0) and bool(limit < 1), "claim: needs gdp, rdp, or dp at a delta in (0, 1)")
-    need(proof["rule"] in rules, f"proof: rule {proof['rule']!r} gives no epsilon")
-    at("proof", rules[proof["rule"]], proof, run, loss, value, limit)
-    return f"{last} is ({shown(value)}, {shown(limit)})-DP"
+    if quantity == "dp":
+        delta, rules = number(claim["at"]), {"from gdp": from_gdp, "from rdp": from_rdp, "from losses": from_losses}
+        need(bool(delta > 0) and bool(delta < 1), "claim: at needs a delta in (0, 1)")
+        need(proof["rule"] in rules, f"proof: rule {proof['rule']!r} gives no epsilon")
+        at("proof", rules[proof["rule"]], proof, run, loss, value, delta)
+        return f"{last} is ({shown(value)}, {shown(delta)})-DP"
+    need(quantity in ("gdp", "rdp"), "claim: quantity needs to be gdp, rdp or dp")
+    order = [] if quantity == "gdp" else [number(claim["at"])]
+    need(all(alpha > 1 for alpha in order), "claim: at needs an order above 1")
+    found, chance = at("proof", rdp if order else gaussian, proof, run, loss, *order)
+    need(bool(chance == 0), "the bound may fail")
+    at("claim", stated, claim, "value", found if order else found.sqrt())
+    return f"{last} is ({shown(*order)}, {shown(value)})-RDP" if order else f"{last} is mu-GDP with mu = {shown(value)}"
 
 
 def check(text: str) -> str:

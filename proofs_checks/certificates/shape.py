@@ -60,13 +60,6 @@ class Claim(Part):
     value: Dyadic
 
 
-class Distance(Part):
-    """A distance at the start of a window, by the way it is known."""
-
-    kind: Literal["zero", "domain", "tracked"]
-    since: NonNegativeInt | None = None
-
-
 class Sizes(Part):
     """Sizes of Poisson batches without the sample."""
 
@@ -75,10 +68,17 @@ class Sizes(Part):
 
 
 class Price(Part):
-    """The Renyi divergence of one sampled step."""
+    """The multiplier of a sampled step, and its Renyi divergence where an order is asked for."""
 
     multiplier: Dyadic
-    rdp: Dyadic
+    rdp: Dyadic | None = None
+
+
+class Lattice(Part):
+    """Where the profile of every kind of step is replaced by chords: at losses that are multiples of the spacing."""
+
+    spacing: Dyadic
+    nodes: list[list[int]]
 
 
 class Blocks(Part):
@@ -98,11 +98,11 @@ class Step(Part):
         "composition", "path", "straight",
         "last position", "every position", "late order", "worst batches",
         "gaussian", "sampled composition", "mean order", "window", "ranges",
-        "from gdp", "from rdp",
+        "from gdp", "from rdp", "from losses",
     ]  # fmt: skip
     of: "Step | list[Step] | None" = None
     start: NonNegativeInt | None = None
-    distance: Distance | None = None
+    since: NonNegativeInt | None = None
     shifts: Literal["proportional"] | Runs | None = None
     prices: list[Price] | None = None
     kinds: list[tuple[NonNegativeInt, PositiveInt]] | None = None
@@ -111,6 +111,9 @@ class Step(Part):
     chance: Dyadic | None = None
     order: Dyadic | None = None
     tangent: Dyadic | None = None
+    lattices: list[Lattice] | None = None
+    bits: PositiveInt | None = None
+    trim: NonNegativeInt | None = None
     cost: Dyadic | None = None
     rdp: Dyadic | None = None
 

@@ -41,18 +41,26 @@ A run file:
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, certificate: Path | None) -> None:
     """Bound the privacy loss of the last iterate of the run in RUN_FILE, rounded up."""
     from lastiterate.numeric.bound import bound
+    from lastiterate.numeric.certificates.description import undyadic
+    from lastiterate.numeric.rounding import printed_up
     from lastiterate.numeric.run_file import load_run
     from lastiterate.numeric.store import write_whole
 
     run, assumption = load_run(run_file)
     found = bound(run, assumption, order=order, delta=delta)
+    certified = None
     if certificate is not None:
-        write_whole(certificate, f"{json.dumps(found.certificate())}\n".encode())
+        made = found.certificate(weaker=True)
+        write_whole(certificate, f"{json.dumps(made)}\n".encode())
+        certified = undyadic(made["claim"]["value"])
     if as_json:
-        say_json(found.as_dict())
+        say_json(found.as_dict() | ({} if certified is None else {"certified": certified}))
         return
     click.echo(f"the last iterate is {found}, whichever run is the numerator")
     click.echo(f"by {found.route}: {_steps(found)}; claim {found.claim}")
+    number = found.mu if order is None and delta is None else found.epsilon
+    if certified is not None and number is not None and certified > number * (1 + 1e-9):
+        click.echo(f"certified: {printed_up(certified)} in its place, as that route has no certificate")
     click.echo("assuming that")
     for statement in found.assumptions:
         click.echo(f"  - {statement}")

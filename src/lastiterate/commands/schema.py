@@ -57,6 +57,7 @@ class _Bound(TypedDict):
     position: int | None
     share: float | None
     conditional_on: NotRequired[str]
+    certified: NotRequired[float]
 
 
 class _Calibrated(_Bound):
