@@ -432,7 +432,7 @@ def price(node: Node, run: Run, alpha: arb) -> arb:
 
 
 def released(node: Node, run: Run, loss: Loss) -> tuple[list[tuple[int, int]], arb, arb]:
-    """How many steps have each multiplier listed, mu^2 of one Gaussian beside them, the chance that this fails.
+    """Counts of steps by multiplier listed, mu^2 of one Gaussian beside them, the chance that this fails.
 
     The composition of these dominates the last iterates in both directions. Without a window every step hides the
     change of its own data by all of its noise, rounded down to a multiplier listed.

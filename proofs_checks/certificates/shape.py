@@ -75,7 +75,7 @@ class Price(Part):
 
 
 class Lattice(Part):
-    """Where the profile of every kind of step is replaced by chords: at losses that are multiples of the spacing."""
+    """Losses, as multiples of a spacing, between which the profile of every kind of step is replaced by chords."""
 
     spacing: Dyadic
     nodes: list[list[int]]
