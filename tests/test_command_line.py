@@ -191,14 +191,15 @@ def test_a_typing_error_is_answered_with_the_nearest_name(
         (["bound", "--or"], "--order"),
     ],
 )
-def test_the_shell_completes(words: list[str], among: str) -> None:
-    environment = {
-        "_LASTITERATE_COMPLETE": "bash_complete",
-        "COMP_WORDS": " ".join(["lastiterate", *words]),
-        "COMP_CWORD": str(len(words)),
-    }
-    done = _shell(environment=environment)
-    assert among in [line.partition(",")[2] for line in done.stdout.splitlines()], done.stderr
+def test_the_shell_completes(
+    words: list[str], among: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_LASTITERATE_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", " ".join(["lastiterate", *words]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    with pytest.raises(SystemExit):
+        main([])
+    assert among in [line.partition(",")[2] for line in capsys.readouterr().out.splitlines()]
 
 
 @pytest.mark.parametrize(

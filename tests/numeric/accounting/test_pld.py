@@ -133,13 +133,12 @@ def test_inside_the_brackets_of_prv_accountant(q: float, noise: float, count: in
 
 
 def test_below_what_renyi_gives(subtests: pytest.Subtests) -> None:
-    for delta in [1e-2, 1e-6, 1e-30]:
-        for count in [1, 1000, 10**6, 10**8]:
-            with subtests.test(count=count, delta=delta):
-                q, noise = 0.02, sqrt(count) / 20 + 1
-                found = _one(q, noise, "add_remove", count).dp(delta)
-                orders = [2, 3, 5, 8, 16, 32, 64, 128, 256, 512]
-                assert 0 <= found <= min(rdp_to_dp(a, count * s_up(q, noise, alpha=a).upper, delta) for a in orders)
+    for count, delta in [(1, 1e-2), (1000, 1e-30), (10**6, 1e-6), (10**8, 1e-2), (10**8, 1e-30)]:
+        with subtests.test(count=count, delta=delta):
+            q, noise = 0.02, sqrt(count) / 20 + 1
+            found = _one(q, noise, "add_remove", count).dp(delta)
+            orders = [2, 5, 16, 64, 256, 512]
+            assert 0 <= found <= min(rdp_to_dp(a, count * s_up(q, noise, alpha=a).upper, delta) for a in orders)
 
 
 def test_little_noise_and_schedules() -> None:

@@ -171,7 +171,7 @@ def test_blocks_of_strongly_convex_steps_contract() -> None:
     From below: one participation moves the iterate by r, on average the runs are q r / (eta m) apart, and the noise
     adds up to sigma^2 / (2 eta m); mixtures over sizes and participations are hardly wider than that.
     """
-    run = replace(_RUN, steps=20_000, dataset_size=1000, batch_size=20)
+    run = replace(_RUN, steps=5000, dataset_size=1000, batch_size=20)
     routes = {one.route: one for one in poisson_routes(run, StronglyConvex(1.0, 0.5), 4.0)}
     window = routes["window of shifts"]
     assert window.rdp(4.0) < 0.05 * routes["composition"].rdp(4.0)
@@ -199,7 +199,7 @@ def test_a_window_is_the_last_steps_and_is_paid_for(assumption: Assumption) -> N
 
 
 def test_what_is_tracked_from_the_start_may_fail_in_every_block() -> None:
-    run = replace(_RUN, steps=2**14, dataset_size=1000, batch_size=20, diameter=inf)
+    run = replace(_RUN, steps=2**12, dataset_size=1000, batch_size=20, diameter=inf)
     assumption, delta = StronglyConvex(1.0, 0.5), 1e-5
     windows = [one for one in poisson_routes(run, assumption, 4.0, delta) if one.route == "window of shifts"]
     (failure,) = {one.pair.failure for one in windows} - {0.0}

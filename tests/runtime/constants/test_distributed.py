@@ -72,7 +72,10 @@ def test_two_processes_give_what_one_gives_and_only_one_speaks(tmp_path: Path) -
         assert all(np.array_equal(found[name], wanted[name]) for name in wanted.files)
 
 
-@pytest.mark.parametrize(("factory", "said"), [("broken", "only here"), ("broken_everywhere", "everywhere")])
+@pytest.mark.parametrize(
+    ("factory", "said"),
+    [("broken", "only here"), pytest.param("broken_everywhere", "everywhere", marks=pytest.mark.nightly)],
+)
 def test_one_that_fails_ends_all_with_its_message(factory: str, said: str, tmp_path: Path) -> None:
     """Whoever waited for the one that is gone would wait for a day."""
     ended = torchrun(tmp_path, f"theirs:{factory}", *ARGUMENTS, "--resume", "kept")
