@@ -19,6 +19,8 @@ Law = tuple[Fraction, ...]
 Chain = tuple[Law, ...]
 """The law after a step from each point."""
 
+Pair = tuple[Law, Law]
+
 Metric = tuple[tuple[int, ...], ...]
 
 
@@ -116,3 +118,33 @@ def exceeded(truth: Atoms, profile: Profile, at: Iterable[Rational] = ()) -> boo
     """
     nodes = [y for y, _ in profile.pairs] if isinstance(profile, Atoms) else at
     return any(truth.at(g) > profile.at(g) for g in nodes)
+
+
+def both_runs(random: Random, k: int) -> tuple[Chain, Chain]:
+    """A step of both runs: from each point a random law, often the same in both runs, or that of a neighbour."""
+    one = tuple(law(random, k) for _ in range(k))
+    kind = random.random()
+    if kind < 0.4:
+        return one, tuple(law(random, k) if random.random() < 0.5 else row for row in one)
+    return one, (one[1:] + one[:1] if kind < 0.6 else tuple(law(random, k) for _ in range(k)))
+
+
+def start_laws(random: Random, k: int) -> Pair:
+    """The laws of both runs before a step, at times the same."""
+    p = law(random, k)
+    return (p, p) if random.random() < 0.2 else (p, law(random, k))
+
+
+def near_pairs(d: Metric, z: int, one: Chain, other: Chain) -> list[Pair]:
+    """The laws from every two points at most z apart."""
+    return [(one[x], other[y]) for x in range(len(d)) for y in range(len(d)) if d[x][y] <= z]
+
+
+def _swapped(pairs: list[Pair]) -> list[Pair]:
+    return [(q, p) for p, q in pairs]
+
+
+def priced(fault: str, name: str, pairs: list[Pair], d: Metric, z: int = 0) -> Atoms:
+    """The least profile of these pairs, or what a fault of this name makes of it."""
+    exact = envelope(_swapped(pairs) if fault == f"{name} in the other order" else pairs, d, z)
+    return lower(exact) if fault == f"{name} 5% low" else exact

@@ -13,21 +13,22 @@ from lastiterate.proofs_checks.attacks.finite_chains import (
     Law,
     Metric,
     bell,
+    both_runs,
     cycle,
     envelope,
     exceeded,
     law,
-    lower,
     metric,
     mixed,
+    near_pairs,
+    priced,
     pushed,
+    start_laws,
 )
-from lastiterate.symbolic.kernel.judgement import UnprovedError, Variable
+from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
-from lastiterate.symbolic.kernel.profiles import Atoms, Order
+from lastiterate.symbolic.kernel.profiles import Order
 from lastiterate.symbolic.kernel.rules import Kernel
-
-Pair = tuple[Law, Law]
 
 
 def _exact(condition: Boolean, _: frozenset[Boolean]) -> str:
@@ -57,43 +58,14 @@ def _order(random: Random) -> Order:
     return random.choice(tuple(Order))
 
 
-def _chains(random: Random, k: int) -> tuple[Chain, Chain]:
-    """A step of both runs: from each point a random law, often the same in both runs, or that of a neighbour."""
-    one = tuple(law(random, k) for _ in range(k))
-    kind = random.random()
-    if kind < 0.4:
-        return one, tuple(law(random, k) if random.random() < 0.5 else row for row in one)
-    return one, (one[1:] + one[:1] if kind < 0.6 else tuple(law(random, k) for _ in range(k)))
-
-
-def _starts(random: Random, k: int) -> Pair:
-    p = law(random, k)
-    return (p, p) if random.random() < 0.2 else (p, law(random, k))
-
-
-def _pairs(d: Metric, z: int, one: Chain, other: Chain) -> list[Pair]:
-    """The laws from every two points at most z apart."""
-    return [(one[x], other[y]) for x in range(len(d)) for y in range(len(d)) if d[x][y] <= z]
-
-
-def _swapped(pairs: list[Pair]) -> list[Pair]:
-    return [(q, p) for p, q in pairs]
-
-
-def _price(fault: str, name: str, pairs: list[Pair], d: Metric, z: int = 0) -> Atoms:
-    """The least profile of these pairs, or what a fault of this name makes of it."""
-    exact = envelope(_swapped(pairs) if fault == f"{name} in the other order" else pairs, d, z)
-    return lower(exact) if fault == f"{name} 5% low" else exact
-
-
 def _chain(random: Random, fault: str) -> bool:
     k = random.randint(2, 4)
     d, order = metric(random, k), _order(random)
     z, far = random.randint(0, 3), random.randint(0, 3)
-    (p, q), (one, other) = _starts(random, k), _chains(random, k)
+    (p, q), (one, other) = start_laws(random, k), both_runs(random, k)
     within = {"second at equal points": 0, "second one closer": max(z - 1, 0)}.get(fault, z)
-    first = _price(fault, "first", [(p, q)], d, z)
-    second = _price(fault, "second", _pairs(d, within, one, other), d, far)
+    first = priced(fault, "first", [(p, q)], d, z)
+    second = priced(fault, "second", near_pairs(d, within, one, other), d, far)
     made = _kernel.chain(
         _kernel.suppose(order, (S.Zero, S.One), (S.Zero, Integer(z)), first, "first"),
         _kernel.suppose(order, (S.One, Integer(2)), (Integer(z), Integer(far)), second, "second"),
@@ -105,12 +77,12 @@ def _contract(random: Random, fault: str) -> bool:
     k = random.randint(2, 4)
     d, order = metric(random, k), _order(random)
     z, end = random.randint(0, 2), random.randint(0, 2)
-    (p, q), (one, other) = _starts(random, k), _chains(random, k)
+    (p, q), (one, other) = start_laws(random, k), both_runs(random, k)
     wide = max(max(row) for row in d)
-    before = _price(fault, "before", [(p, q)], d, z)
-    near = _price(fault, "near", _pairs(d, 0 if fault == "near at equal points" else z, one, other), d, end)
-    far = _price(
-        fault, "far", _pairs(d, min(z + 1, wide - 1) if fault == "far from nearer" else wide, one, other), d, end
+    before = priced(fault, "before", [(p, q)], d, z)
+    near = priced(fault, "near", near_pairs(d, 0 if fault == "near at equal points" else z, one, other), d, end)
+    far = priced(
+        fault, "far", near_pairs(d, min(z + 1, wide - 1) if fault == "far from nearer" else wide, one, other), d, end
     )
     ends = (S.One, Integer(2))
     spans = (
@@ -130,9 +102,9 @@ def _contract(random: Random, fault: str) -> bool:
 def _mean(random: Random, fault: str) -> bool:
     k, values = random.randint(2, 4), random.randint(2, 3)
     d, order, z, far = metric(random, k), _order(random), random.randint(0, 2), random.randint(0, 2)
-    chains = [_chains(random, k) for _ in range(values)]
+    chains = [both_runs(random, k) for _ in range(values)]
     weights, others = (law(random, values) for _ in range(2))
-    profiles = [_price(fault, "a case", _pairs(d, z, *chain), d, far) for chain in chains]
+    profiles = [priced(fault, "a case", near_pairs(d, z, *chain), d, far) for chain in chains]
     variable = Variable("R", S.Zero)
     cases = [
         _kernel.suppose(order, (S.Zero, S.One), (Integer(z), Integer(far)), one, "case", (variable,))
@@ -146,9 +118,35 @@ def _mean(random: Random, fault: str) -> bool:
     one, other = (
         tuple(mixed(law_of, [chain[run][x] for chain in chains]) for x in range(k)) for run, law_of in enumerate(laws)
     )
-    truth = envelope(_pairs(d, z, one, other), d, far)
+    truth = envelope(near_pairs(d, z, one, other), d, far)
     profile = _kernel.least(*cases).profile if fault == "the least of the cases" else made.profile
     return exceeded(truth, profile, [y for y, _ in truth.pairs] + [y for one in profiles for y, _ in one.pairs])
+
+
+def _mean_on_an_event(random: Random, fault: str) -> bool:
+    """One case holds on an event that is likelier than its weight, the other for every value; and some mass fails."""
+    k, values = random.randint(2, 4), random.randint(2, 3)
+    d, order, z, far = metric(random, k), _order(random), random.randint(0, 2), random.randint(0, 2)
+    chains, chances = [both_runs(random, k) for _ in range(values)], law(random, values)
+    event = random.sample(range(values), random.randint(1, values - 1))
+    likely = sum((chances[value] for value in event), Fraction(0))
+    weight = likely * random.choice((Fraction(1, 2), Fraction(1)))
+    if fault == "a weight above the chance of its event":
+        weight = (1 + likely) / 2
+    failure = (1 - weight) * random.choice((Fraction(0), Fraction(1, 3)))
+    everywhere = event if fault == "both cases on the event alone" else range(values)
+    variable, drawn = Variable("R", S.Zero), frozenset({Hypothesis("R is in the event")})
+    profiles, cases = [], []
+    for part, supposed in ((event, drawn), (everywhere, frozenset[Hypothesis]())):
+        pairs = [pair for value in part for pair in near_pairs(d, z, *chains[value])]
+        profiles.append(priced(fault, "a case", pairs, d, far))
+        case = _kernel.suppose(order, (S.Zero, S.One), (Integer(z), Integer(far)), profiles[-1], "case", (variable,))
+        cases.append(record(case, hypotheses=case.hypotheses | supposed))
+    shares = [Rational(w.numerator, w.denominator) for w in (weight, 1 - weight - failure, failure)]
+    made = _kernel.mean(variable, zip(shares[:2], cases, strict=True), shares[2], (drawn, frozenset()))
+    one, other = (tuple(mixed(chances, [chain[run][x] for chain in chains]) for x in range(k)) for run in range(2))
+    truth = envelope(near_pairs(d, z, one, other), d, far)
+    return exceeded(truth, made.profile, [y for y, _ in truth.pairs] + [y for one in profiles for y, _ in one.pairs])
 
 
 def _shifted(noise: Law, by: int) -> Law:
@@ -157,7 +155,7 @@ def _shifted(noise: Law, by: int) -> Law:
 
 def _shift(fault: str, noise: Law, d: Metric, length: int) -> Shift:
     pairs = [(_shifted(noise, h), noise) for h in range(len(d)) if d[0][h] <= length]
-    return Shift(Integer(length), _price(fault, "shift", pairs, d))
+    return Shift(Integer(length), priced(fault, "shift", pairs, d))
 
 
 def _lipschitz(random: Random, d: Metric) -> tuple[int, ...]:
@@ -211,7 +209,7 @@ def _step(random: Random, fault: str) -> bool:
     chains = [_after(one, noise, last), _after(other, noise, last)]
     if fault == "noise that depends on the state":
         chains[1] = _after(other, law(random, k), last)
-    return exceeded(envelope(_pairs(d, z, chains[0], chains[1]), d, int(far)), made.profile)
+    return exceeded(envelope(near_pairs(d, z, chains[0], chains[1]), d, int(far)), made.profile)
 
 
 def _coin(random: Random, fault: str) -> bool:
@@ -238,11 +236,11 @@ def _coin(random: Random, fault: str) -> bool:
         return tuple(mixed(weights, [chain[x] for chain in chains]) for x in range(k))
 
     still = tuple(range(k))
-    price = _price(fault, "coin", list(zip(step(0, split[0], still), step(1, split[0], still), strict=True)), d)
+    price = priced(fault, "coin", list(zip(step(0, split[0], still), step(1, split[0], still), strict=True)), d)
     far = Integer(max(after - length, 0))
     shift = _shift(fault, split[1], d, length)
     made = _kernel.step(order, S.Zero, (Integer(z), far), _expansion(after, Guide.OWN), shift, S.Zero, Coin(price))
-    truth = envelope(_pairs(d, z, step(0, noise, last), step(1, noise, last)), d, int(far))
+    truth = envelope(near_pairs(d, z, step(0, noise, last), step(1, noise, last)), d, int(far))
     return exceeded(truth, made.profile)
 
 
@@ -273,6 +271,15 @@ ATTACKED: Mapping[str, Attacked] = {
     "mean": Attacked(
         _mean,
         ("a case 5% low", "a case in the other order", "other weights", "no common law", "the least of the cases"),
+    ),
+    "mean on an event": Attacked(
+        _mean_on_an_event,
+        (
+            "a case 5% low",
+            "a case in the other order",
+            "a weight above the chance of its event",
+            "both cases on the event alone",
+        ),
     ),
     "step": Attacked(
         _step,
