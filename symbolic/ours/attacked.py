@@ -65,7 +65,7 @@ CLAIMS = (
             f"`bound` for {words} is not below the best solved run, in Renyi divergence and at a delta",
             proof("shift_program", "Theorem"),
             *(_renyi(scheme, losses) for losses in _CLASSES),
-            *(_dp(scheme, losses) for losses in ("smooth", "strongly_convex")),
+            *(_dp(scheme, losses) for losses in _CLASSES),
             assumptions=(alpha > 1, m <= L),
         )
         for scheme, words in _WORDS.items()

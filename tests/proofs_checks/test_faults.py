@@ -14,6 +14,7 @@ from lastiterate.numeric.losses import assumptions, moduli
 from lastiterate.numeric.losses.expansion import Affine, ModulusExpansion, Plus
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.shift_program import optimum, participations, positions
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling import epoch_value_iteration, oblivious_shifts, shuffled
@@ -230,3 +231,17 @@ def test_a_fault_in_code_turns_a_claim(fault: str, monkeypatch: pytest.MonkeyPat
     finally:
         forget()
     assert outcome.status is Status.REFUTED, outcome
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_five_percent_less_is_noticed_for_every_class_and_guarantee(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dominating.Candidate, "value", divided(dominating.Candidate.value, 1.05))
+    seen: dict[str, list[Status]] = {}
+    for claim in (CLAIMS[f"ours/attacked/{scheme}"], CLAIMS[f"ours/recomputed/{scheme}"]):
+        for check in claim.checks:
+            seen.setdefault(check.name, []).append(decide_check(check, claim.assumptions).status)
+    assert len(seen) == 10
+    assert [name for name, found in seen.items() if Status.REFUTED not in found] == []
