@@ -80,7 +80,8 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
         program = ShiftProgram(run, assumption, (run.steps - 1) % run.batches)
         return program, optimum(program)
     # A later batch is never met.
-    programs = [ShiftProgram(run, assumption, place) for place in range(min(run.batches, run.steps))]
+    start = ShiftProgram(run, assumption)
+    programs = [start.at(place) for place in range(min(run.batches, run.steps))]
     last = (run.steps - 1) % run.batches
     first = max(range(len(programs)), key=lambda place: (programs[place].least(), place == last))
     best = optimum(programs[first])

@@ -29,7 +29,7 @@ from lastiterate.numeric.run import NoisySGD, count, described_run, real
 from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.tracking import tracked_distances
 
-_KNOWN = 8192
+_KNOWN = 1 << 15
 _TRACKED = 1 << 22
 """Longer runs take the diameter for the distance that is there for free."""
 
@@ -102,6 +102,12 @@ class ShiftProgram:
         tracked = self.steps <= _TRACKED or not isfinite(self.diameter)
         initial = float(self.tracked[skipped]) if tracked else self.diameter
         return replace(self, skipped=self.skipped + skipped, initial=initial)
+
+    def at(self, position: int) -> "ShiftProgram":
+        """The program of the same run where another batch holds the sample; expansions are shared."""
+        other = replace(self, position=position)
+        vars(other)["_known"] = self._known
+        return other
 
     @cached_property
     def _known(self) -> dict[tuple[float, bool], Expansion]:

@@ -95,19 +95,20 @@ class _String:
     def energy_to(self, extra: float) -> tuple[float, int]:
         """Energy of the taut string to (x, h + extra), and the vertex it leaves the hull at."""
         height = self.h + extra
-
-        def slope_falls(i: int) -> bool:
-            # Beyond the tangent point the hull lies below the line to the end: its slope is below the line's.
-            (x0, r0), (x1, r1) = self.vertices[i], self.vertices[i + 1]
-            return (r1 - r0) * (self.x - x1) < (height - r1) * (x1 - x0)
-
-        anchor = bisect_left(range(len(self.vertices) - 1), True, key=slope_falls)
+        anchor = bisect_left(range(len(self.vertices) - 1), True, key=lambda i: self._below(i, height))
         x0, r0 = self.vertices[anchor]
         return self.energy[anchor] + (height - r0) ** 2 / (self.x - x0), anchor
 
     def fix(self) -> None:
         """Make the current point (x, h), where z = 0, one that the string must pass above."""
-        energy, anchor = self.energy_to(0.0)
-        del self.vertices[anchor + 1 :], self.energy[anchor + 1 :]
+        while len(self.vertices) > 1 and self._below(len(self.vertices) - 2, self.h):
+            self.vertices.pop()
+            self.energy.pop()
+        x0, r0 = self.vertices[-1]
+        self.energy.append(self.energy[-1] + (self.h - r0) ** 2 / (self.x - x0))
         self.vertices.append((self.x, self.h))
-        self.energy.append(energy)
+
+    def _below(self, i: int, height: float) -> bool:
+        """Tell whether edge i is beyond the tangent point: its slope is below that of the line from it to the end."""
+        (x0, r0), (x1, r1) = self.vertices[i], self.vertices[i + 1]
+        return (r1 - r0) * (self.x - x1) < (height - r1) * (x1 - x0)

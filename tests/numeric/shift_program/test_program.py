@@ -152,3 +152,14 @@ def test_the_last_step_after_contractions_knows_how_far_they_let_it_go() -> None
 def test_a_program_needs_an_assumption(assumption: Any) -> None:
     with pytest.raises(InputError, match="assumption="):
         ShiftProgram(_run(), assumption)
+
+
+def test_programs_of_one_run_share_expansions_and_nothing_else() -> None:
+    run = NoisySGD(
+        9, tuple(0.1 / (t + 1) for t in range(9)), 1.0, 2.0, 12, batch_size=4, sampling="cyclic", diameter=1.0
+    )
+    first, z = ShiftProgram(run, Smooth(1)), np.linspace(0, 1, 5)
+    for place in range(3):
+        shared, own = first.at(place), ShiftProgram(run, Smooth(1), place)
+        assert shared.tracked.tolist() == own.tracked.tolist()
+        assert all(np.array_equal(shared.expansion(t).value(z), own.expansion(t).value(z)) for t in range(9))
