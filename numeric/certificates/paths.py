@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from flint import arb
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.certificates.description import Node, UncertifiedError, dyadic, runs
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.losses.expansion import Affine
-from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.rounding import exact, geometric_sum, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
@@ -20,6 +22,8 @@ from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling.poisson import Sized, tail_from
 
 _LONGEST = 100_000
+_PIECES = 1000
+"""Stretches of equal steps of a longer path."""
 _CLOSE = 1e-9
 """A path that is written step by step may cost so much more than its closed form."""
 
@@ -59,10 +63,12 @@ class Paths:
         run: NoisySGD = self.run
         best: Any = found.optimum
         match run.scheme.name:
+            case "full" | "cyclic" if best is None and found.route != "composition":
+                raise no_certificate(found.route)
             case "full":
-                return self.explicit(best)
+                return self.explicit(best) if best is not None else _both(found.pair.cost)
             case "cyclic" if run.constant:
-                of, cost = self.explicit(best)
+                of, cost = self.explicit(best) if best is not None else _both(found.pair.cost)
                 return {"rule": "last position", "of": of}, cost
             case "cyclic":
                 return self.positions(found)
@@ -96,7 +102,9 @@ class Paths:
         start = offset + path.start
         where = self.begun(best.program, start, path.distance)
         if isinstance(path, GeometricPath) and path.length > 1:
-            return {"rule": "straight", **where, "cost": dyadic(cost)}, cost
+            return {"rule": "straight", **where, "ends": [], "cost": dyadic(cost)}, cost
+        if self.run.steps - start > _LONGEST and self.run.scheme.name == "full":
+            return self.pieces(best, where)
         self.short(self.run.steps - start)
         shifts = path.shifts if self.run.steps - start > 1 else np.zeros(1)
         if best.program is not None:
@@ -106,6 +114,31 @@ class Paths:
                 shifts = shifts * (1 + 1e-12)
                 cost = upper(best.program.cost(Path(path.start, path.distance, shifts)))
         return {"rule": "path", **where, "shifts": runs(shifts[:-1].tolist()), "cost": dyadic(cost)}, cost
+
+    def pieces(self, best: Any, where: Node) -> tuple[Node, float]:
+        """Distances where steps change, between which the best path is known in closed form."""
+        start, shifts, z = where["start"], best.path.shifts, best.path.distance
+        sizes = np.broadcast_to(self.run.step_size, self.run.steps)
+        noise = np.broadcast_to(self.run.noise_std, self.run.steps)
+        changed = np.flatnonzero((np.diff(sizes) != 0) | (np.diff(noise) != 0)) + 1
+        stops = [start, *changed[changed > start].tolist(), self.run.steps]
+        if len(stops) > _PIECES:
+            self.short(self.run.steps - start)
+        ends, total, known = [], arb(0), exact(z)
+        for first, end in pairwise(stops):
+            line = best.program.expansion(first).affine_on(z)
+            if line is None or not 0 < line[0] <= 1:
+                self.short(self.run.steps - start)
+            c, s = line
+            for a in shifts[first - start : end - start].tolist():
+                z = max(float(c) * z + float(s) - a, 0.0)
+            z = z if end < self.run.steps else 0.0
+            V, W = geometric_sum(1 / c, end - first), geometric_sum(1 / c**2, end - first)
+            lam = (s * V + known - exact(z) * c ** (first - end)) / W
+            total += lam**2 * W / exact(float(noise[first])) ** 2
+            known = exact(z)
+            ends.append(dyadic(z))
+        return {"rule": "straight", **where, "ends": ends[:-1], "cost": dyadic(upper(total))}, upper(total)
 
     def late(self, found: Candidate) -> tuple[Node, float]:
         """The path of the order with every participation last in its epoch, under the greater of the two slopes."""
@@ -157,6 +190,10 @@ class Paths:
             cost = upper(program.cost(path))
             nodes.append(self.explicit(optimum(program)) if cost > most else (self.path(program, path, cost), cost))
         return {"rule": "every position", "of": [node for node, _ in nodes]}, max(cost for _, cost in nodes)
+
+
+def _both(cost: float) -> tuple[Node, float]:
+    return _composed(cost), cost
 
 
 def _composed(cost: float) -> Node:

@@ -251,8 +251,7 @@ def start(node: Node, updates: Updates) -> tuple[int, arb]:
 
     z_{t+1} = min(e_t(z_t), D) from ``since`` on: from one point at 0, and later from D, which a projection leaves.
     """
-    run, left = updates.run, 0
-    tau = whole(node["start"], 0, run.steps - 1)
+    run, tau, left = updates.run, whole(node["start"], 0, updates.run.steps - 1), 0
     since = whole(node["since"], 0, tau)
     z, alike = (run.diameter if since else arb(0)), run.constant and updates.meets == "every"
     need(bool(z.is_finite()), "nothing bounds the runs here")
@@ -309,18 +308,20 @@ def path(node: Node, updates: Updates) -> arb:
 
 
 def straight(node: Node, updates: Updates) -> arb:
-    """The best path of m equal steps e(z) = c z + s: mu^2 = (s V + z)^2 / (W sigma^2). docs/proofs/affine_windows.md.
+    """Over every stretch of m equal steps e(z) = c z + s the best path from z to z' = ``ends``, at last 0.
 
-    V = c^-1 + ... + c^-m, W = c^-2 + ... + c^-2m, a_j = lam c^-j, lam = (s V + z) / W. It is feasible where c <= 1, and
-    where the last shift is at least s.
+    V = c^-1 + ... + c^-m, W = c^-2 + ... + c^-2m, a_j = lam c^-j, lam = (s V + z - z' c^-m) / W, and mu^2 is the sum of
+    lam^2 W / sigma^2. Feasible where c <= 1, and where the last shift is at least s. docs/proofs/affine_windows.md.
     """
-    run, (tau, z) = updates.run, start(node, updates)
-    need(run.constant and updates.meets == "every", "the steps are not all alike")
-    (c, s), m = updates.line(tau), run.steps - tau
-    V, W = geometric(1 / c, m), geometric(1 / c**2, m)
-    lam: arb = (s * V + z) / W
-    need(bool(c > 0) and (bool(c <= 1) or bool(lam * c**-m >= s)), "the shifts pass below 0")
-    return lam**2 * W / run.sigma[0] ** 2
+    need(updates.meets == "every", "the sample is not in every batch")
+    run, (tau, z), total = updates.run, start(node, updates), arb(0)
+    for (t, end), after in zip(run.stretches(tau), [*map(number, node["ends"]), arb(0)], strict=True):
+        (c, s), m = updates.line(t), end - t
+        V, W = geometric(1 / c, m), geometric(1 / c**2, m)
+        lam: arb = (s * V + z - after * c**-m) / W
+        need(bool(lam >= 0) and bool(c > 0) and (bool(c <= 1) or bool(lam * c**-m >= s)), "the shifts pass below 0")
+        total, z = total + lam**2 * W / run.sigma[t] ** 2, after
+    return total
 
 
 def cost(node: Node, updates: Updates) -> arb:
@@ -603,7 +604,7 @@ def from_losses(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> N
     steps += [(arb(1), squared.sqrt(), 1)] if squared > 0 else []
     sides = ("remove", "add") if run.scheme == "poisson" else ("replace",)
     for side, lattice in zip(sides, node["lattices"], strict=True):
-        total, spacing = (0, [2**bits], 0), number(lattice["spacing"])
+        total, spacing, rest = (0, [2**bits], 0), number(lattice["spacing"]), arb(0)
         ratio = (-spacing).exp()
         for (q, g, count), nodes in zip(steps, lattice["nodes"], strict=True):
             one = many = chords(nodes, spacing, bits, (side, q, g))
@@ -612,7 +613,7 @@ def from_losses(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> N
                 many = added(many, one, bits, trim) if digit == "1" else many
             total = added(total, many, bits, trim)
         first = max(int((epsilon / spacing).floor().fmpz()) + 1, total[0])
-        masses, rest = total[1][first - total[0] :], arb(0)
+        masses = total[1][first - total[0] :]
         for mass in masses[::-1]:  # rest = sum of mass e^(l_0 - l)
             rest = rest * ratio + mass
         over = sum(masses) - (epsilon - spacing * first).exp() * rest + total[2]
@@ -640,7 +641,7 @@ def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
     need(bool(chance == 0), "the bound may fail")
     if node["tangent"] is None:
         usual = rho + (1 - 1 / alpha).log() - (delta.log() + alpha.log()) / (alpha - 1)
-        return need(bool(usual <= epsilon), f"the conversion gives {usual.str(20)}")
+        return need(bool(usual <= epsilon), "the usual conversion exceeds epsilon")
     p, turn = number(node["tangent"]), (-epsilon).exp()
     need(bool(p > delta) and bool(p <= 1), "the tangent needs a point in (delta, 1]")
     value = slope = arb(0)
@@ -649,8 +650,8 @@ def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
             value += x * (x / y) ** (alpha - 1)
             slope += sign * (x / y) ** (alpha - 1) * (alpha - (alpha - 1) * turn * x / y)
     need(bool(slope >= 0) or bool(p == 1), "the tangent falls")
-    least = value - slope.max(arb(0)) * (p - delta)
-    return need(bool(least >= ((alpha - 1) * rho).exp()), "the tangent is below e^((alpha-1) rho)")
+    value -= slope.max(arb(0)) * (p - delta)
+    return need(bool(value >= ((alpha - 1) * rho).exp()), "the tangent is below e^((alpha-1) rho)")
 
 
 def accepted(certificate: Any) -> str:

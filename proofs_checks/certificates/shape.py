@@ -111,6 +111,7 @@ class Step(Part):
     chance: Dyadic | None = None
     order: Dyadic | None = None
     tangent: Dyadic | None = None
+    ends: list[Dyadic] | None = None
     lattices: list[Lattice] | None = None
     bits: PositiveInt | None = None
     trim: NonNegativeInt | None = None

@@ -21,6 +21,8 @@ import lastiterate as li
 from lastiterate.__main__ import cli
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep, step_rdp
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.bound import candidates
+from lastiterate.numeric.certificates import proof as proofs
 from lastiterate.numeric.certificates.description import described_run, dyadic, sealed
 from lastiterate.numeric.certificates.losses import on_lattices
 from lastiterate.numeric.rounding import precision, printed_up
@@ -462,12 +464,42 @@ def test_a_million_steps() -> None:
     assert accepted(certificate)
 
 
+def test_a_long_path_of_a_few_stretches_is_short_to_write_down() -> None:
+    """Two stretches, from the diameter: the chords of a taut string between distances that the certificate holds."""
+    steps = (1e-3,) * 60_000 + (5e-4,) * 60_000
+    run = li.NoisySGD(len(steps), steps, 1.0, 2.0, 5, diameter=100.0)
+    certificate = _made(run, li.Convex(1.0))
+    proof = certificate["proof"]
+    assert (proof["rule"], proof["start"], len(proof["ends"])) == ("straight", 0, 1)
+    assert len(json.dumps(certificate)) < 2000
+    assert accepted(certificate)
+    forgeries: list[list[tuple[tuple[Any, ...], Any]]] = [
+        [(("proof", "ends", 0), [0, 0])],
+        [(("proof", "ends", 0), _scaled(proof["ends"][0], 1.01))],
+        [(("proof", "ends", 0), [1, 40])],
+        [(("proof", "ends"), [])],
+        [(("proof", "ends"), [*proof["ends"], [0, 0]])],
+        [(("run", "step_size", 1, 0), certificate["run"]["step_size"][0][0])],
+    ]
+    for forgery in forgeries:
+        with pytest.raises(Refused):
+            accepted(_changed(certificate, *forgery))
+
+
+def test_composition_of_a_schedule_has_a_certificate() -> None:
+    run = li.NoisySGD(50, tuple(1e-4 + 1e-6 * t for t in range(50)), 1.0, 2.0, 5, diameter=1e-4)
+    known = candidates(run, li.Convex(1.0), None, None, every=True)
+    composed = next(one for one in known if one.route == "composition")
+    certificate = proofs.certificate(run, li.Convex(1.0), None, None, composed)
+    assert accepted(json.loads(json.dumps(certificate)))
+
+
 def test_a_closed_form_that_passes_below_0_is_refused() -> None:
     """For c = 1.1 from 0 over 1000 steps it says 21 s^2 where the truth is 1000 s^2."""
     run = li.NoisySGD(steps=1000, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=1000)
     certificate = _made(run, li.Smooth(1.0))
     assert certificate["proof"]["rule"] == "composition"
-    certificate["proof"] = {"rule": "straight", "start": 0, "since": 0, "cost": [1, 0]}
+    certificate["proof"] = {"rule": "straight", "start": 0, "since": 0, "ends": [], "cost": [1, 0]}
     with pytest.raises(Refused, match="pass below 0"):
         accepted(sealed(certificate))
 
