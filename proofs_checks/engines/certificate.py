@@ -1,4 +1,4 @@
-"""What `bound` says, held against the independent checker of certificates.
+"""Bounds as `bound` says them, held against the independent checker of certificates.
 
 A certificate holds the choices behind a number; the checker, which shares no code with `bound`, computes the number
 anew from them. A bound whose certificate is refused, or that says less than its certificate, is refuted. How little
@@ -81,7 +81,7 @@ def _presented(found: Bound, run: NoisySGD, setting: Setting, check: Certified) 
 
 
 def _refused(certificate: dict[str, Any]) -> str:
-    """Why the checker refuses; empty where it accepts."""
+    """Reason why the checker refuses; empty where it accepts."""
     try:
         accepted(certificate)
     except Refused as refused:

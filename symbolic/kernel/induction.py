@@ -189,7 +189,7 @@ class Induction:
         return frozenset((*laws, *ends, *map(self._meant, self.sequences)))
 
     def _meant(self, one: Sequence) -> Hypothesis:
-        """What the letter for u_m stands for."""
+        """Value that the letter for u_m stands for."""
         goes = f"which begins at the first and goes at every step {self.index} to the second"
         return Hypothesis(
             f"{one.value}, {goes}, is after so many steps the last", (one.first, one.after, self.count, one.last)
