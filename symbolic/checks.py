@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 from sympy import Basic, Expr, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Profile
+from lastiterate.symbolic.relations import Sign, Signed
 
 
 class Engine(StrEnum):
@@ -26,20 +27,6 @@ class Engine(StrEnum):
     DERIVATION = "derivation"
     VECTORS = "vectors"
     CERTIFICATE = "certificate"
-
-
-class Relation(StrEnum):
-    """The relation of the left side of a check to its right side."""
-
-    EQUAL = "=="
-    AT_MOST = "<="
-    BELOW = "<"
-    TIGHT = "<= and attained"
-    UP_TO_CONSTANT = "<~"
-
-
-Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
-"""How a claim writes a `Relation`."""
 
 
 class _Named:
@@ -81,17 +68,12 @@ class Check(_Named):
 
 
 @dataclass(frozen=True)
-class Comparison(Check):
+class Comparison(Signed, Check):
     """Two sides with a sign between them."""
 
     left: Expr
     sign: Sign
     right: Expr
-
-    @property
-    def relation(self) -> Relation:
-        """The sign as a member of `Relation`."""
-        return Relation(self.sign)
 
 
 @dataclass(frozen=True)
@@ -289,7 +271,7 @@ class Units(Check):
 
 
 @dataclass(frozen=True)
-class Simulated(Check):
+class Simulated(Signed, Check):
     """The mean of a simulated quantity stands in the relation to ``value``. Engine: simulation.
 
     ``quantity`` names an entry of `lastiterate.proofs_checks.experiments.EXPERIMENTS`, ``parameters`` are its
@@ -304,8 +286,3 @@ class Simulated(Check):
     parameters: Mapping[Symbol, Expr | int]
     tolerance: Expr = S.Zero
     name: str = "simulation"
-
-    @property
-    def relation(self) -> Relation:
-        """The sign as a member of `Relation`."""
-        return Relation(self.sign)

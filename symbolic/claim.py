@@ -27,7 +27,6 @@ from lastiterate.symbolic.checks import (
     NormBound,
     RandomPoints,
     Recursion,
-    Relation,
     Simulated,
     Unbounded,
     Units,
@@ -35,6 +34,7 @@ from lastiterate.symbolic.checks import (
     Value,
 )
 from lastiterate.symbolic.papers import Source
+from lastiterate.symbolic.relations import Relation
 from lastiterate.symbolic.statement import Statement, derived
 
 __all__ = [

@@ -17,10 +17,10 @@ from lastiterate.symbolic.checks import (
     Inequality,
     IntervalInequality,
     Recursion,
-    Relation,
     Value,
 )
 from lastiterate.symbolic.notation import PREVIOUS, alpha
+from lastiterate.symbolic.relations import Relation
 
 
 @dataclass(frozen=True)

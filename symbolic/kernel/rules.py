@@ -152,12 +152,9 @@ class Kernel:
             law |= {Hypothesis(says, constants)} if event else set()
         ends, distances = (head.start, head.end), (head.near, head.far)
         made = self._made("mean", head.order, ends, distances, profile, conditions, spans)
-        left = (
-            [span.hypotheses - event for span, event in zip(spans, events, strict=True)]
-            if events
-            else [made.hypotheses]
-        )
-        hypotheses = frozenset(law).union(*left)
+        none = (frozenset[Hypothesis](),) * len(spans)
+        kept = (span.hypotheses - event for span, event in zip(spans, events or none, strict=True))
+        hypotheses = frozenset(law).union(*kept)
         return record(made, scope=made.scope - {variable}, drawn=made.drawn | {variable}, hypotheses=hypotheses)
 
     def least(self, *spans: Span) -> Span:

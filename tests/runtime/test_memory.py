@@ -18,8 +18,8 @@ from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 
 MEBIBYTE = 2**20
-BASE = 64
-"""MiB beside the budget: code that is loaded late, caches of the kernels, and what malloc keeps."""
+BASE = 32
+"""MiB beside the budget: caches of the kernels, and what malloc keeps."""
 
 SCRIPT = """
 import json, os, resource, sys
@@ -37,14 +37,22 @@ from lastiterate.runtime.workloads.workload import Workload
 torch.set_num_threads(1)
 unit = 1 if sys.platform == "darwin" else 1024
 
+def held():
+    # the peak, less the pages of libraries and other files, which come as the disk cache has them
+    try:
+        lines = open("/proc/self/status").read().splitlines()
+    except OSError:
+        lines = []
+    of_files = sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssFile"))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - of_files
+
 def grown(once):
     # MiB by which the peak of a child that does this is above what the child began with
     reader, writer = os.pipe()
     if not (child := os.fork()):
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = held()
         once()
-        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        os.write(writer, str((after - before) * unit / 2**20).encode())
+        os.write(writer, str((held() - before) / 2**20).encode())
         os._exit(0)
     os.close(writer)
     said = os.read(reader, 100)
@@ -96,7 +104,7 @@ def test_the_peak_of_a_process_stays_within_the_budget(tmp_path: Path) -> None:
     assert len(found) == 3 * 2 * 4
     over = [row for row in found if row[3] > row[2] + BASE]
     assert not over
-    assert max(row[3] for row in found if row[2] == 128) > 64, "the budget is made use of"
+    assert max(row[3] for row in found if row[2] == 128) > 32, "the budget is made use of"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
