@@ -4,7 +4,8 @@ VENV   := .venv
 DEVICE ?= cuda
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# What is imported is compiled then; compiling all that is installed takes longer than the rest of the installation.
+# What is imported is compiled then, and kept; compiling all that is installed takes longer than the rest of it.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 
 .PHONY: check test nightly bench bench-gpu coverage mutants drawing docs dist figures clean
