@@ -19,7 +19,7 @@ Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
 
 
 class Signed:
-    """What has a sign between two sides."""
+    """A sign between two sides, for checks to inherit."""
 
     sign: Sign
 
