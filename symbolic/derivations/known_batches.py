@@ -10,10 +10,11 @@ on the way if (D + V_j)/W_j falls, which it does while s W_j <= v c^-(j+1) (D + 
 c > 1 it holds for every j < m if it holds for the last.
 """
 
-from sympy import Eq, Expr, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
+from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.derivations.losses import Losses
+from lastiterate.symbolic.derivations.parts import both_orders, from_equal_points, from_step_0
 from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
@@ -63,15 +64,12 @@ def shifted(
 
 def hidden(kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()) -> Span:
     """A-GDP of shifts, see `shifted`; the distance is 0 or the diameter of the domain when they begin."""
-    tau, start, _ = run
-    later = shifted(kernel, losses, run, revealed)
-    return later if start == 0 else kernel.chain(kernel.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), later)
+    return from_step_0(kernel, shifted(kernel, losses, run, revealed))
 
 
 def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """A-GDP of batches in a known order, see `shifted`."""
-    first = hidden(kernel, losses, (tau, start, m))
-    return Guarantee(first, kernel.exchange(first))
+    return both_orders(kernel, hidden(kernel, losses, (tau, start, m)))
 
 
 def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
@@ -79,14 +77,12 @@ def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
     steps = Induction(outer, _j, T, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
     moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
-    after = Piecewise((s, Eq(_z, 0)), (oo, True))  # it is used at 0 alone
-    apart = Expansion(_z, after, Guide.OTHER, ("ours/expansions/sensitivity",), frozenset({moved}))
+    apart = from_equal_points(Guide.OTHER, s, ("ours/expansions/sensitivity",), (moved,))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, _j, (near, far), apart, gaussian_shift(s, v), v)
 
-    first = steps.close(steps.span(S.Zero, S.Zero, Gauss(_A), step))
-    return Guarantee(first, outer.exchange(first))
+    return both_orders(outer, steps.close(steps.span(S.Zero, S.Zero, Gauss(_A), step)))
 
 
 def last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:
@@ -94,9 +90,8 @@ def last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:
     expansion = losses.other_data(eta, n, S.One)
     reach = expansion.at(D)
     outer = kernel.under(Ge(reach, 0))
-    before = outer.domain(Order.FIRST, (S.Zero, T - 1), S.Zero, D)
-    first = outer.chain(before, outer.step(Order.FIRST, T - 1, (D, S.Zero), expansion, gaussian_shift(reach, v), v))
-    return Guarantee(first, outer.exchange(first))
+    last = outer.step(Order.FIRST, T - 1, (D, S.Zero), expansion, gaussian_shift(reach, v), v)
+    return both_orders(outer, from_step_0(outer, last))
 
 
 def feasible(c: Expr, s: Expr, D: Expr, v: Expr, m: Expr) -> Boolean:
@@ -136,5 +131,4 @@ def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: E
     V, W = (share.subs(_j, m) for share in shares)
     tested = (feasible(c, s, D, v, m),) if grows else ()
     priced = outer.under(*tested).specialise(steps.close(hidden), {_slope: (D + V) / W})
-    first = outer.chain(outer.domain(Order.FIRST, (S.Zero, T - m), S.Zero, D), priced)
-    return Guarantee(first, outer.exchange(first))
+    return both_orders(outer, from_step_0(outer, priced))

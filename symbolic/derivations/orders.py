@@ -1,23 +1,25 @@
 """Orders of the batches that stand for others: the last or a late place of the sample, and a mean over orders."""
 
-from sympy import Eq, Expr, Function, Ge, Le, Piecewise, S, Symbol, oo, symbols
+from sympy import Eq, Expr, Function, Ge, Le, S, Symbol, symbols
 
 from lastiterate.symbolic.derivations.known_batches import A, hidden, shifted
 from lastiterate.symbolic.derivations.losses import Losses
+from lastiterate.symbolic.derivations.parts import both_orders, from_equal_points, from_step_0
 from lastiterate.symbolic.formulas.update import sensitivity
 from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift
+from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import K, b, eta, sigma
 
 _j = Symbol("j", integer=True, nonnegative=True)
-_d = Symbol("d", nonnegative=True)
 i, N = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
 costs, chances = Function("A", real=True), Function("w", real=True)
 """Of order number i, of N: the cost of a path, and the chance."""
+
+_orders = Variable("the order of the batches in all epochs", S.Zero)
 
 
 def cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
@@ -26,8 +28,7 @@ def cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: E
     The path's last m steps come k steps earlier, when both runs are in the domain; k steps without the sample follow.
     """
     earlier = hidden(kernel, losses, (tau, start, m))
-    first = kernel.chain(earlier, _without_the_sample(kernel, tau + m, k))
-    return Guarantee(first, kernel.exchange(first))
+    return both_orders(kernel, kernel.chain(earlier, _without_the_sample(kernel, tau + m, k)))
 
 
 def cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
@@ -38,8 +39,7 @@ def cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: E
     outer = kernel.under(Ge(spent, 0))
     hidden = shifted(outer, losses, (S.Zero, start, m), spent=spent)
     earlier = outer.weaken(hidden, near=S.Zero, profile=Gauss(A))
-    first = outer.chain(earlier, _without_the_sample(outer, m, k))
-    return Guarantee(first, outer.exchange(first))
+    return both_orders(outer, outer.chain(earlier, _without_the_sample(outer, m, k)))
 
 
 def _without_the_sample(kernel: Kernel, step: Expr, k: Expr) -> Span:
@@ -47,8 +47,7 @@ def _without_the_sample(kernel: Kernel, step: Expr, k: Expr) -> Span:
     v = Symbol("v_j", real=True)
     steps = Induction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
     same = Hypothesis("no sample of the batch of this step is replaced", (step + _j,))
-    after = Piecewise((S.Zero, Eq(_d, 0)), (oo, True))
-    still = Expansion(_d, after, Guide.OTHER, (), frozenset({same}))
+    still = from_equal_points(Guide.OTHER, hypotheses=(same,))
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, step + _j, (near, far), still, no_shift(), v)
@@ -59,6 +58,7 @@ def _without_the_sample(kernel: Kernel, step: Expr, k: Expr) -> Span:
 def late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """A-GDP by a path for another order, in which the sample never comes earlier; constant steps of affine losses.
 
+    It holds for every order that the run may have, and so for their mean.
     k_j and k'_j say whether step j of the run and of the path has the sample. h_j is at least the number of times that
     it has come in the run and not yet on the path: h_{j+1} is at least h_j + k_j - k'_j and 0, h_0 = 0 and h_m = 0.
     Then z_j is at most y_j + h_j s on the path's y_j, because no step without the sample expands.
@@ -83,16 +83,13 @@ def late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gua
     )
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v)
+        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v, revealed=(_orders,))
 
-    later = steps.close(steps.span(tau, y + h * s, Gauss(cost), step, far=S.Zero))
-    first = later if start == 0 else outer.chain(outer.domain(Order.FIRST, (S.Zero, tau), S.Zero, start), later)
-    return Guarantee(first, outer.exchange(first))
+    known = from_step_0(outer, steps.close(steps.span(tau, y + h * s, Gauss(cost), step, far=S.Zero)))
+    return both_orders(outer, outer.mean(_orders, ((S.One, known),)))
 
 
 def shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """The mean over N orders of the batches of all epochs: order number i has the chance w_i and a path of cost A_i."""
-    orders = Variable("the order of the batches in all epochs", S.Zero)
-    known = kernel.specialise(hidden(kernel, losses, (tau, start, m), (orders,)), {A: costs(i)})
-    first = average(orders, i, N, chances(i), known)
-    return Guarantee(first, kernel.exchange(first))
+    known = kernel.specialise(hidden(kernel, losses, (tau, start, m), (_orders,)), {A: costs(i)})
+    return both_orders(kernel, average(_orders, i, N, chances(i), known))

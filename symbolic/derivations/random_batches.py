@@ -7,10 +7,11 @@ for one data set: z_{j+1} is at least e_j(z_j) - a_j and 0.
 
 from dataclasses import replace
 
-from sympy import Eq, Expr, Function, Ge, Gt, Le, Piecewise, S, Symbol, oo, symbols
+from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.derivations.losses import Losses
+from lastiterate.symbolic.derivations.parts import both_orders, from_equal_points, from_step_0
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
@@ -30,7 +31,6 @@ from lastiterate.symbolic.letters import rho
 from lastiterate.symbolic.notation import K, b, w
 
 i, k, ell, _j = (Symbol(name, integer=True, nonnegative=True) for name in "iklj")
-_z = Symbol("z", nonnegative=True)
 _z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)
 _eta, _low, _high = symbols("eta_j low_j high_j", real=True)
 _A, A = symbols("A_j A", real=True)
@@ -46,36 +46,22 @@ _drawn = set(_drawn_letters)
 _sized = Hypothesis("a batch has, beside the sample that differs, so many samples", _drawn_letters[-1:])
 """Of the batches of a block: products of contractions, and the size of a batch."""
 
-_still = Expansion(_z, Piecewise((S.Zero, Eq(_z, 0)), (oo, True)), Guide.OWN, ())
-"""One map and one coin leave two equal points equal, whatever the losses are."""
-
-
-def _composed(kernel: Kernel, order: Order, coin: Coin, v: Expr, T: Expr) -> Span:
-    steps = Induction(kernel, _j, T, ())
-
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(order, _j, (near, far), _still, no_shift(), v, coin)
-
-    return steps.span(S.Zero, S.Zero, Power(coin.profile, _j, coin.profile.order), step)
-
 
 def swap_composition(kernel: Kernel, q: Expr, s: Expr, v: Expr, T: Expr) -> Guarantee:
     """T steps with batches without replacement, one sample replaced: q = b/n, and s = 2 eta K/b moves a mean."""
-    first = _composed(kernel.under(Gt(v, 0)), Order.FIRST, swap_coin(q, s, v), v, T)
-    return Guarantee(first, kernel.exchange(first))
+    return both_orders(kernel, _coins(kernel.under(Gt(v, 0)), Order.FIRST, swap_coin(q, s, v), v, T))
 
 
 def poisson_composition(kernel: Kernel, q: Expr, s: Expr, v: Expr, T: Expr) -> Guarantee:
     """T steps with Poisson batches at rate q, one sample added or removed: s = eta K/b moves a mean."""
-    first, second = (_composed(kernel, order, poisson_coin(q, s, v, order), v, T) for order in Order)
+    first, second = (_coins(kernel, order, poisson_coin(q, s, v, order), v, T) for order in Order)
     return Guarantee(first, second)
 
 
 def swap_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """Steps with batches without replacement, each at the price of its coin and of its shift; q = b/n."""
     coin = swap_coin(q, update.sensitivity(_eta, K, b), _u, p(_j))
-    first = _window(kernel, Order.FIRST, coin, losses.same_data(_eta, _eta), (tau, start, m))
-    return Guarantee(first, kernel.exchange(first))
+    return both_orders(kernel, _window(kernel, Order.FIRST, coin, losses.same_data(_eta, _eta), (tau, start, m)))
 
 
 def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
@@ -186,26 +172,29 @@ def _blocks(kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr,
         ends=(Eq(distance_m, 0),),
     )
     each = Steps(_each(coin.profile).subs({_j: w, ell: k}), k, ell, coin.profile.order)
-    hidden = over.close(over.span(tau, distance, compose(each, Gauss(cost)), block, far=S.Zero, length=w))
-    return hidden if start == 0 else outer.chain(outer.domain(order, (S.Zero, tau), S.Zero, start), hidden)
+    price = compose(each, Gauss(cost))
+    return from_step_0(outer, over.close(over.span(tau, distance, price, block, far=S.Zero, length=w)))
 
 
 def _with_fallback(kernel: Kernel, q: Expr, inside: Span, event: frozenset[Hypothesis]) -> Span:
     """The mean over all batches: ``inside`` on an event, elsewhere a composition."""
     whole = kernel.under(Le(rho, 1))
     coin = poisson_coin(q, update.moved(_eta, K, b), _v, inside.order, P(_j))
-    composed = _coins(whole, coin, inside.end)
+    composed = _coins(whole, inside.order, coin, _v, inside.end, _all)
     return whole.mean(_all, ((1 - rho, inside), (rho, composed)), events=(event, frozenset()))
 
 
-def _coins(kernel: Kernel, coin: Coin, m: Expr) -> Span:
-    """Steps of any sizes and noises, each at the price of its coin, whatever the batches are."""
-    steps = Induction(kernel, _j, m, (), letters=(_eta, _v), laws=(*coin.conditions, Ge(_eta, 0)))
+def _coins(kernel: Kernel, order: Order, coin: Coin, v: Expr, m: Expr, batches: Variable | None = None) -> Span:
+    """m steps, each at the price of its coin: of one size and noise, or of any if all ``batches`` are revealed."""
+    letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if batches else ((), ())
+    steps = Induction(kernel, _j, m, (), letters=letters, laws=laws)
+    revealed = (batches,) if batches else ()
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(coin.profile.order or Order.FIRST, _j, (near, far), _still, no_shift(), _v, coin, (_all,))
+        return inner.step(order, _j, (near, far), from_equal_points(Guide.OWN), no_shift(), v, coin, revealed)
 
-    return steps.span(S.Zero, S.Zero, _each(coin.profile), step)
+    cost = _each(coin.profile) if batches else Power(coin.profile, _j, coin.profile.order)
+    return steps.span(S.Zero, S.Zero, cost, step)
 
 
 def _window(
@@ -251,8 +240,7 @@ def _window(
         cost: Profile = _each(Mean(((1 - r(_j), inside),), r(_j), inside.order))
     else:
         cost = compose(_each(coin.profile), Gauss(_A))
-    hidden = steps.close(steps.span(tau, _z_j, cost, step, far=S.Zero))
-    return hidden if start == 0 else outer.chain(outer.domain(order, (S.Zero, tau), S.Zero, start), hidden)
+    return from_step_0(outer, steps.close(steps.span(tau, _z_j, cost, step, far=S.Zero)))
 
 
 def _each(cost: Profile) -> Steps:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from sympy import Eq, Expr, Ge, Gt, Le, Lt, Min, S, Symbol, symbols
 
 from lastiterate.symbolic.derivations.losses import LOSSES, omega
+from lastiterate.symbolic.derivations.parts import both_orders, from_step_0
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
 from lastiterate.symbolic.kernel.lemmas import Expansion, gaussian_shift, no_shift
@@ -70,8 +71,7 @@ def window(losses: str, factor: Expr, start: str, kernel: Kernel) -> Guarantee:
     one = _steps(tau, (s**2 / _beta + part**2 * (1 - _beta)) / _v, s + part * (1 - _beta), affine)
     hidden = steps.span(tau, (distance - _slope * _W) / _r, Gauss((_B + _slope**2 * _W) / _v), one, far=S.Zero)
     priced = outer.under(Gt(_W_m, 0)).specialise(steps.close(hidden), {_slope: distance / _W_m})
-    first = kernel.specialise(outer.chain(before, priced), {s: sensitivity(), _W_m: W})
-    return Guarantee(first, kernel.exchange(first))
+    return both_orders(kernel, kernel.specialise(outer.chain(before, priced), {s: sensitivity(), _W_m: W}))
 
 
 def path(start: str, kernel: Kernel) -> Guarantee:
@@ -82,7 +82,7 @@ def path(start: str, kernel: Kernel) -> Guarantee:
     """
     outer = kernel.under(Eq(s, sensitivity()))
     expansion, grown = LOSSES["modulus"].other_data(eta, n, S.One), _z + eta * omega(_z)
-    begin, distance = (D, t) if start == "domain" else (S.Zero, S.Zero)
+    begin, since = (D, t) if start == "domain" else (S.Zero, S.Zero)
     made = Min(grown + s, _z + 2 * eta * K)
     tracking = Induction(
         outer.under(Ge(begin, 0)),
@@ -93,7 +93,7 @@ def path(start: str, kernel: Kernel) -> Guarantee:
         letters=(_following,),
         laws=(Ge(_following, made),),
     )
-    tracked = tracking.span(distance, _z, Equal(), _steps(distance, S.Zero, S.Zero, expansion))
+    tracked = tracking.span(since, _z, Equal(), _steps(since, S.Zero, S.Zero, expansion))
     steps = Induction(
         outer.under(Ge(_z_tau, 0)),
         _j,
@@ -104,9 +104,7 @@ def path(start: str, kernel: Kernel) -> Guarantee:
         laws=(Gt(_beta, 0), Lt(_beta, 1), Ge(_a, 0), Ge(_following, 0), Ge(_following, grown - _a)),
         ends=(Eq(_z_m, 0),),
     )
-    one = _steps(distance + tau, (s**2 / _beta + _a**2 / (1 - _beta)) / _v, s + _a, expansion)
-    hidden = steps.span(distance + tau, _z, Gauss(_B / _v), one, far=S.Zero)
+    one = _steps(since + tau, (s**2 / _beta + _a**2 / (1 - _beta)) / _v, s + _a, expansion)
+    hidden = steps.span(since + tau, _z, Gauss(_B / _v), one, far=S.Zero)
     both = tracking.close(outer.chain(tracked, steps.close(hidden)))
-    whole = both if begin == 0 else outer.chain(outer.domain(Order.FIRST, (S.Zero, t), S.Zero, D), both)
-    first = kernel.specialise(whole, {s: sensitivity()})
-    return Guarantee(first, kernel.exchange(first))
+    return both_orders(kernel, kernel.specialise(from_step_0(outer, both), {s: sensitivity()}))
