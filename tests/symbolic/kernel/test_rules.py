@@ -1,8 +1,7 @@
 """The rules survive random finite chains, and the attack finds every fault that is planted in their premises."""
 
 import pytest
-
-from lastiterate.proofs_checks.attacks.rules import ATTACKED, violations
+from rules_on_chains import ATTACKED, violations
 
 _FAULTS = [(rule, fault) for rule, attacked in ATTACKED.items() for fault in attacked.faults]
 

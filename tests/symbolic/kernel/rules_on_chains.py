@@ -5,10 +5,7 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-from sympy import Integer, Rational, S, Symbol, true
-from sympy.logic.boolalg import Boolean
-
-from lastiterate.proofs_checks.attacks.finite_chains import (
+from finite_chains import (
     Chain,
     Law,
     Metric,
@@ -25,6 +22,9 @@ from lastiterate.proofs_checks.attacks.finite_chains import (
     pushed,
     start_laws,
 )
+from sympy import Integer, Rational, S, Symbol, true
+from sympy.logic.boolalg import Boolean
+
 from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
 from lastiterate.symbolic.kernel.profiles import Order
