@@ -16,7 +16,7 @@ from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
 from lastiterate.symbolic.claim import Claim, Derived, Units
 from lastiterate.symbolic.letters import UNITS
-from lastiterate.symbolic.notation import MEANING, PREVIOUS
+from lastiterate.symbolic.notation import MEANING, PREVIOUS, unit_text
 from lastiterate.symbolic.vectors import Vector
 
 
@@ -55,11 +55,11 @@ def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
         parts += [value for value in vars(check).values() if isinstance(value, sp.Basic)]
     measured = any(isinstance(check, Units) for check in claim.checks)
     for symbol in free_symbols(parts):
-        meaning, unit = MEANING.get(symbol, (_range(symbol), UNITS.get(symbol, "") if measured else ""))
+        meaning, unit = MEANING.get(symbol, (_range(symbol), UNITS.get(symbol) if measured else None))
         if symbol in claim.letters:
             yield symbol, claim.letters[symbol], ""
         elif symbol != PREVIOUS:
-            yield symbol, meaning, unit
+            yield symbol, meaning, "" if unit is None else unit_text(unit)
 
 
 def _range(symbol: sp.Symbol) -> str:

@@ -41,7 +41,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Steps,
     SwapStep,
 )
-from lastiterate.symbolic.notation import PREVIOUS
+from lastiterate.symbolic.notation import PREVIOUS, unit_text
 from lastiterate.symbolic.statement import Exists, ForAll, Statement
 from lastiterate.symbolic.vectors import Norm
 
@@ -75,7 +75,7 @@ def of_check(check: Check) -> Iterator[Line]:
     elif isinstance(check, Units):
         yield Line((check.left, "~", check.right))
         yield Line((), "Every sum adds like things, and the sides are alike.")
-        yield from _listed("Here", "{} in [{}]", check.units.items())
+        yield from _listed("Here", "{} in [{}]", ((s, unit_text(unit)) for s, unit in check.units.items()))
     elif isinstance(check, Recursion):
         u, index = sp.Function("u"), check.index
         yield Line((u(check.start), "=", check.initial))

@@ -266,7 +266,7 @@ class Units(Check):
     engine = Engine.UNITS
     left: Expr
     right: Expr
-    units: Mapping[Symbol, str] = field(default_factory=lambda: MappingProxyType({}))
+    units: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "units"
 
 

@@ -2,7 +2,9 @@
 
 from typing import Final
 
-from sympy import Symbol
+from sympy import Expr, Symbol, sqrt
+
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, NUMBER
 
 a: Final = Symbol("a", nonnegative=True)
 d: Final = Symbol("d", nonnegative=True)
@@ -34,14 +36,14 @@ R: Final = Symbol("R", nonnegative=True)
 p: Final = Symbol("p", positive=True)
 q: Final = Symbol("q", positive=True)
 
-UNITS: Final[dict[Symbol, str]] = {
-    **dict.fromkeys((a, x, y, z, d, xi, zeta), "length"),
-    **dict.fromkeys((u, theta, p, q, j, rho), "1"),
-    **dict.fromkeys((v, P), "length^2"),
-    **dict.fromkeys((gamma, kappa, g), "gradient"),
-    h: "gradient / length",
-    G: "(gradient length)^(1/2)",
-    Q: "length gradient",
-    R: "gradient^2",
+UNITS: Final[dict[Symbol, Expr]] = {
+    **dict.fromkeys((a, x, y, z, d, xi, zeta), LENGTH),
+    **dict.fromkeys((u, theta, p, q, j, rho), NUMBER),
+    **dict.fromkeys((v, P), LENGTH**2),
+    **dict.fromkeys((gamma, kappa, g), GRADIENT),
+    h: GRADIENT / LENGTH,
+    G: sqrt(GRADIENT * LENGTH),
+    Q: LENGTH * GRADIENT,
+    R: GRADIENT**2,
 }
 """Units, unless the check says otherwise; of a letter that is not here the claim says it."""

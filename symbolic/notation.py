@@ -9,96 +9,85 @@ Units: a *length* is measured in the norm of the parameters, a *gradient* in len
 
 from typing import Final
 
-from sympy import Expr, Symbol, symbols
+from sympy import Expr, S, Symbol, fraction, symbols
+
+LENGTH, GRADIENT = symbols("length gradient", positive=True)
+"""The base units; a unit is a product of powers of them."""
+
+NUMBER: Final = S.One
+
+MEANING: Final[dict[Symbol, tuple[str, Expr]]] = {}
+"""What each letter that has one meaning stands for, and its unit."""
+
+
+def _letter(name: str, meaning: str, unit: Expr = NUMBER, **facts: bool) -> Symbol:
+    """A letter with its entry in `MEANING`."""
+    letter = Symbol(name, **facts)
+    MEANING[letter] = (meaning, unit)
+    return letter
+
 
 # The run.
-T: Final = Symbol("T", integer=True, positive=True)
-t: Final = Symbol("t", integer=True, nonnegative=True)
-tau: Final = Symbol("tau", integer=True, nonnegative=True)
-w: Final = Symbol("w", integer=True, positive=True)
-n: Final = Symbol("n", integer=True, positive=True)
-b: Final = Symbol("b", integer=True, positive=True)
-eta: Final = Symbol("eta", positive=True)
-sigma: Final = Symbol("sigma", positive=True)
-K: Final = Symbol("K", positive=True)
-D: Final = Symbol("D", positive=True)
+T: Final = _letter("T", "number of steps", integer=True, positive=True)
+t: Final = _letter("t", "time", integer=True, nonnegative=True)
+tau: Final = _letter("tau", "start of the window of shifts", integer=True, nonnegative=True)
+w: Final = _letter("w", "length of the window of shifts, T - tau", integer=True, positive=True)
+n: Final = _letter("n", "size of the data set", integer=True, positive=True)
+b: Final = _letter("b", "size of a batch; n for full batches", integer=True, positive=True)
+eta: Final = _letter("eta", "step size", LENGTH / GRADIENT, positive=True)
+sigma: Final = _letter("sigma", "standard deviation of the noise added to the iterate", LENGTH, positive=True)
+K: Final = _letter("K", "clip norm of a per-sample gradient", GRADIENT, positive=True)
+D: Final = _letter("D", "diameter of the domain (not its radius)", LENGTH, positive=True)
 
 # The losses.
-L: Final = Symbol("L", nonnegative=True)
-lam: Final = Symbol("lambda", positive=True)
-m: Final = Symbol("m", positive=True)
-c: Final = Symbol("c", positive=True)
+lam: Final = _letter("lambda", "Hoelder order of the gradients", positive=True)
+L: Final = _letter(
+    "L", "Hoelder constant of the gradients; smoothness where lambda = 1", GRADIENT / LENGTH**lam, nonnegative=True
+)
+m: Final = _letter("m", "strong convexity", GRADIENT / LENGTH, positive=True)
+c: Final = _letter("c", "Lipschitz constant of one gradient update", positive=True)
 
 # The analysis.
-alpha: Final = Symbol("alpha", positive=True)
-beta: Final = Symbol("beta", nonnegative=True)
-s: Final = Symbol("s", positive=True)
-Delta: Final = Symbol("Delta", nonnegative=True)
-V: Final = Symbol("V", positive=True)
-W: Final = Symbol("W", positive=True)
-mu: Final = Symbol("mu", positive=True)
-epsilon: Final = Symbol("epsilon", nonnegative=True)
+alpha: Final = _letter("alpha", "order of the Renyi divergence", positive=True)
+beta: Final = _letter("beta", "share of the noise variance that hides the change of the data", nonnegative=True)
+s: Final = _letter("s", "sensitivity of one step, 2 eta K / n", LENGTH, positive=True)
+Delta: Final = _letter("Delta", "distance of the coupled runs at the start of the window", LENGTH, nonnegative=True)
+V: Final = _letter("V", "sum over the window of c^-j", positive=True)
+W: Final = _letter("W", "sum over the window of c^-2j", positive=True)
+mu: Final = _letter("mu", "parameter of Gaussian differential privacy", positive=True)
+epsilon: Final = _letter("epsilon", "privacy loss of (epsilon, delta)", nonnegative=True)
 
 # D2P2-SGD: its order eta is alpha here, its step size alpha is eta, its K steps are T, its batch B is b.
-ell: Final = Symbol("ell", integer=True, positive=True)
-dim: Final = Symbol("dim", integer=True, positive=True)
-sigma_A: Final = Symbol("sigma_A", positive=True)  # noqa: N816
-nu: Final = Symbol("nu", positive=True)
-stab: Final = Symbol("stab", nonnegative=True)
-C_2: Final = Symbol("C_2", positive=True)
-chi: Final = Symbol("chi", positive=True)
+ell: Final = _letter("ell", "dimension after the random projection (p of D2P2-SGD)", integer=True, positive=True)
+dim: Final = _letter("dim", "dimension of the parameters (d of D2P2-SGD)", integer=True, positive=True)
+sigma_A: Final = _letter("sigma_A", "standard deviation of the entries of the projection", positive=True)  # noqa: N816
+nu: Final = _letter(
+    "nu", "standard deviation of the noise added after the projection (sigma_epsilon of D2P2-SGD)", positive=True
+)
+stab: Final = _letter(
+    "stab", "stability constant of normalised clipping (gamma of D2P2-SGD)", GRADIENT, nonnegative=True
+)
+C_2: Final = _letter("C_2", "a constant that a theorem says exists", positive=True)
+chi: Final = _letter("chi", "log(1/delta)", positive=True)
 # Liang et al.: noise and spread of gradients, and what their rates are made of.
-sigma_dp: Final = Symbol("sigma_DP", positive=True)
-sigma_sgd: Final = Symbol("sigma_SGD", positive=True)
+sigma_dp: Final = _letter(
+    "sigma_DP", "standard deviation of the noise added to the gradient, sigma / eta", GRADIENT, positive=True
+)
+sigma_sgd: Final = _letter(
+    "sigma_SGD", "root mean square distance of a sample's gradient from the mean", GRADIENT, positive=True
+)
 
 # Windows of three steps, written out.
-SHIFTS: Final = symbols("a_1:4", nonnegative=True)
-SHARES: Final = symbols("beta_1:4", positive=True)
+SHIFTS: Final = tuple(
+    _letter(f"a_{j}", "shift at a position of a window of three steps", LENGTH, nonnegative=True) for j in (1, 2, 3)
+)
+SHARES: Final = tuple(_letter(f"beta_{j}", "share of the noise variance there", positive=True) for j in (1, 2, 3))
 
-growth: Final = Symbol("N", integer=True, positive=True)
+growth: Final = _letter("N", "grows without limit", integer=True, positive=True)
 """Runs to infinity along the path of an `Asymptotic` or `Unbounded` check."""
 
 PREVIOUS: Final = Symbol("previous", real=True)
 """Stands for the value at index - 1 in the step of a `Recursion`."""
-
-MEANING: Final[dict[Symbol, tuple[str, str]]] = {
-    T: ("number of steps", "1"),
-    t: ("time", "1"),
-    tau: ("start of the window of shifts", "1"),
-    w: ("length of the window of shifts, T - tau", "1"),
-    n: ("size of the data set", "1"),
-    b: ("size of a batch; n for full batches", "1"),
-    eta: ("step size", "length / gradient"),
-    sigma: ("standard deviation of the noise added to the iterate", "length"),
-    K: ("clip norm of a per-sample gradient", "gradient"),
-    D: ("diameter of the domain (not its radius)", "length"),
-    L: ("Hoelder constant of the gradients; smoothness where lambda = 1", "gradient / length^lambda"),
-    lam: ("Hoelder order of the gradients", "1"),
-    m: ("strong convexity", "gradient / length"),
-    c: ("Lipschitz constant of one gradient update", "1"),
-    alpha: ("order of the Renyi divergence", "1"),
-    beta: ("share of the noise variance that hides the change of the data", "1"),
-    s: ("sensitivity of one step, 2 eta K / n", "length"),
-    Delta: ("distance of the coupled runs at the start of the window", "length"),
-    V: ("sum over the window of c^-j", "1"),
-    W: ("sum over the window of c^-2j", "1"),
-    mu: ("parameter of Gaussian differential privacy", "1"),
-    epsilon: ("privacy loss of (epsilon, delta)", "1"),
-    ell: ("dimension after the random projection (p of D2P2-SGD)", "1"),
-    dim: ("dimension of the parameters (d of D2P2-SGD)", "1"),
-    sigma_A: ("standard deviation of the entries of the projection", "1"),
-    nu: ("standard deviation of the noise added after the projection (sigma_epsilon of D2P2-SGD)", "1"),
-    stab: ("stability constant of normalised clipping (gamma of D2P2-SGD)", "gradient"),
-    C_2: ("a constant that a theorem says exists", "1"),
-    chi: ("log(1/delta)", "1"),
-    sigma_dp: ("standard deviation of the noise added to the gradient, sigma / eta", "gradient"),
-    sigma_sgd: ("root mean square distance of a sample's gradient from the mean", "gradient"),
-    **dict.fromkeys(SHIFTS, ("shift at a position of a window of three steps", "length")),
-    **dict.fromkeys(SHARES, ("share of the noise variance there", "1")),
-    growth: ("grows without limit", "1"),
-    PREVIOUS: ("value of a recursion at index - 1", "as the recursion"),
-}
-"""What each letter that has one meaning stands for, and its unit."""
 
 
 def sensitivity(batch: Expr = n) -> Expr:
@@ -107,3 +96,16 @@ def sensitivity(batch: Expr = n) -> Expr:
     Source: Chien & Li 2025, (33)-(36).
     """
     return 2 * eta * K / batch
+
+
+def unit_text(unit: Expr) -> str:
+    """A unit as a text, "1" for a number.
+
+    >>> unit_text(GRADIENT / LENGTH**2)
+    'gradient / length^2'
+    """
+    above, below = (
+        " ".join(f"{base}^{power}".removesuffix("^1") for base, power in sorted(part.as_powers_dict().items(), key=str))
+        for part in fraction(unit)
+    )
+    return above if below == "1" else f"{above} / {below}"

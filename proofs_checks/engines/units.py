@@ -5,9 +5,7 @@ adds a length to a number cannot be right in every system of units, whatever its
 may still be wrong.
 """
 
-import re
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Final
 
 import sympy as sp
@@ -19,19 +17,12 @@ from lastiterate.proofs_checks.engines.answers import held, refuted
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import Units
 from lastiterate.symbolic.letters import UNITS
-from lastiterate.symbolic.notation import MEANING, lam
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, NUMBER, unit_text
 
-Unit = Mapping[str, sp.Expr]
-"""Powers of base units; empty for a number."""
+Table = Mapping[sp.Symbol, sp.Expr]
+"""Each letter with its unit."""
 
-NUMBER: Final[Unit] = MappingProxyType({})
-
-BASES: Final = frozenset({"length", "gradient"})
-"""What the units of the table are made of."""
-
-_EXPONENTS: Final[dict[str, sp.Expr]] = {"lambda": lam}
-_FACTOR = re.compile(r"\(([a-z0-9 ^]+)\)\^(\S+)|([a-z]+|1)(?:\^(\S+))?")
-_POWER = re.compile(r"(-?\d+)|\((-?\d+)/([1-9]\d*)\)")
+_BASES: Final = {LENGTH, GRADIENT, NUMBER}
 
 
 class _UnlikeError(Exception):
@@ -42,116 +33,51 @@ class _UnlikeError(Exception):
         self.first, self.second, self.where = first, second, where
 
 
-def _times(units: Iterable[Unit], power: sp.Expr = sp.S.One) -> Unit:
-    total: dict[str, sp.Expr] = {}
-    for unit in units:
-        for base, exponent in unit.items():
-            total[base] = total.get(base, sp.S.Zero) + power * exponent
-    return {base: exponent for base, exponent in total.items() if sp.simplify(exponent) != 0}
+def _words(unit: sp.Expr) -> str:
+    return "a number" if unit == NUMBER else unit_text(unit)
 
 
-def _exponent(text: str, whole: str) -> sp.Expr:
-    if text in _EXPONENTS:
-        return _EXPONENTS[text]
-    found = _POWER.fullmatch(text)
-    if not found:
-        raise InputError(f"unit needs powers such as 2, (1/2) or lambda, got unit={whole!r}; write it so.")
-    return sp.Integer(found[1]) if found[1] else sp.Rational(int(found[2]), int(found[3]))
+def _alike(first: sp.Expr, second: sp.Expr) -> bool:
+    powers = (first / second).as_powers_dict().items()
+    return all(base == NUMBER or sp.simplify(power) == 0 for base, power in powers)
 
 
-def _product(text: str, whole: str) -> Unit:
-    units: list[Unit] = []
-    place = 0
-    for found in _FACTOR.finditer(text):
-        if text[place : found.start()].strip():
-            break
-        place = found.end()
-        inside, outer, base, power = found.groups()
-        if inside:
-            units.append(_times([_product(inside, whole)], _exponent(outer, whole)))
-        elif base != "1" and base not in BASES:
-            raise InputError(
-                f"unit needs base units among {', '.join(sorted(BASES))}, got unit={whole!r}; "
-                "say in the check what it is there."
-            )
-        elif base != "1":
-            units.append({base: _exponent(power, whole) if power else sp.S.One})
-    if text[place:].strip() or not text.strip():
-        raise InputError(
-            f"unit needs base units with powers, such as 'gradient / length^2', got unit={whole!r}; write it so."
-        )
-    return _times(units)
-
-
-def parse_unit(text: str) -> Unit:
-    """The unit that a line of the table of notation names.
-
-    Args:
-        text: base units with powers, at most one " / ", "1" for a number.
-
-    Returns:
-        The power of each base unit.
-
-    Raises:
-        InputError: the text is no such product.
-
-    >>> parse_unit("gradient / length^2")
-    {'gradient': 1, 'length': -2}
-    >>> parse_unit("(gradient length)^(1/2)")
-    {'gradient': 1/2, 'length': 1/2}
-    """
-    above, slash, below = text.partition(" / ")
-    unit = _product(above, text)
-    return _times([unit, _times([_product(below, text)], sp.S.NegativeOne)]) if slash else unit
-
-
-def unit_text(unit: Unit) -> str:
-    """A unit in words.
-
-    >>> unit_text(parse_unit("gradient / length^2"))
-    'gradient length^-2'
-    """
-    powers = (base if power == 1 else f"{base}^{power}" for base, power in sorted(unit.items()))
-    return " ".join(powers) or "a number"
-
-
-def _alike(first: Unit, second: Unit) -> bool:
-    return not _times([first, _times([second], sp.S.NegativeOne)])
-
-
-def _common(parts: Iterable[sp.Expr], table: Mapping[sp.Symbol, str], where: str) -> Unit | None:
+def _common(parts: Iterable[sp.Expr], table: Table, where: str) -> sp.Expr | None:
     """The unit that all parts have; None where all are zero."""
-    before: tuple[sp.Expr, Unit] | None = None
+    before: tuple[sp.Expr, sp.Expr] | None = None
     for part in parts:
         unit = _unit(part, table)
         if unit is None:
             continue
         if before is not None and not _alike(before[1], unit):
-            first, second = (f"{e}: {unit_text(u)}" for e, u in (before, (part, unit)))
+            first, second = (f"{e}: {_words(u)}" for e, u in (before, (part, unit)))
             raise _UnlikeError(first, second, where)
         before = before or (part, unit)
     return None if before is None else before[1]
 
 
-def _number(part: sp.Expr, table: Mapping[sp.Symbol, str], where: str) -> None:
+def _number(part: sp.Expr, table: Table, where: str) -> None:
     unit = _unit(part, table)
-    if unit:
-        raise _UnlikeError(f"{part}: {unit_text(unit)}", "a number", where)
+    if unit is not None and not _alike(unit, NUMBER):
+        raise _UnlikeError(f"{part}: {_words(unit)}", "a number", where)
 
 
-def _power(expression: sp.Pow, table: Mapping[sp.Symbol, str]) -> Unit | None:
+def _power(expression: sp.Pow, table: Table) -> sp.Expr | None:
     _number(expression.exp, table, "an exponent")
     unit = _unit(expression.base, table)
-    return None if unit is None else _times([unit], expression.exp)
+    return None if unit is None else sp.expand_power_base(unit**expression.exp)
 
 
-def _symbol(symbol: sp.Symbol, table: Mapping[sp.Symbol, str]) -> Unit:
-    if symbol not in table:
+def _symbol(symbol: sp.Symbol, table: Table) -> sp.Expr:
+    unit = table.get(symbol)
+    if unit is None:
         raise InputError(f"units needs a unit for every symbol, got none for symbol={symbol}; add it.")
-    return parse_unit(table[symbol])
+    if not isinstance(unit, sp.Expr) or not unit.as_powers_dict().keys() <= _BASES:
+        raise InputError(f"units needs products of powers of LENGTH and GRADIENT, got {symbol}={unit}; write it so.")
+    return unit
 
 
-def _unit(expression: sp.Expr, table: Mapping[sp.Symbol, str]) -> Unit | None:
+def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
     """The unit of an expression; None for zero, which has every unit.
 
     Raises:
@@ -169,7 +95,7 @@ def _unit(expression: sp.Expr, table: Mapping[sp.Symbol, str]) -> Unit | None:
         return _common(expression.args, table, "two sides of a minimum or maximum")
     if isinstance(expression, sp.Mul):
         units = [_unit(part, table) for part in expression.args]
-        return None if None in units else _times([unit for unit in units if unit is not None])
+        return None if None in units else sp.Mul(*units)
     if isinstance(expression, sp.exp):
         _number(expression.args[0], table, "an exponent")
         return NUMBER
@@ -183,7 +109,7 @@ def _unit(expression: sp.Expr, table: Mapping[sp.Symbol, str]) -> Unit | None:
                 _common((relation.lhs, relation.rhs), table, "two sides of a condition")
         return _common((piece.args[0] for piece in expression.args), table, "two cases")
     if isinstance(expression, sp.Sum):
-        return _unit(expression.function, {**table, **{limit[0]: "1" for limit in expression.limits}})
+        return _unit(expression.function, {**table, **{limit[0]: NUMBER for limit in expression.limits}})
     if isinstance(expression, sp.Function):
         for part in expression.args:
             _number(part, table, f"the argument of {expression.func}")
@@ -203,7 +129,7 @@ def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
             raise InputError(f"units needs formulas without infinities, got {side}; write it out.")
     table = {symbol: unit for symbol, (_, unit) in MEANING.items()} | UNITS | dict(check.units)
     try:
-        unit = _common((check.left, check.right), table, "the two sides")
+        unit = _common((check.left, check.right), table, "the two sides") or NUMBER
     except _UnlikeError as unlike:
         return refuted(check, Counterexample({}, unlike.first, "has the unit of", unlike.second, unlike.where))
-    return held(check, Grade.PROVED, f"every sum adds like things; each side is {unit_text(unit or NUMBER)}")
+    return held(check, Grade.PROVED, f"every sum adds like things; each side is {_words(unit)}")

@@ -5,13 +5,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from lastiterate.symbolic.letters import r
-from lastiterate.symbolic.notation import L, eta
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, L, eta
 from lastiterate.symbolic.papers import PAPERS, Source
 
-UNITS: Final[Mapping[Symbol, str]] = MappingProxyType({eta: "length", L: "gradient / length", r: "gradient length"})
+UNITS: Final[Mapping[Symbol, Expr]] = MappingProxyType({eta: LENGTH, L: GRADIENT / LENGTH, r: GRADIENT * LENGTH})
 """Normalised gradients and the noise on them are numbers, so a step size is a length; r is a loss."""
 
 at: Final = partial(Source, PAPERS["d2p2"])

@@ -8,7 +8,7 @@ from sympy import Expr, Integer, Min, Rational, sqrt
 from lastiterate.symbolic.claim import Asymptotic, Identity, Inequality, Ours, Simulated, Step, Units
 from lastiterate.symbolic.letters import G, P, g, gamma, kappa, r, rho, u, v, x, xi, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import D, K, L, T, b, c, dim, eta, m, sigma_dp, sigma_sgd
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, D, K, L, T, b, c, dim, eta, m, sigma_dp, sigma_sgd
 
 _noise = {dim: 5, eta: Rational(1, 2), sigma_dp: Integer(2)}
 _root_two = sqrt(Integer(2))
@@ -23,7 +23,7 @@ def _rate(first: Expr) -> Expr:
     return first / (eta * K * (T + 1)) + dim * eta * sigma_dp**2 * sqrt(L) / K
 
 
-_loss = {**SMOOTH, r: "gradient length"}
+_loss = {**SMOOTH, r: GRADIENT * LENGTH}
 _per_step = 4 * eta * sigma_sgd**3 / (m * K) + 2 * eta**2 * sigma_sgd**2 / b + dim * eta**2 * sigma_dp**2
 
 CLAIMS = (

@@ -10,7 +10,7 @@ from sympy import Expr, Integer, Rational, diff, sqrt
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
 from lastiterate.symbolic.letters import g, r, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import K, L, b, chi, dim, epsilon, eta, growth, n, sigma_sgd
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, K, L, b, chi, dim, epsilon, eta, growth, n, sigma_sgd
 
 _third = Rational(1, 3)
 _steps = v / (eta * K * u)
@@ -30,7 +30,7 @@ def _names(expression: Expr) -> Expr:
     return expression.subs({u: (dim * L * chi) ** Rational(1, 2), v: epsilon * n})
 
 
-_gap = {**SMOOTH, r: "gradient length"}
+_gap = {**SMOOTH, r: GRADIENT * LENGTH}
 _privacy_price = dim * L * chi / (epsilon * n) ** 2
 _large = (v <= u**2,)
 _count_1 = epsilon**2 * n**2 / (b * dim * chi)

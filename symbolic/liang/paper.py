@@ -5,12 +5,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
-from lastiterate.symbolic.notation import L
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, L
 from lastiterate.symbolic.papers import PAPERS, Source
 
-SMOOTH: Final[Mapping[Symbol, str]] = MappingProxyType({L: "gradient / length"})
+SMOOTH: Final[Mapping[Symbol, Expr]] = MappingProxyType({L: GRADIENT / LENGTH})
 """The unit of L where it is a Lipschitz constant of gradients (order lambda = 1)."""
 
 at: Final = partial(Source, PAPERS["liang"])

@@ -10,6 +10,9 @@ from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, 
 from lastiterate.symbolic.letters import G, g, r, x, y
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
 from lastiterate.symbolic.notation import (
+    GRADIENT,
+    LENGTH,
+    NUMBER,
     D,
     K,
     L,
@@ -27,7 +30,7 @@ from lastiterate.symbolic.notation import (
     sigma_sgd,
 )
 
-_gap = {**SMOOTH, r: "gradient length"}
+_gap = {**SMOOTH, r: GRADIENT * LENGTH}
 _noise = alpha * K**2 * T / (epsilon * n * b)
 _strong = alpha * K**2 * T / (epsilon * n**2)
 _positive = (L > 0, epsilon > 0)
@@ -55,7 +58,7 @@ def _at(term: Expr, variance: Expr) -> Expr:
 _printed = r * (1 / (eta * K * T) + 1 / sqrt(eta * T))
 _far = (g > 2 * r + L * eta * K * T, eta * K * T >= 1, eta * T >= 1)
 
-_count = {**SMOOTH, x: "1"}
+_count = {**SMOOTH, x: NUMBER}
 _bias = Min(L ** Rational(3, 4) / m ** Rational(5, 4) * sigma_sgd, sqrt(sigma_sgd**3 / (m * K)))
 _linear = dim * eta * sigma_dp**2 * sqrt(L) / K
 _root = sqrt(dim * eta) * sigma_dp

@@ -9,11 +9,11 @@ from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalIneq
 from lastiterate.symbolic.formulas.divergences import delta_of_gdp, renyi
 from lastiterate.symbolic.letters import a, d, p, q, u, v, x, z
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import alpha, chi, epsilon, mu
+from lastiterate.symbolic.notation import LENGTH, alpha, chi, epsilon, mu
 from lastiterate.symbolic.statement import FIRST, SECOND, HockeyStick, RenyiDivergence, closed
 
 _one = Integer(1)
-_variances = {u: "length^2", v: "length^2"}
+_variances = {u: LENGTH**2, v: LENGTH**2}
 _box = {mu: (Rational(1, 2), 2), chi: (2, 12)}
 
 

@@ -11,7 +11,7 @@ from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, ledger, liang, ours
 from lastiterate.symbolic.claim import Claim, UpperBound
 from lastiterate.symbolic.letters import UNITS, r
-from lastiterate.symbolic.notation import MEANING
+from lastiterate.symbolic.notation import MEANING, PREVIOUS
 from lastiterate.symbolic.papers import PAPERS, Source
 from lastiterate.symbolic.vectors import Vector
 
@@ -83,7 +83,7 @@ def unexplained(claim: Claim) -> set[str]:
     for check in checks_of(claim):
         bases += [value for value in vars(check).values() if isinstance(value, Basic)]
         bases += list(getattr(check, "given", ()))
-    known = {*MEANING, *UNITS, *claim.letters, r}
+    known = {*MEANING, *UNITS, *claim.letters, r, PREVIOUS}
     return {str(symbol) for symbol in free_symbols(bases) if not (isinstance(symbol, Vector) or symbol in known)}
 
 
