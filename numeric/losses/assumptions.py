@@ -8,6 +8,7 @@ Source: docs/proofs/expansions.md; Chien & Li 2025, Lemma 3.4.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flint import arb
 
@@ -24,6 +25,7 @@ from lastiterate.numeric.losses.moduli import (
     constant,
     described_assumption,
     parts_of,
+    sensitivity,
 )
 from lastiterate.numeric.losses.tabulated import Tabulated
 from lastiterate.numeric.rounding import exact
@@ -44,12 +46,6 @@ __all__ = [
     "Tabulated",
     "described_assumption",
 ]
-
-
-def _sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
-    if not differs:
-        return arb(0)
-    return 2 * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
 
 
 def _weight(run: NoisySGD, t: int, size: int) -> arb:
@@ -80,22 +76,19 @@ class Convex(Assumption):
     """
 
     L: float
+    claim: ClassVar[str] = "chien_li/theorem_3_1/direct/convex"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "L", constant("L", self.L))
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         _step_limit(run, t, self.L, "convex")
-        return Affine(arb(1), _sensitivity(run, t, differs=differs))
+        return Affine(arb(1), sensitivity(run, t, differs=differs))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
         """Not above max(1, h L - 1) z, h = eta high / b: a large batch takes a step beyond 2 / L."""
         reach = _weight(run, t, high) * exact(self.L) - 1
         return _lipschitz(reach.max(arb(1)), super().over_sizes(run, t, low, high))
-
-    @property
-    def claim(self) -> str:
-        return "chien_li/theorem_3_1/direct/convex"
 
     @property
     def statement(self) -> str:
@@ -115,6 +108,7 @@ class StronglyConvex(Assumption):
 
     L: float
     m: float
+    claim: ClassVar[str] = "chien_li/theorem_3_1/direct/strongly_convex"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "L", constant("L", self.L))
@@ -125,7 +119,7 @@ class StronglyConvex(Assumption):
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         _step_limit(run, t, self.L, "strongly convex")
         eta = exact(run.step_size_at(t))
-        return Affine((1 - eta * exact(self.m)).max(eta * exact(self.L) - 1), _sensitivity(run, t, differs=differs))
+        return Affine((1 - eta * exact(self.m)).max(eta * exact(self.L) - 1), sensitivity(run, t, differs=differs))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
         """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size."""
@@ -135,10 +129,6 @@ class StronglyConvex(Assumption):
     @property
     def expansive(self) -> bool:
         return False
-
-    @property
-    def claim(self) -> str:
-        return "chien_li/theorem_3_1/direct/strongly_convex"
 
     @property
     def statement(self) -> str:
@@ -163,10 +153,6 @@ class Minimum(Assumption):
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
         return LeastOf(tuple(part.over_sizes(run, t, low, high) for part in self.parts))
-
-    @property
-    def expansive(self) -> bool:
-        return all(part.expansive for part in self.parts)
 
     @property
     def statement(self) -> str:

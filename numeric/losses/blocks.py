@@ -72,19 +72,9 @@ class Blocks(Modulus):
     def ball(self, z: arb) -> arb:
         total = arb(0)
         for group in self.groups:
-            squares = arb(0)
-            for part in group:
-                squares += part.ball(z) ** 2
+            squares = sum((part.ball(z) ** 2 for part in group), arb(0))
             total += squares.sqrt() if squares > 0 else arb(0).union(squares.upper().sqrt())
         return total
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
-
-    @property
-    def concave(self) -> bool:
-        return all(part.concave for part in self.parts)
 
     @property
     def linear(self) -> arb | None:

@@ -7,8 +7,8 @@ points between which it is concave.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,10 +27,14 @@ ULPS = 64
 class Expansion(ABC):
     """One update's worst expansion of a distance."""
 
-    @property
+    parts: "tuple[Expansion, ...]" = ()
+    """What it is made of, where it is made of others."""
+    sensitivity: arb
+    """e(0), enclosed: how far one update on adjacent data moves equal iterates, a length."""
+
     @abstractmethod
-    def sensitivity(self) -> arb:
-        """e(0), enclosed: how far one update on adjacent data moves equal iterates, a length."""
+    def plus(self, step: arb) -> "Expansion":
+        """e(z) + step: what copies of one run do, and a move of at most ``step`` of one of them."""
 
     def affine_on(self, diameter: float) -> tuple[arb, arb] | None:  # noqa: ARG002
         """(c, s) where e(z) = c z + s for every z in [0, diameter], else None."""
@@ -39,17 +43,17 @@ class Expansion(ABC):
     @property
     def expansive(self) -> bool:
         """Tell whether e(z) >= z + e(0) for every z; what is not affine here is a modulus, which is."""
-        return True
+        return all(part.expansive for part in self.parts)
 
     @property
     def knots(self) -> tuple[float, ...]:
         """Points between which e is concave (it may jump up just after a knot)."""
-        return ()
+        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
 
     @property
     def smooth(self) -> bool:
         """Tell whether stationary paths suffice: e is concave on z >= 0."""
-        return True
+        return all(part.smooth for part in self.parts)
 
     @abstractmethod
     def value(self, z: Array) -> Array:
@@ -66,58 +70,46 @@ class Expansion(ABC):
 
 @dataclass(frozen=True)
 class Affine(Expansion):
-    """e(z) = c z + s: an update map that is c-Lipschitz. ``contraction`` and ``step`` enclose c and s."""
+    """e(z) = c z + s: an update map that is c-Lipschitz. ``contraction`` and ``sensitivity`` enclose c and s."""
 
     contraction: arb
-    step: arb
+    sensitivity: arb
 
-    @property
-    def sensitivity(self) -> arb:
-        return self.step
+    def plus(self, step: arb) -> "Affine":
+        return Affine(self.contraction, self.sensitivity + step)
 
     def affine_on(self, diameter: float) -> tuple[arb, arb]:  # noqa: ARG002
-        return self.contraction, self.step
+        return self.contraction, self.sensitivity
 
     @property
     def expansive(self) -> bool:
         return bool(self.contraction >= 1)
 
     def value(self, z: Array) -> Array:
-        return float(self.contraction) * z + float(self.step)
+        return float(self.contraction) * z + float(self.sensitivity)
 
     def slope(self, z: Array) -> Array:
         return np.full_like(z, float(self.contraction))
 
     def ball(self, z: arb) -> arb:
-        return self.contraction * z + self.step
+        return self.contraction * z + self.sensitivity
 
 
 @dataclass(frozen=True)
 class ModulusExpansion(Expansion):
-    """e(z) = z + eta (b - 1)/b min(omega(z), 2 K) + 2 eta K / b, or z + eta min(omega(z), 2 K).
+    """e(z) = z + weight min(omega(z), 2 K) + sensitivity.
 
-    The samples that both runs share drift apart by their modulus, capped by the clip norm; the one that
-    differs, where it is in the batch, adds at most 2 eta K / b.
+    The samples that both runs share drift apart by their modulus, capped by the clip norm K; ``weight`` is the step
+    size times their share of the batch. The one that differs, where it is in the batch, adds at most 2 eta K / b.
     """
 
     modulus: "Modulus"
-    step_size: float
+    weight: arb
     clip_norm: float
-    batch: int
-    differs: bool = True
+    sensitivity: arb
 
-    @cached_property
-    def sensitivity(self) -> arb:
-        if not self.differs:
-            return arb(0)
-        return 2 * exact(self.step_size) * exact(self.clip_norm) / self.batch
-
-    @cached_property
-    def weight(self) -> arb:
-        """Step size times the share of the samples that both runs have in the batch."""
-        if not self.differs:
-            return exact(self.step_size)
-        return exact(self.step_size) * (self.batch - 1) / self.batch
+    def plus(self, step: arb) -> "ModulusExpansion":
+        return replace(self, sensitivity=self.sensitivity + step)
 
     def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
         slope = self.modulus.linear
@@ -157,12 +149,12 @@ class LeastOf(Expansion):
 
     parts: tuple[Expansion, ...]
 
-    @property
-    def sensitivity(self) -> arb:
-        least = self.parts[0].sensitivity
-        for part in self.parts[1:]:
-            least = least.min(part.sensitivity)
-        return least
+    @cached_property
+    def sensitivity(self) -> arb:  # type: ignore[override]  # that of the parts
+        return reduce(arb.min, (part.sensitivity for part in self.parts))
+
+    def plus(self, step: arb) -> "LeastOf":
+        return LeastOf(tuple(part.plus(step) for part in self.parts))
 
     def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
         """That of the least part, where one part is certainly the least: all parts agree at 0."""
@@ -174,18 +166,6 @@ class LeastOf(Expansion):
         below = (line[0] >= c if line is not None else c <= 1 and part.expansive for line, part in affine)
         return (c, s) if all(part is least or ok for ok, (_, part) in zip(below, affine, strict=True)) else None
 
-    @property
-    def expansive(self) -> bool:
-        return all(part.expansive for part in self.parts)
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
-
-    @property
-    def smooth(self) -> bool:
-        return all(part.smooth for part in self.parts)
-
     def value(self, z: Array) -> Array:
         return np.asarray(np.minimum.reduce([part.value(z) for part in self.parts]))
 
@@ -195,44 +175,4 @@ class LeastOf(Expansion):
         return np.asarray(np.where(values <= values.min(axis=0), slopes, np.inf).min(axis=0))
 
     def ball(self, z: arb) -> arb:
-        least = self.parts[0].ball(z)
-        for part in self.parts[1:]:
-            least = least.min(part.ball(z))
-        return least
-
-
-@dataclass(frozen=True)
-class Plus(Expansion):
-    """e(z) + step: what copies of one run do, and a move of at most ``step`` of one of them."""
-
-    shared: Expansion
-    step: arb
-
-    @property
-    def sensitivity(self) -> arb:
-        return self.shared.sensitivity + self.step
-
-    def affine_on(self, diameter: float) -> tuple[arb, arb] | None:
-        line = self.shared.affine_on(diameter)
-        return None if line is None else (line[0], line[1] + self.step)
-
-    @property
-    def expansive(self) -> bool:
-        return self.shared.expansive
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        return self.shared.knots
-
-    @property
-    def smooth(self) -> bool:
-        return self.shared.smooth
-
-    def value(self, z: Array) -> Array:
-        return self.shared.value(z) + float(self.step)
-
-    def slope(self, z: Array) -> Array:
-        return self.shared.slope(z)
-
-    def ball(self, z: arb) -> arb:
-        return self.shared.ball(z) + self.step
+        return reduce(arb.min, (part.ball(z) for part in self.parts))

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
@@ -29,8 +30,18 @@ def constant(name: str, value: object) -> float:
     return number
 
 
+def sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
+    """2 eta K / b where the batch of step t holds the sample that differs, a length; else 0."""
+    return 2 * differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
+
+
 class Assumption(ABC):
     """Something the losses are assumed to satisfy on the domain."""
+
+    parts: "tuple[Assumption, ...]" = ()
+    """What it is made of, where it is made of others."""
+    claim: ClassVar[str] = "chien_li/theorem_3_1/gdp/one_step"
+    """Key of the ledger's claim that bounds the divergence under this assumption."""
 
     @abstractmethod
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
@@ -51,12 +62,7 @@ class Assumption(ABC):
     @property
     def expansive(self) -> bool:
         """Tell whether every e(z) >= z + e(0): then distances never shrink by themselves."""
-        return True
-
-    @property
-    def claim(self) -> str:
-        """Key of the ledger's claim that bounds the divergence under this assumption."""
-        return "chien_li/theorem_3_1/gdp/one_step"
+        return all(part.expansive for part in self.parts)
 
     @property
     @abstractmethod
@@ -77,6 +83,8 @@ def described_assumption(assumption: object) -> Assumption:
 class Modulus(Assumption):
     """A modulus of continuity of every per-sample gradient, over distances inside the domain."""
 
+    parts: "tuple[Modulus, ...]" = ()
+
     @abstractmethod
     def value(self, z: Array) -> Array:
         """omega(z), elementwise: nondecreasing, omega(0) = 0; infinite where nothing is known."""
@@ -92,12 +100,12 @@ class Modulus(Assumption):
     @property
     def knots(self) -> tuple[float, ...]:
         """Points between which omega is concave."""
-        return ()
+        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
 
     @property
     def concave(self) -> bool:
         """Tell whether omega is concave on z >= 0."""
-        return True
+        return all(part.concave for part in self.parts)
 
     @property
     def linear(self) -> arb | None:
@@ -105,11 +113,12 @@ class Modulus(Assumption):
         return None
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
-        return ModulusExpansion(self, run.step_size_at(t), run.clip_norm, run.batch, differs)  # pyright: ignore[reportArgumentType]  # one class, found by two paths
+        weight = exact(run.step_size_at(t)) * (run.batch - differs) / run.batch
+        return ModulusExpansion(self, weight, run.clip_norm, sensitivity(run, t, differs=differs))  # pyright: ignore[reportArgumentType]  # one class, found by two paths
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:  # noqa: ARG002
-        weight = upper(exact(run.step_size_at(t)) * high / run.batch)
-        return ModulusExpansion(self, weight, run.clip_norm, run.batch, differs=False)  # pyright: ignore[reportArgumentType]
+        weight = exact(upper(exact(run.step_size_at(t)) * high / run.batch))
+        return ModulusExpansion(self, weight, run.clip_norm, arb(0))  # pyright: ignore[reportArgumentType]
 
 
 @dataclass(frozen=True)
@@ -124,6 +133,7 @@ class Holder(Modulus):
 
     L: float
     lam: float
+    claim: ClassVar[str] = "chien_li/theorem_3_7/sharper"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "L", constant("L", self.L))
@@ -153,10 +163,6 @@ class Holder(Modulus):
         return exact(self.L) if self.lam == 1 or self.L == 0 else None
 
     @property
-    def claim(self) -> str:
-        return "chien_li/theorem_3_7/sharper"
-
-    @property
     def statement(self) -> str:
         return f"every per-sample gradient is ({self.L:g}, {self.lam:g})-Hoelder continuous on the domain"
 
@@ -166,10 +172,7 @@ class Smooth(Holder):
     """Gradients are L-Lipschitz: omega(z) = L z."""
 
     lam: float = 1.0
-
-    @property
-    def claim(self) -> str:
-        return "chien_li/theorem_3_1/direct/smooth"
+    claim: ClassVar[str] = "chien_li/theorem_3_1/direct/smooth"
 
     @property
     def statement(self) -> str:
@@ -180,6 +183,8 @@ class Smooth(Holder):
 class Clipped(Modulus):
     """Nothing but clipping: two clipped gradients differ by at most 2 K."""
 
+    claim: ClassVar[str] = "chien_li/theorem_3_1/direct/clipped"
+
     def value(self, z: Array) -> Array:
         return np.where(z > 0, inf, 0.0)
 
@@ -188,10 +193,6 @@ class Clipped(Modulus):
 
     def ball(self, z: arb) -> arb:
         return arb(0) if z == 0 else arb(inf)
-
-    @property
-    def claim(self) -> str:
-        return "chien_li/theorem_3_1/direct/clipped"
 
     @property
     def statement(self) -> str:
@@ -227,18 +228,7 @@ class Sum(Modulus):
         return np.asarray(np.add.reduce([part.slope(z) for part in self.parts]))
 
     def ball(self, z: arb) -> arb:
-        total = arb(0)
-        for part in self.parts:
-            total += part.ball(z)
-        return total
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
-
-    @property
-    def concave(self) -> bool:
-        return all(part.concave for part in self.parts)
+        return sum((part.ball(z) for part in self.parts), arb(0))
 
     @property
     def statement(self) -> str:

@@ -12,7 +12,7 @@ These numbers are what the paper claims; whether they hold is the ledger's busin
 their float error, about 1e-12.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
@@ -88,21 +88,20 @@ class Printed(Expansion):
 
     weight: float
     order: float
-    step: float
+    sensitivity: arb
 
-    @property
-    def sensitivity(self) -> arb:
-        return exact(self.step)
+    def plus(self, step: arb) -> "Printed":
+        return replace(self, sensitivity=self.sensitivity + step)
 
     def value(self, z: Array) -> Array:
-        return z + self.weight * np.power(z, self.order) + self.step
+        return z + self.weight * np.power(z, self.order) + float(self.sensitivity)
 
     def slope(self, z: Array) -> Array:
         return 1 + self.weight * self.order * np.power(z, self.order - 1)
 
     def ball(self, z: arb) -> arb:
         drift = z ** exact(self.order) if z > 0 else arb(0).union(z.upper() ** exact(self.order))
-        return z + exact(self.weight) * drift + exact(self.step)
+        return z + exact(self.weight) * drift + self.sensitivity
 
 
 def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: int) -> float:
@@ -113,5 +112,5 @@ def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: i
     """
     best = steps * s**2
     if isfinite(diameter):
-        best = min(best, shoot(Printed(weight, order, s), diameter, steps).cost)
+        best = min(best, shoot(Printed(weight, order, exact(s)), diameter, steps).cost)
     return best * _UP

@@ -50,7 +50,7 @@ def theorem_3_12(run: NoisySGD, order: float, smoothness: float, hoelder: float 
         if run.steps == 1 or not isfinite(start) or start == 0:
             return composed
         prices = np.array([smaller_direction(run, order, share) for share in _SHARES])
-        expansion = Printed(upper(exact(run.step_size_at(0)) * exact(smoothness)), hoelder, 0.0)
+        expansion = Printed(upper(exact(run.step_size_at(0)) * exact(smoothness)), hoelder, arb(0))
         scale = order / (2 * run.noise_std_at(0) ** 2)
         best = composed
         for k in range(0, len(_SHARES), 1 if hoelder == 1 else _EVERY):

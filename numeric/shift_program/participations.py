@@ -250,7 +250,7 @@ def _merged(met: Participations, diameter: float) -> tuple[arb, MergedPath]:
         lengths, expansions = [before, *lengths], [Affine(met.c**before, arb(0)), *expansions]
     noise = [lower(_width(met, length).sqrt()) for length in lengths]
     c = np.array([float(e.contraction) for e in expansions])
-    s = np.array([float(e.step) for e in expansions])
+    s = np.array([float(e.sensitivity) for e in expansions])
     found = taut_string(c, s, np.array(noise), np.full(len(c), diameter))
     first = found.start
     # Rounded up, so that a corner at 0 is at 0: what is left of 1e-17 would grow again.

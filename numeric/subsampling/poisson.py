@@ -30,7 +30,7 @@ from flint import arb
 from lastiterate.numeric.accounting.conversion import mixed_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
-from lastiterate.numeric.losses.expansion import Expansion, Plus
+from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -59,9 +59,7 @@ class Sized(Assumption):
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         shared = self.inner.over_sizes(run, t, self.low, self.high)
-        if not differs:
-            return shared
-        return Plus(shared, exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
+        return shared.plus(differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
 
     @property
     def expansive(self) -> bool:

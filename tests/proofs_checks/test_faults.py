@@ -11,7 +11,7 @@ from flint import arb
 from lastiterate.numeric.accounting import conversion, dominating, gdp, pld_fft
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.losses import assumptions, moduli
-from lastiterate.numeric.losses.expansion import Affine, ModulusExpansion, Plus
+from lastiterate.numeric.losses.expansion import Affine, Expansion, ModulusExpansion
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
@@ -77,7 +77,12 @@ def forget() -> None:
 
 def _slower_contraction(self: Any, run: Any, t: int, *, differs: bool) -> Affine:
     eta = exact(run.step_size_at(t))
-    return Affine(1 - eta * exact(self.m), assumptions._sensitivity(run, t, differs=differs))
+    return Affine(1 - eta * exact(self.m), moduli.sensitivity(run, t, differs=differs))
+
+
+def _one_sample_fewer(self: Any, run: Any, t: int, *, differs: bool) -> ModulusExpansion:
+    weight = exact(run.step_size_at(t)) * (run.batch - 2 * differs) / run.batch
+    return ModulusExpansion(self, weight, run.clip_norm, moduli.sensitivity(run, t, differs=differs))
 
 
 def _no_overshoot(self: Any, run: Any, t: int, low: int, high: int) -> Affine:
@@ -85,9 +90,10 @@ def _no_overshoot(self: Any, run: Any, t: int, low: int, high: int) -> Affine:
     return Affine(arb(1), arb(0))
 
 
-def _step_size_squared(self: Any, run: Any, t: int, *, differs: bool) -> Plus:
+def _step_size_squared(self: Any, run: Any, t: int, *, differs: bool) -> Expansion:
     move = exact(run.step_size_at(t)) ** 2 * exact(run.clip_norm) / run.batch
-    return Plus(self.inner.over_sizes(run, t, self.low, self.high), move * differs)
+    shared: Expansion = self.inner.over_sizes(run, t, self.low, self.high)
+    return shared.plus(move * differs)
 
 
 def _first_position(run: Any, assumption: Any) -> Any:
@@ -101,7 +107,7 @@ def _cheapest_position(run: Any, assumption: Any) -> Any:
 
 
 _STEP = NoisySGD.step_size_at
-_S, _M, _SP, _P = assumptions.StronglyConvex, ModulusExpansion, ShiftProgram, participations.Participations
+_S, _SP, _P = assumptions.StronglyConvex, ShiftProgram, participations.Participations
 _PAIR, _SHARES, _OBLIVIOUS = dominating.DominatingPair, noise_split.Shares, oblivious_shifts.oblivious_cost
 _BEFORE, _OVER = _P.before_end, moduli.Modulus.over_sizes
 _ADD = property(lambda _: ("add",))
@@ -133,12 +139,11 @@ FIXED: dict[str, _Fault] = {
     "a contraction without eta L - 1": (
         "recomputed/full", f"strongly_convex, {RENYI}", _S, "expansion", _slower_contraction),
     "one sample fewer drifts": (
-        "recomputed/full", f"smooth, {RENYI}", _M, "weight",
-        held(_M.weight, lambda self, w: w * (self.batch - 2) / (self.batch - 1))),
+        "recomputed/full", f"smooth, {RENYI}", moduli.Modulus, "expansion", _one_sample_fewer),
     "K for the sensitivity 2 K": (
-        "recomputed/cyclic", f"smooth, {RENYI}", _M, "sensitivity", held(_M.sensitivity, lambda _, s: s / 2)),
+        "recomputed/cyclic", f"smooth, {RENYI}", moduli, "sensitivity", divided(moduli.sensitivity, 2)),
     "a sensitivity over 1.05": (
-        "recomputed/full", f"convex, {RENYI}", assumptions, "_sensitivity", divided(assumptions._sensitivity, 1.05)),
+        "recomputed/full", f"convex, {RENYI}", assumptions, "sensitivity", divided(moduli.sensitivity, 1.05)),
     "a hundredth of L": (
         "recomputed/full", f"holder, {RENYI}", moduli.Holder, "ball", divided(moduli.Holder.ball, 100)),
     "the step size of the next step": (
