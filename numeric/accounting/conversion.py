@@ -1,15 +1,10 @@
 """From (alpha, rho)-RDP to (epsilon, delta)-DP: the best conversion that one order allows.
 
-Statement    If D_alpha(P || Q) <= rho, then P(S) <= e^eps Q(S) + delta for every event S, for the least eps at which
-             F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1) rho), q = (p - delta) e^-eps, for
-             every p in (delta, 1]. No less is implied: laws on two points attain it.
-Derivation   Let p = P(S). Laws on two points, "S" and "not S", have no greater divergence than P and Q. If P(S) - e^eps
-             Q(S) exceeded delta, Q(S) were below q, and the divergence above log F / (alpha - 1), as F falls in q.
-Certificate  F is convex in p: p^alpha q^(1-alpha) is jointly convex in (p, q), and q is a line in p.
-             At a point p with F'(p) > 0, F >= F(p) - F'(p) (p - delta) everywhere to its left, and F >= F(p) to its
-             right. So floats look for eps and p, and balls check.
-Source       Asoodeh, Liao, Calmon, Kosut & Sankar 2021, theorem 3, by another proof. Without the second term of F it is
-             Canonne, Kamath & Steinke 2020, Proposition 12 (claims ours/conversion/*).
+The least eps at which F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1) rho), q = (p - delta)
+e^-eps, for every p in (delta, 1]; laws on two points attain it. F is convex: where F'(p) > 0 its tangent bounds it to
+the left of p, and F(p) to the right. So floats look for eps and p, and balls check.
+
+Source: docs/proofs/privacy_loss.md (claims ours/conversion/*).
 """
 
 from collections.abc import Sequence

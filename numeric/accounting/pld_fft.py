@@ -1,20 +1,13 @@
 """The law of the sum of many privacy losses, tilted so that its tail is large, with a bound on every error.
 
-Bound        With masses m_j at losses l_j = h j that dominate one release (`privacy_loss`), T releases satisfy
-             delta(eps) <= sum over sums of losses l > eps of mass(l) (1 - e^(eps - l)) + the mass of an infinite loss.
-Tilt         y_j = m_j e^(lam l_j) / Y. The T-fold convolution c of y gives mass(l) = c(l) Y^T e^(-lam l), so that a
-             tail of size delta is a plain, large number in c: rounding costs about 1e-16 T of delta, not of 1.
-Convolution  by a discrete Fourier transform of length n, spectrum to the power T. What wraps around from below the
-             window counts on top; what lies above it weighs at most its mass, bounded by Chernoff.
-Rounding     (a) Each output of a fast transform is a sum of inputs times log2(n) rounded factors, off by at most
-             eta |y|_1, eta = 8 u log2(n). (b) A power by repeated squaring is off by less than 5 u T of itself, u =
-             2^-53. (c) So the spectrum is off by e_k <= A_k (eta sum T_i / A_ki + 5 u sum T_i), A_ki = |Y_ki| + eta,
-             A_k = prod A_ki^T_i. (d) By Parseval the l1 norm of the error of c is at most |e|_2, and that of the
-             inverse transform adds eta |spectrum|_2. (e) The weight of an error is at most
-             max_x e^(-lam x) (1 - e^-x) <= 1 / (1 + lam). Masses, exponentials and sums are rounded up on top.
-Source       Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022 (lattice); Koskela, Jälkö & Honkela 2020 (transform);
-             Higham 2002, section 24.1 (its error). Tilt and account of all errors: docs/proofs/privacy_loss.md (claims
-             ours/pld/*).
+With masses m_j at losses l_j = h j that dominate one release (`pld_lattice`), y_j = m_j e^(lam l_j) / Y is convolved T
+times with itself, and c(l) Y^T e^(-lam l) is the mass of the loss l: rounding costs about 1e-16 T of delta, not of 1.
+The discrete Fourier transform has length n. With u = 2^-53, eta = 8 u log2(n), A_ki = |Y_ki| + eta and A_k = prod
+A_ki^T_i the spectrum is off by e_k <= A_k (eta sum T_i / A_ki + 5 u sum T_i), c by |e|_2 + eta |spectrum|_2 in the l1
+norm, and an error has a weight of at most 1 / (1 + lam). What wraps around counts on top, what lies above the window
+is bounded by Chernoff; masses, exponentials and sums are rounded up.
+
+Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Koskela, Jälkö & Honkela 2020 (transform).
 """
 
 from collections.abc import Sequence

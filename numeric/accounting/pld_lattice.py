@@ -1,21 +1,15 @@
 """The law of the privacy loss of one release, put on a lattice so that it can only look worse.
 
-Profile      f(t) = integral of max(P - t Q, 0), t > 0, for laws P (the numerator) and Q. A pair whose profile is at
-             least f at every t may replace P and Q in any composition, as composed profiles are expectations of f
-             against a positive measure. So may any positive measure of losses with a profile of at least f.
-Pairs        Base N(0, 1), moved N(g, 1), mixture M = (1-q) N(0, 1) + q N(g, 1), g = 1 / multiplier. The loss at z is
-             L(z) = log(1 - q + q e^(g z - g^2/2)), rising. "remove": P = M, Q = base. "add": P = base, Q = M.
-             "replace" is the greatest profile that advanced joint convexity allows, in both directions at once:
-             f(t) = q h(1 + (t-1)/q) for t >= 1, h the profile of N(g, 1) against N(0, 1), and f(t) = 1 - t + t f(1/t)
-             below 1, which is the same bound for the other direction. It is convex, also at t = 1 (slopes -1 + q -
-             2 q p + p and -p, p = Phi(-g/2)), so some pair has it: under P, losses above 0 are those of "remove",
-             losses below 0 those of "add", and what is left, (1-q) (1-2p), has no loss.
-Lattice      A cell of losses [l, r] with masses P and Q moves to its ends, a to l and b to r, with a + b = P and
-             a e^-l + b e^-r = Q. That is the chord of f between e^l and e^r, which lies above f as f is convex. Beyond
-             the last node, a e^-l = Q and the rest has infinite loss; below the first, all of P moves up to it.
-             Masses come from balls and are rounded up, so neither differences nor small tails lose digits.
-Source       Zhu, Dong & Wang 2022 (dominating pairs); Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022 (chords);
-             Balle, Barthe & Gaboardi 2018, theorem 2 (advanced joint convexity). Claims ours/pld/*.
+Base N(0, 1), moved N(g, 1), mixture M = (1-q) N(0, 1) + q N(g, 1), g = 1 / multiplier. The loss at z is
+L(z) = log(1 - q + q e^(g z - g^2/2)), rising. "remove": M is the numerator, the base the denominator; "add": the other
+way round. "replace" is the greatest profile that advanced joint convexity allows, in both directions at once: losses
+above 0 are those of "remove", below 0 those of "add", and the rest, (1-q) (1-2p), p = Phi(-g/2), has no loss.
+
+A cell of losses [l, r] with masses P and Q moves to its ends, a to l and b to r, with a + b = P and a e^-l + b e^-r =
+Q: a chord, which lies above the convex profile. Beyond the last node, a e^-l = Q and the rest has infinite loss; below
+the first, all of P moves up to it. Masses come from balls and are rounded up.
+
+Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022 (chords).
 """
 
 from collections import defaultdict

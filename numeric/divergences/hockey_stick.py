@@ -1,14 +1,9 @@
 """Hockey-stick divergences H_t(P || Q) = integral of max(P - t Q, 0), P the numerator, t > 0.
 
-H at t = e^epsilon is the least delta for which P(S) <= e^epsilon Q(S) + delta for every event S.
+H at t = e^epsilon is the least delta for which P(S) <= e^epsilon Q(S) + delta for every event S. For mixtures the
+intervals on which P > t Q are found by halving, with sums of rising exponentials for a proof of the sign.
 
-Gaussians    With m = shift / noise > 0, P = N(m, 1), Q = N(0, 1): P > t Q beyond log(t)/m + m/2, hence H_t = Phi(m/2
-             - log(t)/m) - t Phi(-m/2 - log(t)/m).   Balle & Wang 2018, theorem 5.
-Mixtures     (P - t Q) / phi is a sum of at most four exponentials, so it has at most three zeros (Laguerre). On an
-             interval [l, r] write it, up to a positive factor, as N - M with N and M sums of rising exponentials with
-             positive coefficients: N(l) > M(r) proves P > t Q throughout, N(r) < M(l) the contrary. Intervals are
-             halved until one holds; past both ends the outermost exponential dominates. On the last, tiny ones the
-             integrand lies between 0 and max(N(r) - M(l), 0) times that factor. The rest is a sum of erfc.
+Source: docs/proofs/divergences.md; Balle & Wang 2018, theorem 5, for two Gaussians.
 """
 
 from typing import Any

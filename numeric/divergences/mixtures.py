@@ -1,16 +1,12 @@
 """Rényi divergence of two mixtures of two Gaussians each, by quadrature with a certified error.
 
-Setting      All components have one standard deviation; take it as the unit of length. Write p_i, a_i for the weights
-             and means of the numerator P, q_k, c_k for those of the denominator Q. With the standard normal density
-             phi, P = phi A, A(x) = sum_i p_i exp(a_i x - a_i^2/2), and Q = phi B alike, so that I = E_Q (P/Q)^alpha =
-             integral of f, f = phi A^alpha B^(1 - alpha), and D_alpha = log(I) / (alpha - 1).
-Middle       `acb.integral` of f. It needs log A and log B analytic where it asks for it, so the flag is forwarded to
-             log; powers are exp(alpha log A).
-Tails        t^alpha is convex, hence A^alpha <= sum_i p_i exp(alpha (a_i x - a_i^2/2)). One component alone bounds B
-             from below and 1 - alpha < 0, hence for every k f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i
-             - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k), whose tail beyond X is the same sum with erfc((X -
-             alpha a_i + (alpha - 1) c_k) / sqrt 2) / 2 in place of phi. The least over k is
-             taken and added as a ball [0, bound].
+All components have one standard deviation, the unit of length; p_i, a_i are the weights and means of the numerator P,
+q_k, c_k those of the denominator Q. The middle of I = E_Q (P/Q)^alpha = integral of f, D_alpha = log(I) / (alpha - 1),
+is `acb.integral`, whose flag is forwarded to log. Beyond X, for every k,
+
+    f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k).
+
+Source: docs/proofs/divergences.md.
 """
 
 from collections.abc import Callable

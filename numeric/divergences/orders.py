@@ -1,28 +1,13 @@
 """S_up and S_down at many orders at once, in floats, between proved bounds.
 
-Setting      m = shift / noise, phi the standard normal density, r(x) = 1 - q + q e^u, u = m x - m^2/2, the ratio of
-             the mixture to its base. With beta = alpha for S_up and beta = 1 - alpha for S_down, I = integral of phi
-             r^beta and D_alpha = log(I) / (alpha - 1). As phi r and phi have mass 1, J = I - 1 = integral of F, F =
-             phi (r^beta - 1 - beta (r - 1)) >= 0, which keeps its digits when D is tiny.
-Trapezoid    T = h sum_j f(x_j). If f is analytic for |Im x| < w and its integrals along Im x = y are at most M there,
-             |T - integral| <= 2 M / (e^(2 pi w / h) - 1) (Trefethen & Weideman 2014, theorem 5.1). Here, for |m y| <
-             pi, |phi(x + iy)| = e^(y^2/2) phi(x) and cos(m y / 2) r(x) <= |r(x + iy)| <= r(x), since |a + b e^(iv)|^2
-             = (a + b)^2 - 2 a b (1 - cos v) >= (a + b)^2 cos^2(v/2). Hence M = kappa I with kappa = e^(w^2/2) for
-             S_up and kappa = e^(w^2/2) cos(m w / 2)^(1-alpha) for S_down, any w < pi/m. With rho = 2 kappa / (e^(2 pi
-             w/h) - 1): |T - I| <= rho I, and |T - J| <= rho (I + 2 alpha - 1), for F has the parts phi r^beta, beta
-             phi r, (beta-1) phi.
-Tails        As 0 <= (log r)' <= m, log(phi r^alpha) falls beyond x > alpha m at least at the rate x - alpha m, and to
-             the left of x < 0 at least at the rate |x|; log(phi r^(1-alpha)) is concave, so that its slope at a point
-             past the maximum holds farther out. So the nodes left out past the last node X add at most f(X) / rate. F
-             is at most phi (r^alpha + alpha - 1), or phi (r^(1-alpha) + (alpha-1) r).
-Rounding     Nodes are x = k h + m/2 with m h a float of 30 bits, so u = k m h is exact. The exponents then carry an
-             error of a few units for each unit of x^2 + m |x| + alpha |log r|, whose means are summed along. In J the
-             bracket comes from a Taylor series where alpha |r - 1| <= 1/10 and from expm1 elsewhere, where the parts
-             exceed the difference by a factor of 50 at most (by convexity). Assumed: exp, expm1, log1p and log of
-             NumPy err by at most 4 units in the last place. Tests compare both ends with the enclosures of `sampled`.
-Far apart    For m large the nodes are many but nothing is left to integrate: by Minkowski, q e^((alpha-1) m^2/2) <=
-             I^(1/alpha) <= 1 - q + q e^((alpha-1) m^2/2) for S_up; that is used where it is narrow. What is left (m
-             beyond some hundreds, mostly) goes to the enclosure, order by order.
+With m = shift / noise, r = 1 - q + q e^u and u = m x - m^2/2, beta = alpha for S_up and 1 - alpha for S_down:
+I = integral of phi r^beta, D_alpha = log(I) / (alpha - 1), and J = I - 1 = integral of F, F = phi (r^beta - 1 - beta
+(r - 1)) >= 0, which keeps its digits when D is tiny. Both are by the trapezoid rule of step h, off by rho I and rho (I
++ 2 alpha - 1), rho = 2 kappa / (e^(2 pi w/h) - 1), kappa = e^(w^2/2), times cos(m w / 2)^(1-alpha) for S_down. Nodes
+are exact in u; NumPy's exp, expm1, log1p and log are taken to err by 4 units in the last place. For m large S_up lies
+between the two sides of Minkowski's inequality; what is left goes to the enclosure, order by order.
+
+Source: docs/proofs/divergences.md; Trefethen & Weideman 2014, theorem 5.1.
 """
 
 from collections.abc import Sequence

@@ -1,28 +1,16 @@
 """One step on a batch drawn without replacement: a proved upper bound, by advanced joint convexity.
 
-Setting      Reveal a batch R without i*, then swap one of its elements for i* with probability q = b/n. Given R, the
-             two laws of the step are P = (1-q) N(x) + q N(y) and P' = (1-q) N(x) + q N(y'), with x, y, y' in a ball
-             of radius r, so at pairwise distance at most d = 2 r, and noise s. Here D_alpha(P || P') is bounded; by
-             symmetry in y and y' the bound serves both directions.
-Profile      For t >= 1 put tau = 1 + (t - 1)/q and theta = t / tau. Then P - t P' = q (N(y) - tau ((1-theta) N(x) +
-             theta N(y'))), pointwise: q tau (1 - theta) = q (tau - t) = (t - 1)(1 - q). As H is convex in its second
-             argument, H_t(P || P') <= q max(H_tau(N(y) || N(x)), H_tau(N(y) || N(y'))) <= q h(tau), with h(tau) =
-             H_tau(N(d, s^2) || N(0, s^2)), which rises with the distance of the means.
-Order        For laws that are absolutely continuous to each other, integrating (z^alpha)'' against the profile,
-             E_{P'} (P/P')^alpha = 1 + alpha (alpha-1) integral_1^inf [t^(alpha-2) H_t(P || P') + t^(-alpha-1) H_t(P'
-             || P)] dt. Both profiles are at most q h, so D_alpha(P || P') <= 1/(alpha-1) log(1 + alpha (alpha-1) J),
-             J = integral_1^inf (t^(alpha-2) + t^(-alpha-1)) q h(1 + (t-1)/q) dt.
-Ratio        q h(1 + (t-1)/q) is the profile, at t >= 1, of M = (1-q) N(0) + q N(g) over N(0), g = d/s, whose ratio
-             r = 1 + q (e^(g x - g^2/2) - 1) passes 1 at x = g/2. Read backwards, with (z^(1-alpha))'' for the second
-             term, the integral is an expectation under N(0): alpha (alpha-1) J = integral_(g/2)^inf phi(x) (r^alpha -
-             1) (1 - r^(1-alpha)) dx, for r^alpha - 1 - alpha (r-1) + r^(1-alpha) - 1 + (alpha-1) (r-1) is that product.
-Here         Between g/2 and X by `acb.integral`, whose flag goes to log. Beyond X the integrand is at most phi r^alpha
-             <= phi (1 - q + q e^(alpha (g x - g^2/2))), as z^alpha is convex, whose integral is (1-q) Phi(-X) + q
-             e^(alpha (alpha-1) g^2/2) Phi(alpha g - X).
-Source       Balle, Barthe & Gaboardi 2018, theorem 2 (advanced joint convexity); Sason & Verdú 2016, section VII
-             (order from profile). Both are derived above.
-Remark       D_alpha((1-q) N(0) + q N(d) || N(0)) = S_up(q, s; alpha) at shift d is one of the laws allowed (x = y'),
-             so this bound is never below it. Whether S_up itself is an upper bound is a conjecture.
+Given a revealed batch the two laws of the step are P = (1-q) N(x) + q N(y) and P' = (1-q) N(x) + q N(y'), with x, y, y'
+at pairwise distance at most d, and noise s; q = b/n, g = d/s. In both directions D_alpha(P || P') <= log(1 + alpha
+(alpha-1) J) / (alpha-1), with phi the standard normal density and r = 1 + q (e^(g x - g^2/2) - 1),
+
+    alpha (alpha-1) J = integral from g/2 to inf of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) dx:
+
+up to X by `acb.integral`, beyond by phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))). S_up at shift d is one of
+the laws allowed (x = y'), so this is never below it. Whether S_up itself is an upper bound is a conjecture.
+
+Source: docs/proofs/divergences.md, without_replacement.md; Balle, Barthe & Gaboardi 2018, theorem 2; Sason & Verdú
+2016, section VII.
 """
 
 from math import log

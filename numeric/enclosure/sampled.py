@@ -1,11 +1,9 @@
 """Enclosures of the two directions of the sampled Gaussian over a box, by monotonicity.
 
-Statement    D(M || N(0, s^2)) and D(N(0, s^2) || M), M = (1 - q) N(0, s^2) + q N(1, s^2), do not decrease in q, do not
-             increase in s, and do not decrease in the order.
-Derivation   In q: either vanishes at q = 0, and is quasi-convex along the mixture, so at q < q' it is at most the
-             larger of 0 and its value at q'. In s: adding N(0, s'^2 - s^2) to both laws is post-processing. In the
-             order: Jensen. So the ends of the box hold the ends of the value, and each slope has its sign.
-Source       Van Erven & Harremoes 2014, theorems 3, 9 and 13; the values are `divergences.mixtures.moment`.
+D(M || N(0, s^2)) and D(N(0, s^2) || M), M = (1 - q) N(0, s^2) + q N(1, s^2), do not decrease in q, do not increase in
+s, and do not decrease in the order: the ends of the box hold the ends of the value, and each slope has its sign.
+
+Source: docs/proofs/divergences.md; Van Erven & Harremoes 2014, theorems 3, 9 and 13.
 """
 
 from functools import lru_cache, partial

@@ -1,12 +1,8 @@
 """Automatic clipping, K g / (|g| + gamma), and the assumption that is left of one on the losses.
 
-The map is K / gamma-Lipschitz: along a ray its slope is K gamma / (|g| + gamma)^2, across it K / (|g| + gamma), and
-near zero both reach K / gamma. So a modulus omega of the gradients becomes K / gamma omega, which for a small gamma is
-far more. Ordinary clipping is a projection and changes no modulus. Convexity is lost: the clipped field need not be the
-gradient of a convex function, so `Convex` and `StronglyConvex` have no counterpart.
-
-Of `Blocks` that holds for the whole gradient alone: its modulus (sum_j omega_j^2)^(1/2) is K / gamma times as much. A
-block of the clipped gradient is not bounded by itself, since the norm that it is divided by changes with every block.
+The map is K / gamma-Lipschitz, so that a modulus omega becomes K / gamma omega, which for a small gamma is far more.
+Ordinary clipping is a projection and changes no modulus. Convexity is lost: `Convex` and `StronglyConvex` have no
+counterpart. Of `Blocks` it holds for the whole gradient alone: a block is divided by a norm that changes with all.
 
 Source: docs/proofs/expansions.md; claim ours/projection/automatic_clipping. D2P2-SGD does not discuss it.
 """

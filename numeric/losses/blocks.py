@@ -1,16 +1,11 @@
 """The modulus of a gradient from those of its blocks, for example one block a layer, each of an order of its own.
 
-Statement    Let g = (g_1, ..., g_m) and |g_j(x) - g_j(y)| <= omega_j(|x - y|), where |x - y| is the distance of all
-             parameters. Then omega = (sum_j omega_j^2)^(1/2) is a modulus of g. For omega_j(r) = L_j r^(lambda_j) it is
-             concave if, with the least order p and the greatest q, q <= 1/2, or p >= 1/2, or
-             8 p q >= (2 p + 2 q - 1)^2.
-Derivation   |g(x) - g(y)|^2 is the sum over the blocks. With the weights L_j^2 r^(2 lambda_j) / omega^2 let m be the
-             mean order and s the mean squared order: r^2 omega'' / omega = 2 s - m^2 - m. As (q - lambda)(lambda - p)
-             >= 0, s <= (p + q) m - p q, which leaves -(m^2 + (1 - 2 p - 2 q) m + 2 p q), at most 0 in those cases.
-Source       docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, section 5, asks for per-layer and
-             non-uniform constants.
-Remark       With 1 and 1/4 the root of the sum is convex at places, and the shift program wants concave pieces: then
-             the roots of the two groups of orders, up to 1/2 and above, are added, which is never less.
+If |g_j(x) - g_j(y)| <= omega_j(|x - y|), |x - y| the distance of all parameters, then omega = (sum_j omega_j^2)^(1/2)
+is a modulus of g = (g_1, ..., g_m). For omega_j(r) = L_j r^(lambda_j) it is concave if, with the least order p and the
+greatest q, q <= 1/2, or p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Elsewhere the shift program wants concave pieces: the
+roots of the two groups of orders, up to 1/2 and above, are added, which is never less.
+
+Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, section 5, asks for per-layer constants.
 """
 
 from dataclasses import dataclass

@@ -1,16 +1,14 @@
 """Constants of losses that are known in closed form, so that a bound for them rests on no measurement.
 
-Statement    With features of norm at most r (a constant feature for the bias included), k classes and logits f = W x:
-             softmax cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; the
-             logistic loss of one logit has r and r^2 / 4. For logits f = W2 phi(W1 x + b1) + b2 on a ball of the
-             parameters, with |phi'| <= p and |phi''| <= c,
-             |J|^2 <= |phi|^2 + 1 + (p |W2| r)^2,  H <= (c |W2| r^2 + sqrt((c |W2| r^2)^2 + 4 (p r)^2)) / 2,
-             and the loss has gradients of norm at most sqrt(2) |J| and smoothness |J|^2 / 2 + sqrt(2) H.
-Derivation   The Hessian of cross-entropy in the logits is a covariance, v' (diag p - p p') v = Var_p(v) <= (max v -
-             min v)^2 / 4 <= |v|^2 / 2 (Popoviciu), and |p - e_y|^2 <= 2 (1 - p_y)^2 <= 2. By the chain rule the Hessian
-             in the parameters is J' (diag p - p p') J plus the second derivatives of f weighted by p - e_y, and along
-             (V1, V2) those are at most 2 p r |V1| |V2| + c |W2| r^2 |V1|^2.
-Source       docs/proofs/constants.md (claims ours/certified/*); Popoviciu 1935.
+With features of norm at most r (a constant feature for the bias included), k classes and logits f = W x, softmax
+cross-entropy has per-sample gradients of norm at most sqrt(2) r and smoothness r^2 / 2; the logistic loss of one logit
+has r and r^2 / 4. For logits f = W2 phi(W1 x + b1) + b2 on a ball, with |phi'| <= p and |phi''| <= c,
+
+    |J|^2 <= |phi|^2 + 1 + (p |W2| r)^2,  H <= (c |W2| r^2 + sqrt((c |W2| r^2)^2 + 4 (p r)^2)) / 2,
+
+and the loss has gradients of norm at most sqrt(2) |J| and smoothness |J|^2 / 2 + sqrt(2) H.
+
+Source: docs/proofs/constants.md (claims ours/certified/*).
 """
 
 from dataclasses import dataclass

@@ -150,7 +150,8 @@ class LeastOf(Expansion):
     parts: tuple[Expansion, ...]
 
     @cached_property
-    def sensitivity(self) -> arb:  # type: ignore[override]  # that of the parts
+    def sensitivity(self) -> arb:  # type: ignore[override]
+        """The least of the parts'."""
         return reduce(arb.min, (part.sensitivity for part in self.parts))
 
     def plus(self, step: arb) -> "LeastOf":

@@ -1,21 +1,11 @@
 """Audits: a lower confidence bound of epsilon from the counts of right and wrong answers of an attack.
 
-A test of "the run saw these data" against "the adjacent ones" with rates FPR and FNR is possible under (epsilon, delta)
-only where FPR + e^epsilon FNR >= 1 - delta and FNR + e^epsilon FPR >= 1 - delta, hence
-
     epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),
 
-Liang et al. 2026, (20), who put in observed rates; that is no bound of anything. Here each rate is replaced by its
-upper Clopper-Pearson limit, so that the number is below epsilon with the stated confidence.
+Liang et al. 2026, (20), at the upper Clopper-Pearson limits of the rates of the answer "the run saw these data": below
+epsilon with the stated confidence, in whichever of the two directions is larger. Observed rates give no bound.
 
-Directions   With P the law on the data, Q that on the adjacent ones and S the answer "these data", 1 - FNR = P(S) and
-             FPR = Q(S). The first logarithm is Q(not S) <= e^epsilon P(not S) + delta, Q the numerator; the second is
-             P(S) <= e^epsilon Q(S) + delta, P the numerator. Both hold under (epsilon, delta)-DP, so their maximum is
-             one lower bound. The other two inequalities speak of the opposite answer.
-Confidence   Both logarithms fall with either rate, and either rate is above its limit with chance (1 - level) / 2 at
-             most: with confidence ``level`` neither is, and then every number made from the two holds at once.
-
-Source: Kairouz, Oh & Viswanath 2015; Clopper & Pearson 1934; Dong, Roth & Su 2022 for mu.
+Source: docs/proofs/lower_bounds.md; Kairouz, Oh & Viswanath 2015; Clopper & Pearson 1934; Dong, Roth & Su 2022 for mu.
 """
 
 from dataclasses import asdict, dataclass

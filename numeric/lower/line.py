@@ -1,18 +1,12 @@
 """Runs on the whole line whose last iterate is Gaussian, or a mixture of Gaussians over how often a sample was met.
 
-Constant gradients: every step that meets the sample moves one run by its part of the shift and the other by its own,
-and the noise adds up to variance sum sigma_t^2. With fixed batches the count is fixed and both laws are Gaussian of
-one variance; with independent batches it is binomial.
+The sample that differs has a constant gradient, all others have gradient zero, and there is no projection: W_T - W_0 =
+k move + N(0, T sigma^2), |move| = eta K / b, where k steps meet the sample; k ~ Binomial(T, q) where batches hold it
+with chance q, independently. A mass of the numerator is rounded down, one of the denominator up; components left out
+are lost to the numerator and are added to every cell of the denominator. scipy's ``ndtr`` is taken to be within 1e-12
+of the normal tail, relatively, in its lower half; its argument is moved outwards by its own rounding.
 
-Setting      The sample that differs has a constant gradient, every other sample has gradient zero, and there is no
-             projection. If a batch holds the sample with chance q, independently in every step, then after T steps
-             W_T - W_0 = k move + N(0, T sigma^2), k ~ Binomial(T, q), |move| = eta K / b. That is batches drawn without
-             replacement, and Poisson batches with the normaliser b.
-Direction    A divergence is at least that of the masses of finitely many cells (data processing). A mass of the
-             numerator is rounded down, one of the denominator up; components left out are lost to the numerator and
-             are added to every cell of the denominator.
-Floats       scipy's ``ndtr`` is taken to be within 1e-12 of the normal tail, relatively, in its lower half. Its
-             argument is moved outwards by its own rounding; weights are balls.
+Source: docs/proofs/lower_bounds.md.
 """
 
 from dataclasses import dataclass

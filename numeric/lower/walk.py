@@ -1,18 +1,13 @@
 """Clamped random walks: certified masses of the last iterate by propagating its density on a grid.
 
 The walk is X <- clip(phi(X) + drift + N(0, sigma^2)) on [-D/2, D/2] from 0, phi piecewise affine; where batches are
-random the update is one of two, plain or with the sample that differs. After a step the law has a density inside and
-an atom at each end, and the density of the next step is an integral over the first.
+random the update is one of two, plain or with the sample that differs. The law after a step has a density inside and an
+atom at each end; the next density is an integral over it, by Gauss's rule of `NODES` nodes on panels at most `PANEL`
+sigma long and cut at the kinks of phi. On a panel of half length a it errs by 8 a M r^(-2 NODES) / (1 - 1/r), M the
+bound on an ellipse. Rounding is relative: `RELATIVE` for an entry of the kernel, and one unit in the last place for
+every term of a sum. What is below `LEAST` is set to 0, an absolute error.
 
-Quadrature   Gauss's rule of `NODES` nodes on every panel, the panels at most `PANEL` sigma long and cut at the kinks of
-             phi. The integrand, a mixture of Gaussians of y times a Gaussian of x - phi(y), is entire on each: on
-             the ellipse with foci at the ends of a panel of half length a and half axes a (r +- 1/r)/2 it is at most
-             exp((1 + S^2) v^2 / (2 sigma^2)) / (2 pi sigma^2), v = a (r - 1/r)/2, S the steepest slope. A rule that is
-             exact up to degree 2 N - 1 errs by at most a sum_{k >= 2N} 4 |c_k|, Chebyshev coefficients |c_k| <= 2 M
-             r^-k: by 8 a M r^(-2N)/(1 - 1/r). Errors of all steps add up, as total mass, since a kernel moves mass
-             without creating any.
-Floats       All terms are nonnegative, so rounding is relative: `RELATIVE` for an entry of the kernel, and one unit in
-             the last place for every term of a sum. What is below `LEAST` is set to 0, an absolute error.
+Source: docs/proofs/lower_bounds.md.
 """
 
 from dataclasses import dataclass

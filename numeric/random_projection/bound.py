@@ -1,15 +1,13 @@
 """A rigorous privacy bound for SGD with random projections, by composition of its steps.
 
-Statement    All matrices and all projected noisy gradients together, and so the last iterate, are (alpha, epsilon)-RDP
-             with epsilon the sum over the steps of `random_projection.projection_rdp`; Delta is 2 / b where one sample
-             is replaced and 1 / b where one is there or not, p the least rank of all layers. In an epoch of fixed or
-             shuffled batches one step holds the sample, and the one with the least noise is the dearest. Where clipping
-             comes after the projection, or there is none, every step is a Gaussian mechanism of sensitivity Delta.
-Assumptions  Only automatic clipping; nothing of the losses. The matrices are drawn independently of the data.
-Not claimed  That privacy loss converges: the noise on the iterate lives in a subspace of random shape, so that the
-             shifts which the theorems for the last iterate need may not fit into it.
-Source       docs/proofs/random_projection.md; Renyi divergences of adaptive steps add, Mironov 2017, proposition 1;
-             claims d2p2/theorem_1/projected_step, ours/projection/*, d2p2/algorithm_1/sensitivity_repaired.
+All matrices and all projected noisy gradients together, and so the last iterate, are (alpha, epsilon)-RDP with epsilon
+the sum over the steps of `random_projection.projection_rdp`; Delta is 2 / b where one sample is replaced and 1 / b
+where one is there or not, p the least rank of all layers. In an epoch of fixed or shuffled batches one step holds the
+sample, at worst the one with the least noise. Where clipping comes after the projection, or there is none, every step
+is a Gaussian mechanism of sensitivity Delta. Of the losses nothing is assumed, and no convergence is claimed.
+
+Source: docs/proofs/random_projection.md; claims d2p2/theorem_1/projected_step, ours/projection/*,
+d2p2/algorithm_1/sensitivity_repaired.
 """
 
 from collections import Counter

@@ -1,23 +1,13 @@
 """The cost of a random projection: the noise comes after it, so the projection is part of the sensitivity.
 
 A step releases A^T g / sqrt(p) + N(0, s^2 I_p); A is d x p with independent N(0, sigma_A^2) entries, fresh each step
-and independent of the data. Two gradients a distance Delta apart give, once A is known, two Gaussians whose means
-are |A^T (g - g')| / sqrt(p) apart, and that length squared is Delta^2 sigma_A^2 / p times a chi-square variable with
-p degrees of freedom. With R = Delta^2 sigma_A^2 / (p s^2), and for loads w R < 1, its moment generating function is
-
-    M(w) = E exp(w |A^T (g - g')|^2 / (2 p s^2)) = (1 - w R)^(-p/2),
-
-and (alpha - 1) times the divergence of the pairs (A, output) is
+and independent of the data. For gradients a distance Delta apart, R = Delta^2 sigma_A^2 / (p s^2), loads w R < 1 and
+M(w) = (1 - w R)^(-p/2), (alpha - 1) times the divergence of the pairs (A, output), of either from the other, is at most
 
     log M(alpha (alpha - 1))                                     where the sample that differs is in the batch;
     log(1 - q + q M(alpha (alpha - 1)))                          where it is with chance q, and this is revealed;
     log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   where it is with chance q and not revealed, for a
                                                                  sample that is there or not and an integer alpha.
-
-Either law may be the numerator: A has one law under both data sets, two Gaussians of equal covariance are symmetric,
-and of the two directions of the last line this is the greater. Whoever does not see A sees a function of the pair, so
-the value is an upper bound for him, and for the model update A (A^T g / sqrt(p) + noise) as well. Layers with
-matrices of their own cost at most what the whole gradient costs in the layer of least p (`ours/projection/layers`).
 
 Source: docs/proofs/random_projection.md; it takes the place of Theorem 1 of D2P2-SGD, which the ledger refutes
 (``d2p2/theorem_1``); claims d2p2/theorem_1/projected_step and ours/projection/*.

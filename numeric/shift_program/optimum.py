@@ -9,15 +9,10 @@ Every candidate is feasible, so the least of them is a valid bound, whichever ro
     stationary shooting       constant program, concave expansion, finite diameter           (`shooting`)
     value iteration           the rest: other schedules, moduli with convex kinks            (`search`)
 
-Closed form, for e(z) = c z + s: in units of the noise, a window of w steps that starts at distance Delta costs
+The closed form costs (s V + Delta)^2 / W with V = sum c^-j, W = sum c^-2j over j = 1..w, where it is feasible. Its
+least over w is near c^w = 1 + Delta (c - 1) / s, or w = Delta / s at c = 1.
 
-    (s V + Delta)^2 / W,  V = sum_{j=1..w} c^-j,  W = sum_{j=1..w} c^-2j,  a_j = lam c^-j,  lam = (s V + Delta) / W,
-
-provided that z_t >= 0 on the way. For c <= 1 it always is. For c > 1 it is if and only if lam c^-w >= s; where
-it is not, the formula *under-reports* the loss (c = 1.1, Delta = 0, T = 1000: 21 s^2 where the truth is 1000 s^2).
-Over w the value is unimodal, so that the best window is found in O(1):
-
-    c = 1: w* = Delta / s;  c > 1: c^w* = 1 + Delta (c - 1) / s;  c < 1: c^w* = 1 - Delta (1 - c) / s.
+Source: docs/proofs/affine_windows.md.
 """
 
 from collections.abc import Iterator

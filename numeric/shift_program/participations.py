@@ -1,18 +1,14 @@
 """Constant affine programs whose sample is met at known, nearly periodic steps: the exact optimum, no loop over T.
 
-The steps from one participation up to the next are one affine step: free steps merge, and hiding A in them costs A^2 /
-S. The n participations lie d_1 < d_2 < ... < d_n steps before the end, d_k - d_{k-1} = l from k = 3 on. In the
-coordinates of `taut_string`, with w steps to go,
+Free steps merge, and the n participations lie d_1 < d_2 < ... < d_n steps before the end, d_k - d_{k-1} = l from k = 3
+on. In the coordinates of `taut_string`, with w steps to go, the string to a start w, at height H_j + c^w Delta, must
+pass above (X(d_k), H_k) for k <= j,
 
-    X(w) = sigma^2 (1 + c^2 + ... + c^(2w - 2)),   H_k = s (c^(d_1 - 1) + ... + c^(d_k - 1)),
+    X(w) = sigma^2 (1 + c^2 + ... + c^(2w - 2)),   H_k = s (c^(d_1 - 1) + ... + c^(d_k - 1)).
 
-the string to a start w, at height H_j + c^w Delta, must pass above (X(d_k), H_k) for k <= j.
-
-c <= 1: the slopes of the points from k = 2 on rise, so that all but the first two and the j-th are idle: the string has
-at most four straight pieces, each known in closed form, and starts that are worth it lie right after a participation
-(at the diameter), or at the first one (at 0).
-c > 1: from 0 every participation hides itself before the next; from the diameter the string is that of the merged
-steps.
+For c <= 1 only the first two of these points and the j-th may be touched, and starts that are worth it lie right after
+a participation (at the diameter), or at the first one (at 0). For c > 1 every participation hides itself before the
+next from 0; from the diameter the string is that of the merged steps.
 
 Source: docs/proofs/affine_windows.md (claims ours/participations/*); c < 1, d_1 = 1 is Bok, Su & Altschuler 2024.
 """

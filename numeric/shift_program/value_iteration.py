@@ -1,25 +1,14 @@
 """One exact step of value iteration on a grid, rounded down.
 
 Forward, F_t(y) = least cost of every path that reaches distance y at time t; F_{t+1}(y) = min_x F_t(x) +
-(e_t(x) - y)_+^2 / sigma_t^2. Suppose that F_t(x) - k x^2 is concave, and e_t as steep as c where the minimum is taken.
-Then F_{t+1}(y) - k' y^2 is concave with
+(e_t(x) - y)_+^2 / sigma_t^2. Where F_t(x) - k x^2 is concave and e_t has the slope c, F_{t+1}(y) - k' y^2 is, 1 / k' =
+sigma_t^2 + c^2 / k; where x must stay (at 0, at a knot, at the edge of what is known) k' = 1 / sigma_t^2. Between two
+nodes F is at least its chord - k (y - y_i)(y_{i+1} - y), so that the minimum over a cell is that of a quadratic.
 
-    1 / k' = sigma_t^2 + c^2 / k,
+Backward, the cost-to-go beta_t(u) = min_y (u - y)_+^2 / sigma_t^2 + beta_{t+1}(e_{t+1}(y)), u = e_t(x), has the same
+form with the axes reversed, so that `least` serves both.
 
-since x may follow y: the sum k q^2 + (c q - h)^2 / sigma_t^2 is least, k' h^2, over the move q of x for a move h of y.
-Where x must stay (at 0, at a knot, at the edge of what is known) k' = 1 / sigma_t^2. Between two nodes F is at least
-
-    chord - k (y - y_i)(y_{i+1} - y),
-
-with no constant to be estimated. e is at least its own chord where it is concave. So the minimum over a cell is
-that of a quadratic, in closed form, and the grid error is of second order and certain in its sign. The longer the
-paths that pass through a cell, the less is lost there: after j steps alike, k = 1 / (j sigma^2).
-
-Backward, the cost-to-go as a function of u = e_t(x),
-
-    beta_t(u) = min_y (u - y)_+^2 / sigma_t^2 + beta_{t+1}(e_{t+1}(y)),
-
-has the same form with the axes reversed, so that `least` serves both.
+Source: docs/proofs/affine_windows.md (claims ours/value_iteration/*).
 """
 
 from dataclasses import dataclass

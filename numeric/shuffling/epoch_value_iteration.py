@@ -1,22 +1,16 @@
 """Risk-sensitive value iteration over the epochs of shuffled batches, for affine expansions.
 
-Without the sample that differs an update is z' = c_t z - a_t, with it z' = d_t z + s_t - a_t. At the beginning of
-an epoch its order is revealed, later epochs are not. U_k(z) is the least cost of hiding z from epoch k on, W_k that of
-a run that has not started: it may start at 0 from 0, and from the diameter at the beginning of an epoch or right
-after a participation. Orders are pooled, by log mean exp (kappa x) / kappa or by the greatest of them.
-
-Free steps merge: k steps without the sample shrink or grow z by C = the product of their c, and hide A at the cost
-A^2 / S, S their noise carried to the end of them. So one order of an epoch costs two minimisations,
+Without the sample that differs an update is z' = c_t z - a_t, with it z' = d_t z + s_t - a_t. The order of an epoch is
+revealed at its beginning. U_k(z) is the least cost of hiding z from epoch k on, W_k that of a run that has not started:
+it may start at 0 from 0, and from the diameter at the beginning of an epoch or right after a participation. Orders are
+pooled, by log mean exp (kappa x) / kappa or by the greatest of them. Free steps merge: they grow z by C, the product of
+their c, and hide A at the cost A^2 / S, S their noise carried to the end. So an order costs two minimisations,
 
     G_p(x) = min_y (C' (d x + s) - y)_+^2 / S' + U_{k+1}(y),   V_p(z) = min_x (C z - x)_+^2 / S + G_p(x).
 
-A partial minimum of a jointly convex function is convex, and so is log mean exp or the greatest of convex functions:
-U_k is convex and nondecreasing, so *chords lie above it*: values at nodes, joined by lines, are an upper bound, and
-so are chords between the points (y + S m / 2, v + S m^2 / 4) of the envelope, m a slope of the lines. A value is the
-cost of a feasible shift, rounded up: no error of grid or float moves it down.
+U_k is convex and nondecreasing, so chords lie above it, and a value is the cost of a feasible shift: no error of grid
+or float moves it down. With constant steps, U_{k-1} <= U_k + rho everywhere implies it for all earlier epochs.
 
-With constant steps, U_{k-1} <= U_k + rho everywhere implies it for all earlier epochs (the iteration is monotone and
-commutes with constants): that stands in for the rest once U_k has the form of its limit.
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise where that is constant.
 """
 

@@ -1,17 +1,12 @@
 """Shuffled batches under any modulus: shifts that do not look at the order, only their start does.
 
 Let g(z) = z + min(weight z^order, cap) bound every update without the sample that differs, and g(z) + s every update
-with it. Shifts a_t with A_T = 0, g(A_t) = A_{t+1} + a_t hide A_tau from tau on, where a participation spends s + a_t in
-the place of a_t. So an order costs sum a_t^2 + sum over its participations of (s^2 + 2 s a_t), and the epochs of a
-random order cost independent amounts: the logarithm of the expected exponential is a sum over epochs. The start may
-look at the order: right after the participation of any epoch, from the diameter, or at 0 from 0. So with Q_t the cost
-of starting right after a participation at t - 1, and W the cost of a run that has not started,
+with it. Shifts with A_T = 0, g(A_t) = A_{t+1} + a_t hide A_tau from tau on, and an order costs sum a_t^2 + sum over its
+participations of (s^2 + 2 s a_t). The start may look at the order: right after the participation of any epoch, from the
+diameter, or at 0 from 0. With Q_t the cost of starting right after a participation at t - 1, a run that has not started
+costs W_k = pool over p of min(Q_{k l + p + 1}, W_{k+1}), `pool` being the greatest or log mean exp (kappa x) / kappa.
 
-    W_k = pool over p of min(Q_{k l + p + 1}, W_{k+1}),
-
-`pool` being the greatest (every order) or log mean exp (kappa x) / kappa. All lengths are in units of the noise.
-
-Source: docs/proofs/shuffled.md (claims ours/shuffled/*).
+Source: docs/proofs/shuffled.md (claims ours/shuffled/*). All lengths are in units of the noise.
 """
 
 from collections.abc import Iterator

@@ -1,20 +1,15 @@
 """Batches from a fresh permutation in every epoch: the worst order, and the mean over orders.
 
-The n samples are permuted uniformly at the beginning of every epoch and cut into l = n / b batches. The permutations
-are the same for both runs and known in the analysis; in epoch k the sample that differs is in batch p_k, uniform on
-0..l-1 and independent. Given (p_1..p_E) the run is a shift program with known participations, of cost(order).
-
-Worst order    mu-GDP with mu^2 = max over orders of cost(order).
-Mean           exp((alpha - 1) D_alpha) is jointly convex, whichever law is the numerator, so at order alpha
-               epsilon = 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)), Chien & Li 2025, (62).
+The permutations are the same for both runs and known in the analysis. Given the batch of each of the E epochs that
+holds the sample that differs the run is a shift program of cost(order). The worst order is mu-GDP with mu^2 = max over
+orders of cost(order); the mean at order alpha is 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
 
 Both are over all orders at once by value iteration (`epoch_value_iteration`, affine expansions) or by shifts that do
-not look at the order (`oblivious_shifts`, any modulus); where a later participation is never cheaper (z' = c z with c
-<= 1, constant steps) the worst order has its participations at the ends of the epochs, and its program is solved
-exactly (`participations`). Elsewhere there is also what it would cost if the sample were in every batch, which is best
-where growth without it is as fast as with it (clipping alone).
+not look at the order (`oblivious_shifts`, any modulus); where a later participation is never cheaper the worst order
+has its participations at the ends of the epochs, and its program is solved exactly (`participations`). Elsewhere there
+is also what it would cost if the sample were in every batch, which is best where growth without it is as fast.
 
-Source: docs/proofs/shuffled.md (claims ours/shuffled/*).
+Source: docs/proofs/shuffled.md (claims ours/shuffled/*); Chien & Li 2025, (62), for the mean.
 """
 
 from collections.abc import Iterator

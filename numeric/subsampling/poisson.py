@@ -1,22 +1,16 @@
 """Poisson batches: every sample in every batch with chance q = b / n, the sum of gradients divided by b.
 
-Setting      W <- Proj[W - eta/b sum_{i in B} clip(g_i) + N(0, sigma^2)]; one of two data sets has a sample i* more, and
-             n counts it (add or remove). R, the batch without i*, is drawn alike in both runs and revealed.
-One step     One run takes psi or psi - eta/b g_i* with chances 1 - q and q, the other psi. The outcomes are at most
-             eta K / b apart: S_up at that shift in one order, S_down <= S_up in the other.
-Distance     The third law moves along the run *without* i*, as the denominator or as the numerator. Two copies of it
-             have the batch R, so a distance grows to at most e_k(z), k = |R|: z + h min(omega(z), 2 K), h = eta k / b.
-             For smooth convex losses max(1, h L - 1) z, strongly convex max(1 - h m, h L - 1) z: a batch may be empty,
-             or larger than b.
-Sizes        k is Binomial(n - 1, q). Either the expansion is taken over every size, 0 to n - 1; or over [low, high]
-             outside an event of chance p (`least_range`). With G the bound inside the event's complement and F one for
-             every size, epsilon <= log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1); a wider range, of
-             bound G' and chance p', brings the last term to p e^(.. G') + p' e^(.. F).
-Length       The event concerns the steps of the window alone where it starts from the diameter; where distances shrink,
-             also those after which nearly nothing of the diameter is left.
+One of two data sets has a sample i* more, and n counts it (add or remove). The batch without i* is drawn alike in both
+runs and revealed. A step costs S_up at shift eta K / b in one order, S_down <= S_up in the other; two copies of the run
+without i* grow apart to at most e_k(z), k the size of the batch, Binomial(n - 1, q): it may be empty, or above b.
 
-Source: docs/proofs/poisson.md (claims ours/poisson/*). The papers take the Lipschitz constant of a batch of size b for
-every size.
+Either the expansion is taken over every size, 0 to n - 1; or over [low, high] outside an event of chance p
+(`least_range`). With G the bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) +
+p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and chance p', brings the last term to p e^(.. G') +
+p' e^(.. F). The event concerns the steps of the window alone where it starts from the diameter; where distances shrink,
+also those after which nearly nothing of the diameter is left.
+
+Source: docs/proofs/poisson.md (claims ours/poisson/*).
 """
 
 from collections.abc import Iterator

@@ -1,13 +1,9 @@
 """Poisson batches and strong convexity: blocks of steps contract, although a single batch may be empty.
 
-A batch of k samples contracts by 1 - h m, h = eta k / b, as long as h <= 2 / (L + m); an empty one does not contract.
-Over a block of w steps the product is at most (1 - eta m S / (b w))^w, S the sum of the sizes, since the geometric mean
-is at most the arithmetic one; and S, which is Binomial(w (n - 1), q), is hardly ever much below its mean. So outside an
-event of small chance each block contracts by a known factor C. Which of its steps do so is not known: within a block
-nothing contracts, and all of it at the last step, which only raises the distances. Windows begin where a block does.
-
-At the beginning of a block the runs are within min(D, w s / (1 - C)): a block takes z to at most C z + w s. From D they
-are within w s / (1 - C) + C^k D after k blocks, so that the blocks of a window and k before it are all that count.
+Over a block of w steps distances contract at least by (1 - eta m S / (b w))^w, S the sum of the sizes, which is
+Binomial(w (n - 1), q) and hardly ever much below its mean. So outside an event of small chance each block contracts by
+a known factor C, all of it at its last step, which only raises the distances. At the beginning of a block the runs are
+within min(D, w s / (1 - C)); k blocks after a start from D, within w s / (1 - C) + C^k D.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/blocks, ours/poisson/mixture).
 """

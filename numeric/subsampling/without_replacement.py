@@ -1,19 +1,15 @@
 """Batches drawn without replacement, and random batches at a delta.
 
-Reveal a batch without the differing sample, drawn once for both runs, and put the sample in place of one of its
-elements with probability q = b / n: that is a batch drawn without replacement. Given what is revealed, an update is
-one of two maps, the same coin for two copies of one run, so that a distance z grows to at most e_t(z) with no
-sensitivity in it. Split the noise: a share beta_t of the variance hides the change of the data, at the cost S of
-one step between mixtures (`step_rdp`, in both directions), the rest hides shifts. For every window of
-steps from a distance Delta that bounds the runs,
+A batch without the differing sample is revealed; with probability q = b / n the sample takes the place of one of its
+elements. Split the noise: a share beta_t of the variance hides the change of the data, at the cost S of one step
+between mixtures (`step_rdp`, in both directions), the rest hides shifts. For every window of steps from a distance
+Delta that bounds the runs, with e_t the expansion of two copies of one run,
 
     epsilon(alpha) <= sum S(beta_t) + alpha / 2 sum a_t^2 / ((1 - beta_t) sigma_t^2),   z' = e_t(z) - a_t,  Delta -> 0.
 
-Nothing is conditioned on: the third law moves from one run to the other, as for full batches. Beside it stand
-composition (z = 0 throughout, beta = 1), and the worst case over batches, which is Gaussian.
+Beside it stand composition (z = 0, beta = 1), and the worst case over batches, which is Gaussian.
 
-Source: docs/proofs/without_replacement.md; it repairs Chien & Li 2025, Theorem 3.12, whose one-step price is the
-smaller direction (claims ours/sampled/*). Price of a step: Balle, Barthe & Gaboardi 2018.
+Source: docs/proofs/without_replacement.md; it repairs Chien & Li 2025, Theorem 3.12 (claims ours/sampled/*).
 """
 
 from collections.abc import Callable

@@ -1,15 +1,11 @@
 """Constants of every layer: how much the layer's block of the gradient changes when all parameters move.
 
-Statement    Let g = (g_1, ..., g_m) be the blocks of a gradient, one a layer, and omega_j a modulus of continuity of
-             g_j over the distance |x - y| of *all* parameters. Then omega(r)^2 = sum_j omega_j(r)^2 is a modulus of g.
-             With g_j (L_j, lambda_j)-Hölder, each of its own order, omega(r)^2 = sum_j L_j^2 r^(2 lambda_j).
-Derivation   |g(x) - g(y)|^2 = sum_j |g_j(x) - g_j(y)|^2, and each term is at most omega_j(|x - y|)^2.
-Remark       A layer is a module that owns parameters itself: the weight and the bias of a linear map are one block. A
-             change of one layer's own parameters alone would be a smaller quantity, but privacy needs all to move: the
-             distance of two coupled runs is that of all parameters. Clipping is by the norm of the whole gradient.
-             Measured blocks of one order never combine to less than the measured whole (a sum of largest values is at
-             least the largest sum); what they can gain is an order for each layer (`combined`).
-Source       Chien & Li 2025, section 5 (per-layer and non-uniform constants, left open there); claims ours/layers/*.
+With g_j (L_j, lambda_j)-Hölder, each layer of its own order, the whole gradient has the modulus omega(r)^2 =
+sum_j L_j^2 r^(2 lambda_j), |x - y| being the distance of *all* parameters. A layer is a module that owns parameters
+itself: the weight and the bias of a linear map are one block. Measured blocks of one order never combine to less than
+the measured whole; what they can gain is an order for each layer (`combined`).
+
+Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, section 5, leaves it open.
 """
 
 from collections.abc import Sequence

@@ -1,24 +1,12 @@
 """W_2 and W_infinity of the laws of two last iterates: intervals from coupled pairs, and matchings of two clouds.
 
-Let (X, Y) be a pair of last iterates with shared batches and noise. Every pair is an independent draw of one coupling.
+W_2^2 is at most the mean of |X - Y|^2 over the pairs, with Student's upper limit, asymptotic in their number; of
+W_infinity the greatest of M distances is an upper limit with confidence c after a share 1 - (1 - c)^(1/M) of the mass
+is left out. Both are at least <E X - E Y, u>, u the direction of the mean of the first half of the pairs, whose lower
+limit is Student's for the other half. Between uniform laws on m points each, W_2 is an assignment problem and
+W_infinity a bottleneck matching (Birkhoff 1946), both exact for the clouds.
 
-Above   W_2^2 <= E |X - Y|^2, the mean over this coupling; its upper limit is Student's, for the mean of a bounded
-        variable, and asymptotic in the number of pairs. W_infinity is at most the essential supremum of |X - Y|, and of
-        a supremum no sample gives an upper limit: mass that was not drawn may lie anywhere. What the greatest of M
-        distances does limit, at any M and for any law, is a quantile: with confidence c all but a share
-        1 - (1 - c)^(1/M) of the pairs are within it (Wilks 1941). So it is an upper limit of W_infinity after that
-        share of the mass is left out; the tracked distance D_T is the limit without a share.
-Below   W_infinity >= W_2 >= |E X - E Y| >= <E X - E Y, u> for every unit vector u. The direction u is that of the mean
-        of the first half of the pairs, the lower limit is Student's for the other half.
-
-Why no bootstrap: resampled points repeat the greatest distance with chance 1 - 1/e, so that a bootstrap interval of a
-maximum does not cover what it should at any size of sample (Bickel & Freedman 1981). The matching distance of two
-independent clouds is biased upwards, by about M^(-1/d) in d dimensions, which resampling does not see.
-
-Clouds  Between uniform laws on m points each, an optimal coupling is a matching (Birkhoff 1946): W_2 is an assignment
-        problem, W_infinity a bottleneck matching, both exact for the clouds.
-
-Source: ours; Wilks 1941 for the share; Villani 2009, chapter 6, for the chain of distances.
+Source: docs/proofs/lower_bounds.md; Wilks 1941 for the share; Villani 2009, chapter 6, for the chain of distances.
 """
 
 from dataclasses import dataclass
