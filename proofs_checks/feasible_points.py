@@ -43,7 +43,7 @@ def as_text(point: Point) -> dict[str, str]:
 
 def at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
     """The expression at an exact point, sums written out."""
-    value = expression.xreplace({s: v for s, v in point.items() if s in expression.free_symbols})
+    value = expression.xreplace(dict(point))
     return value.doit() if value.has(sp.Sum, sp.Product) else value
 
 
@@ -56,7 +56,8 @@ def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PR
     """Ever tighter balls around the expression's value at the point, one for each precision in bits."""
     before = ctx.prec
     rest = expression.xreplace({s: v for s, v in point.items() if not v.is_Rational or (s.is_integer and v.is_Integer)})
-    values = {s: exact(v) for s, v in point.items() if s in rest.free_symbols}
+    free = rest.free_symbols
+    values = {s: exact(v) for s, v in point.items() if s in free}
     for bits in precisions:
         ctx.prec = bits
         try:

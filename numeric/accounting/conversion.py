@@ -7,15 +7,17 @@ the left of p, and F(p) to the right. So floats look for eps and p, and balls ch
 Source: docs/proofs/privacy_loss.md (claims ours/conversion/*).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import exp, inf, isfinite, log, log1p, nextafter
 
 from flint import arb
+from scipy.optimize import brentq
 
 from lastiterate.numeric.rounding import exact, precision, upper
 
-_SEARCH = 60
-"""Halvings of an interval."""
+_NEAR = 1e-15
+"""How near a crossing is searched for, relative to it."""
+_LEAST, _STEEP = 1e-300, 1e300
 _NEAR_ZERO = 1e-4
 _LEAST_LOG = -744.0
 """Of a float above 0."""
@@ -36,10 +38,7 @@ def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
         found = high
         if tangent_point(order, epsilon, delta, 0.0) is not None:
             return 0.0
-        low = 0.0
-        for _ in range(_SEARCH // 2 if (order - 1) * epsilon < _NEAR_ZERO else _SEARCH):
-            middle = (low + high) / 2
-            low, high = (low, middle) if _reaches(order, epsilon, delta, middle)[0] else (middle, high)
+        high = _crossing(lambda middle: _excess(order, epsilon, delta, middle)[0], 0.0, high)
         for slack in (1e-12, 1e-9, 1e-6):
             candidate = nextafter(high * (1 + slack), inf)
             if candidate < found and tangent_point(order, epsilon, delta, candidate) is not None:
@@ -75,20 +74,25 @@ def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
         return min(upper(found), 1.0) if found.is_finite() else 1.0
 
 
-def _reaches(order: float, rho: float, delta: float, eps: float) -> tuple[bool, float]:
-    """Tell whether F is large enough at its least, as far as this arithmetic tells, and p there."""
+def _crossing(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Where a rising function crosses zero; the end that is nearer to it where it does not."""
+    if rising(low) >= 0:
+        return low
+    return high if rising(high) <= 0 else float(brentq(rising, low, high, xtol=_LEAST, rtol=_NEAR, disp=False))
+
+
+def _excess(order: float, rho: float, delta: float, eps: float) -> tuple[float, float]:
+    """A number of the sign of log F - (order - 1) rho at the least F, as far as this arithmetic tells, and p there."""
     near_zero = (order - 1) * rho < _NEAR_ZERO  # F is hardly above 1, and floats do not tell its slope
-    slope_falls = _falls_in_balls if near_zero else _falls
-    low, high = max(log(delta) - 50, _LEAST_LOG), log1p(-delta)
-    for _ in range(_SEARCH):
-        middle = (low + high) / 2
-        low, high = (middle, high) if slope_falls(order, delta, eps, exp(middle)) else (low, middle)
-    p = min(delta + exp(high), 1.0)
+    slope = _slope_in_balls if near_zero else _slope
+    rarest = max(log(delta) - 50, _LEAST_LOG)
+    distance = exp(_crossing(lambda at: slope(order, delta, eps, exp(at)), rarest, log1p(-delta)))
+    p = min(delta + distance, 1.0)
     if near_zero:
-        return _value_and_slope(order, delta, eps, p)[0] >= ((exact(order) - 1) * exact(rho)).exp(), p
-    log_r, log_s = _ratios(delta, eps, exp(high))
+        return float((_value_and_slope(order, delta, eps, p)[0] - ((exact(order) - 1) * exact(rho)).exp()).mid()), p
+    log_r, log_s = _ratios(delta, eps, distance)
     one, other = log(p) + (order - 1) * log_r, log(max(1 - p, 1e-300)) + (order - 1) * log_s
-    return max(one, other) + log1p(exp(-abs(one - other))) >= (order - 1) * rho, p
+    return max(one, other) + log1p(exp(-abs(one - other))) - (order - 1) * rho, p
 
 
 def _ratios(delta: float, eps: float, distance: float) -> tuple[float, float]:
@@ -97,21 +101,23 @@ def _ratios(delta: float, eps: float, distance: float) -> tuple[float, float]:
     return log(delta + distance) - log(distance) + eps, log(max(1 - delta - distance, 1e-300)) - log1p(-q)
 
 
-def _falls(order: float, delta: float, eps: float, distance: float) -> bool:
-    """Tell whether F'(p) < 0 at p = delta + distance, in floats."""
+def _slope(order: float, delta: float, eps: float, distance: float) -> float:
+    """A number of the sign of F'(p) at p = delta + distance, which rises with it, in floats."""
     log_r, log_s = _ratios(delta, eps, distance)
     first = order - (order - 1) * exp(min(log_r - eps, 700.0))
     second = order - (order - 1) * exp(log_s - eps)
-    return first <= 0 or log(first) + (order - 1) * log_r < log(second) + (order - 1) * log_s
+    return -_STEEP if first <= 0 else log(first) + (order - 1) * log_r - log(second) - (order - 1) * log_s
 
 
-def _falls_in_balls(order: float, delta: float, eps: float, distance: float) -> bool:
-    return bool(_value_and_slope(order, delta, eps, min(delta + distance, 1.0))[1] < 0)
+def _slope_in_balls(order: float, delta: float, eps: float, distance: float) -> float:
+    point = min(delta + distance, 1.0)
+    slope = float(_value_and_slope(order, delta, eps, point)[1].mid()) if point > delta else -_STEEP
+    return max(-_STEEP, min(_STEEP, slope))
 
 
 def tangent_point(order: float, rho: float, delta: float, eps: float) -> float | None:
     """A point whose tangent shows that F is large enough for every p; None where none is found."""
-    p = _reaches(order, rho, delta, eps)[1]
+    p = _excess(order, rho, delta, eps)[1]
     for point in (p, min(p * (1 + 1e-12), 1.0), min(p * (1 + 1e-9), 1.0)):
         if point <= delta:
             continue

@@ -198,6 +198,7 @@ def enclose(expression: sp.Expr, values: Mapping[sp.Symbol, arb]) -> arb:
         if symbol.is_integer and ball.is_exact() and (number := ball.unique_fmpz()) is not None
     }
     replaced = expression.xreplace(whole) if expression.has(sp.Sum, sp.Product) else expression
-    rest = tuple(symbol for symbol in values if symbol in replaced.free_symbols)
+    free = replaced.free_symbols
+    rest = tuple(symbol for symbol in values if symbol in free)
     low, high = _tape(replaced, rest).value([iv.point(values[symbol]) for symbol in rest])
     return low if low == high else low.union(high)

@@ -52,7 +52,7 @@ _ASSUMED: Final[Mapping[str, Assumed]] = {
 
 def _thin(scheme: str) -> int:
     """Share of the settings at which a bound is asked: those of random batches take long."""
-    return 1 if SCHEMES[scheme].fixed else 4
+    return 1 if SCHEMES[scheme].fixed else 10
 
 
 def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Target:
@@ -102,7 +102,7 @@ _ALL = (
     ),
     Target("affine_untested", Assumed.SMOOTH, wrong.affine_untested),
     Target("cyclic_best_position", Assumed.CONVEX, wrong.best_position),
-    Target("half_the_rate", Assumed.CONVEX, wrong.amplified_twice, thin=4),
+    Target("half_the_rate", Assumed.CONVEX, wrong.amplified_twice, thin=10),
     Target("without_replacement_s_down", Assumed.CONVEX, wrong.smaller_direction("without_replacement")),
     Target("poisson_s_down", Assumed.CONVEX, wrong.smaller_direction("poisson")),
 )
