@@ -75,7 +75,7 @@ def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
 
 
 def _crossing(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Where a rising function crosses zero; the end that is nearer to it where it does not."""
+    """The zero of a rising function; the end that is nearer to it where it has none."""
     if rising(low) >= 0:
         return low
     return high if rising(high) <= 0 else float(brentq(rising, low, high, xtol=_LEAST, rtol=_NEAR, disp=False))
