@@ -2,12 +2,14 @@
 
 The key of an entry is a hash of the claim's data, of the source of the engines and of the modules they use,
 and of the versions of the solvers. Entries are written whole or not at all; one that cannot be read is
-dropped and decided again.
+dropped and decided again. While no file of the package changes, neither do the claims of the ledger: which
+reports are theirs is kept too, and they need not be built, which takes seconds.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
@@ -18,6 +20,7 @@ from typing import Any
 import sympy as sp
 
 from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal, write_whole
+from lastiterate.proofs_checks.lock import FILE as LOCK
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS
@@ -48,22 +51,32 @@ _CLAIMS = frozenset({*PAPERS, "ours"})
 @lru_cache(maxsize=1)
 def _foundation() -> str:
     """Hash of the sources of the engines and of what they use, and of the solvers' versions."""
+    return _hashed(_files("*.py", _UNRELATED | _CLAIMS))  # claims are hashed by their data instead
+
+
+@lru_cache(maxsize=1)
+def _everything() -> str:
+    """Hash of the whole package, claims and data included, and of the versions of Python and the solvers."""
+    return _hashed((("python", sys.version.encode()), *_files("*.*", frozenset({"__pycache__", LOCK}))))
+
+
+def _hashed(files: Iterable[tuple[str, bytes]]) -> str:
     digest = hashlib.sha256()
     for solver in _SOLVERS:
         digest.update(f"{solver}={metadata.version(solver)};".encode())
-    for package in _PACKAGES:
-        for name, source in sorted(_sources(package)):
-            digest.update(name.encode() + b"\0" + source + b"\0")
+    for name, content in files:
+        digest.update(name.encode() + b"\0" + content + b"\0")
     return digest.hexdigest()
 
 
-def _sources(package: str) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of each module that can change a verdict; claims are hashed by their data instead."""
-    folder = Path(import_module(package).__path__[0])
-    for path in folder.rglob("*.py"):
-        inside = path.relative_to(folder)
-        if not (_UNRELATED | _CLAIMS) & set(inside.parts):
-            yield f"{package}/{inside.as_posix()}", path.read_bytes()
+def _files(pattern: str, unwanted: frozenset[str]) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each file of this pattern in whose path no unwanted name stands."""
+    for package in _PACKAGES:
+        folder = Path(import_module(package).__path__[0])
+        for path in sorted(folder.rglob(pattern)):
+            inside = path.relative_to(folder)
+            if not unwanted & set(inside.parts):
+                yield f"{package}/{inside.as_posix()}", path.read_bytes()
 
 
 def _canonical(value: Any) -> Any:
@@ -97,10 +110,12 @@ class ReportCache:
 
     def read(self, claim: Claim) -> ClaimReport | None:
         """The report kept for this claim; None where there is none, or where the entry is damaged."""
-        path = self.address(claim)
+        return self._read(self.address(claim), claim.key)
+
+    def _read(self, path: Path, key: str) -> ClaimReport | None:
         try:
             report = ClaimReport.from_json(json.loads(read_sealed(path)))
-            if report.key == claim.key:
+            if report.key == key:
                 return report
         except FileNotFoundError:
             return None
@@ -113,3 +128,21 @@ class ReportCache:
         """Keep a report."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.address(claim), seal(json.dumps(report.to_json()).encode() + b"\n"))
+
+    def read_ledger(self) -> tuple[ClaimReport, ...] | None:
+        """The reports of the whole ledger while nothing has changed; None where one is missing."""
+        try:
+            names: dict[str, str] = json.loads(read_sealed(self._contents()))
+        except (OSError, DamagedError):
+            return None
+        reports = tuple(report for key, name in names.items() if (report := self._read(self.folder / name, key)))
+        return reports if len(reports) == len(names) else None
+
+    def write_ledger(self, claims: Iterable[Claim]) -> None:
+        """Note which reports are those of the ledger, all of whose claims these are."""
+        names = {claim.key: self.address(claim).name for claim in claims}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_whole(self._contents(), seal(json.dumps(names).encode() + b"\n"))
+
+    def _contents(self) -> Path:
+        return self.folder / f"ledger-{_everything()[:33]}.json"

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.commands import check
+from lastiterate.numeric import store
 from lastiterate.numeric.store import ENVIRONMENT
-from lastiterate.proofs_checks import lock
+from lastiterate.proofs_checks import cache, lock, runner
 from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.engines import attack
 from lastiterate.symbolic import ledger as symbolic_ledger
@@ -29,6 +29,7 @@ def ledger(make_claim, monkeypatch, tmp_path):
 
     def use(*claims):
         monkeypatch.setattr(symbolic_ledger, "claims", lambda *_: claims)
+        monkeypatch.setattr(cache, "_everything", lambda: store.digest(cache._canonical(claims)))
 
     use(
         make_claim(TRUE.mutant("no cross term", FALSE), key="toy/square"),
@@ -81,13 +82,14 @@ def test_list_by_verdict(capsys):
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["toy/wrong"]
 
 
-@pytest.mark.usefixtures("ledger")
 @pytest.mark.parametrize(("option", "said"), [("--no-cache", "nothing is kept"), ("--jobs=1", "what was finished is")])
-def test_an_interrupted_check_says_what_is_kept(monkeypatch, capsys, option, said):
+def test_an_interrupted_check_says_what_is_kept(ledger, make_claim, monkeypatch, capsys, option, said):
+    ledger(make_claim(FALSE, key="toy/undecided"))
+
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(check, "run", interrupted)
+    monkeypatch.setattr(runner, "run", interrupted)
     assert status("check", option) == 130
     assert said in capsys.readouterr().err
 

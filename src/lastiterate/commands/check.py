@@ -8,13 +8,10 @@ from rich.console import Console
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.completion import papers
 from lastiterate.commands.output import progress
-from lastiterate.proofs_checks import describe, lock
+from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.report import formats
-from lastiterate.proofs_checks.runner import run
-from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.verdict import ClaimReport, Status
-from lastiterate.symbolic.claim import Claim
 
 WIDTH = 130
 """Columns of the table where the output is not a terminal."""
@@ -54,13 +51,10 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
     """
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
-    claims = of_ledger(paper=paper, keys=keys)
     complete = paper is None and not keys
     expected = {} if update_lock and complete else lock.read_lock()
-    cache = None if no_cache else ReportCache()
     try:
-        with progress("deciding claims") as told:
-            reports = run(claims, jobs=jobs, cache=cache, on_claim=told)
+        reports = _decided(paper, keys, jobs, None if no_cache else ReportCache())
     except KeyboardInterrupt:
         if not no_cache:
             raise
@@ -78,32 +72,49 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
         from lastiterate.proofs_checks.dominance import dominance
         from lastiterate.proofs_checks.report.entries import entries
         from lastiterate.proofs_checks.report.pages import ledger_page
+        from lastiterate.proofs_checks.selection import of_ledger
 
+        claims = of_ledger(paper=paper, keys=keys)
         click.echo(ledger_page(entries(claims, reports), found, compared=dominance()))
     else:
         console = Console()
         if not console.is_terminal:
             console = Console(width=WIDTH)
         console.print(formats.table(reports))
-        _say_drifts(claims, reports, found, expected)
+        _say_drifts(reports, found, expected)
         click.echo(formats.summary(reports))
     return 1 if found else 0
 
 
-def _say_drifts(
-    claims: Sequence[Claim],
-    reports: Sequence[ClaimReport],
-    found: Sequence[str],
-    expected: Mapping[str, lock.Expected],
-) -> None:
+def _decided(paper: str | None, keys: Sequence[str], jobs: int, cache: ReportCache | None) -> tuple[ClaimReport, ...]:
+    """The reports of the claims that are asked for; the ledger is not built where all of them are kept."""
+    complete = paper is None and not keys
+    if cache and complete and (kept := cache.read_ledger()):
+        return kept
+    from lastiterate.proofs_checks.runner import run
+    from lastiterate.proofs_checks.selection import of_ledger
+
+    claims = of_ledger(paper=paper, keys=keys)
+    with progress("deciding claims") as told:
+        reports = run(claims, jobs=jobs, cache=cache, on_claim=told)
+    if cache and complete:
+        cache.write_ledger(claims)
+    return reports
+
+
+def _say_drifts(reports: Sequence[ClaimReport], found: Sequence[str], expected: Mapping[str, lock.Expected]) -> None:
     """Each drift, and below those of a claim what its checks came to that do not hold."""
     said: list[str] = []
-    for claim, entry in zip(claims, reports, strict=True):
+    for entry in reports:
         own = lock.drifts((entry,), expected, complete=False)
         for drift in own:
             click.echo(f"drift: {drift}")
         if own and any(outcome.status is not Status.HELD for outcome in entry.outcomes):
-            for line in describe.evidence(claim, entry):
+            from lastiterate.proofs_checks.describe import evidence
+            from lastiterate.proofs_checks.selection import of_ledger
+
+            (claim,) = of_ledger(keys=(entry.key,))
+            for line in evidence(claim, entry):
                 click.echo(f"  {line}")
         said += own
     for drift in found[len(said) :]:
