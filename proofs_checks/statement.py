@@ -22,6 +22,7 @@ from lastiterate.symbolic.claim import (
     Inequality,
     IntervalInequality,
     NormBound,
+    Printed,
     RandomPoints,
     Recursion,
     Simulated,
@@ -103,6 +104,8 @@ def of_check(check: Check) -> Iterator[Line]:
     elif isinstance(check, Derived):
         yield from _of_profile(check.profile)
         yield Line((check.derivation,), "By the derivation {}.")
+    elif isinstance(check, Printed):
+        yield Line((check.derivation,), "Every line of the printed proof of {} follows by a rule of the kernel.")
     else:
         raise TypeError(f"no statement for a check of type {type(check).__name__}")
     if isinstance(check, IntervalInequality | RandomPoints):

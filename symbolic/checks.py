@@ -222,6 +222,18 @@ class Derived(Check):
 
 
 @dataclass(frozen=True)
+class Printed(Check):
+    """The proof that a paper prints is a derivation: each line follows by a rule of the kernel. Engine: derivation.
+
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.printed.PRINTED`; a false line refutes the check.
+    """
+
+    engine = Engine.DERIVATION
+    derivation: str
+    name: str = "the printed proof"
+
+
+@dataclass(frozen=True)
 class Asymptotic(Check):
     """One constant times ``right`` is at least ``left``, wherever the assumptions hold. Engine: asymptotics.
 

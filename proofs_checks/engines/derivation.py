@@ -5,12 +5,13 @@ from functools import cache
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.answers import held, undecided
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.checks import Derived, NormBound
+from lastiterate.symbolic.checks import Derived, NormBound, Printed
 from lastiterate.symbolic.derivations import DERIVATIONS
-from lastiterate.symbolic.kernel.judgement import Guarantee, UnprovedError
+from lastiterate.symbolic.derivations.printed import PRINTED
+from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, UnprovedError
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import claims
 
@@ -25,7 +26,26 @@ def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
     return DERIVATIONS[name](Kernel(cache(prove), given))
 
 
-def decide(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(check: Derived | Printed, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Follow the kernel's rules, for a theorem or for a proof as it is printed."""
+    if isinstance(check, Printed):
+        return _follow(check, Kernel(prove, frozenset(assumptions)))
+    return _replay(check, assumptions)
+
+
+def _follow(check: Printed, kernel: Kernel) -> Outcome:
+    """Follow a printed proof to its end, or to the first line that is false."""
+    try:
+        made = PRINTED[check.derivation](kernel)
+    except FalseLineError as error:
+        return refuted(check, None, ": ".join(("it stops", *getattr(error, "__notes__", ()), str(error))))
+    except UnprovedError as error:
+        return undecided(check, f"the proof stops: {error}")
+    spans = [*made.first.lines(), *made.second.lines()]
+    return held(check, Grade.PROVED, f"{len(spans)} rules reach {made.first.profile}")
+
+
+def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Replay the derivation and hold its end against the check; what does not follow is undecided, never refuted.
 
     A derivation that uses claims of the ledger proves no more than they do: what was not shown for vectors of every

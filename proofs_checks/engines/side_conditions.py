@@ -8,7 +8,7 @@ from sympy.logic.boolalg import And, Boolean
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Identity, Inequality
-from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.kernel.judgement import FalseLineError, UnprovedError
 
 
 def _applied(*conditions: Boolean) -> list[AppliedUndef]:
@@ -24,6 +24,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     """Show a condition from the premises, for all values of its symbols that their declarations allow.
 
     Raises:
+        FalseLineError: it is false at a point that meets the premises.
         UnprovedError: no engine proves it.
     """
     if isinstance(condition, And):
@@ -39,6 +40,10 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
         if outcome.status is Status.HELD and outcome.grade is Grade.PROVED:
             return f"{outcome.engine}: {outcome.detail}"
     why = outcome.detail or outcome.counterexample
+    if outcome.counterexample and len(values) <= 1:  # from all premises; a constant function has any one value
+        named = {str(one) for one in condition.free_symbols}
+        at = [f"{name} = {value}" for name, value in outcome.counterexample.at.items() if name in named]
+        raise FalseLineError(f"{condition} is false at {', '.join(at)}")
     raise UnprovedError(f"{condition} is not shown from {', '.join(map(str, premises)) or 'nothing'}: {why}.")
 
 

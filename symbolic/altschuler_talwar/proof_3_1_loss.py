@@ -8,7 +8,7 @@ from -2. A union bound over the last time at the lower end gives the other run e
 from sympy import Abs, Expr, Integer, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Printed, Step
 from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import d, gamma, j, kappa, q, r, v, x, xi, y
 from lastiterate.symbolic.notation import D, K, alpha, b, eta, sigma, w
@@ -56,6 +56,9 @@ CLAIMS = (
         "(3.6): given Z = Z' = z the two runs apply the same random maps",
         at("Step 3b", "(3.6)"),
         _posterior(q).mutant("half", _posterior(q / 2)),
+        Printed("altschuler_talwar/theorem_3_1", "the printed proof"),
+        Printed("altschuler_talwar/theorem_3_1, given the share of a step alone", "its last step alone"),
+        Printed("altschuler_talwar/theorem_5_1", "the printed proof of Theorem 5.1"),
         assumptions=(q < 1, d > 0),
         remark="""Given Z = Z' = z the maps phi_t and phi'_t are said to be identical. In the first run the batch does
         not depend on Z; in the second the bias of Z' is there only when i* is in the batch, so that z tells of the

@@ -9,6 +9,7 @@ from sympy import Abs, Expr, Integer
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step
+from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.letters import P, Q, R, gamma, j, kappa, r, theta, x, y, z
 from lastiterate.symbolic.notation import D, L, T, eta, growth, s, w
 
@@ -95,6 +96,13 @@ CLAIMS = (
         Identity((j - 1) * z / w + (w - r) * (z / w + s) + _last * (z / w + s * r / _last), z + w * s, "z_T = 0"),
         Inequality(s * r, "<= and attained", s * r + (z - r * z / w), (r <= w,), "one cycle spends one visit"),
         assumptions=_cycle,
+    ),
+    Step(
+        "altschuler_talwar/section_5_2/bound",
+        "(5.6): shifts that bring the distance from that of the window's start to 0 cost the sum of their squares",
+        at("Theorem 5.6", "(5.6)"),
+        *known_batches("convex"),
+        assumptions=(eta * L <= 2,),
     ),
     Step(
         "altschuler_talwar/section_5_2/squares",

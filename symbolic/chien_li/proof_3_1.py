@@ -7,7 +7,7 @@ shares N(0, 1), and gradients clipped at 1, or not clipped and of slope r: Bayes
 from sympy import Abs, Expr, Integer, Ne, Rational, exp
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, Step, Value
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Printed, Recursion, Step, Value
 from lastiterate.symbolic.formulas.divergences import cumulative, renyi, tail
 from lastiterate.symbolic.formulas.shift_program import v_sum
 from lastiterate.symbolic.letters import a, gamma, kappa, r, v, xi, zeta
@@ -71,6 +71,15 @@ def _tilted(mean: Expr, variance: Expr) -> Identity:
     return Identity(product, -((zeta - mean) ** 2) / (2 * variance) + constant, "law of W'_1 given Z'_1 = xi")
 
 
+_PROOFS = (
+    "theorem_3_1, convex",
+    "theorem_3_1, strongly convex",
+    "theorem_3_1, smooth",
+    "theorem_3_7",
+    "theorem_a_1",
+    "corollary_a_3",
+)
+
 CLAIMS = (
     Step(
         "chien_li/proof_3_1/sensitivity",
@@ -132,11 +141,13 @@ CLAIMS = (
         Identity(_tilted_mean, _zero, "mean of W'_1 given Z'_1 = xi, unclipped").mutant(
             "variance not tilted", left=_tilted_variance, right=v
         ),
+        *(Printed(f"chien_li/{one}", one) for one in _PROOFS),
         remark="""The mean of Z'_t is psi'(W'_t) - psi(W'_t), a function of W'_t, so conditioning on Z'_t = z also says
         something of W'_t: its law is tilted, and the second term of (10) is not that of two runs with one update and
         independent noise. With T = 2, equal starts and noise shares N(0, 1), the proof has divergence 0 there, while
-        two Gaussian runs have more than 1 at order 2. Theorem 3.1 holds all the same: shift the two different maps
-        directly, without splitting the noise (theorem_3_1_direct).""",
+        two Gaussian runs have more than 1 at order 2. The proofs of Theorems 3.7 and A.1 and of Corollary A.3 stop at
+        the same line. Their statements hold all the same: each step may pay for its own share and then shift, or shift
+        the two different maps directly, without splitting the noise (theorem_3_1_direct).""",
     ),
     Ours(
         "chien_li/proof_3_1/conditioning_numbers",

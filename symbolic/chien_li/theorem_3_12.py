@@ -8,7 +8,7 @@ the base and of the moved Gaussian.
 from sympy import Expr, Function, Integer, Lambda, Rational, Sum, Tuple, log, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Printed, Step, Value
 from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import gamma, kappa, p, q, z
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
@@ -112,6 +112,8 @@ CLAIMS = (
         Inequality(_posterior, "==", q, name="chance that the batch holds i*, given Z'_t = z")
         .mutant("q/2", right=q / 2)
         .mutant("certain", right=_one),
+        Printed("chien_li/theorem_3_12", "the printed proof"),
+        Printed("chien_li/theorem_3_12, given the share of a step alone", "its last step alone"),
         assumptions=(q < 1, gamma > 0, kappa > 0),
         remark="""Z_t is independent of the batch; Z'_t is N(m_t, ..) where the batch holds i* and N(0, ..) elsewhere.
         So Z'_t = z tells about the batch, and the second term of (65) is no divergence of runs with one law of the

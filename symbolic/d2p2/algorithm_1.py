@@ -6,7 +6,7 @@ step k.
 
 from sympy import Abs, Integer, Rational, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, NormBound, Ours, Recursion, Simulated, Step
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, NormBound, Ours, Printed, Recursion, Simulated, Step
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.letters import g, gamma, j, kappa, y, z
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, T, dim, ell, nu, sigma_A, stab
@@ -116,10 +116,12 @@ CLAIMS = (
         Inequality(Abs(_clip_one - _clip_other), "<=", Integer(1), name="one sample, on the line").mutant(
             "3/2", right=Rational(3, 2)
         ),
+        Printed("d2p2/theorem_1", "the printed proof of Theorem 1, a projection by r"),
         assumptions=(stab > 0,),
         remark="""A.3 draws batches of a fixed size without replacement, so a sample that comes in pushes another out,
         however the sets are adjacent. A normalised gradient may turn round, and the sum moves by up to 2, not 1. The
-        mean that line 5 perturbs moves by 2/B, so Theorem 1's B^2 is of the sum, not of the algorithm.""",
+        mean that line 5 perturbs moves by 2/B, so Theorem 1's B^2 is of the sum, not of the algorithm. And the noise
+        is added after the projection, which makes it r times as long, without bound.""",
     ),
     Ours(
         "d2p2/algorithm_1/sensitivity_repaired",

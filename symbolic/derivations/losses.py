@@ -51,14 +51,12 @@ class Losses:
         common = self._after(eta, eta) if self.modulus is None else self._after(S.Zero, eta * (b - k) / b)
         after, conditions = common + k * update.sensitivity(eta, K, b), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
         made = self._expansion(after, Guide.OTHER, *conditions)
-        replaced = Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b))
         lemmas = (*made.lemmas, "ours/expansions/sensitivity")
-        return Expansion(_z, after, Guide.OTHER, lemmas, made.hypotheses | {replaced}, made.conditions)
+        return Expansion(_z, after, Guide.OTHER, lemmas, made.hypotheses | {replaced(k, b)}, made.conditions)
 
     def affine(self, c: Expr) -> Expansion:
         """z -> c z + s for full batches, where that is no less than the expansion of the class; s is a letter."""
-        whole, after = self.other_data(eta, n, S.One), c * _z + s
-        return replace(whole, after=after, conditions=(*whole.conditions, Ge(after, whole.after)))
+        return no_less(self.other_data(eta, n, S.One), c * _z + s)
 
     def _after(self, low: Expr, high: Expr) -> Expr:
         if self.modulus is not None:
@@ -69,6 +67,16 @@ class Losses:
         curved = () if self.modulus is not None else (Le(self.least, L),)
         supposed = frozenset({Hypothesis(self.says, self.constants)})
         return Expansion(_z, after, guide, self.lemmas, supposed, (*conditions, *curved))
+
+
+def replaced(k: Expr, b: Expr) -> Hypothesis:
+    """k of the b samples of a batch differ in the two data sets."""
+    return Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b))
+
+
+def no_less(expansion: Expansion, after: Expr) -> Expansion:
+    """z -> ``after``, a function of the same z, where that is no less than the expansion."""
+    return replace(expansion, after=after, conditions=(*expansion.conditions, Ge(after, expansion.after)))
 
 
 _MODULUS: Final = ("ours/expansions/projection", "ours/expansions/modulus", _TRIANGLE)

@@ -1,18 +1,19 @@
 """Full batches with a share beta_j of the noise for the sample that differs and the rest for a shift, as in the papers.
 
-A direct shift of length s + a_j costs no more: (s + a)^2 <= s^2 / beta + a^2 / (1 - beta). So the bounds of Chien & Li
-2025, Theorems 3.1 and 3.7, hold, although nothing is conditioned on a part of the noise here.
+A step pays for its share Z_j and then makes its shift, given that share. The printed proofs pay for the shares of all
+steps first, and make every shift given all of them: with the variable ``shares`` the derivations are those, and stop.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sympy import Eq, Expr, Ge, Gt, Le, Lt, Min, S, Symbol, symbols
 
-from lastiterate.symbolic.derivations.losses import LOSSES, omega
+from lastiterate.symbolic.derivations.losses import LOSSES, no_less, omega, replaced
 from lastiterate.symbolic.derivations.parts import both_orders, from_step_0
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
-from lastiterate.symbolic.kernel.judgement import Guarantee, Span
-from lastiterate.symbolic.kernel.lemmas import Expansion, gaussian_shift, no_shift
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, K, W, eta, n, s, sensitivity, sigma, t, tau, w
@@ -23,14 +24,31 @@ _beta, _a, _z, _z_m, _z_tau, _following = symbols("beta_j a_j z_j z_m z_tau z_ne
 _r, _r_m, _B, B, _W, _W_m, _slope = symbols("r r_m B_j B W_j W lambda", real=True)
 """Over the steps of a window B is the sum of s^2 / beta_j, and W that of (1 - beta_j) c^(-2 (j + 1))."""
 
+_one_map = Hypothesis("given its share of the noise, a step has one map in both runs")
 
-def _steps(start: Expr, cost: Expr, size: Expr, expansion: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
-    """The step number ``start`` + j of an induction, which shifts its noise by ``size``."""
 
+def all_shares(last: Expr) -> Variable:
+    """The shares of all steps of run 2: that of a step has the mean psi'(W') - psi(W'), W' the state before it."""
+    return Variable("the shares Z' of the noise of all steps", last, follows=True)
+
+
+def one_step(
+    kernel: Kernel, step: Expr, ends: tuple[Expr, Expr], own: Expansion, shift: tuple[Expr, Expr], *given: Variable
+) -> Span:
+    """A step with the share beta_j of its noise; ``shift`` is a length, and its square over sigma^2 at least."""
+    length, square = shift
+    left = gaussian_shift(length, (1 - _beta) * _v, square / _v)
+    if given:
+        same = replace(own, guide=Guide.OTHER, hypotheses=own.hypotheses | {_one_map})
+        return kernel.step(Order.FIRST, step, ends, same, left, left.variance, revealed=given)
+    signs, lemmas = (Ge(s, 0), Gt(_beta, 0)), ("ours/expansions/sensitivity",)
+    share = Coin(Gauss(s**2 / _beta / _v), _beta * _v, frozenset({replaced(S.One, n)}), signs, lemmas)
+    return kernel.step(Order.FIRST, step, ends, own, left, _v, share)
+
+
+def _tracking(start: Expr, expansion: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        shift = no_shift() if size == 0 else gaussian_shift(size, _v)
-        made = inner.step(Order.FIRST, start + _j, (near, far), expansion, shift, _v)
-        return inner.weaken(made, profile=Gauss(cost)) if size != 0 else made
+        return inner.step(Order.FIRST, start + _j, (near, far), expansion, no_shift(), _v)
 
     return step
 
@@ -39,17 +57,19 @@ def _tracked(kernel: Kernel, expansion: Expansion, factor: Expr, offset: Expr) -
     """From 0 to what z -> factor z + offset makes of it in tau steps."""
     closed = offset * _j if factor == 1 else offset * (factor**_j - 1) / (factor - 1)
     steps = Induction(kernel, _j, tau, (Sequence(_z, S.Zero, factor * _z + offset, _z_m, closed),), (Ge(_z, 0),))
-    return steps.close(steps.span(S.Zero, _z, Equal(), _steps(S.Zero, S.Zero, S.Zero, expansion)))
+    return steps.close(steps.span(S.Zero, _z, Equal(), _tracking(S.Zero, expansion)))
 
 
-def window(losses: str, factor: Expr, start: str, kernel: Kernel) -> Guarantee:
+def window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Variable) -> Guarantee:
     """(B + Z^2 / W) / sigma^2 bounds mu^2, where W > 0; Z, before the last w steps, is D, tracked, or 2 eta K tau."""
     outer = kernel.under(Eq(s, sensitivity()))
-    affine, clipped = LOSSES[losses].affine(factor), LOSSES[losses].other_data(eta, n, S.One)
+    one_class = LOSSES[losses]
+    carried = one_class.same_data(eta, eta)
+    own = no_less(carried, factor * carried.z)
     before = {
         "domain": lambda: outer.domain(Order.FIRST, (S.Zero, tau), S.Zero, D),
-        "tracked": lambda: _tracked(outer, affine, factor, s),
-        "clipped": lambda: _tracked(outer, clipped, S.One, 2 * eta * K),
+        "tracked": lambda: _tracked(outer, one_class.affine(factor), factor, s),
+        "clipped": lambda: _tracked(outer, one_class.other_data(eta, n, S.One), S.One, 2 * eta * K),
     }[start]()
     distance = before.far
     shifted = outer.under(Eq(_slope * _W_m, distance), Ge(_slope, 0), Gt(_W_m, 0))
@@ -68,20 +88,24 @@ def window(losses: str, factor: Expr, start: str, kernel: Kernel) -> Guarantee:
         laws=(Gt(_beta, 0), Le(_beta, 1)),
     )
     steps.falls(-_W, S.One)
-    one = _steps(tau, (s**2 / _beta + part**2 * (1 - _beta)) / _v, s + part * (1 - _beta), affine)
+
+    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return one_step(inner, tau + _j, (near, far), own, (part * (1 - _beta), part**2 * (1 - _beta)), *shares)
+
     hidden = steps.span(tau, (distance - _slope * _W) / _r, Gauss((_B + _slope**2 * _W) / _v), one, far=S.Zero)
     priced = outer.under(Gt(_W_m, 0)).specialise(steps.close(hidden), {_slope: distance / _W_m})
     return both_orders(kernel, kernel.specialise(outer.chain(before, priced), {s: sensitivity(), _W_m: W}))
 
 
-def path(start: str, kernel: Kernel) -> Guarantee:
+def path(start: str, kernel: Kernel, *shares: Variable) -> Guarantee:
     """C / sigma^2 bounds mu^2 for gradients with a modulus: any shares, and shifts a_j >= 0 that hide a distance.
 
     From 0 or from the domain, tau steps make of it at least min(g(z) + s, z + 2 eta K) each, g(z) = z + eta omega(z);
     then, in w steps, z goes to at least g(z) - a and 0, and to 0 at last; C sums s^2 / beta_j + a_j^2 / (1 - beta_j).
     """
     outer = kernel.under(Eq(s, sensitivity()))
-    expansion, grown = LOSSES["modulus"].other_data(eta, n, S.One), _z + eta * omega(_z)
+    modulus, grown = LOSSES["modulus"], _z + eta * omega(_z)
+    own = modulus.same_data(eta, eta)
     begin, since = (D, t) if start == "domain" else (S.Zero, S.Zero)
     made = Min(grown + s, _z + 2 * eta * K)
     tracking = Induction(
@@ -93,7 +117,7 @@ def path(start: str, kernel: Kernel) -> Guarantee:
         letters=(_following,),
         laws=(Ge(_following, made),),
     )
-    tracked = tracking.span(since, _z, Equal(), _steps(since, S.Zero, S.Zero, expansion))
+    tracked = tracking.span(since, _z, Equal(), _tracking(since, modulus.other_data(eta, n, S.One)))
     steps = Induction(
         outer.under(Ge(_z_tau, 0)),
         _j,
@@ -104,7 +128,10 @@ def path(start: str, kernel: Kernel) -> Guarantee:
         laws=(Gt(_beta, 0), Lt(_beta, 1), Ge(_a, 0), Ge(_following, 0), Ge(_following, grown - _a)),
         ends=(Eq(_z_m, 0),),
     )
-    one = _steps(since + tau, (s**2 / _beta + _a**2 / (1 - _beta)) / _v, s + _a, expansion)
+
+    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return one_step(inner, since + tau + _j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares)
+
     hidden = steps.span(since + tau, _z, Gauss(_B / _v), one, far=S.Zero)
     both = tracking.close(outer.chain(tracked, steps.close(hidden)))
     return both_orders(kernel, kernel.specialise(from_step_0(outer, both), {s: sensitivity()}))

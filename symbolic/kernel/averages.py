@@ -12,9 +12,9 @@ def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: 
     Both laws are mixtures with the same weights, and E^z_g is jointly convex in them.
     """
     fixed = (span.start, span.end, span.near, span.far, *span.given)
-    if variable not in span.scope or any(index in one.free_symbols for one in fixed):
+    if variable.follows or variable not in span.scope or any(index in one.free_symbols for one in fixed):
         raise UnprovedError(
-            f"A mean over {variable} needs it revealed, and ends and conditions that do not name {index}."
+            f"A mean over {variable} needs one law of it, revealed, and ends and conditions that do not name {index}."
         )
     law = Hypothesis(
         f"{variable.name} has one law in both runs and is independent of the state before; its value number {index}, "

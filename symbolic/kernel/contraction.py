@@ -1,4 +1,4 @@
-"""The profile of the contraction rule: a block that costs N where the runs are near and F where they are not."""
+"""The contraction rule and its profile: a block that costs N where the runs are near and F where they are not."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,9 @@ from sympy import Add, Expr, Ge, Le, S
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.composition import common
+from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Atoms, Profile
+from lastiterate.symbolic.kernel.rules import Kernel
 
 
 @dataclass(frozen=True)
@@ -41,3 +43,32 @@ class Contracted(Profile):
         right = 1 - Add(*(v for _, v in parts))
         value = kept + Add(*(u * self.near.at(g * v / u) for u, v in parts if u != 0))
         return value + (left * self.far.at(g * right / left) if left != 0 else S.Zero)
+
+
+def contract(
+    kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr, split: tuple[tuple[Expr, Expr], ...]
+) -> Span:
+    """z -> z1 at X, then the same steps z1 -> z' at N and D -> z' at F, D the diameter: z -> z' at `Contracted`.
+
+    k, k' and T_N as in `chain`; b* = inf k' and a* = T_F(b*) >= sup k, because F holds for all pairs of points.
+    With h(b) = min(T_N(b), a*), the proof of `chain` gives for the pair (p, q) with profile X
+    int k dP - g int k' dQ <= int w(p, q), w = sup_{b >= b*} p h(b) - g q b. For 0 <= u <= p and 0 <= v <= q
+    w <= u N(g v/u) + (p - u) a* - g (q - v) b*: split p h - g q b into u h - g v b <= u T_N(b) - g v b and the
+    rest, h <= a*, b >= b*. Integrate; a* - r b* <= F(r) for every r. F must start from all pairs of points: a
+    distance that was tracked until then does not bound sup k.
+    """
+    if not isinstance(before.profile, Atoms) or near.scope != far.scope:
+        raise UnprovedError("A contraction needs a table before it, and the same revealed variables near and far.")
+    inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
+    if not before.order is near.order is far.order:
+        raise UnprovedError("A contraction needs one order in all three premises.")
+    drawn = near.drawn | far.drawn
+    shared = before.drawn & (drawn | near.scope) | before.scope & drawn
+    if shared:
+        raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
+    conditions = [*kernel.same(before.end, near.start), *kernel.same(near.start, far.start)]
+    conditions += [*kernel.same(near.end, far.end), *kernel.same(near.far, far.far), Le(before.far, near.near)]
+    profile = Contracted(before.profile, near.profile, far.profile, split)
+    conditions += [Ge(far.near, diameter), *profile.conditions()]
+    ends, distances = (before.start, near.end), (before.near, near.far)
+    return kernel.apply("contract", before.order, ends, distances, profile, conditions, (before, near, far), {inside})

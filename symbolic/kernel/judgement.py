@@ -15,6 +15,7 @@ no hidden state: statements are about kernels at points, and nothing is conditio
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,20 @@ from lastiterate.symbolic.kernel.profiles import Order, Profile
 
 class UnprovedError(Exception):
     """A side condition that is not shown, or a premise that does not fit: the derivation stops at this line."""
+
+
+class FalseLineError(UnprovedError):
+    """A side condition that is false at a point where all holds that is given: the line does not follow."""
+
+
+@contextmanager
+def line(rule: str, start: Expr) -> Iterator[None]:
+    """The rule that is applied and the first step that it speaks of, noted in an error that arises here."""
+    try:
+        yield
+    except UnprovedError as error:
+        error.add_note(f"rule {rule}, step {start}")
+        raise
 
 
 Prover = Callable[[Boolean, frozenset[Boolean]], str]
@@ -54,10 +69,17 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Variable:
-    """A random variable of a run besides its noise, such as the batch of a step."""
+    """A random variable of a run besides its noise, such as the batch of a step.
+
+    Attributes:
+        name: in words.
+        step: the step that it belongs to, the last one where it belongs to several.
+        follows: its law depends on the states up to that step; else it is independent of them, of one law in both runs.
+    """
 
     name: str
     step: Expr
+    follows: bool = False
 
 
 @dataclass(frozen=True)

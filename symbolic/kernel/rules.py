@@ -17,8 +17,8 @@ from sympy import Add, Eq, Expr, Ge, Le, S, Symbol, false, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.composition import common, compose, covers
-from lastiterate.symbolic.kernel.contraction import Contracted
 from lastiterate.symbolic.kernel.judgement import (
+    FalseLineError,
     Hypothesis,
     Prover,
     Shown,
@@ -26,10 +26,11 @@ from lastiterate.symbolic.kernel.judgement import (
     UnprovedError,
     Variable,
     declared,
+    line,
     record,
 )
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
-from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Hull, Mean, Order, Profile
+from lastiterate.symbolic.kernel.profiles import Equal, Hull, Mean, Order, Profile
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Kernel:
 
         At points x, y with d(x, y) <= z: P(A) = 1 means x in A, hence y in A^z, and P(A) - g Q(A^z) = 1 - g.
         """
-        return self._made("identity", order, (step, step), (distance, distance), Equal(), (Ge(distance, 0),))
+        return self.apply("identity", order, (step, step), (distance, distance), Equal(), (Ge(distance, 0),))
 
     def suppose(
         self,
@@ -66,7 +67,7 @@ class Kernel:
     ) -> Span:
         """A judgement that is not derived but stands among the hypotheses of all that follows from it."""
         supposed = Hypothesis(says, symmetric=False)  # in this order
-        made = self._made("suppose", order, ends, distances, profile, (), hypotheses={supposed})
+        made = self.apply("suppose", order, ends, distances, profile, (), hypotheses={supposed})
         return record(made, scope=frozenset(revealed))
 
     def domain(self, order: Order, span: tuple[Expr, Expr], near: Expr, diameter: Expr) -> Span:
@@ -76,7 +77,7 @@ class Kernel:
         """
         inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
         conditions = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0))
-        return self._made("domain", order, span, (near, diameter), Equal(), conditions, hypotheses={inside})
+        return self.apply("domain", order, span, (near, diameter), Equal(), conditions, hypotheses={inside})
 
     def weaken(
         self, span: Span, near: Expr | None = None, far: Expr | None = None, profile: Profile | None = None
@@ -85,15 +86,15 @@ class Kernel:
         less, more = span.near if near is None else near, span.far if far is None else far
         above = span.profile if profile is None else profile
         conditions = (Ge(less, 0), Le(less, span.near), Ge(more, span.far), *covers(above, span.profile))
-        return self._made("weaken", span.order, (span.start, span.end), (less, more), above, conditions, (span,))
+        return self.apply("weaken", span.order, (span.start, span.end), (less, more), above, conditions, (span,))
 
     def exchange(self, span: Span) -> Span:
         """The other order, where the hypotheses are the same for the runs exchanged."""
         one_sided = [one.says for one in span.hypotheses if not one.symmetric]
         if one_sided or span.profile.order is not None:
-            raise UnprovedError(f"To exchange the runs needs hypotheses that are symmetric in them, got {one_sided}.")
+            raise FalseLineError(f"To exchange the runs needs hypotheses that are symmetric in them, got {one_sided}.")
         ends, distances = (span.start, span.end), (span.near, span.far)
-        return self._made("exchange", span.order.other, ends, distances, span.profile, (), (span,))
+        return self.apply("exchange", span.order.other, ends, distances, span.profile, (), (span,))
 
     def chain(self, first: Span, *others: Span) -> Span:
         """z -> z' at f, then z' -> z'' at J: z -> z'' at their composition f x J.
@@ -112,10 +113,10 @@ class Kernel:
             shared = made.drawn & (other.drawn | other.scope) | made.scope & other.drawn
             if shared:
                 raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
-            conditions = (*self._same(made.end, other.start), Le(made.far, other.near))
+            conditions = (*self.same(made.end, other.start), Le(made.far, other.near))
             profile = compose(made.profile, other.profile)
             ends, distances = (made.start, other.end), (made.near, other.far)
-            made = self._made("chain", made.order, ends, distances, profile, conditions, (made, other))
+            made = self.apply("chain", made.order, ends, distances, profile, conditions, (made, other))
         return made
 
     def mean(
@@ -136,14 +137,21 @@ class Kernel:
         spans = tuple(span for _, span in pairs)
         head, *rest = spans
         conditions = [Ge(weight, 0) for weight, _ in pairs] + [Ge(failure, 0)]
-        conditions += self._same(Add(failure, *(weight for weight, _ in pairs)), S.One)
+        conditions += self.same(Add(failure, *(weight for weight, _ in pairs)), S.One)
         for span in rest:
             conditions += self._alike(head, span)
+        if variable.follows:
+            raise FalseLineError(
+                f"A mean over {variable.name} needs one law of it in both runs, whatever the state is."
+            )
         if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
             raise UnprovedError(f"A mean over {variable} needs it revealed, and events for none or all of its cases.")
         weighted = tuple((weight, span.profile) for weight, span in pairs)
-        alone = not rest and pairs[0][0] == 1
-        profile = head.profile if alone else Mean(weighted, failure, common(span.profile for span in spans))
+        profile = (
+            head.profile
+            if pairs == ((S.One, head),)
+            else Mean(weighted, failure, common(span.profile for span in spans))
+        )
         law = {Hypothesis(f"{variable.name} has one law in both runs and is independent of the state before")}
         for (weight, _), event in zip(pairs, events, strict=False):
             parts = sorted(event, key=str)
@@ -151,7 +159,7 @@ class Kernel:
             constants = (weight, *(constant for one in parts for constant in one.constants))
             law |= {Hypothesis(says, constants)} if event else set()
         ends, distances = (head.start, head.end), (head.near, head.far)
-        made = self._made("mean", head.order, ends, distances, profile, conditions, spans)
+        made = self.apply("mean", head.order, ends, distances, profile, conditions, spans)
         none = (frozenset[Hypothesis](),) * len(spans)
         kept = (span.hypotheses - event for span, event in zip(spans, events or none, strict=True))
         hypotheses = frozenset(law).union(*kept)
@@ -163,37 +171,7 @@ class Kernel:
         conditions = [one for span in rest for one in self._alike(head, span)]
         profile = Hull(tuple(span.profile for span in spans), common(span.profile for span in spans))
         ends, distances = (head.start, head.end), (head.near, head.far)
-        return self._made("least", head.order, ends, distances, profile, conditions, spans)
-
-    def contract(
-        self, before: Span, near: Span, far: Span, diameter: Expr, split: tuple[tuple[Expr, Expr], ...]
-    ) -> Span:
-        """z -> z1 at X, then the same steps z1 -> z' at N and D -> z' at F, D the diameter: z -> z' at `Contracted`.
-
-        k, k' and T_N as in `chain`; b* = inf k' and a* = T_F(b*) >= sup k, because F holds for all pairs of points.
-        With h(b) = min(T_N(b), a*), the proof of `chain` gives for the pair (p, q) with profile X
-        int k dP - g int k' dQ <= int w(p, q), w = sup_{b >= b*} p h(b) - g q b. For 0 <= u <= p and 0 <= v <= q
-        w <= u N(g v/u) + (p - u) a* - g (q - v) b*: split p h - g q b into u h - g v b <= u T_N(b) - g v b and the
-        rest, h <= a*, b >= b*. Integrate; a* - r b* <= F(r) for every r. F must start from all pairs of points: a
-        distance that was tracked until then does not bound sup k.
-        """
-        if not isinstance(before.profile, Atoms) or near.scope != far.scope:
-            raise UnprovedError("A contraction needs a table before it, and the same revealed variables near and far.")
-        inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
-        if not before.order is near.order is far.order:
-            raise UnprovedError("A contraction needs one order in all three premises.")
-        drawn = near.drawn | far.drawn
-        shared = before.drawn & (drawn | near.scope) | before.scope & drawn
-        if shared:
-            raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
-        conditions = [*self._same(before.end, near.start), *self._same(near.start, far.start)]
-        conditions += [*self._same(near.end, far.end), *self._same(near.far, far.far), Le(before.far, near.near)]
-        conditions += [Ge(far.near, diameter)]
-        profile = Contracted(before.profile, near.profile, far.profile, split)
-        conditions += profile.conditions()
-        ends, distances = (before.start, near.end), (before.near, near.far)
-        premises = (before, near, far)
-        return self._made("contract", before.order, ends, distances, profile, conditions, premises, {inside})
+        return self.apply("least", head.order, ends, distances, profile, conditions, spans)
 
     def step(
         self,
@@ -208,6 +186,8 @@ class Kernel:
     ) -> Span:
         """One noisy update: z -> z' at S x p_a, for every z' >= 0 with z' >= e(z) - a; it may depend on ``revealed``.
 
+        Noise is independent of the states before it, and so of what is revealed, unless that follows later states.
+
         K(x) is the law of Pi(phi_c(x) + xi), K'(y) that of Pi(phi'_c'(y) + xi); Pi is 1-Lipschitz, c and c' are hidden
         coins, and the noise xi = xi1 + xi2 is independent of the state and of the coins. A third map chi is phi' (then
         S = E_0 and there is no coin), or phi itself, with the same coin. Its distance is
@@ -219,16 +199,17 @@ class Kernel:
         """
         if (expansion.guide is Guide.OTHER) != (coin is None):
             raise UnprovedError("A coin has a price where the third map is the run's own, and nowhere else.")
-        hidden = coin or Coin(Equal())
+        hidden, scope = coin or Coin(Equal()), frozenset(revealed)
         near, far = distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length)]
         conditions += [Le(shift.variance + hidden.variance, variance), *expansion.conditions]
         conditions += [*shift.conditions, *hidden.conditions]
+        conditions += [Le(one.step, step) for one in scope if one.follows]
         noise = Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
         hypotheses = expansion.hypotheses | hidden.hypotheses | {noise}
         profile = compose(shift.profile, hidden.profile)
-        made = self._made("step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
-        return record(made, scope=frozenset(revealed), cites=(*expansion.lemmas, *shift.cites, *hidden.cites))
+        made = self.apply("step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
+        return record(made, scope=scope, cites=(*expansion.lemmas, *shift.cites, *hidden.cites))
 
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
         """Values for symbols, where what is given holds for them and what was declared of the symbols, too."""
@@ -239,7 +220,7 @@ class Kernel:
         conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
         changed = values.keys() & set().union(*(condition.free_symbols for condition in span.given))
         conditions += [put(one) for one in span.given if one not in self.given or changed & one.free_symbols]
-        made = self._made(
+        made = self.apply(
             "specialise",
             span.order,
             (put(span.start), put(span.end)),
@@ -253,7 +234,7 @@ class Kernel:
         )
         return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
 
-    def _made(
+    def apply(
         self,
         rule: str,
         order: Order,
@@ -264,10 +245,12 @@ class Kernel:
         premises: tuple[Span, ...] = (),
         hypotheses: Iterable[Hypothesis] = (),
     ) -> Span:
+        """One application of a rule: its conclusion, once the side conditions are shown."""
         if profile.order not in {None, order}:
             raise UnprovedError(f"A judgement {order} needs a profile of that order, got one of {profile.order}.")
         given = self.given.union(*(premise.given for premise in premises))
-        shown = tuple(Shown(one, given, self.how(one, given)) for one in dict.fromkeys(conditions) if one != true)
+        with line(rule, ends[0]):
+            shown = tuple(Shown(one, given, self.how(one, given)) for one in dict.fromkeys(conditions) if one != true)
         return record(
             None,
             order=order, start=ends[0], end=ends[1], near=distances[0], far=distances[1], profile=profile,
@@ -284,11 +267,12 @@ class Kernel:
             UnprovedError: it is not shown.
         """
         if condition == false:
-            raise UnprovedError("A side condition is false.")
+            raise FalseLineError("A side condition is false.")
         return "given" if condition in given else self.prover(condition, given)
 
     @staticmethod
-    def _same(one: Expr, other: Expr) -> tuple[Boolean, ...]:
+    def same(one: Expr, other: Expr) -> tuple[Boolean, ...]:
+        """The side condition that two numbers are equal, where it is not plain."""
         return () if one == other else (Eq(one, other, evaluate=False),)
 
     def _alike(self, one: Span, other: Span) -> list[Boolean]:
@@ -296,4 +280,4 @@ class Kernel:
         if one.order is not other.order:
             raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
         pairs = ((one.start, other.start), (one.end, other.end), (one.near, other.near), (one.far, other.far))
-        return [condition for pair in pairs for condition in self._same(*pair)]
+        return [condition for pair in pairs for condition in self.same(*pair)]

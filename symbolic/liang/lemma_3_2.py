@@ -8,7 +8,17 @@ needs batches of a fixed size, (37) Poisson batches. The paper's C is K here.
 from sympy import Abs, Expr, Integer, Rational, binomial, diff, exp, log, sqrt
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Simulated, Step, Value
+from lastiterate.symbolic.claim import (
+    Claim,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    Printed,
+    Simulated,
+    Step,
+    Value,
+)
 from lastiterate.symbolic.formulas.divergences import tail
 from lastiterate.symbolic.letters import gamma, j, kappa, p, q, x, y, z
 from lastiterate.symbolic.liang.paper import at
@@ -93,6 +103,17 @@ CLAIMS = (
         IntervalInequality(Integer(4), "<", larger_direction(20, Rational(1, 10)), {}, "above the claim"),
     ),
     Step(
+        "liang/lemma_3_2/other_order",
+        "(44)-(46): what is shown for the larger data set second serves both orders",
+        at("B.2", "(44)"),
+        Printed("liang/theorem_3_3", "the printed proof of Theorem 3.3").mutant(
+            "from the other order", derivation="liang/theorem_3_3, from the other order"
+        ),
+        Printed("liang/theorem_3_4, batches of b samples", "that of Theorem 3.4, with no more than b samples"),
+        remark="""Lemma A.10 mixes the second law, that of the larger data set. Renyi differential privacy asks for both
+        orders, and the price is not symmetric in the two runs. Each order has its own in ours/poisson/theorem.""",
+    ),
+    Step(
         "liang/lemma_3_2/convexity",
         "(29): the divergence is convex in its second argument (two coins, order 2)",
         at("Lemma A.10", "(29)"),
@@ -117,6 +138,7 @@ CLAIMS = (
         .mutant("twice the batch", _moved(2 * b, "", (L > 0,)))
         .mutant("no expansion", left=(1 + eta * L) * x, sign="<=", right=x, given=(L > 0,)),
         Simulated("poisson_expansion", "<=", Integer(0), _coupled, name="coupled runs"),
+        Printed("liang/theorem_3_4", "the printed proof of Theorem 3.4"),
         remark="""(36) gives each update the Lipschitz constant 1 + eta L. Algorithm 1 samples with probability b/n and
         divides the sum by b, so a batch of j samples expands by 1 + eta L j/b, which concave quadratics attain; j may
         be n. Coupled runs on Poisson batches, simulated, pass it in a third of the steps. It is true for batches of

@@ -59,6 +59,7 @@ CLAIMS = (
         .mutant("one step forgotten", _attacked("bound_poisson_convex", {T: T - 1})),
         *poisson("convex"),
         assumptions=(alpha > 1, eta * L <= 2),
+        repairs="liang/lemma_3_2/other_order",
     ),
     Ours(
         "ours/poisson/step",

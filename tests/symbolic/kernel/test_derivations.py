@@ -24,6 +24,7 @@ from lastiterate.symbolic.derivations.random_batches import poisson_composition,
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.composition import compose
+from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin, swap_coin
@@ -291,15 +292,15 @@ def test_a_contraction_asks_for_all_pairs_of_points_and_one_kernel() -> None:
     ends, split = (S.One, Integer(2)), ((S.One, S.One), (S.One, S.Zero))
     near = KERNEL.suppose(FIRST, ends, (s, S.Zero), Gauss(s), "near")
     far = KERNEL.suppose(FIRST, ends, (D, S.Zero), Gauss(D), "far")
-    made = KERNEL.contract(_table(S.Zero, s), near, far, D, split)
+    made = contract(KERNEL, _table(S.Zero, s), near, far, D, split)
     assert (made.near, made.far, made.end) == (0, 0, 2)
     tracked = KERNEL.suppose(FIRST, ends, (s, S.Zero), Gauss(D), "from a distance that was tracked")
     hidden = KERNEL.mean(COIN, [(S.One, KERNEL.suppose(FIRST, ends, (D, S.Zero), Gauss(D), "far", (COIN,)))])
     for wrong in (
-        lambda: KERNEL.contract(_table(S.Zero, s), near, tracked, D, split),
-        lambda: KERNEL.contract(_table(S.Zero, D), near, far, D, split),
-        lambda: KERNEL.contract(_table(S.Zero, s, COIN), near, hidden, D, split),
-        lambda: KERNEL.contract(_table(S.Zero, s), near, far, D, ((S.One, Integer(2)), (S.One, S.Zero))),
+        lambda: contract(KERNEL, _table(S.Zero, s), near, tracked, D, split),
+        lambda: contract(KERNEL, _table(S.Zero, D), near, far, D, split),
+        lambda: contract(KERNEL, _table(S.Zero, s, COIN), near, hidden, D, split),
+        lambda: contract(KERNEL, _table(S.Zero, s), near, far, D, ((S.One, Integer(2)), (S.One, S.Zero))),
     ):
         with pytest.raises(UnprovedError):
             wrong()

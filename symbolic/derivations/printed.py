@@ -1,0 +1,147 @@
+"""The papers' own proofs, line by line: each stops at its first line that does not follow by a rule of the kernel.
+
+Chien & Li 2025 and Altschuler & Talwar 2022 reveal the shares Z' of all steps, of which that of a step has the mean
+psi'(W') - psi(W'), and then shift the rest of the noise. Given Z' of later steps that rest is no longer independent of
+the state, and given Z' of its own step a batch has another law in run 2 than in run 1. Liang et al. bound one order;
+D2P2-SGD is priced by the length of a gradient before its projection.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from sympy import Eq, Expr, Ge, Gt, Le, Lt, S, Symbol, oo, symbols
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.derivations import shared_noise
+from lastiterate.symbolic.derivations.losses import LOSSES, Losses, no_less
+from lastiterate.symbolic.derivations.orders import N, i
+from lastiterate.symbolic.derivations.parts import both_orders, from_equal_points, from_step_0
+from lastiterate.symbolic.derivations.shared_noise import all_shares, one_step
+from lastiterate.symbolic.formulas.update import sensitivity
+from lastiterate.symbolic.kernel.averages import average
+from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
+from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift, poisson_coin, swap_coin
+from lastiterate.symbolic.kernel.profiles import Gauss, Order, Power
+from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.letters import q, r
+from lastiterate.symbolic.notation import D, K, L, T, b, beta, c, eta, m, s, sigma, t, tau, w
+
+_j, _k = Symbol("j", integer=True, nonnegative=True), Symbol("k", integer=True, nonnegative=True)
+_z, _z_m, _following, _a, _beta, _A, A = symbols("z_j z_m z_next a_j beta_j A_j A", real=True)
+_orders = Variable("the order of the batches in all epochs", S.Zero)
+
+
+def _shifts(
+    kernel: Kernel, losses: Losses, shares: Variable, drawn: bool = False, revealed: tuple[Variable, ...] = ()
+) -> Span:
+    """Shifts over the last w steps, given the shares of steps up to that of ``shares``; from a domain of diameter D.
+
+    A batch that is ``drawn`` is averaged over in its step; its law is that given the share of the step.
+    """
+    carried = losses.same_data(eta, eta)
+    outer = kernel.under(Eq(s, sensitivity(eta, K, b)))
+    steps = Induction(
+        outer,
+        _j,
+        w,
+        (Sequence(_z, D, _following, _z_m), Sequence(_A, S.Zero, _A + _a**2 / (1 - _beta), A)),
+        keeps=(Ge(_z, 0), Ge(_A, 0)),
+        letters=(_beta, _a, _following),
+        laws=(Gt(_beta, 0), Lt(_beta, 1), Ge(_a, 0), Ge(_following, 0), Ge(_following, carried.at(_z) - _a)),
+        ends=(Eq(_z_m, 0),),
+    )
+
+    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
+        batch = Variable("the batch of the step, given its share", tau + _j, follows=True)
+        given = (shares, *revealed, *((batch,) if drawn else ()))
+        made = one_step(inner, tau + _j, (near, far), carried, (_a, _a**2 / (1 - _beta)), *given)
+        return inner.mean(batch, ((S.One, made),)) if drawn else made
+
+    return from_step_0(outer, steps.close(steps.span(tau, _z, Gauss(_A / sigma**2), one, far=S.Zero)))
+
+
+def _known(last: Expr, kernel: Kernel) -> Guarantee:
+    """Theorem A.1 of Chien & Li: batches in a known order, of which step ``last`` is the last one with the sample."""
+    return both_orders(kernel, _shifts(kernel, LOSSES["modulus"], all_shares(last)))
+
+
+def _mean_over_orders(last: Expr, kernel: Kernel) -> Guarantee:
+    """Corollary A.3 of Chien & Li: the mean over orders of Theorem A.1."""
+    known = _shifts(kernel, LOSSES["modulus"], all_shares(last), revealed=(_orders,))
+    return both_orders(kernel, average(_orders, i, N, 1 / N, known))
+
+
+def _drawn(losses: str, last: Expr, kernel: Kernel) -> Guarantee:
+    """Random batches: the window of Theorem 3.12 of Chien & Li, and of Theorems 3.1 and 5.1 of Altschuler & Talwar."""
+    return both_orders(kernel, _shifts(kernel.under(m <= L), LOSSES[losses], all_shares(last), drawn=True))
+
+
+def _added(kernel: Kernel, order: Order = Order.SECOND) -> Guarantee:
+    """Theorem 3.3 of Liang et al.: T steps at the price of a sample that run 1 has, in one order alone."""
+    coin = poisson_coin(q, sensitivity(eta, K, b), beta * sigma**2, order)
+    steps = Induction(kernel.under(Gt(beta, 0), Le(beta, 1), Le(q, 1)), _j, T, ())
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        still = from_equal_points(Guide.OWN)
+        return inner.step(order, _j, (near, far), still, no_shift(), sigma**2, coin)
+
+    one = steps.span(S.Zero, S.Zero, Power(coin.profile, _j, order), step)
+    other = kernel.exchange(one)
+    return Guarantee(one, other) if order is Order.FIRST else Guarantee(other, one)
+
+
+def _hidden_at_once(kernel: Kernel, most: Expr = oo) -> Guarantee:
+    """Theorem 3.4 of Liang et al.: step t hides (1 + eta L) D, its batch has k samples, or ``most`` of them."""
+    outer = kernel.under(Gt(beta, 0), Lt(beta, 1), Le(q, 1), Ge(L, 0), Le(_k, most))
+    coin = poisson_coin(q, sensitivity(eta, K, b), beta * sigma**2, Order.SECOND)
+    smooth = LOSSES["smooth"].same_data(eta * _k / b, eta * _k / b)
+    unclipped = no_less(smooth, (1 + eta * L * _k / b) * smooth.z)
+    hide = gaussian_shift((1 + eta * L) * D, (1 - beta) * sigma**2)
+    second = outer.step(Order.SECOND, t, (D, S.Zero), unclipped, hide, sigma**2, coin)
+    whole = from_step_0(outer, second)
+    return Guarantee(outer.exchange(whole), whole)
+
+
+def _projected(kernel: Kernel) -> Guarantee:
+    """Theorem 1 of D2P2-SGD: a projection makes a gradient r times as long, and the step is priced without it."""
+    outer = kernel.under(Ge(r, 0), Ge(s, 0), Le(q, 1))
+    coin = swap_coin(q, s, sigma**2)
+    reached = replace(coin, conditions=(*coin.conditions, Le(r * s, s)))
+    still, nowhere = from_equal_points(Guide.OWN), (S.Zero, S.Zero)
+    return both_orders(outer, outer.step(Order.FIRST, S.Zero, nowhere, still, no_shift(), sigma**2, reached))
+
+
+def _full_batch(losses: str, factor: Expr, given: tuple[Boolean, ...], kernel: Kernel) -> Guarantee:
+    """Theorem 3.1 of Chien & Li, the whole domain before the window."""
+    return shared_noise.window(losses, factor, "domain", kernel.under(*given), all_shares(tau + w - 1))
+
+
+def _hoelder(kernel: Kernel) -> Guarantee:
+    """Theorem 3.7 of Chien & Li."""
+    return shared_noise.path("domain", kernel, all_shares(t + tau + w - 1))
+
+
+PRINTED: Final[Mapping[str, Callable[[Kernel], Guarantee]]] = {
+    "chien_li/theorem_3_1, convex": partial(_full_batch, "convex", S.One, (eta * L <= 2,)),
+    "chien_li/theorem_3_1, strongly convex": partial(
+        _full_batch, "strongly convex", c, (Eq(c, 1 - eta * m), c > 0, m <= L, eta * L <= 1)
+    ),
+    "chien_li/theorem_3_1, smooth": partial(_full_batch, "smooth", c, (Eq(c, 1 + eta * L),)),
+    "chien_li/theorem_3_7": _hoelder,
+    "chien_li/theorem_3_12": partial(_drawn, "modulus", tau + w - 1),
+    "chien_li/theorem_3_12, given the share of a step alone": partial(_drawn, "modulus", tau),
+    "chien_li/theorem_a_1": partial(_known, t),
+    "chien_li/corollary_a_3": partial(_mean_over_orders, t),
+    "altschuler_talwar/theorem_3_1": partial(_drawn, "convex", tau + w - 1),
+    "altschuler_talwar/theorem_3_1, given the share of a step alone": partial(_drawn, "convex", tau),
+    "altschuler_talwar/theorem_5_1": partial(_drawn, "strongly convex", tau + w - 1),
+    "liang/theorem_3_3": _added,
+    "liang/theorem_3_3, from the other order": partial(_added, order=Order.FIRST),
+    "liang/theorem_3_4": _hidden_at_once,
+    "liang/theorem_3_4, batches of b samples": partial(_hidden_at_once, most=b),
+    "d2p2/theorem_1": _projected,
+}
+"""What a claim calls a printed proof."""
