@@ -1,14 +1,16 @@
-"""Near misses: wrong variants of a check, one term of a side three percent off, each of which its engine must refute.
+"""Near misses: wrong variants of a check, a few percent off, each of which its engine must refute.
 
-They are made from the check, the same each time, and only where the check leaves no room: an equation, a recursion, a
-printed value, a length, a derived profile, and an inequality that is attained. Elsewhere a change of three percent may
-be true, and none is made.
+They are made from the check, the same each time. Where it leaves no room (an equation, a recursion, a printed value, a
+length, a derived profile, an inequality that is attained) one term of a side is three percent off. Another inequality
+is made stronger by three percent more than the least room that it leaves at some points.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from decimal import Decimal
 from functools import partial
+from itertools import product
 from operator import add
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -17,12 +19,13 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.z3_terms import entails
-from lastiterate.proofs_checks.feasible_points import enclosures, free_symbols
+from lastiterate.proofs_checks.feasible_points import NoPointError, Point, enclosures, free_symbols, points, truth_at
 from lastiterate.symbolic.claim import (
     Check,
     Derived,
     Identity,
     Inequality,
+    IntervalInequality,
     NormBound,
     RandomPoints,
     Recursion,
@@ -49,7 +52,7 @@ class _Term(NamedTuple):
 
 
 def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, ...]:
-    """At most `MOST` near misses, spread over the check; () where three percent may be within what it says.
+    """At most `MOST` near misses, spread over the check; () where it is not known what would be wrong.
 
     >>> from sympy import Symbol
     >>> x = Symbol("x")
@@ -64,6 +67,8 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         return (replace(check, name="a length three percent less", mutants=(), bound=_LESS * check.bound),)
     if isinstance(check, Inequality) and check.relation is Relation.TIGHT:
         return _spread(list(_attained(check, assumptions)))
+    if isinstance(check, Inequality | IntervalInequality) and check.relation in (Relation.AT_MOST, Relation.BELOW):
+        return tuple(_closest(check, assumptions))
     if isinstance(check, Identity) or (
         isinstance(check, Inequality | RandomPoints) and check.relation is Relation.EQUAL
     ):
@@ -154,6 +159,34 @@ def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
     if sure:
         return entails(there, sp.Gt(term, 0, evaluate=False))
     return entails(there, sp.Ge(term, 0, evaluate=False)) and not entails(there, sp.Eq(term, 0, evaluate=False))
+
+
+def _closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
+    """The right smaller by a little more than the least room, next to the sides, that there is at some points."""
+    rooms: list[tuple[float, float]] = []
+    for point in _some(check, assumptions):
+        try:
+            left, right = (next(enclosures(side, point, _BITS)) for side in (check.left, check.right))
+        except UnsupportedError:
+            continue
+        size = abs(left) + abs(right)
+        if right.is_finite() and float(size) > 0:
+            room = float(max(right - left, size / 100))
+            rooms.append((room / float(size), room))
+    if rooms:
+        less = sp.Rational(f"{1.03 * min(rooms)[1]:.2e}")
+        yield replace(check, name=f"{float(less):g} less on the right", mutants=(), right=check.right - less)
+
+
+def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Point]:
+    """Points at which the check holds: some that meet its premises, or the corners of its box that do."""
+    if isinstance(check, IntervalInequality):
+        corners = (dict(zip(check.box, map(sp.sympify, ends), strict=True)) for ends in product(*check.box.values()))
+        yield from (corner for corner in corners if all(truth_at(one, corner) for one in assumptions))
+        return
+    premises = (*assumptions, *check.given)
+    with suppress(NoPointError):
+        yield from points(free_symbols(check.left, check.right, premises), premises, 20, tries=30)
 
 
 def _lessened(profile: Profile) -> Profile:

@@ -114,7 +114,7 @@ CLAIMS = (
         "altschuler_talwar/section_1/footnote_4_repaired",
         "They differ by at most 2 eta K/b",
         at("Footnote 4"),
-        _gradients(2 * K / b).mutant("3 K/(2 b)", _gradients(3 * K / (2 * b))),
+        _gradients(2 * K / b),
         repairs="altschuler_talwar/section_1/footnote_4",
     ),
     Claim(

@@ -33,7 +33,7 @@ CLAIMS = (
         "c = 1.1: the best window is 9 steps, cost 0.546343",
         at("A.13", "Figure 1 (a)"),
         Value(direct_cost(_smooth, _s, _one, 9), "0.546343", "9 steps"),
-        _above(_smooth, _s, _one, 9, -1).mutant("10 steps are best", _above(_smooth, _s, _one, 10, -1)),
+        _above(_smooth, _s, _one, 9, -1),
         _above(_smooth, _s, _one, 9, 1),
         Value(best_window_cost(_smooth, _s, _one), "0.546", "real length"),
     ),
@@ -131,8 +131,6 @@ CLAIMS = (
         Value(60 * _s**2, "0.384", "tau = 0, composition"),
         Value(direct_cost(_one, _s, 12 * _s, 48), "0.48", "tau = 12, start 12 s"),
         Value(direct_cost(_one, _s, _one, 13), "0.3201", "tau = 47, start D"),
-        IntervalInequality(60 * _s**2, "<", direct_cost(_one, _s, _s, 59), {}, "a local minimum at tau = 0").mutant(
-            "no local minimum at tau = 0", left=direct_cost(_one, _s, _s, 59), sign="<=", right=60 * _s**2
-        ),
+        IntervalInequality(60 * _s**2, "<", direct_cost(_one, _s, _s, 59), {}, "a local minimum at tau = 0"),
     ),
 )

@@ -30,15 +30,14 @@ _weighted = sum((c**-j * shift for j, shift in enumerate(SHIFTS, 1)), _zero)
 _price = sum((shift**2 / (1 - share) for shift, share in zip(SHIFTS, SHARES, strict=True)), _zero)
 _budget = sum(((1 - share) * c ** (-2 * j) for j, share in enumerate(SHARES, 1)), _zero)
 _slack_shares = tuple(share < 1 for share in SHARES)
-_pairs = ((0, 1), (0, 2), (1, 2))
 
 
-def _lagrange(sign: int) -> Expr:
+def _lagrange() -> Expr:
     """The sum of squares by which Cauchy-Schwarz fails to be an equality."""
     total: Expr = _zero
-    for i, k in _pairs:
+    for i, k in ((0, 1), (0, 2), (1, 2)):
         (a1, b1), (a2, b2) = (SHIFTS[i], SHARES[i]), (SHIFTS[k], SHARES[k])
-        ratio = a1 * (1 - b2) * c ** -(k + 1) + sign * a2 * (1 - b1) * c ** -(i + 1)
+        ratio = a1 * (1 - b2) * c ** -(k + 1) - a2 * (1 - b1) * c ** -(i + 1)
         total += ratio**2 / ((1 - b1) * (1 - b2))
     return total
 
@@ -64,11 +63,9 @@ _tilted_mean = -r * xi / (1 + r**2)
 _tilted_variance = v / (1 + r**2)
 
 
-def _tilted(mean: Expr, variance: Expr) -> Identity:
-    """The product of the two densities in zeta = W'_1 is a Gaussian around the mean times a constant."""
-    product = -(zeta**2) / (2 * v) - (xi + r * zeta) ** 2 / (2 * v)
-    constant = -(xi**2) / (2 * v * (1 + r**2))
-    return Identity(product, -((zeta - mean) ** 2) / (2 * variance) + constant, "law of W'_1 given Z'_1 = xi")
+# The product of the two densities in zeta = W'_1 is a Gaussian around the mean times a constant.
+_product = -(zeta**2) / (2 * v) - (xi + r * zeta) ** 2 / (2 * v)
+_constant = -(xi**2) / (2 * v * (1 + r**2))
 
 
 _PROOFS = (
@@ -126,9 +123,9 @@ CLAIMS = (
         "chien_li/proof_3_1/cauchy_schwarz",
         "(12): price times sum (1 - beta_j) c^-2j is at least (sum a_j c^-j)^2, equal at a_j ~ (1 - beta_j) c^-j",
         at("Section 3.1", "(12)"),
-        Identity(_price * _budget - _weighted**2, _lagrange(-1), "the gap is a sum of squares"),
+        Identity(_price * _budget - _weighted**2, _lagrange(), "the gap is a sum of squares"),
         Identity((_price * _budget - _weighted**2).subs(_optimal), _zero, "equality case"),
-        Inequality(_zero, "<=", _lagrange(-1), name="squares over positive numbers"),
+        Inequality(_zero, "<=", _lagrange(), name="squares over positive numbers"),
         assumptions=_slack_shares,
     ),
     Step(
@@ -153,7 +150,9 @@ CLAIMS = (
         "chien_li/proof_3_1/conditioning_numbers",
         "What conditioning does at T = 2: the tilted law, and a divergence where the proof has 0",
         at("Section 3.1", "(10)"),
-        _tilted(_tilted_mean, _tilted_variance),
+        Identity(
+            _product, -((zeta - _tilted_mean) ** 2) / (2 * _tilted_variance) + _constant, "law of W'_1 given Z'_1 = xi"
+        ),
         Value(_tilted_tail(Integer(-2)), "0.4231", "P(W'_1 > 1 given Z'_1 = -2), clipped at 1"),
         Value(tail(_one), "0.1587", "P(W_1 > 1)"),
         Value(

@@ -5,7 +5,7 @@ map of finite sets is a chain of such mergers. The shifted divergence is attaine
 grows, and every law within z of N(d, sigma^2) lies stochastically above it. p, q and r, v are the weights of two laws.
 """
 
-from sympy import Integer, Max, Min, Rational, diff, log
+from sympy import Integer, Max, Rational, diff, log
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, RandomPoints, Step
@@ -71,13 +71,9 @@ CLAIMS = (
         "chien_li/lemma_2_3",
         "Merging two atoms does not raise the Renyi divergence",
         at("Lemma 2.3"),
-        Inequality(_merged.subs(alpha, 2), "<= and attained", _apart.subs(alpha, 2), name="alpha = 2").mutant(
-            "divergence grows", left=_apart.subs(alpha, 2), right=_merged.subs(alpha, 2)
-        ),
+        Inequality(_merged.subs(alpha, 2), "<= and attained", _apart.subs(alpha, 2), name="alpha = 2"),
         Identity(diff(u**alpha, u, 2), alpha * (alpha - 1) * u ** (alpha - 2), "t^alpha is convex"),
-        IntervalInequality(_mean**alpha, "<", q * u**alpha + 1 - q, _jensen_box, "Jensen, ratios apart").mutant(
-            "Jensen turned round", left=q * u**alpha + 1 - q, sign="<=", right=_mean**alpha
-        ),
+        IntervalInequality(_mean**alpha, "<", q * u**alpha + 1 - q, _jensen_box, "Jensen, ratios apart"),
         RandomPoints(_merged, "<=", _apart, {**_box, alpha: (Rational(11, 10), 20)}, "real alpha").mutant(
             "exponent 1 + alpha on the second law", right=p**alpha * r ** (1 + alpha) + q**alpha * v ** (1 - alpha)
         ),
@@ -91,9 +87,7 @@ CLAIMS = (
         "chien_li/lemma_2_4",
         "The moment of a pair is at most the product of the first moment and the worst second one",
         at("Lemma 2.4"),
-        Inequality(_pair, "<=", (p + q) * Max(r, v), name="worst outcome")
-        .mutant("best outcome", right=(p + q) * Min(r, v))
-        .mutant("mean outcome", right=(p + q) * (r + v) / 2),
+        Inequality(_pair, "<=", (p + q) * Max(r, v), name="worst outcome"),
         Identity(_two_steps, _centred + _gain * (_first**2 + _second**2), "independent Gaussians add"),
         assumptions=(alpha > 1,),
     ),
@@ -102,9 +96,9 @@ CLAIMS = (
         "On diameter D, L-smooth gradients are (L D^(1 - lambda), lambda)-Hoelder for every lambda",
         at("Definition 2.5"),
         Inequality(L * z, "<= and attained", L * D ** (1 - _third) * z**_third, (z <= D,), "lambda = 1/3"),
-        IntervalInequality(u, "<=", u**lam, _unit, "every lambda, z = u D, divided by L D")
-        .mutant("half the constant", right=u**lam / 2)
-        .mutant("beyond the diameter", box={**_unit, u: (1, 2)}),
+        IntervalInequality(u, "<=", u**lam, _unit, "every lambda, z = u D, divided by L D").mutant(
+            "beyond the diameter", box={**_unit, u: (1, 2)}
+        ),
     ),
     Ours(
         "chien_li/definition_2_7/gaussians",
@@ -112,9 +106,7 @@ CLAIMS = (
         at("Definition 2.7"),
         Identity(renyi((d - z, sigma**2), (_zero, sigma**2), alpha), _shifted, "value of the translate"),
         Identity(diff(_ratio, xi), (d - z) / sigma**2, "slope of the log likelihood ratio"),
-        Inequality(_zero, "<=", (d - z) / sigma**2, name="the ratio grows").mutant(
-            "the ratio falls", left=(d - z) / sigma**2, right=_zero
-        ),
+        Inequality(_zero, "<=", (d - z) / sigma**2, name="the ratio grows"),
         assumptions=(alpha > 1, z <= d),
     ),
 )

@@ -70,7 +70,7 @@ CLAIMS = (
             "<=",
             z + eta * L * x + 2 * eta * K / n,
             name="never above g(z) + s; x = z^lambda",
-        ).mutant("never below", left=z + eta * L * x, right=z + eta * L * (n - 1) / n * x),
+        ),
         statement=private(
             shift_bound(z + eta * (n - 1) / n * Min(L * z**lam, 2 * K) + sensitivity()),
             *FULL_BATCHES,

@@ -56,9 +56,7 @@ CLAIMS = (
         at("Theorem A.1", "(25)"),
         Inequality(_direct, "<= and attained", _split, _share, "an encounter: direct shifts cost no more"),
         Identity(_split.subs(beta, s / (s + a)), _direct, "and no less, at beta = s/(s + a)", (a > 0,)),
-        Inequality(a**2, "<=", a**2 / (1 - beta), _share, "elsewhere: beta = 0 is best").mutant(
-            "half", left=2 * _direct, right=_split
-        ),
+        Inequality(a**2, "<=", a**2 / (1 - beta), _share, "elsewhere: beta = 0 is best"),
         Identity(expansion(z, L, lam, s) - (s + a), g(z, L, lam) - a, "the state of (27), u = s + a"),
         *known_batches("modulus"),
     ),
@@ -75,7 +73,7 @@ CLAIMS = (
         "chien_li/theorem_a_1/last_epoch",
         "The last encounter, in epoch E - 1, is a step of the run",
         at("Theorem A.1", "(25), the sum up to E; A.2, line 304"),
-        _last(0).mutant("two epochs later", _last(2)),
+        _last(0),
         misprint=_last(1),
         remark="""Epochs are numbered 0 <= e < E, but {t_e} and the sum of (25) run up to e = E. An encounter of epoch
         E would be at E B or later, past T = (E - 1) B + r with r < B. The sum ends at E - 1, or at E - 2 where the
@@ -96,14 +94,14 @@ CLAIMS = (
         "chien_li/theorem_a_1/every_encounter",
         "At every beta an encounter from tau on costs s^2 or more",
         at("Theorem A.1", "(25)"),
-        Inequality(s**2, "<=", _split, _share, "beta in (0, 1)").mutant("2 s^2 or more", left=2 * s**2),
+        Inequality(s**2, "<=", _split, _share, "beta in (0, 1)"),
     ),
     Claim(
         "chien_li/lemma_a_2",
         "(29), a later encounter: min(z + eta L (b - 1)/b z^lambda + 2 eta K/b, z + 2 eta K)",
         at("Lemma A.2", "(29); A.11, (113)-(125)"),
-        _met_by(z + eta * L * (b - 1) / b * y + _s).mutant("drift of one sample", _met_by(z + eta * L * y / b + _s)),
-        _met_by(z + _cap, clipped=True).mutant("clipping: eta K", _met_by(z + eta * K, clipped=True)),
+        _met_by(z + eta * L * (b - 1) / b * y + _s),
+        _met_by(z + _cap, clipped=True),
         Identity((b - 1) / b * _cap + _s, _cap, "2 K for each of b samples"),
         assumptions=(lam <= 1,),
     ),
@@ -145,6 +143,6 @@ CLAIMS = (
             "<=",
             Min(z + eta * L * (b - 1) / b * y + _s, z + _cap),
             name="never above (29)",
-        ).mutant("strictly below (29)", sign="<"),
+        ),
     ),
 )

@@ -41,7 +41,7 @@ CLAIMS = (
             L * ell ** Rational(3, 2) * nu**2 / (T * sqrt(T)),
             "noise over ln K + 1",
         ),
-        Inequality(clipping_bias, "<=", 2 * (sigma_sgd + stab), name="bias").mutant("bias", right=sigma_sgd + stab),
+        Inequality(clipping_bias, "<=", 2 * (sigma_sgd + stab), name="bias"),
     ),
     Step(
         "d2p2/corollary_2/complexity",

@@ -65,7 +65,7 @@ CLAIMS = (
             exp(-((epsilon - _half) ** 2) / 2),
             {epsilon: (Rational(3, 5), 4)},
             "at the best order",
-        ).mutant("a tenth of it", right=exp(-((epsilon - _half) ** 2) / 2) / 10),
+        ),
         assumptions=(epsilon > _half,),
         repairs="d2p2/lemma_4",
     ),

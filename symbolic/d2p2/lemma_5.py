@@ -52,7 +52,7 @@ CLAIMS = (
         "d2p2/lemma_5/seven_near",
         "1 + 1.75 log(1/q) <= 7 for 0.033 <= q <= 1/10",
         at("A.3", "proof of Lemma 5"),
-        IntervalInequality(_factor, "<=", Integer(7), _near, "q from 0.033 on").mutant("at most 6", right=Integer(6)),
+        IntervalInequality(_factor, "<=", Integer(7), _near, "q from 0.033 on"),
         Value(exp(-Rational(24, 7)), "0.0324", "where it is 7"),
         repairs="d2p2/lemma_5/seven",
     ),

@@ -32,7 +32,7 @@ CLAIMS = (
         "d2p2/lemma_5/reciprocal",
         "Proof of Lemma 5: from B/n < 1/10 it uses q <= 1/10, and prints 1/q <= 1/10",
         at("A.3", "proof of Lemma 5"),
-        Inequality(q, "<=", Rational(1, 10), (q < Rational(1, 10),), "q").mutant("1/20", right=Rational(1, 20)),
+        Inequality(q, "<=", Rational(1, 10), (q < Rational(1, 10),), "q"),
         misprint=Inequality(1 / q, "<=", Rational(1, 10), (q < Rational(1, 10),), "1/q, as printed"),
         remark="""The proof says 1/q <= 1/10 for the sampling rate q = B/n. The lemma assumes q < 1/10, so 1/q is above
         10. Read q <= 1/10.""",

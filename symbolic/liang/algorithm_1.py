@@ -37,7 +37,7 @@ CLAIMS = (
         "clip_C(x) = x min(1, C/|x|) has norm min(|x|, C)",
         at("Algorithm 1", "step 2"),
         Inequality(_clipped, "<= and attained", K, name="at most C"),
-        Inequality(_clipped, "==", Min(g, K), name="norm").mutant("max for min", left=g * Max(1, K / g)),
+        Inequality(_clipped, "==", Min(g, K), name="norm"),
         Inequality(
             Abs(_bounded(gamma) - _bounded(xi)),
             "<= and attained",

@@ -87,9 +87,7 @@ CLAIMS = (
         _square((2 * g > K, eta <= _q(1, 5)), 2 * K * G / 5, "L = 1/2").mutant(
             "eta <= 1/(9 L)", _square((2 * g > K, eta <= _q(2, 9)), 2 * K * G / 5, "")
         ),
-        _square((2 * g > K, eta <= _q(9, 10)), 9 * K * G / 5, "what the paper's step size gives").mutant(
-            "8/5", _square((2 * g > K, eta <= _q(9, 10)), 8 * K * G / 5, "")
-        ),
+        _square((2 * g > K, eta <= _q(9, 10)), 9 * K * G / 5, "what the paper's step size gives"),
         Identity(_q(3, 5) - _q(2, 5), _q(1, 5), "(69)"),
         repairs="liang/appendix_c_1/square_2",
     ),
@@ -193,9 +191,7 @@ CLAIMS = (
         "liang/appendix_c_1/minimum_repaired",
         "Case 2: the second term is the smaller one; case 1: the gap of the squares is at most 10 (L/m)^2",
         at("C.1", "(79)"),
-        Inequality(sigma_sgd**3 / K, "<=", rho**6 * sigma_sgd**2, (_edge <= K,), "case 2").mutant(
-            "case 2, a hundredth", left=100 * sigma_sgd**3 / K
-        ),
+        Inequality(sigma_sgd**3 / K, "<=", rho**6 * sigma_sgd**2, (_edge <= K,), "case 2"),
         Inequality(rho**6 * sigma_sgd**2, "<= and attained", 10 * rho**8 * sigma_sgd**3 / K, (_edge >= K,), "case 1"),
         Inequality(
             r * sigma_sgd**3 / K,
@@ -211,8 +207,8 @@ CLAIMS = (
         "liang/appendix_c_1/roots",
         "(77): by concavity a 25th of the mean root is at most the root; the root of a sum, term by term",
         at("C.1", "(77)"),
-        Inequality(x / 25, "<=", z, (x**2 / 25 <= z**2,), "Jensen from (76)").mutant("a 4th", left=x / 4),
-        Inequality(sqrt(u + v), "<=", sqrt(u) + sqrt(v), name="(26)").mutant("half", right=(sqrt(u) + sqrt(v)) / 2),
+        Inequality(x / 25, "<=", z, (x**2 / 25 <= z**2,), "Jensen from (76)"),
+        Inequality(sqrt(u + v), "<=", sqrt(u) + sqrt(v), name="(26)"),
         Identity(sqrt(4 * sigma_sgd**3 / (m * K)) ** 2, (2 * sigma_sgd ** _q(3, 2) / sqrt(m * K)) ** 2, "second term"),
     ),
 )

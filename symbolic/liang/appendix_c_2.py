@@ -21,13 +21,8 @@ _large_eta = b / (L * sigma_sgd ** (2 * _third)) * _X**_third
 _positive = (L > 0, epsilon > 0)
 
 
-def _at(steps: Expr, clip: Expr, step: Expr) -> Expr:
-    return steps.subs({eta: step}).subs({K: clip})
-
-
-def _names(expression: Expr) -> Expr:
-    """u^2 = dim L chi, v = epsilon n written out."""
-    return expression.subs({u: (dim * L * chi) ** Rational(1, 2), v: epsilon * n})
+def _count(clip: Expr, step: Expr) -> Expr:
+    return _steps.subs({eta: step}).subs({K: clip})
 
 
 _gap = {**SMOOTH, r: GRADIENT * LENGTH}
@@ -67,7 +62,12 @@ CLAIMS = (
         "(87), (88): K = sqrt(dim L chi)/(epsilon n), eta = b/L give X and T = epsilon^2 n^2/(b dim chi)",
         at("C.2", "(88)"),
         Identity(_small_clip * u / v, _X, "(87)"),
-        Identity(_names(_at(_steps, _small_clip, b / L)), epsilon**2 * n**2 / (b * dim * chi), "(88)"),
+        # u^2 = dim L chi, v = epsilon n written out.
+        Identity(
+            _count(_small_clip, b / L).subs({u: (dim * L * chi) ** Rational(1, 2), v: epsilon * n}),
+            epsilon**2 * n**2 / (b * dim * chi),
+            "(88)",
+        ),
         assumptions=_positive,
     ),
     Step(
@@ -87,9 +87,7 @@ CLAIMS = (
         "eta = 1/(9 L) meets the precondition, keeps the sampling term below that of b/L, and "
         "takes 9 b times the steps",
         at("C.2", "below (86)"),
-        Inequality(sigma_sgd**2 / (9 * b), "<=", sigma_sgd**2, name="eta L sigma^2/b").mutant(
-            "a tenth", left=sigma_sgd**2 / b, right=sigma_sgd**2 / 10
-        ),
+        Inequality(sigma_sgd**2 / (9 * b), "<=", sigma_sgd**2, name="eta L sigma^2/b"),
         Inequality(1 / (9 * L), "<", r * b / L, (9 * r * b > 1,), "no r serves every b"),
         Identity(_steps.subs(eta, 1 / (9 * L)), 9 * b * _steps.subs(eta, b / L), "steps"),
         assumptions=(L > 0,),
@@ -106,7 +104,7 @@ CLAIMS = (
         Identity(sigma_sgd**4 / _large_clip**2, sigma_sgd ** (4 * _third) * _X**_third, "(90), second term"),
         Identity(_large_eta * L * sigma_sgd**2 / b, sigma_sgd ** (4 * _third) * _X**_third, "(91)"),
         Identity(
-            _at(_steps, _large_clip, _large_eta),
+            _count(_large_clip, _large_eta),
             v ** (4 * _third) * L / (b * u ** (4 * _third) * sigma_sgd ** (2 * _third)),
             "(92)",
         ),

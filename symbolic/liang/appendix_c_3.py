@@ -74,7 +74,7 @@ CLAIMS = (
             "<=",
             rho**10 * sigma_sgd**2,
             name="times L; bias rho^6 sigma^2/m",
-        ).mutant("a tenth of it", right=rho**10 * sigma_sgd**2 / 10),
+        ),
         assumptions=(rho >= 1,),
         repairs="liang/appendix_c_3/step_size",
     ),

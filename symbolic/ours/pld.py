@@ -5,7 +5,7 @@ Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao, Calmon
 another proof.
 """
 
-from sympy import Expr, Integer, Max, Rational, diff, exp, log
+from sympy import Integer, Max, Rational, diff, exp, log
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
@@ -22,10 +22,6 @@ _left = -1 + q * (1 - 2 * p) + p
 _rates = (q <= 1, p <= _half)
 
 
-def _convex(right: Expr) -> Inequality:
-    return Inequality(_left, "<=", right, name="the slope does not fall at t = 1")
-
-
 # A profile's value gamma and slope kappa at the argument xi = (t - 1)/q.
 _shape = (gamma >= 0, gamma >= -xi, kappa >= -1, kappa <= 0)
 
@@ -38,37 +34,19 @@ _to_right = (u * P - r) / (u - v)  # r is the mass Q of the denominator in the c
 _to_left = (r - v * P) / (u - v)
 
 
-def _chord(value: Expr) -> Inequality:
-    """The share theta at the end with the ratio gamma = 1 - t u, the rest at kappa = 1 - t v."""
-    middle = theta * gamma + (1 - theta) * kappa
-    return Inequality(Max(0, middle), "<=", value, given=(theta <= 1,), name="the chord lies above")
+# The share theta at the end with the ratio gamma = 1 - t u, the rest at kappa = 1 - t v.
+_middle = theta * gamma + (1 - theta) * kappa
 
 
 _weight = exp(-lam * x) * (1 - exp(-x))
 
 
-def _heaviest(bound: Expr) -> IntervalInequality:
-    return IntervalInequality(_weight, "<=", bound, {lam: (Rational(1, 10), 20), x: (0, 8)}, name="weight of an error")
-
-
 # Larger base A = alpha, a the gap of the bases, beta that of the T-th powers, s = A^(T-1), x the smaller T-th power.
-def _induction(factor: Expr) -> Inequality:
-    return Inequality(
-        alpha * beta + x * a,
-        "<=",
-        factor * a * alpha * s,
-        given=(beta <= w * a * s, x <= alpha * s),
-        name="from T to T + 1",
-    )
 
 
 # s is delta, u = e^-eps; the second term is the first with 1 - p and 1 - q, a line of the same slope in p.
 _q = (p - s) * u
 _first = p**alpha * _q ** (1 - alpha)
-
-
-def _curved(right: Expr) -> Identity:
-    return Identity(diff(_first, p, 2), right, "second derivative in p, a square")
 
 
 _least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)
@@ -78,17 +56,12 @@ _least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)
 _turned = _least + (alpha - 1) * accounting.quick_dp(alpha, x, s)
 
 
-def _usual(right: Expr) -> Identity:
-    """Log of the first term at p = alpha delta, without eps (alpha - 1); v is alpha - 1."""
-    return Identity(_least.subs(alpha, 1 + v), right.subs(alpha, 1 + v), "its least value")
-
-
 CLAIMS = (
     Ours(
         "ours/pld/replacement",
         "The greatest profile of a step without replacement is convex: one pair of laws has it, both ways",
         proof("privacy_loss", "A pair for the step without replacement"),
-        _convex(_right).mutant("steeper to the right", _convex(-2 * p)),
+        Inequality(_left, "<=", _right, name="the slope does not fall at t = 1"),
         Identity(1 - ((1 - q) * p + q * (1 - p)) - p, (1 - q) * (1 - 2 * p), "the mass without loss"),
         Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass"),
         assumptions=_rates,
@@ -109,11 +82,13 @@ CLAIMS = (
         Identity(_to_left + _to_right, P, "the numerator keeps its mass"),
         Identity(_to_left * u + _to_right * v, r, "the denominator keeps its mass"),
         Inequality(Integer(0), "<=", _to_left, given=(v * P <= r,), name="nothing negative at the left"),
-        Inequality(Integer(0), "<=", _to_right, given=(r <= u * P,), name="nor at the right").mutant(
-            "masses out of the cell", right=_to_left
-        ),
-        _chord(theta * Max(0, gamma) + (1 - theta) * Max(0, kappa)).mutant(
-            "one end alone", _chord(theta * Max(0, gamma))
+        Inequality(Integer(0), "<=", _to_right, given=(r <= u * P,), name="nor at the right"),
+        Inequality(
+            Max(0, _middle),
+            "<=",
+            theta * Max(0, gamma) + (1 - theta) * Max(0, kappa),
+            given=(theta <= 1,),
+            name="the chord lies above",
         ),
         letters={
             P: "mass of the numerator in the cell",
@@ -127,7 +102,9 @@ CLAIMS = (
         "ours/pld/tilt",
         "An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
         proof("privacy_loss", "The transform and its error"),
-        _heaviest(1 / (1 + lam)).mutant("1/(2 + 3 lam)", _heaviest(1 / (2 + 3 * lam))),
+        IntervalInequality(
+            _weight, "<=", 1 / (1 + lam), {lam: (Rational(1, 10), 20), x: (0, 8)}, name="weight of an error"
+        ),
         Identity(
             lam / u - 1 / (1 - u), (lam - (1 + lam) * u) / (u * (1 - u)), "where log u^lam (1 - u) turns", (u < 1,)
         ),
@@ -137,7 +114,13 @@ CLAIMS = (
         "ours/pld/power",
         "T-th powers of numbers up to A that are off by a are off by at most T a A^(T-1)",
         proof("privacy_loss", "The transform and its error"),
-        _induction(w + 1).mutant("T instead of T + 1", _induction(w)),
+        Inequality(
+            alpha * beta + x * a,
+            "<=",
+            (w + 1) * a * alpha * s,
+            given=(beta <= w * a * s, x <= alpha * s),
+            name="from T to T + 1",
+        ),
         letters={
             alpha: "the larger base",
             a: "gap of the bases",
@@ -151,7 +134,11 @@ CLAIMS = (
         "ours/conversion/convex",
         "What the divergence of two points has to exceed is convex in the chance of the event",
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
-        _curved(alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2),
+        Identity(
+            diff(_first, p, 2),
+            alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2,
+            "second derivative in p, a square",
+        ),
         Identity(
             accounting.two_point_moment(p, alpha, -log(u), s),
             _first + (1 - p) ** alpha * (1 - _q) ** (1 - alpha),
@@ -166,7 +153,12 @@ CLAIMS = (
         "Without its second term the best conversion is Canonne, Kamath & Steinke's Proposition 12",
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
         Identity(alpha / p + (1 - alpha) / (p - s), (p - alpha * s) / (p * (p - s)), "where the first term turns"),
-        _usual(log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)),
+        # Log of the first term at p = alpha delta, without eps (alpha - 1); v is alpha - 1.
+        Identity(
+            _least.subs(alpha, 1 + v),
+            (log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)).subs(alpha, 1 + v),
+            "its least value",
+        ),
         Identity(_turned.subs(alpha, 1 + v), v * x, "it reaches e^((alpha - 1) rho) at the epsilon of the proposition"),
         letters={p: "chance of the event", s: "delta", v: "alpha - 1", x: "rho"},
         assumptions=(alpha > 1, s < p),

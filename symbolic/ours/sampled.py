@@ -23,10 +23,6 @@ _one = Integer(1)
 _width = x + (1 - beta) * r
 
 
-def _pressed(shift: Expr) -> Identity:
-    return Identity(alpha * shift**2 / (2 * v) - lam * shift, -(lam**2) * v / (2 * alpha), "at the stationary shift")
-
-
 # r is the number of batches of b samples out of the n - 1 others; there are r n / (n - b) out of all n. A batch with i*
 # comes from n - b others by a swap, each revealed with chance 1/r, the element chosen with chance 1/b.
 _uniform = (n - b) / (n * r)
@@ -36,9 +32,7 @@ _uniform = (n - b) / (n * r)
 _level, _tau = 1 + q * u, 1 + u
 
 
-def _profile(share: Expr) -> Identity:
-    left = (1 - q) * gamma + q * kappa - _level * ((1 - q) * gamma + q * xi)
-    return Identity(left, q * (kappa - _tau * ((1 - share) * gamma + share * xi)), "P - t P'")
+_left = (1 - q) * gamma + q * kappa - _level * ((1 - q) * gamma + q * xi)
 
 
 def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({})) -> UpperBound:
@@ -89,8 +83,8 @@ CLAIMS = (
         "ours/sampled/profile",
         "P - t P' = q (N(y) - tau ((1 - share) N(x) + share N(y'))), tau = 1 + (t - 1)/q, share = t/tau",
         proof("without_replacement", "The price of the coin"),
-        _profile(_level / _tau),
-        Inequality(_level / _tau, "<=", _one, name="a share, at most one").mutant("at most q", right=q),
+        Identity(_left, q * (kappa - _tau * ((1 - _level / _tau) * gamma + _level / _tau * xi)), "P - t P'"),
+        Inequality(_level / _tau, "<=", _one, name="a share, at most one"),
         letters={
             gamma: "density at x, where both laws have mass",
             kappa: "density at y",
@@ -109,9 +103,7 @@ CLAIMS = (
             alpha * a**2 / (2 * sigma**2),
             "price of a shift at the share 1 - beta",
         ),
-        Inequality(v + x - a, "<=", v + r - a, given=(x <= r,), name="one coin: order is kept").mutant(
-            "order reversed", left=v + r - a, right=v + x - a
-        ),
+        Inequality(v + x - a, "<=", v + r - a, given=(x <= r,), name="one coin: order is kept"),
         assumptions=(alpha > 1, beta < 1, beta > 0),
     ),
     Ours(
@@ -126,8 +118,12 @@ CLAIMS = (
             "<= and attained",
             (u / p + u / q) / 2,
             name="the cost of the shifts is convex in X",
-        ).mutant("concave in X", left=(u / p + u / q) / 2, sign="<=", right=u / ((p + q) / 2)),
-        _pressed(lam * v / alpha),
+        ),
+        Identity(
+            alpha * (lam * v / alpha) ** 2 / (2 * v) - lam * (lam * v / alpha),
+            -(lam**2) * v / (2 * alpha),
+            "at the stationary shift",
+        ),
         letters={
             lam: "what a unit of distance costs later",
             r: "noise variance of the free steps",

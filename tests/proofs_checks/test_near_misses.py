@@ -42,15 +42,32 @@ def test_each_is_a_check_of_its_type_that_the_engine_refutes(check, assumptions,
 
 
 @pytest.mark.parametrize(
+    ("check", "assumptions"),
+    [
+        (Inequality(x, "<=", 2 * x), (x > 0,)),
+        (Inequality(x, "<=", y, given=(x <= y,)), ()),
+        (Inequality(-1 - x, "<", sp.S.Zero), ()),
+        (IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)}), ()),
+        (IntervalInequality(sp.S.Zero, "<", sp.exp(-x), {x: (0, 9), y: (1, 2)}), (x < 8, y < 2)),
+        (IntervalInequality(sp.pi, "<", sp.Rational(22, 7), {}), ()),
+    ],
+)
+def test_one_where_there_is_room_leaves_none(check, assumptions):
+    (wrong,) = near_misses(check, assumptions)
+    assert decide_check(check, assumptions).status is Status.HELD
+    assert decide_check(wrong, assumptions).status is Status.REFUTED
+
+
+@pytest.mark.parametrize(
     "check",
     [
-        Inequality(x, "<=", 2 * x),
-        Inequality(x, "<", x + 1),
-        IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)}),
+        Inequality(x, "<=", 2 * x, given=(x > 1, x < 1)),
+        Inequality(sp.S.Zero, "<=", sp.S.Zero),
+        IntervalInequality(sp.exp(-(10**9) * x), "<=", sp.exp(-x), {x: (10**9, 10**9)}),
         Units(eta * x, eta * x),
     ],
 )
-def test_none_where_there_may_be_room(check):
+def test_none_where_it_is_not_known_what_is_wrong(check):
     assert near_misses(check, ()) == ()
 
 

@@ -279,7 +279,7 @@ def test_describe_shows_everything(make_claim):
     for part in (
         "toy/claim",
         "toy, Lemma 1",
-        "verdict: HOLDS (proved); 1 of 1 mutants and 6 of 6 near misses rejected",
+        "verdict: HOLDS (proved); 1 of 1 mutants and 7 of 7 near misses rejected",
         "c < 1",
         "sensitivity of one step",
         "u(t) = c⋅u(t - 1) + s",
