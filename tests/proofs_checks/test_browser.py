@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.report.entries import entries
 from lastiterate.proofs_checks.report.pages import ledger_page
 from lastiterate.proofs_checks.runner import run
@@ -34,7 +35,7 @@ WRONG, REPAIR = "chien_li/remarks_3_1/degenerates", "chien_li/remarks_3_1/below_
 def shown():
     """A part of the ledger: some claims of each paper, and a refuted one with its repair."""
     chosen = [claim for k, claim in enumerate(CLAIMS) if k % 24 == 0 or claim.key in (WRONG, REPAIR)]
-    return entries(chosen, run(chosen, jobs=1))
+    return entries(chosen, run(chosen, jobs=1, cache=ReportCache()))
 
 
 @pytest.fixture(scope="module")
