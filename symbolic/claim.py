@@ -15,55 +15,26 @@ from typing import ClassVar
 from sympy import Symbol
 from sympy.logic.boolalg import Boolean, true
 
-from lastiterate.symbolic.checks import (
-    Asymptotic,
-    Certified,
-    Check,
-    Derived,
-    Engine,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    NormBound,
-    Printed,
-    RandomPoints,
-    Recursion,
-    Simulated,
-    Unbounded,
-    Units,
-    UpperBound,
-    Value,
-)
-from lastiterate.symbolic.papers import Source
-from lastiterate.symbolic.relations import Relation
+from lastiterate.symbolic.checks import Asymptotic as Asymptotic
+from lastiterate.symbolic.checks import Certified as Certified
+from lastiterate.symbolic.checks import Check as Check
+from lastiterate.symbolic.checks import Derived as Derived
+from lastiterate.symbolic.checks import Engine as Engine
+from lastiterate.symbolic.checks import Identity as Identity
+from lastiterate.symbolic.checks import Inequality as Inequality
+from lastiterate.symbolic.checks import IntervalInequality as IntervalInequality
+from lastiterate.symbolic.checks import NormBound as NormBound
+from lastiterate.symbolic.checks import Printed as Printed
+from lastiterate.symbolic.checks import RandomPoints as RandomPoints
+from lastiterate.symbolic.checks import Recursion as Recursion
+from lastiterate.symbolic.checks import Simulated as Simulated
+from lastiterate.symbolic.checks import Unbounded as Unbounded
+from lastiterate.symbolic.checks import Units as Units
+from lastiterate.symbolic.checks import UpperBound as UpperBound
+from lastiterate.symbolic.checks import Value as Value
+from lastiterate.symbolic.papers import Source as Source
+from lastiterate.symbolic.relations import Relation as Relation
 from lastiterate.symbolic.statement import Statement, derived
-
-__all__ = [
-    "Asymptotic",
-    "Certified",
-    "Check",
-    "Claim",
-    "CodeTest",
-    "Derived",
-    "Engine",
-    "Identity",
-    "Inequality",
-    "IntervalInequality",
-    "NormBound",
-    "Ours",
-    "Printed",
-    "RandomPoints",
-    "Recursion",
-    "Relation",
-    "Role",
-    "Simulated",
-    "Source",
-    "Step",
-    "Unbounded",
-    "Units",
-    "UpperBound",
-    "Value",
-]
 
 
 class Role(StrEnum):

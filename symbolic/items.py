@@ -6,15 +6,8 @@ table and displayed step that carries weight: its ``number`` as printed, and eit
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Final
-
-from lastiterate.symbolic.claim import Claim
-
-VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {"liang": ("later", "earlier")}
-"""The versions of a paper that has several."""
 
 
 @dataclass(frozen=True)
@@ -51,24 +44,3 @@ def parse(text: str) -> tuple[Item, ...]:
     'Lemma 3.4'
     """
     return tuple(Item(**entry | {"claims": tuple(entry.get("claims", ()))}) for entry in tomllib.loads(text)["item"])
-
-
-def problems(paper: str, listed: Sequence[Item], claims: Sequence[Claim]) -> tuple[str, ...]:
-    """One sentence for each way in which a list and the ledger do not fit together.
-
-    Args:
-        paper: the paper's name in keys.
-        listed: its items.
-        claims: its claims.
-    """
-    known = {claim.key for claim in claims}
-    found = []
-    for item in listed:
-        if item.version not in ("", *VERSIONS.get(paper, ())):
-            found.append(f"{item.number} is of version={item.version}, which {paper} does not have.")
-        if bool(item.claims) == bool(item.none.strip()):
-            found.append(f"{item.number} needs claims, or a reason why there is none.")
-        found += [f"{item.number} names {key}, which is not in the ledger." for key in item.claims if key not in known]
-    covered = {key for item in listed for key in item.claims}
-    found += [f"{claim.key} appears under no item of {paper}." for claim in claims if claim.key not in covered]
-    return tuple(found)

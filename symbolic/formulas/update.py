@@ -29,11 +29,6 @@ def same_batch(z: Expr, omega: Expr, eta: Expr, K: Expr) -> Expr:
     return z + eta * Min(omega, 2 * K)
 
 
-def modulus_over_sizes(z: Expr, omega: Expr, eta: Expr, K: Expr, b: Expr, high: Expr) -> Expr:
-    """As `same_batch` for at most ``high`` samples whose sum of gradients is divided by b."""
-    return z + eta * high / b * Min(omega, 2 * K)
-
-
 def g(x: Expr, L: Expr, lam: Expr) -> Expr:
     """x + L x^lambda, the most to which a distance x grows; L here is eta times the Hoelder constant."""
     return x + L * x**lam
@@ -54,46 +49,6 @@ def inverse_half(z: Expr, L: Expr) -> Expr:
     return ((sqrt(L**2 + 4 * z) - L) / 2) ** 2
 
 
-def contraction(eta: Expr, L: Expr, m: Expr) -> Expr:
-    """max(1 - eta m, eta L - 1), the greatest |1 - eta h| over curvatures h in [m, L], for eta <= 2/L."""
-    return Max(1 - eta * m, eta * L - 1)
-
-
-def strongly_convex(z: Expr, eta: Expr, K: Expr, b: Expr, L: Expr, m: Expr) -> Expr:
-    """c z + 2 eta K / b with the contraction c; m = 0 is a convex loss."""
-    return contraction(eta, L, m) * z + sensitivity(eta, K, b)
-
-
-def convex_over_sizes(eta: Expr, L: Expr, b: Expr, high: Expr) -> Expr:
-    """max(1, h L - 1), h = eta high / b: a large batch takes a step beyond 2/L."""
-    return Max(1, eta * high / b * L - 1)
-
-
 def strongly_convex_over_sizes(eta: Expr, L: Expr, m: Expr, b: Expr, low: Expr, high: Expr) -> Expr:
     """max(1 - eta low m / b, eta high L / b - 1), convex in the size of the batch."""
     return Max(1 - eta * low / b * m, eta * high / b * L - 1)
-
-
-def block_contraction(eta: Expr, m: Expr, b: Expr, low: Expr, steps: Expr) -> Expr:
-    """(1 - eta m S / (b w))^w for w steps whose batches have at least S = ``low`` samples between them."""
-    return (1 - eta * m * low / (b * steps)) ** steps
-
-
-def block_reach(eta: Expr, K: Expr, b: Expr, contraction: Expr, steps: Expr) -> Expr:
-    """w eta K / b / (1 - C), a distance that holds whenever a block that contracts by C begins."""
-    return steps * moved(eta, K, b) / (1 - contraction)
-
-
-def tracked(c: Expr, s: Expr, t: Expr) -> Expr:
-    """s (1 - c^t) / (1 - c), the distance after t updates z -> c z + s from 0; c is not 1."""
-    return s * (1 - c**t) / (1 - c)
-
-
-def blocks(*moduli: Expr) -> Expr:
-    """The modulus of a gradient from those of its blocks: the root of the sum of squares."""
-    return sqrt(sum((omega**2 for omega in moduli), start=moduli[0] * 0))
-
-
-def automatically_clipped(omega: Expr, K: Expr, stability: Expr) -> Expr:
-    """K / gamma omega: the map g -> K g / (|g| + gamma) is K / gamma-Lipschitz."""
-    return K / stability * omega

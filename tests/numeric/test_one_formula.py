@@ -13,6 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
+import statements
 from exact_points import Point, value
 from flint import arb
 from sympy import Expr, Integer, Rational, S, Symbol, ceiling, diff, log
@@ -34,7 +35,7 @@ from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling import poisson
 from lastiterate.numeric.subsampling.noise_split import moved, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block
-from lastiterate.symbolic.formulas import accounting, divergences, losses, shift_program, update
+from lastiterate.symbolic.formulas import accounting, divergences, shift_program, update
 
 POINTS = 6
 BALL = 1e-25
@@ -99,7 +100,7 @@ def root(p: Point) -> Blocks:
 
 def clipped(p: Point, line: Expr) -> Expr:
     """A line through 0 and what clipping allows, the lesser, for 2 b samples."""
-    other = update.modulus_over_sizes(p.z, 2 * p.K, p.eta, p.K, p.b, 2 * p.b)
+    other = statements.modulus_over_sizes(p.z, 2 * p.K, p.eta, p.K, p.b, 2 * p.b)
     return min(line * p.z, other) if line > 1 else line * p.z
 
 
@@ -166,20 +167,20 @@ PAIRS = (
          lambda p: update.modulus(p.z, omega(p) + p.m * p.z ** Rational(1, 2), p.eta, p.K, p.b),
          grows(two, differs=True), BALL),
     Pair("losses.blocks.Blocks.ball",
-         lambda p: update.modulus(p.z, update.blocks(p.L * p.z, p.m * p.z), p.eta, p.K, p.b),
+         lambda p: update.modulus(p.z, statements.blocks(p.L * p.z, p.m * p.z), p.eta, p.K, p.b),
          grows(root, differs=True), BALL),
-    Pair("losses.assumptions.Convex.expansion", lambda p: update.strongly_convex(p.z, p.eta, p.K, p.b, p.L, S.Zero),
+    Pair("losses.assumptions.Convex.expansion", lambda p: statements.strongly_convex(p.z, p.eta, p.K, p.b, p.L, S.Zero),
          grows(lambda p: Convex(p("L")), differs=True), BALL),
     Pair("losses.assumptions.StronglyConvex.expansion",
-         lambda p: update.strongly_convex(p.z, p.eta, p.K, p.b, p.L, p.m),
+         lambda p: statements.strongly_convex(p.z, p.eta, p.K, p.b, p.L, p.m),
          grows(lambda p: StronglyConvex(p("L"), p("m")), differs=True), BALL),
     Pair("losses.assumptions.StronglyConvex.expansion (same batch)",
-         lambda p: update.strongly_convex(p.z, p.eta, S.Zero, p.b, p.L, p.m),
+         lambda p: statements.strongly_convex(p.z, p.eta, S.Zero, p.b, p.L, p.m),
          grows(lambda p: StronglyConvex(p("L"), p("m")), differs=False), BALL),
     Pair("losses.moduli.Modulus.over_sizes",
-         lambda p: update.modulus_over_sizes(p.z, omega(p), p.eta, p.K, p.b, 2 * p.b), over(hoelder), FLOAT),
+         lambda p: statements.modulus_over_sizes(p.z, omega(p), p.eta, p.K, p.b, 2 * p.b), over(hoelder), FLOAT),
     Pair("losses.assumptions.Convex.over_sizes",
-         lambda p: clipped(p, update.convex_over_sizes(p.eta, p.L, p.b, 2 * p.b)),
+         lambda p: clipped(p, statements.convex_over_sizes(p.eta, p.L, p.b, 2 * p.b)),
          over(lambda p: Convex(p("L"))), FLOAT),
     Pair("losses.assumptions.StronglyConvex.over_sizes",
          lambda p: clipped(p, update.strongly_convex_over_sizes(p.eta, p.L, p.m, p.b, S.One, 2 * p.b)),
@@ -193,28 +194,28 @@ PAIRS = (
          lambda p: moved(run(p, "without_replacement"))),
     Pair("subsampling.without_replacement.rate", lambda p: p.b / p.n, lambda p: rate(run(p, "poisson"))),
     Pair("subsampling.poisson_blocks.block",
-         lambda p: update.block_contraction(p.eta, p.m, Integer(20), Integer(block_low()), Integer(3)),
+         lambda p: statements.block_contraction(p.eta, p.m, Integer(20), Integer(block_low()), Integer(3)),
          lambda p: block(p).contraction, wants=short),
     Pair("subsampling.poisson_blocks.block (reach)",
-         lambda p: update.block_reach(p.eta, p.K, Integer(20), Rational(block(p).contraction), Integer(3)),
+         lambda p: statements.block_reach(p.eta, p.K, Integer(20), Rational(block(p).contraction), Integer(3)),
          lambda p: block(p).reach, wants=short),
-    Pair("losses.automatic_clipping.automatic_clipping", lambda p: update.automatically_clipped(p.L, p.K, p.x),
+    Pair("losses.automatic_clipping.automatic_clipping", lambda p: statements.automatically_clipped(p.L, p.K, p.x),
          lambda p: automatic_clipping(Smooth(p("L")), stability=p("x"), clip_norm=p("K")).L),
     Pair("shift_program.program.ShiftProgram.reach",
-         lambda p: update.tracked(1 - p.eta * p.m, update.sensitivity(p.eta, p.K, p.b), p.T - 1),
+         lambda p: statements.tracked(1 - p.eta * p.m, update.sensitivity(p.eta, p.K, p.b), p.T - 1),
          lambda p: ShiftProgram(run(p), StronglyConvex(p("L"), p("m"))).reach(int(p.T) - 1),
          wants=lambda p: p.T > 1 and p.eta * (p.L + p.m) <= 2),
     # Constants of losses.
     *(
         Pair(f"losses.certified.{name} ({what})", lambda p, i=i, stated=stated: stated(p.x, p.y, p.m, p.D)[i],
              lambda p, what=what, ask=ask: getattr(ask(p("x"), scale=p("y"), l2=p("m"), parameter_norm=p("D")), what))
-        for name, stated, ask in (("logistic_regression", losses.logistic, certified.logistic_regression),
-                                  ("softmax_regression", losses.softmax, certified.softmax_regression))
+        for name, stated, ask in (("logistic_regression", statements.logistic, certified.logistic_regression),
+                                  ("softmax_regression", statements.softmax, certified.softmax_regression))
         for i, what in enumerate(("lipschitz", "smoothness"))
     ),
     *(
         Pair(f"losses.certified.two_layer ({what})",
-             lambda p, i=i: losses.two_layer(p.x, p.z, p.D, min(p.w, (p.y * p.x) ** 2), S.One,
+             lambda p, i=i: statements.two_layer(p.x, p.z, p.D, min(p.w, (p.y * p.x) ** 2), S.One,
                                              Rational(certified.ACTIVATIONS["tanh"].curvature))[i],
              lambda p, what=what: getattr(
                  certified.two_layer(p("x"), first_norm=p("y"), second_norm=p("z"), hidden=int(p.w), activation="tanh",
@@ -241,42 +242,42 @@ PAIRS = (
                        if p.c <= 1 or shift_program.feasibility(p.c, p.s, p.D, Integer(w)) >= 0),
          lambda p: optimum.best_window(exact(p("c")), exact(p("s")), p("D"), 30).cost, BALL),
     Pair("shift_program.program.ShiftProgram.composition",
-         lambda p: p.T * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
+         lambda p: p.T * statements.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
          lambda p: ShiftProgram(run(p), hoelder(p)).composition(), BALL),
     Pair("shift_program.program.ShiftProgram.last_step",
-         lambda p: accounting.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma),
+         lambda p: statements.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma),
          lambda p: ShiftProgram(run(p, diameter="D"), hoelder(p)).last_step(), BALL),
     Pair("shift_program.positions.plain_optimum",
-         lambda p: min(p.T * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
-                       accounting.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma)),
+         lambda p: min(p.T * statements.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
+                       statements.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma)),
          lambda p: positions.plain_optimum(run(p, diameter="D"), hoelder(p))[1].cost, BALL),
     Pair("shift_program.positions.plain_optimum (poisson)",
-         lambda p: p.T * accounting.release(update.moved(p.eta, p.K, p.b), p.sigma),
+         lambda p: p.T * statements.release(update.moved(p.eta, p.K, p.b), p.sigma),
          lambda p: positions.plain_optimum(run(p, "poisson"), hoelder(p))[1].cost, BALL),
     # Divergences; the name says which law is the numerator.
     Pair("divergences.sampled.renyi_gaussian",
          lambda p: divergences.renyi((p.x, p.sigma**2), (S.Zero, p.y**2), p.alpha),
          lambda p: renyi_gaussian(p("x"), p("sigma"), p("y"), alpha=p("alpha")).upper,
          wants=lambda p: p.alpha * p.y**2 + (1 - p.alpha) * p.sigma**2 > 0),
-    Pair("divergences.sampled.s_up", lambda p: divergences.up_sum(p.q, p.x / p.sigma, int(p.whole)),
+    Pair("divergences.sampled.s_up", lambda p: statements.up_sum(p.q, p.x / p.sigma, int(p.whole)),
          lambda p: s_up(p("q"), p("sigma"), alpha=int(p.whole), shift=p("x")).upper, QUADRATURE),
-    Pair("divergences.sampled.s_down", lambda p: divergences.down_integral(p.q, p.x / 2, p.alpha),
+    Pair("divergences.sampled.s_down", lambda p: statements.down_integral(p.q, p.x / 2, p.alpha),
          lambda p: s_down(p("q"), 2.0, alpha=p("alpha"), shift=p("x")).upper, QUADRATURE),
-    Pair("divergences.replacement.replacement_step", lambda p: divergences.replacement_bound(p.q, p.x / 2, p.alpha),
+    Pair("divergences.replacement.replacement_step", lambda p: statements.replacement_bound(p.q, p.x / 2, p.alpha),
          lambda p: replacement_step(p("q"), 2.0, alpha=p("alpha"), shift=p("x")).upper, QUADRATURE),
     Pair("divergences.hockey_stick.gaussian_profile", lambda p: divergences.delta_of_gdp(p.y, p.x),
          lambda p: hockey_stick.gaussian_profile(exact(p("x")), exact(p("y"))), BALL),
     Pair("random_projection.cost.projection_rdp",
-         lambda p: divergences.projected_step(p.alpha, ratio(p), p.b, p.q), lambda p: projected(p, "replace"),
+         lambda p: statements.projected_step(p.alpha, ratio(p), p.b, p.q), lambda p: projected(p, "replace"),
          wants=finite_step),
-    Pair("random_projection.cost.order_limit", lambda p: divergences.projected_order_limit(ratio(p)),
+    Pair("random_projection.cost.order_limit", lambda p: statements.projected_order_limit(ratio(p)),
          lambda p: projection.order_limit(
              sensitivity=p("x"), noise_std=p("sigma"), dimension=int(p.b), entry_std=p("y")), side=-1),
     # Accounting.
-    Pair("accounting.dominating.DominatingPair.rdp", lambda p: accounting.gdp_rdp(p.D, p.alpha),
+    Pair("accounting.dominating.DominatingPair.rdp", lambda p: statements.gdp_rdp(p.D, p.alpha),
          lambda p: DominatingPair(p("D")).rdp(p("alpha"))),
     Pair("accounting.dominating.step_rdp",
-         lambda p: accounting.amplified_rdp(p.D, p.whole, p.w, divergences.up_sum(p.q, 1 / p.sigma, int(p.whole))),
+         lambda p: statements.amplified_rdp(p.D, p.whole, p.w, statements.up_sum(p.q, 1 / p.sigma, int(p.whole))),
          lambda p: composed(p).rdp(float(p.whole)), QUADRATURE),
     Pair("accounting.gdp.gdp_delta", lambda p: divergences.delta_of_gdp(p.y, p.x),
          lambda p: gdp.gdp_delta(p("x"), p("y"))),
@@ -291,15 +292,15 @@ PAIRS = (
     Pair("accounting.conversion._value_and_slope (slope)",
          lambda p: diff(accounting.two_point_moment(X, p.alpha, p.x, p.d / 8), X).subs(X, p.q),
          lambda p: conversion._value_and_slope(p("alpha"), p("d") / 8, p("x"), p("q"))[1], BALL),
-    Pair("accounting.conversion.mixed_rdp", lambda p: accounting.event_mixture(p.x, p.d, p.x + p.y, p.alpha),
+    Pair("accounting.conversion.mixed_rdp", lambda p: statements.event_mixture(p.x, p.d, p.x + p.y, p.alpha),
          lambda p: conversion.mixed_rdp(p("x"), p("d"), p("x") + p("y"), p("alpha"))),
-    Pair("subsampling.poisson.tail_from", lambda p: accounting.binomial_tail(2 * p.w, p.q, least(p)),
+    Pair("subsampling.poisson.tail_from", lambda p: statements.binomial_tail(2 * p.w, p.q, least(p)),
          lambda p: poisson.tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
-         wants=lambda p: least(p) <= 2 * p.w and accounting.binomial_tail(2 * p.w, p.q, least(p)) < 1),
-    Pair("shuffling.oblivious_shifts.pool", lambda p: accounting.log_mean((p.x, p.y, p.D), p.alpha),
+         wants=lambda p: least(p) <= 2 * p.w and statements.binomial_tail(2 * p.w, p.q, least(p)) < 1),
+    Pair("shuffling.oblivious_shifts.pool", lambda p: statements.log_mean((p.x, p.y, p.D), p.alpha),
          lambda p: float(pool(np.array([p("x"), p("y"), p("D")]), float(p.alpha * (p.alpha - 1) / 2))), FLOAT),
     Pair("shuffling.shuffled.View.composition",
-         lambda p: -(-p.T // (p.n // p.b)) * accounting.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
+         lambda p: -(-p.T // (p.n // p.b)) * statements.release(update.sensitivity(p.eta, p.K, p.b), p.sigma),
          lambda p: View(run(p, "shuffled"), hoelder(p)).composition(), BALL, wants=lambda p: p.T > 1),
 )  # fmt: skip
 

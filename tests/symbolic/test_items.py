@@ -1,16 +1,42 @@
 """Every numbered item of a paper has claims or a reason, and every claim of a paper appears under an item."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from lastiterate.symbolic import items as lists
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, Source
-from lastiterate.symbolic.items import Item, parse, problems
+from lastiterate.symbolic.items import Item, parse
 from lastiterate.symbolic.papers import PAPERS
+
+VERSIONS = {"liang": ("later", "earlier")}
+"""The versions of a paper that has several."""
 
 CLAIMS = ledger.claims()
 
 LISTED = [key for key in PAPERS if key != "liang_earlier"]
+
+
+def problems(paper: str, listed: Sequence[Item], claims: Sequence[Claim]) -> tuple[str, ...]:
+    """One sentence for each way in which a list and the ledger do not fit together.
+
+    Args:
+        paper: the paper's name in keys.
+        listed: its items.
+        claims: its claims.
+    """
+    known = {claim.key for claim in claims}
+    found = []
+    for item in listed:
+        if item.version not in ("", *VERSIONS.get(paper, ())):
+            found.append(f"{item.number} is of version={item.version}, which {paper} does not have.")
+        if bool(item.claims) == bool(item.none.strip()):
+            found.append(f"{item.number} needs claims, or a reason why there is none.")
+        found += [f"{item.number} names {key}, which is not in the ledger." for key in item.claims if key not in known]
+    covered = {key for item in listed for key in item.claims}
+    found += [f"{claim.key} appears under no item of {paper}." for claim in claims if claim.key not in covered]
+    return tuple(found)
 
 
 def test_every_paper_of_the_ledger_is_known():

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Expr, Function, Ge, Gt, Integer, Rational, S, Symbol, exp, expand, false, symbols, true
+from sympy import Eq, Expr, Function, Ge, Gt, Integer, Max, Rational, S, Symbol, exp, expand, false, symbols, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures
@@ -127,11 +127,11 @@ def test_derivations_carry_a_distance_by_the_formulas_of_bounds() -> None:
     other = {name: losses.other_data(eta, b, S.One).at(z) for name, losses in LOSSES.items()}
     sized = {name: losses.same_data(eta * low / b, eta * high / b).at(z) for name, losses in LOSSES.items()}
     for name, least in (("convex", S.Zero), ("strongly convex", curvature)):
-        assert (other[name] - update.strongly_convex(z, eta, K, b, L, least)).equals(0)
+        assert (other[name] - Max(1 - eta * least, eta * L - 1) * z - update.sensitivity(eta, K, b)).equals(0)
         assert (sized[name] - update.strongly_convex_over_sizes(eta, L, least, b, low, high) * z).equals(0)
     for name, omega in (("smooth", L * z), ("modulus", Function("omega", nonnegative=True)(z))):
         assert expand(other[name] - update.modulus(z, omega, eta, K, b)) == 0
-        assert expand(sized[name] - update.modulus_over_sizes(z, omega, eta, K, b, high)) == 0
+        assert expand(sized[name] - update.same_batch(z, omega, eta * high / b, K)) == 0
     clipped = LOSSES["clipped"].other_data(eta, b, S.One)
     assert clipped.at(S.Zero) == update.sensitivity(eta, K, b)
     assert (
