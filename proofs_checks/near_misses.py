@@ -2,7 +2,8 @@
 
 They are made from the check, the same each time. Where it leaves no room (an equation, a recursion, a printed value, a
 length, a derived profile, an inequality that is attained) one term of a side is three percent off. Another inequality
-is made stronger by three percent more than the least room that it leaves at some points.
+is made stronger by three percent more than the least room that it leaves at some points. A term of a unit check is a
+length too much, and the mean of a simulation is beyond its tolerance.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,9 +31,12 @@ from lastiterate.symbolic.claim import (
     RandomPoints,
     Recursion,
     Relation,
+    Simulated,
+    Units,
     Value,
 )
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Mean, Profile, Steps
+from lastiterate.symbolic.notation import D
 
 MOST: Final = 3
 """Near misses of one check."""
@@ -65,6 +69,11 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         return (replace(check, name="a profile three percent less", mutants=(), profile=_lessened(check.profile)),)
     if isinstance(check, NormBound):
         return (replace(check, name="a length three percent less", mutants=(), bound=_LESS * check.bound),)
+    if isinstance(check, Units):
+        return tuple(_changed(check, term, D) for term in _spread(list(_terms_of(check, "left", "right"))))
+    if isinstance(check, Simulated) and check.relation is Relation.EQUAL and check.tolerance:
+        wider = check.value + sp.Rational(21, 10) * check.tolerance
+        return (replace(check, name="more by 2.1 tolerances", mutants=(), value=wider),)
     if isinstance(check, Inequality) and check.relation is Relation.TIGHT:
         return _spread(list(_attained(check, assumptions)))
     if isinstance(check, Inequality | IntervalInequality) and check.relation in (Relation.AT_MOST, Relation.BELOW):
@@ -89,7 +98,7 @@ def _spread(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
     return tuple(found[place] for place in places) if found else ()
 
 
-def _changed(check: Check, place: _Term, factor: sp.Rational) -> Check:
+def _changed(check: Check, place: _Term, factor: sp.Expr) -> Check:
     side = {"left": "on the left", "right": "on the right"}.get(place.field, f"in {place.field}")
     changes = {
         "name": f"{place.term} times {factor} {side}",

@@ -51,7 +51,7 @@ CLAIMS = (
         at("Observation A.2"),
         Inequality(z + D / 10, "<=", -D / 2 + y + z, (y >= Rational(85, 100) * 3 * D / 4,), "D/10"),
         IntervalInequality(Rational(6, 10), "<=", Rational(85, 100) * Rational(3, 4), {}, "0.6 D"),
-        Units(z + D / 10, D, name="a length").mutant("10/D added to a length", left=z + 10 / D),
+        Units(z + D / 10, D, name="a length"),
         misprint=Inequality(
             z + 10 / D, "<=", -D / 2 + y + z, (y >= Rational(85, 100) * 3 * D / 4,), "10/D, as printed"
         ),

@@ -9,7 +9,7 @@ from sympy import Eq, Expr, Integer, Rational, Sum
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step, Units
 from lastiterate.symbolic.d2p2.paper import UNITS, at
 from lastiterate.symbolic.letters import g, gamma, h, j, kappa, r, x, xi, zeta
-from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, stab
+from lastiterate.symbolic.notation import T, dim, ell, eta, nu, sigma_A, stab
 
 _root = ell ** Rational(1, 2)
 _half = Rational(1, 2)
@@ -46,7 +46,7 @@ CLAIMS = (
         "d2p2/theorem_2/units",
         "(2), (15): its three terms are losses with |g| + gamma for 1 + gamma",
         at("Theorem 2", "(2)"),
-        Units(_rate(g + stab), r, UNITS, "|g| + gamma").mutant("sigma_A gone with L", left=_rate(g + stab) * L),
+        Units(_rate(g + stab), r, UNITS, "|g| + gamma"),
         misprint=Units(_rate(1 + stab), r, UNITS, "1 + gamma: a number and a gradient"),
         remark="""gamma is added to the norm of a gradient in line 4, so it is a gradient, and 1 + gamma adds unlike
         things. The 1 comes from the step (19) to (20), where it stands for |g_k|. That is more than a slip of units,
@@ -119,7 +119,7 @@ CLAIMS = (
         "d2p2/appendix_a_8/left_side",
         "(35), (36): their left side is min E|grad f|, as in (34); E[f - f*] is a loss",
         at("A.8", "(35)"),
-        Units(g + 2 * stab, g, UNITS, "gradients").mutant("|x|", left=x),
+        Units(g + 2 * stab, g, UNITS, "gradients"),
         misprint=Units(r, g, UNITS, "E[f(mean iterate) - f*], as printed, against gradients"),
         remark="""(34) bounds min_k E|grad f(x_k)|; (35) and (36) rewrite it with E[f(mean) - f*] on the left, as in
         A.5 for convex losses. A loss and a gradient cannot be bounded by the same terms. Read min_k E|grad f(x_k)|.""",

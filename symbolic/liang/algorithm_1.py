@@ -62,9 +62,7 @@ CLAIMS = (
         Identity(
             eta**2 * beta * sigma_dp**2 + eta**2 * (1 - beta) * sigma_dp**2, eta**2 * sigma_dp**2, "the parts add"
         ),
-        Units(eta * sigma_dp, D, name="a length").mutant("without eta", left=sigma_dp),
-        Simulated("noise_energy", "==", dim * eta**2 * sigma_dp**2, _noise, Integer(1) / 2, "E|zeta|^2, d = 5").mutant(
-            "without d", value=eta**2 * sigma_dp**2, tolerance=Integer(0)
-        ),
+        Units(eta * sigma_dp, D, name="a length"),
+        Simulated("noise_energy", "==", dim * eta**2 * sigma_dp**2, _noise, Integer(1) / 2, "E|zeta|^2, d = 5"),
     ),
 )

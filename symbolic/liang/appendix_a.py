@@ -107,7 +107,7 @@ CLAIMS = (
         "What C.1 uses of Lemma A.14: |grad l|^2 <= 2 L (l - l*), from the third item at the minimum",
         at("Lemma A.14"),
         Inequality(g, "<= and attained", sqrt(2 * L) * G, (g**2 / (2 * L) <= G**2, L > 0), "root of it"),
-        Units(sqrt(L) * G, g, SMOOTH, "a gradient").mutant("L for its root", left=L * G),
+        Units(sqrt(L) * G, g, SMOOTH, "a gradient"),
     ),
     Claim(
         "liang/lemma_a_15/gap",
@@ -116,6 +116,6 @@ CLAIMS = (
         Inequality(x, "<= and attained", sqrt(2 / m) * G, (m * x**2 / 2 <= G**2,), "distance"),
         Inequality(Q - m * P / 2, "<= and attained", R / (2 * m), (Q**2 <= P * R,), "gap: least over the other point"),
         Units(G / sqrt(m), x, SMOOTH, "a length"),
-        Units(g / sqrt(m), G, SMOOTH, "(66): root of a loss").mutant("m for its root", left=g / m),
+        Units(g / sqrt(m), G, SMOOTH, "(66): root of a loss"),
     ),
 )

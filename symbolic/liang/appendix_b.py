@@ -39,9 +39,7 @@ CLAIMS = (
             "Lemma 2.6 at this variance",
             given=(beta > 0, beta < 1),
         ),
-        Units(_shift + _price, Integer(1), SMOOTH, "the two prices add").mutant(
-            "shift over gradient noise", left=_shift * eta**2 + _price
-        ),
+        Units(_shift + _price, Integer(1), SMOOTH, "the two prices add"),
     ),
     Step(
         "liang/appendix_b/sums",

@@ -189,12 +189,8 @@ CLAIMS = (
         "(87), (90): with the initial gap in X, X and sigma_SGD^(4/3) X^(1/3) are squares of gradients",
         at("C.2", "(87), (90)"),
         Units(r * _privacy_price, g**2, _gap, "(87) with the gap r"),
-        Units(sigma_sgd ** Rational(4, 3) * (r * _privacy_price) ** _third, g**2, _gap, "(90)").mutant(
-            "X^(1/2)", left=sigma_sgd ** Rational(4, 3) * sqrt(r * _privacy_price)
-        ),
-        Units(b / (L * sigma_sgd ** Rational(2, 3)) * (r * _privacy_price) ** _third, eta, _gap, "(91)").mutant(
-            "no L in (91)", left=b / sigma_sgd ** Rational(2, 3) * (r * _privacy_price) ** _third
-        ),
+        Units(sigma_sgd ** Rational(4, 3) * (r * _privacy_price) ** _third, g**2, _gap, "(90)"),
+        Units(b / (L * sigma_sgd ** Rational(2, 3)) * (r * _privacy_price) ** _third, eta, _gap, "(91)"),
         Units(_count_2 * r**_third, Integer(1), _gap, "(92)"),
         Units(_count_1, Integer(1), _gap, "(88)"),
         misprint=Units(_privacy_price, g**2, _gap, "as printed, without the gap"),

@@ -37,9 +37,7 @@ CLAIMS = (
         "liang/appendix_c_3/units",
         "(98), (99), (19): the rates are losses, the second without the L^(1/4) that is printed",
         at("Section 3.2", "(19)"),
-        Units(K * D * sqrt(_Y) + _first, _loss, SMOOTH, "(98)")
-        .mutant("D for D^2", left=K * D * sqrt(_Y) + _first / D)
-        .mutant("sigma_SGD^2", left=_third * sigma_sgd),
+        Units(K * D * sqrt(_Y) + _first, _loss, SMOOTH, "(98)").mutant("D for D^2", left=K * D * sqrt(_Y) + _first / D),
         Units(_first + _second + _third, _loss, SMOOTH, "(19) with the second rate of ours"),
         misprint=Units(_first + _second * L ** Rational(1, 4) + _third, _loss, SMOOTH, "(19), as printed"),
         remark="""The second rate of (19), (101) and (105) has L inside the bracket of power 1/4 and so is a loss times

@@ -91,7 +91,7 @@ CLAIMS = (
         "liang/appendix_e/units",
         "E.1: the naive bound is a number once eta^2 stands below it",
         at("E.1"),
-        Units(_naive / eta**2, Integer(1), SMOOTH, "with eta^2").mutant("with eta", left=_naive / eta),
+        Units(_naive / eta**2, Integer(1), SMOOTH, "with eta^2"),
         misprint=Units(_naive, Integer(1), SMOOTH, "as printed: a squared length over a squared gradient"),
         remark="""E.1 divides a squared length by sigma_DP^2, the variance of noise on gradients. The noise on the
         iterate is eta sigma_DP. With eta^2 below it the formula is a number; liang/appendix_e_1 shows that as printed

@@ -74,9 +74,7 @@ CLAIMS = (
         "liang/lemma_3_7",
         "(14): its six terms are gradients once the first two carry the initial gap l(theta_0) - l*",
         at("Lemma 3.7", "(14)"),
-        Units(_start(r) + _rest, g, _gap, "with the gap r and its root")
-        .mutant("gap for its root", left=r / (eta * K * T) + r / sqrt(eta * T) + _rest)
-        .mutant("sigma_SGD / C", left=_start(r) + sigma_sgd / K + _rest),
+        Units(_start(r) + _rest, g, _gap, "with the gap r and its root"),
         misprint=Units(_start(Integer(1)) + _rest, g, _gap, "as printed, 1 for the gap"),
         remark="""(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and no gradient, beside terms that are
         gradients. Koloskova et al. have the initial gap F_0 = l(theta_0) - l* there: F_0/(eta C T) + sqrt(F_0/(eta
@@ -94,9 +92,7 @@ CLAIMS = (
         at("Proposition 3.8", "(15)"),
         Identity(_at(_fifth, _noise), alpha * dim * L * eta * K * T / (epsilon * n * b), "fifth term"),
         Identity(_at(_sixth, _noise), sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * n * b), "sixth, C outside"),
-        Units(_at(_fifth + _sixth, _noise), g, SMOOTH, "gradients").mutant(
-            "under the root, by units", left=sqrt(alpha * dim * L * eta * T * K / (epsilon * n * b))
-        ),
+        Units(_at(_fifth + _sixth, _noise), g, SMOOTH, "gradients"),
         assumptions=_positive,
         misprint=Identity(
             _at(_sixth, _noise), sqrt(alpha * dim * L * eta * T * K) / sqrt(epsilon * n * b), "C under the root"
@@ -132,10 +128,7 @@ CLAIMS = (
         "liang/theorem_3_10/units",
         "(17), (79): the six terms add, and are roots of a loss",
         at("Theorem 3.10", "(17)"),
-        Units(_rate, G, SMOOTH, "six terms")
-        .mutant("L^(1/2) under the root, as (65)", left=_rate - _first + sqrt(L * D**2) / (eta * K * T))
-        .mutant("mu^(3/4)", left=_bias.subs(m, m**2))
-        .mutant("eta sigma_DP", left=_rate + sqrt(dim) * eta * sigma_dp),
+        Units(_rate, G, SMOOTH, "six terms"),
     ),
     Claim(
         "liang/proposition_3_12",
@@ -143,9 +136,7 @@ CLAIMS = (
         at("Proposition 3.12", "(18)"),
         Identity(_at(_linear, _noise_late), alpha * dim * eta * K * sqrt(L) / (epsilon * n * b) * x, "fifth term"),
         Identity(_at(_root, _noise_late), sqrt(alpha * dim * eta / (epsilon * n * b) * x) * K, "sixth, C outside"),
-        Units(_at(_linear + _root, _noise_late), G, _count, "roots of a loss").mutant(
-            "under the root, by units", left=sqrt(alpha * dim * eta / (epsilon * n * b) * x * K)
-        ),
+        Units(_at(_linear + _root, _noise_late), G, _count, "roots of a loss"),
         assumptions=_positive,
         misprint=Identity(
             _at(_root, _noise_late), sqrt(alpha * dim * eta / (epsilon * n * b) * x * K), "C under the root"
@@ -178,9 +169,7 @@ CLAIMS = (
         "liang/proposition_3_12/earlier",
         "Earlier Corollary 3.12: its noise keeps C^2/(n b) beside the term in D, above the later noise",
         earlier("Corollary 3.12"),
-        Units(_earlier, K**2, SMOOTH, "a variance of gradients").mutant(
-            "eta lost", left=alpha / epsilon * ((1 + eta * L) ** 2 * D**2 + K**2 / (n * b))
-        ),
+        Units(_earlier, K**2, SMOOTH, "a variance of gradients"),
         Identity(_earlier, alpha * K**2 / (epsilon * n * b) * (1 + _late), "1 + T-bar times the rate"),
         Inequality(Min(T, _late), "<", 1 + _late, name="above the later noise, always"),
         assumptions=_positive,

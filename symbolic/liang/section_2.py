@@ -41,7 +41,7 @@ CLAIMS = (
         at("Definition 2.2", "(2)"),
         Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "forward"),
         Identity(renyi((Integer(0), v), (d, v), alpha), alpha * d**2 / (2 * v), "backward"),
-        Units(alpha * d**2 / (2 * v), _one, name="a number").mutant("standard deviation for variance", right=d),
+        Units(alpha * d**2 / (2 * v), _one, name="a number"),
         assumptions=(alpha > 1,),
     ),
     Claim(
@@ -64,9 +64,7 @@ CLAIMS = (
         "(5) on Gaussians: (x - z)^2/(u + v) <= (x - z - a)^2/u + a^2/v",
         at("Lemma 2.6", "(5)"),
         Inequality((x - z) ** 2 / (u + v), "<= and attained", (x - z - a) ** 2 / u + a**2 / v, name="over alpha/2"),
-        Units(
-            alpha * (x - z - a) ** 2 / (2 * u) + alpha * a**2 / (2 * v), _one, _variances, "the right side adds"
-        ).mutant("a for a^2", left=alpha * (x - z - a) ** 2 / (2 * u) + alpha * a / (2 * v)),
+        Units(alpha * (x - z - a) ** 2 / (2 * u) + alpha * a**2 / (2 * v), _one, _variances, "the right side adds"),
         letters={u: "variance", v: "variance of the noise"},
         assumptions=(z + a <= x,),
     ),

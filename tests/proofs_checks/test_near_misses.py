@@ -8,9 +8,18 @@ from lastiterate.proofs_checks.engines import decide_check, equality, identity
 from lastiterate.proofs_checks.lock import Expected, drifts
 from lastiterate.proofs_checks.near_misses import MOST, near_misses
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Recursion, Units, Value
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    Recursion,
+    Simulated,
+    Units,
+    Value,
+)
 from lastiterate.symbolic.letters import x, y
-from lastiterate.symbolic.notation import PREVIOUS, alpha, c, eta, s, t
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, PREVIOUS, K, L, alpha, c, ell, eta, s, sigma_A, t
 
 SQUARE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 GEOMETRIC = Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c))
@@ -28,12 +37,14 @@ MEANS = Inequality(2 * x * y, "<= and attained", x**2 + y**2)
         (Inequality((alpha - 1) * x, "<= and attained", sp.S.Zero, attained=(sp.Eq(x, 0),)), (alpha < 1,), 0),
         (Inequality(-(c**2), "<= and attained", 1 - 2 * c, attained=(sp.Eq(c, 1),)), (), 1),
         (Value(sp.sqrt(2), "1.41"), (), 2),
+        (Units(eta * (K + L * x), x, {L: GRADIENT / LENGTH}), (), MOST),
+        (Simulated("row_energy", "==", ell * sigma_A, {ell: 3, sigma_A: 1}, sp.Rational(1, 2)), (), 1),
     ],
 )
 def test_each_is_a_check_of_its_type_that_the_engine_refutes(check, assumptions, least):
     made = near_misses(check, assumptions)
     assert least <= len(made) <= MOST
-    assert len(set(made)) == len(made)
+    assert len({wrong.name for wrong in made}) == len(made)
     assert made == near_misses(check, assumptions)
     for wrong in made:
         assert type(wrong) is type(check)
@@ -64,7 +75,8 @@ def test_one_where_there_is_room_leaves_none(check, assumptions):
         Inequality(x, "<=", 2 * x, given=(x > 1, x < 1)),
         Inequality(sp.S.Zero, "<=", sp.S.Zero),
         IntervalInequality(sp.exp(-(10**9) * x), "<=", sp.exp(-x), {x: (10**9, 10**9)}),
-        Units(eta * x, eta * x),
+        Asymptotic(x, 2 * x, constant=sp.S.One),
+        Simulated("row_energy", "<=", sigma_A, {ell: 3, sigma_A: 1}),
     ],
 )
 def test_none_where_it_is_not_known_what_is_wrong(check):
