@@ -35,7 +35,7 @@ from lastiterate.symbolic.claim import (
     Units,
     Value,
 )
-from lastiterate.symbolic.kernel.profiles import Average, Composed, Mean, Profile, Steps
+from lastiterate.symbolic.kernel.profiles import Average, Composed, Mean, Profile, Recurring, Steps
 from lastiterate.symbolic.notation import D
 
 MOST: Final = 3
@@ -207,6 +207,8 @@ def _lessened(profile: Profile) -> Profile:
     if isinstance(profile, Mean):
         (weight, first), *rest = profile.pairs
         return replace(profile, pairs=((weight, _lessened(first)), *rest))
+    if isinstance(profile, Recurring):
+        return replace(profile, again=_lessened(profile.again))
     if isinstance(profile, Steps | Average):
         return replace(profile, part=_lessened(profile.part))
     (field,) = {"square", "count"} & {one.name for one in fields(own)}

@@ -39,6 +39,7 @@ from lastiterate.symbolic.kernel.profiles import (
     PoissonStep,
     Power,
     Profile,
+    Recurring,
     Steps,
     SwapStep,
 )
@@ -126,7 +127,7 @@ def _of_profile(profile: Profile) -> Iterator[Line]:
     if isinstance(profile, Gauss):
         yield Line((), "The last iterates of the two runs are mu-GDP, in both orders, with")
         yield Line((sp.Symbol("mu") ** 2, "<=", profile.square))
-    elif isinstance(profile, Average | Composed | Steps | Power | Mean | SwapStep | PoissonStep):
+    elif isinstance(profile, Average | Composed | Steps | Power | Mean | Recurring | SwapStep | PoissonStep):
         parts = tuple(_parts(profile))
         places = "".join(part if isinstance(part, str) else "{}" for part in parts)
         values = tuple(part for part in parts if not isinstance(part, str))
@@ -160,6 +161,16 @@ def _parts(profile: Profile) -> Iterator[Any]:
             yield from ("with chance ", weight, " ", *_parts(part))
         if profile.failure != 0:
             yield from (", and with chance ", profile.failure, " everything is known")
+    elif isinstance(profile, Recurring):
+        yield from (
+            *_parts(profile.base),
+            "; and then, ",
+            profile.count,
+            " times, with chance ",
+            1 - profile.chance,
+            " ",
+        )
+        yield from (*_parts(profile.first), " instead, and else ", *_parts(profile.again), " more")
     else:
         raise TypeError(f"no statement for a profile of type {type(profile).__name__}")
 

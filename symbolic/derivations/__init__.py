@@ -20,13 +20,16 @@ from lastiterate.symbolic.derivations.known_batches import (
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.orders import cyclic, cyclic_from_0, late, shuffled
 from lastiterate.symbolic.derivations.random_batches import (
+    contracting_blocks,
     poisson_blocks,
     poisson_composition,
     poisson_sizes,
     poisson_window,
+    sized_window,
     swap_composition,
     swap_window,
 )
+from lastiterate.symbolic.derivations.stretches import Inside, poisson_stretches
 from lastiterate.symbolic.kernel.judgement import Guarantee
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import q, v, x, y
@@ -62,6 +65,10 @@ def _cyclic(made: Callable[..., Guarantee], losses: str, begins: tuple[Expr, Exp
     return made(kernel, LOSSES[losses], *begins, w, t)
 
 
+def _stretches(losses: str, inside: Inside, count: Expr, length: Expr, kernel: Kernel) -> Guarantee:
+    return poisson_stretches(kernel, LOSSES[losses], q, inside, count, length)
+
+
 DERIVATIONS: Final[Mapping[str, Derivation]] = {
     **_paths("known_batches", path),
     "full_batch/composition": lambda kernel: composition(kernel, sensitivity(), sigma**2, T),
@@ -89,6 +96,11 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     "poisson_blocks/strongly convex, from the domain": lambda kernel: poisson_blocks(
         kernel, LOSSES["strongly convex"], q, tau, D, T
     ),
+    **{
+        f"poisson_stretches/{losses}": partial(_stretches, losses, sized_window, w, w)
+        for losses in ("modulus", "convex", "strongly convex")
+    },
+    "poisson_stretches/blocks": partial(_stretches, "strongly convex", contracting_blocks, T, T * w),
     "poisson/composition": lambda kernel: poisson_composition(kernel, q, eta * K / b, sigma**2, T),
 }
 """What a claim calls a derivation."""

@@ -9,9 +9,11 @@ from lastiterate.symbolic.derivations import known_batches as known
 from lastiterate.symbolic.derivations import orders
 from lastiterate.symbolic.derivations.random_batches import A, C, P, i, k, p, r
 from lastiterate.symbolic.derivations.shared_noise import B
+from lastiterate.symbolic.derivations.stretches import N, recurring
+from lastiterate.symbolic.formulas.update import moved
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Gauss, Mean, PoissonStep, Profile, Steps, SwapStep
 from lastiterate.symbolic.letters import q, rho
-from lastiterate.symbolic.notation import D, K, T, W, eta, sensitivity, sigma, tau, w
+from lastiterate.symbolic.notation import D, K, T, W, b, eta, sensitivity, sigma, tau, w
 
 
 def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile]) -> Iterator[Derived]:
@@ -71,6 +73,16 @@ def poisson_blocks() -> Iterator[Derived]:
     for part, total in {"from 0": T * w, "from the domain": tau + T * w}.items():
         inside = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
         yield Derived(f"poisson_blocks/strongly convex, {part}", _or_composition(inside, total), f"blocks, {part}")
+
+
+def poisson_stretches(*losses: str) -> Iterator[Derived]:
+    """Stretches of w steps, or of T blocks of w: each hides the diameter, and where it does not costs a composition."""
+    step = PoissonStep(q, moved(eta, K, b) ** 2 / sigma**2)
+    inside = Composed((Steps(PoissonStep(q, p(i)), i, w), Gauss(A)))
+    for one in losses:
+        yield Derived(f"poisson_stretches/{one}", recurring(inside, step, w, N), one)
+    blocks = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
+    yield Derived("poisson_stretches/blocks", recurring(blocks, step, T * w, N), "blocks")
 
 
 def shared_noise(losses: str, factor: Expr) -> Iterator[Derived]:

@@ -49,19 +49,19 @@ _sized = Hypothesis("a batch has, beside the sample that differs, so many sample
 
 def swap_composition(kernel: Kernel, q: Expr, s: Expr, v: Expr, T: Expr) -> Guarantee:
     """T steps with batches without replacement, one sample replaced: q = b/n, and s = 2 eta K/b moves a mean."""
-    return both_orders(kernel, _coins(kernel.under(Gt(v, 0)), Order.FIRST, swap_coin(q, s, v), v, T))
+    return both_orders(kernel, coins(kernel.under(Gt(v, 0)), Order.FIRST, swap_coin(q, s, v), v, T))
 
 
 def poisson_composition(kernel: Kernel, q: Expr, s: Expr, v: Expr, T: Expr) -> Guarantee:
     """T steps with Poisson batches at rate q, one sample added or removed: s = eta K/b moves a mean."""
-    first, second = (_coins(kernel, order, poisson_coin(q, s, v, order), v, T) for order in Order)
+    first, second = (coins(kernel, order, poisson_coin(q, s, v, order), v, T) for order in Order)
     return Guarantee(first, second)
 
 
 def swap_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """Steps with batches without replacement, each at the price of its coin and of its shift; q = b/n."""
     coin = swap_coin(q, update.sensitivity(_eta, K, b), _u, p(_j))
-    return both_orders(kernel, _window(kernel, Order.FIRST, coin, losses.same_data(_eta, _eta), (tau, start, m)))
+    return both_orders(kernel, window(kernel, Order.FIRST, coin, losses.same_data(_eta, _eta), (tau, start, m)))
 
 
 def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
@@ -76,9 +76,21 @@ def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Ex
 
     def side(order: Order) -> Span:
         coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
-        return _window(kernel, order, coin, sized, (tau, start, m), (sizes,), (Ge(_low, 0), Le(_low, _high)))
+        return window(kernel, order, coin, sized, (tau, start, m), (sizes,), (Ge(_low, 0), Le(_low, _high)))
 
     return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def sized_window(
+    kernel: Kernel, losses: Losses, order: Order, q: Expr, run: tuple[Expr, Expr, Expr], batches: Variable
+) -> tuple[Span, frozenset[Hypothesis]]:
+    """A window as in `poisson_window` where all sizes are as supposed, and that event."""
+    sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
+    carried = losses.same_data(_eta * _low / b, _eta * _high / b)
+    sized = replace(carried, hypotheses=carried.hypotheses | {sizes})
+    coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
+    inside = window(kernel, order, coin, sized, run, laws=(Ge(_low, 0), Le(_low, _high)), batch=batches)
+    return inside, frozenset(one for one in inside.hypotheses if sizes.says in one.says)
 
 
 def poisson_sizes(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
@@ -86,17 +98,20 @@ def poisson_sizes(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Exp
 
     With the chance rho some batch has another size; a composition of all steps holds for every size.
     """
-    sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
-    carried = losses.same_data(_eta * _low / b, _eta * _high / b)
-    sized = replace(carried, hypotheses=carried.hypotheses | {sizes})
-    laws = (Ge(_low, 0), Le(_low, _high))
+    run = tau, start, m
+    return Guarantee(*(_with_fallback(kernel, q, *sized_window(kernel, losses, one, q, run, _all)) for one in Order))
 
-    def side(order: Order) -> Span:
-        coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
-        inside = _window(kernel, order, coin, sized, (tau, start, m), laws=laws, batch=_all)
-        return _with_fallback(kernel, q, inside, frozenset(one for one in inside.hypotheses if sizes.says in one.says))
 
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+def contracting_blocks(
+    kernel: Kernel, losses: Losses, order: Order, q: Expr, run: tuple[Expr, Expr, Expr], batches: Variable
+) -> tuple[Span, frozenset[Hypothesis]]:
+    """Blocks of w steps of which each contracts, see `poisson_blocks`, and that event; a run counts its blocks."""
+    inside = _blocks(kernel, losses, order, run, q, batches)
+
+    def drawn(one: Hypothesis) -> bool:
+        return _sized.says in one.says or bool(_drawn & set().union(*(part.free_symbols for part in one.constants)))
+
+    return inside, frozenset(filter(drawn, inside.hypotheses))
 
 
 def poisson_blocks(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, blocks: Expr) -> Guarantee:
@@ -106,20 +121,15 @@ def poisson_blocks(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Ex
     its beginning never rise and end at C_l at most. Y_l is the distance there, and y_j at least Y_l less the shifts, so
     P_j y_j stays above the distance; Y_{l+1} is at least C_l y_w. With the chance rho some block contracts less.
     """
-
-    def side(order: Order) -> Span:
-        inside = _blocks(kernel, losses, order, (tau, start, blocks), q)
-        drawn = frozenset(
-            one
-            for one in inside.hypotheses
-            if _sized.says in one.says or _drawn & set().union(*(part.free_symbols for part in one.constants))
-        )
-        return _with_fallback(kernel, q, inside, drawn)
-
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+    run = tau, start, blocks
+    return Guarantee(
+        *(_with_fallback(kernel, q, *contracting_blocks(kernel, losses, one, q, run, _all)) for one in Order)
+    )
 
 
-def _blocks(kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr, Expr], q: Expr) -> Span:
+def _blocks(
+    kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr, Expr], q: Expr, batches: Variable
+) -> Span:
     tau, start, blocks = run
     product, product_next, product_w, number = _drawn_letters
     rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
@@ -156,7 +166,7 @@ def _blocks(kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr,
         )
 
         def step(within: Kernel, before: Expr, after: Expr) -> Span:
-            return within.step(order, begins + _j, (before, after), sized, shift, _v, coin, (_all,))
+            return within.step(order, begins + _j, (before, after), sized, shift, _v, coin, (batches,))
 
         price = compose(_each(coin.profile), Gauss(_A - cost))
         return steps.close(steps.span(begins, product * rest, price, step, far=far))
@@ -180,24 +190,26 @@ def _with_fallback(kernel: Kernel, q: Expr, inside: Span, event: frozenset[Hypot
     """The mean over all batches: ``inside`` on an event, elsewhere a composition."""
     whole = kernel.under(Le(rho, 1))
     coin = poisson_coin(q, update.moved(_eta, K, b), _v, inside.order, P(_j))
-    composed = _coins(whole, inside.order, coin, _v, inside.end, _all)
+    composed = coins(whole, inside.order, coin, _v, inside.end, _all)
     return whole.mean(_all, ((1 - rho, inside), (rho, composed)), events=(event, frozenset()))
 
 
-def _coins(kernel: Kernel, order: Order, coin: Coin, v: Expr, m: Expr, batches: Variable | None = None) -> Span:
-    """m steps, each at the price of its coin: of one size and noise, or of any if all ``batches`` are revealed."""
-    letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if batches else ((), ())
+def coins(
+    kernel: Kernel, order: Order, coin: Coin, v: Expr, m: Expr, batches: Variable | None = None, start: Expr = S.Zero
+) -> Span:
+    """m steps, each at the price of its coin: of one size and noise, or of any where ``batches`` are those of all."""
+    letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if _v == v else ((), ())
     steps = Induction(kernel, _j, m, (), letters=letters, laws=laws)
     revealed = (batches,) if batches else ()
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(order, _j, (near, far), from_equal_points(Guide.OWN), no_shift(), v, coin, revealed)
+        return inner.step(order, start + _j, (near, far), from_equal_points(Guide.OWN), no_shift(), v, coin, revealed)
 
-    cost = _each(coin.profile) if batches else Power(coin.profile, _j, coin.profile.order)
-    return steps.span(S.Zero, S.Zero, cost, step)
+    cost = _each(coin.profile) if letters else Power(coin.profile, _j, coin.profile.order)
+    return steps.span(start, S.Zero, cost, step)
 
 
-def _window(
+def window(
     kernel: Kernel,
     order: Order,
     coin: Coin,

@@ -18,6 +18,7 @@ from lastiterate.symbolic.kernel.profiles import (
     PoissonStep,
     Power,
     Profile,
+    Recurring,
     Steps,
     SwapStep,
 )
@@ -79,6 +80,13 @@ def _products(atoms: Iterable[Atoms]) -> tuple[tuple[Expr, Expr], ...]:
     return tuple(sorted(pairs.items(), key=lambda pair: pair[0]))
 
 
+def unfolded(profile: Recurring) -> Mean:
+    """f_n in the words of f_(n-1)."""
+    before = replace(profile, count=profile.count - 1)
+    pairs = ((1 - profile.chance, profile.first), (profile.chance, compose(before, profile.again)))
+    return Mean(pairs, order=profile.order)
+
+
 def covers(above: Profile, below: Profile) -> list[Boolean]:
     """Conditions under which ``above`` is at least ``below`` at every g, by the monotonicity of their terms.
 
@@ -105,6 +113,16 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
         case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:
             pairs = zip(above.pairs, below.pairs, strict=True)
             return [below.failure <= above.failure, *(one for (_, f), (_, h) in pairs for one in covers(f, h))]
+        case Recurring(), Recurring() if (above.chance, above.count) == (below.chance, below.count):
+            return [
+                *covers(above.first, below.first),
+                *covers(above.again, below.again),
+                *covers(above.base, below.base),
+            ]
+        case Recurring(), Mean() if below == unfolded(above):
+            return []
+        case Recurring(), _ if above.count == 0:
+            return covers(above.base, below)
         case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)
             nodes = sorted({y for one in (above, below) for y, _ in one.pairs})
             return [below.at(node) <= above.at(node) for node in nodes] + [below.rest <= above.rest]

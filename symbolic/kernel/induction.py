@@ -132,16 +132,53 @@ class Induction:
         last = _put(distance, self._last)
         if far is not None:
             self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
+        distances = (_put(distance, self._first), last if far is None else far)
+        return self._induct(one, inner, (start, start + length * self.count), distances, profile, (joined,))
+
+    def recur(
+        self, begin: Span, profile: Profile, extend: Callable[[Kernel, Span], Span], length: Expr = S.One
+    ) -> Span:
+        """0 -> 0 at f(m), if ``begin`` has f(0), and from f(j) before ``length`` more steps there follows f(j + 1).
+
+        By induction over m. ``extend`` makes the judgement with the steps number j from the one before them.
+        """
+        inner, still = self.kernel.under(*self._known), (S.Zero, S.Zero)
+        first = self.kernel.weaken(begin, S.Zero, S.Zero, profile.subs(self._first))
+        ends = (begin.start, begin.end + length * self.index)
+        supposed = record(
+            inner.suppose(begin.order, ends, still, profile, "the steps before"), rule="induction hypothesis"
+        )
+        one = extend(inner, supposed)
+        if one.scope or any(self.index not in variable.step.free_symbols for variable in one.drawn):
+            raise UnprovedError("What is drawn in the steps of an induction is averaged over there.")
+        self._same(one.start, begin.start, inner.given)
+        self._same(one.end, begin.end + length * (self.index + 1), inner.given)
+        after = inner.weaken(one, S.Zero, S.Zero, profile.subs(self._after))
+        own = record(
+            one, hypotheses=one.hypotheses - supposed.hypotheses | begin.hypotheses, drawn=one.drawn | begin.drawn
+        )
+        ends = (begin.start, begin.end + length * self.count)
+        return self._induct(own, inner, ends, still, profile, (first, after))
+
+    def _induct(
+        self,
+        one: Span,
+        inner: Kernel,
+        ends: tuple[Expr, Expr],
+        distances: tuple[Expr, Expr],
+        profile: Profile,
+        premises: tuple[Span, ...],
+    ) -> Span:
+        """What ``one``, made for every j under what holds there, says of all steps."""
         hypotheses = self._supposed.union(map(self._always, one.hypotheses))
         given = self.kernel.given | self._kept | one.given - inner.given
         if self._local & set().union(*(condition.free_symbols for condition in given)):
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
         return record(
             None,
-            order=one.order, start=start, end=start + length * self.count, near=_put(distance, self._first),
-            far=last if far is None else far, profile=profile.subs(self._last), given=frozenset(given - {true}),
-            hypotheses=hypotheses, scope=one.scope, drawn=one.drawn, rule="induct", premises=(joined,),
-            shown=tuple(self.shown), cites=(),
+            order=one.order, start=ends[0], end=ends[1], near=distances[0], far=distances[1],
+            profile=profile.subs(self._last), given=frozenset(given - {true}), hypotheses=hypotheses, scope=one.scope,
+            drawn=one.drawn, rule="induct", premises=premises, shown=tuple(self.shown), cites=(),
         )  # fmt: skip
 
     def close(self, span: Span) -> Span:

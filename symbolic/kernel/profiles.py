@@ -20,6 +20,8 @@ from typing import Any
 
 from sympy import Add, Expr, Max, Min, Mul, Piecewise, Product, S, Sum, Symbol, erfc, exp, log, oo, sqrt, true
 
+from lastiterate.symbolic.formulas.accounting import recurring
+
 
 class Order(StrEnum):
     """The numerator P of E_g(P || Q): the law of run 1 or that of run 2."""
@@ -234,6 +236,26 @@ class Average(Profile):
 
     def moment(self, alpha: Expr) -> Expr:
         return Sum(self.weight * self.part.moment(alpha), (self.index, 0, self.count - 1))
+
+
+@dataclass(frozen=True)
+class Recurring(Profile):
+    """f_n of f_0 = ``base`` and f_{j+1} = (1 - p) ``first`` + p (f_j composed with ``again``), n = ``count``."""
+
+    chance: Expr
+    first: Profile
+    again: Profile
+    base: Profile
+    count: Expr
+    order: Order | None = None
+
+    def __str__(self) -> str:
+        ways = f"{1 - self.chance} of ({self.first}) and {self.chance} of (f_j and {self.again})"
+        return f"f_{self.count} of f_0: {self.base}, and of f_(j+1): {ways}"
+
+    def moment(self, alpha: Expr) -> Expr:
+        first, again, base = (part.moment(alpha) for part in (self.first, self.again, self.base))
+        return recurring(first, self.chance, again, base, self.count)
 
 
 @dataclass(frozen=True)

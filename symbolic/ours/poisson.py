@@ -10,10 +10,11 @@ from types import MappingProxyType
 from sympy import Expr, Integer, Max, Symbol
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
-from lastiterate.symbolic.derivations.checks import poisson, poisson_blocks, poisson_sizes
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, UpperBound
+from lastiterate.symbolic.derivations.checks import poisson, poisson_blocks, poisson_sizes, poisson_stretches
+from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y, z
-from lastiterate.symbolic.notation import K, L, T, alpha, b, eta, m, n
+from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, eta, m, n
 from lastiterate.symbolic.papers import proof
 
 _one = Integer(1)
@@ -122,5 +123,15 @@ CLAIMS = (
         ),
         *poisson_blocks(),
         assumptions=(x <= 1, y <= 1, q <= 1, rho <= 1, m <= L),
+    ),
+    Ours(
+        "ours/poisson/stretches",
+        "Long runs: the last stretch that is as supposed hides the diameter, others cost compositions, a geometric sum",
+        proof("poisson", "Stretches"),
+        Recursion(j, u, (1 - p) * v + p * x * PREVIOUS, recurring(v, p, x, u, j), given=(p * x < 1,)).mutant(
+            "the chance forgotten", closed_form=recurring(v, p, x, u, j) / (1 - p)
+        ),
+        *poisson_stretches("modulus", "convex", "strongly convex"),
+        assumptions=(p > 0, p < 1, q <= 1, rho <= 1, m <= L),
     ),
 )
