@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
-from lastiterate.numeric.run import NoisySGD, chance, extreme, real, renyi_order
+from lastiterate.numeric.run import NoisySGD, chance, extreme, renyi_order, within
 from lastiterate.numeric.shift_program.positions import fallback_route, fixed_routes
 from lastiterate.numeric.shuffling.shuffled import shuffled_routes
 from lastiterate.numeric.subsampling.poisson import poisson_routes
@@ -201,9 +201,7 @@ class Profile:
 
     def __call__(self, epsilon: float) -> float:
         """Delta, rounded up, at any real epsilon."""
-        epsilon = real("epsilon", epsilon, "a finite number")
-        if not isfinite(epsilon):
-            raise InputError(f"epsilon needs a finite number, got epsilon={epsilon:g}; take a large one.")
+        epsilon = within("epsilon", epsilon, "a finite number", isfinite, "take a large one.")
         if epsilon < 0:  # P(S) - t Q(S) = 1 - t + t (Q(S^c) - P(S^c) / t)
             with precision():
                 t = exact(epsilon).exp()

@@ -5,7 +5,7 @@ place. Both end where products and squares leave the range of floats: `extreme` 
 in balls, and what rests on floats throughout refuses it (`refuse_extreme`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -37,30 +37,33 @@ def real(name: str, value: Any, need: str) -> float:
     return number
 
 
+def within(name: str, value: Any, need: str, holds: Callable[[float], bool], remedy: str) -> float:
+    """The value as a float for which something holds, or an `InputError` that says what is needed, and the remedy."""
+    number = real(name, value, need)
+    if not holds(number):
+        raise InputError(f"{name} needs {need}, got {name}={number:g}; {remedy}")
+    return number
+
+
 def positive(name: str, value: Any, *, finite: bool = True) -> float:
     """The value as a float above zero."""
     need = "a positive number"
-    number = real(name, value, need)
-    if number <= 0 or (finite and not isfinite(number)):
-        raise InputError(f"{name} needs {need}, got {name}={number:g}; give a value above 0.")
-    return number
+    return within(name, value, need, lambda x: x > 0 and (x < inf or not finite), "give a value above 0.")
 
 
 def chance(name: str, value: Any) -> float:
     """The value as a float in (0, 1)."""
-    need = "a number in (0, 1)"
-    number = real(name, value, need)
-    if not 0 < number < 1:
-        raise InputError(f"{name} needs {need}, got {name}={number:g}; choose one between them.")
-    return number
+    return within(name, value, "a number in (0, 1)", lambda x: 0 < x < 1, "choose one between them.")
+
+
+def portion(name: str, value: Any, need: str, remedy: str) -> float:
+    """The value as a float in (0, 1]."""
+    return within(name, value, need, lambda x: 0 < x <= 1, remedy)
 
 
 def renyi_order(value: Any) -> float:
     """The order of a Renyi divergence: a finite float above 1."""
-    number = real("order", value, "a finite number above 1")
-    if not (number > 1 and isfinite(number)):
-        raise InputError(f"order needs a finite number above 1, got order={number:g}; 2 is customary.")
-    return number
+    return within("order", value, "a finite number above 1", lambda x: 1 < x < inf, "2 is customary.")
 
 
 def count(name: str, value: Any, least: int = 1) -> int:

@@ -1,38 +1,14 @@
 """Runs described in TOML files. Nothing in a file is executed; a key that is not known is refused."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.numeric.losses.assumptions import (
-    Assumption,
-    Blocks,
-    Clipped,
-    Convex,
-    Holder,
-    Minimum,
-    Smooth,
-    StronglyConvex,
-    Sum,
-    Tabulated,
-)
+from lastiterate.numeric.losses.assumptions import KINDS, Assumption
 from lastiterate.numeric.run import NoisySGD
-
-_KINDS: Final[dict[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = {
-    "smooth": (Smooth, ("L",)),
-    "holder": (Holder, ("L", "lam")),
-    "clipped": (Clipped, ()),
-    "convex": (Convex, ("L",)),
-    "strongly_convex": (StronglyConvex, ("L", "m")),
-    "tabulated": (Tabulated, ("distances", "values")),
-    "sum": (Sum, ("parts",)),
-    "blocks": (Blocks, ("parts",)),
-    "minimum": (Minimum, ("parts",)),
-}
-
 
 _ELSEWHERE: Final = {
     "noise_multiplier": "noise_std is step_size * noise_multiplier * clip_norm / batch_size.",
@@ -110,11 +86,11 @@ def described(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumptio
 
 def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
     kind = _required(table, "kind", place)
-    if not isinstance(kind, str) or kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(
-            f"kind in {place} needs to be one of {', '.join(_KINDS)}, got kind={kind!r}; {suggestion(kind, _KINDS)}"
+            f"kind in {place} needs to be one of {', '.join(KINDS)}, got kind={kind!r}; {suggestion(kind, KINDS)}"
         )
-    make, names = _KINDS[kind]
+    make, names = KINDS[kind]
     _known(table, ("kind", *names), place)
     values = {name: _required(table, name, place) for name in names}
     for name, value in values.items():

@@ -6,23 +6,12 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import groupby
 from math import isfinite
-from typing import Any, Final
+from typing import Any
 
 from flint import arb
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import (
-    Assumption,
-    Blocks,
-    Clipped,
-    Convex,
-    Holder,
-    Minimum,
-    Smooth,
-    StronglyConvex,
-    Sum,
-    Tabulated,
-)
+from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Blocks, Tabulated
 from lastiterate.numeric.run import NoisySGD
 
 Node = dict[str, Any]
@@ -86,31 +75,17 @@ def described_run(run: NoisySGD) -> Node:
     }
 
 
-_CLASSES: Final[dict[type, str]] = {
-    Smooth: "smooth",
-    Holder: "holder",
-    Clipped: "clipped",
-    Convex: "convex",
-    StronglyConvex: "strongly_convex",
-    Tabulated: "tabulated",
-    Sum: "sum",
-    Blocks: "blocks",
-    Minimum: "minimum",
-}
-
-
 def described_loss(assumption: Assumption) -> Node:
     """Write a class of losses."""
-    name = "blocks" if isinstance(assumption, Blocks) else _CLASSES.get(type(assumption))
+    kind = Blocks if isinstance(assumption, Blocks) else type(assumption)
+    name = next((name for name, (known, _) in KINDS.items() if known is kind), None)
     if name is None:
         raise InputError(
-            f"A certificate needs one of {', '.join(_CLASSES.values())}, got {type(assumption).__name__}; "
-            "state it by one of them."
+            f"A certificate needs one of {', '.join(KINDS)}, got {type(assumption).__name__}; state it by one of them."
         )
-    if isinstance(assumption, Sum | Blocks | Minimum):
+    if assumption.parts:
         return {"name": name, "parts": [described_loss(one) for one in assumption.parts]}
     if isinstance(assumption, Tabulated):
         rows = zip(assumption.distances, assumption.values, strict=True)
         return {"name": name, "table": [{"distance": dyadic(z), "value": dyadic(omega)} for z, omega in rows]}
-    letters = {"smooth": ("L",), "holder": ("L", "lam"), "convex": ("L",), "strongly_convex": ("L", "m")}
-    return {"name": name} | {letter: dyadic(getattr(assumption, letter)) for letter in letters.get(name, ())}
+    return {"name": name} | {letter: dyadic(getattr(assumption, letter)) for letter in KINDS[name][1]}

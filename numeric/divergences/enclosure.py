@@ -9,7 +9,7 @@ from flint import arb
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import lower, precision, upper
-from lastiterate.numeric.run import positive, real
+from lastiterate.numeric.run import portion, positive, within
 
 _WANTED_BITS = 44
 """Relative accuracy asked of a ball: 6e-14, so that 1e-10 is kept with room to spare."""
@@ -72,17 +72,12 @@ def refine(evaluate: Callable[[int], arb]) -> Enclosure:
 
 def order(alpha: Any) -> float:
     """The order of a Rényi divergence: finite, above 1."""
-    number = real("alpha", alpha, "a number above 1")
-    if not 1 < number < 1e9:
-        raise InputError(f"alpha needs a number above 1 and below 1e9, got alpha={number!r}; 2 is customary.")
-    return number
+    return within("alpha", alpha, "a number above 1 and below 1e9", lambda x: 1 < x < 1e9, "2 is customary.")
 
 
 def sampling(q: Any) -> float:
     """A sampling rate: in (0, 1], and at least 1e-50, below which floats of the result would vanish."""
-    number = real("q", q, "a rate in (0, 1]")
-    if not 0 < number <= 1:
-        raise InputError(f"q needs a rate in (0, 1], got q={number:g}; give batch size over data size.")
+    number = portion("q", q, "a rate in (0, 1]", "give batch size over data size.")
     if number < 1 / _SPREAD:
         raise InputError(f"q needs a rate of at least 1e-50, got q={number:g}; round it up to 1e-50, a larger loss.")
     return number
@@ -107,15 +102,9 @@ def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
 
 def finite(name: str, value: Any) -> float:
     """A finite number."""
-    number = real(name, value, "a finite number")
-    if not isfinite(number):
-        raise InputError(f"{name} needs a finite number, got {name}={number}; give a position on the line.")
-    return number
+    return within(name, value, "a finite number", isfinite, "give a position on the line.")
 
 
 def probability(name: str, value: Any) -> float:
     """A number in [0, 1]."""
-    number = real(name, value, "a probability in [0, 1]")
-    if not 0 <= number <= 1:
-        raise InputError(f"{name} needs a probability in [0, 1], got {name}={number:g}; give a share of the mixture.")
-    return number
+    return within(name, value, "a probability in [0, 1]", lambda x: 0 <= x <= 1, "give a share of the mixture.")

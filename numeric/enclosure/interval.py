@@ -55,15 +55,7 @@ def multiply(one: Interval, other: Interval) -> Interval:
         return WHOLE
     lows = [product.lower() for product in products]
     highs = [product.upper() for product in products]
-    return _fold(lows, smaller=True), _fold(highs, smaller=False)
-
-
-def _fold(ends: list[arb], *, smaller: bool) -> arb:
-    best = ends[0]
-    for end in ends[1:]:
-        if (end < best) if smaller else (end > best):
-            best = end
-    return best
+    return min(lows), max(highs)
 
 
 def inverse(one: Interval) -> Interval:
@@ -104,13 +96,13 @@ def power(base: Interval, exponent: Interval) -> Interval:
             return WHOLE
         if high == 0:
             return _ZERO, _ZERO
-        return _ZERO, _fold([(high**e).upper() for e in exponent], smaller=False)
+        return _ZERO, max((high**e).upper() for e in exponent)
     corners = [low**e for e in exponent] + [high**e for e in exponent]
     if any(corner.is_nan() for corner in corners):
         return WHOLE
     return (
-        _fold([corner.lower() for corner in corners], smaller=True),
-        _fold([corner.upper() for corner in corners], smaller=False),
+        min(corner.lower() for corner in corners),
+        max(corner.upper() for corner in corners),
     )
 
 
@@ -145,9 +137,9 @@ def absolute(one: Interval) -> Interval:
 
 def least(parts: list[Interval]) -> Interval:
     """The minimum of several numbers."""
-    return _fold([p[0] for p in parts], smaller=True), _fold([p[1] for p in parts], smaller=True)
+    return min(p[0] for p in parts), min(p[1] for p in parts)
 
 
 def greatest(parts: list[Interval]) -> Interval:
     """The maximum of several numbers."""
-    return _fold([p[0] for p in parts], smaller=False), _fold([p[1] for p in parts], smaller=False)
+    return max(p[0] for p in parts), max(p[1] for p in parts)

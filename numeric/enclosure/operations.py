@@ -6,7 +6,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Final
 
 import sympy as sp
@@ -160,18 +160,8 @@ REWRITTEN: Final[dict[type, Callable[..., sp.Expr]]] = {
 """Functions by those above; the gamma function for positive arguments."""
 
 
-def _sum(args: list[Interval]) -> Interval:
-    total = args[0]
-    for part in args[1:]:
-        total = iv.add(total, part)
-    return total
-
-
 def _product(args: list[Interval]) -> Interval:
-    total = args[0]
-    for part in args[1:]:
-        total = iv.multiply(total, part)
-    return total
+    return reduce(iv.multiply, args)
 
 
 def _product_partials(args: list[Interval], _: Interval) -> list[Interval]:
@@ -205,7 +195,7 @@ def _power_partials(args: list[Interval], value: Interval) -> list[Interval]:
     return [in_base, in_exponent]
 
 
-_SUM = Operation(_sum, lambda args, _: [ONE] * len(args))
+_SUM = Operation(partial(reduce, iv.add), lambda args, _: [ONE] * len(args))
 _PRODUCT = Operation(_product, _product_partials)
 _POWER = Operation(lambda args: iv.power(args[0], args[1]), _power_partials)
 _LEAST = Operation(iv.least, _choice_partials)

@@ -7,8 +7,9 @@ acts (a clipped convex gradient step need not contract).
 Source: docs/proofs/expansions.md; Chien & Li 2025, Lemma 3.4.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from flint import arb
 
@@ -157,6 +158,20 @@ class Minimum(Assumption):
     @property
     def statement(self) -> str:
         return "all of: " + "; ".join(part.statement for part in self.parts)
+
+
+KINDS: Final[Mapping[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = {
+    "smooth": (Smooth, ("L",)),
+    "holder": (Holder, ("L", "lam")),
+    "clipped": (Clipped, ()),
+    "convex": (Convex, ("L",)),
+    "strongly_convex": (StronglyConvex, ("L", "m")),
+    "tabulated": (Tabulated, ("distances", "values")),
+    "sum": (Sum, ("parts",)),
+    "blocks": (Blocks, ("parts",)),
+    "minimum": (Minimum, ("parts",)),
+}
+"""Every assumption by the name that run files and certificates give it, and its fields."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from flint import arb
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD, count, positive, real
+from lastiterate.numeric.run import NoisySGD, count, positive, within
 
 
 @dataclass(frozen=True)
@@ -171,9 +171,7 @@ def _linear(
     feature_norm: float, scale: float, l2: float, parameter_norm: float, slope: arb, curvature: arb, name: str
 ) -> LossConstants:
     r, factor = positive("feature_norm", feature_norm), positive("scale", scale)
-    weight = real("l2", l2, "a number of at least 0")
-    if not 0 <= weight < inf:
-        raise InputError(f"l2 needs a finite number of at least 0, got l2={weight:g}; 0 is no regulariser.")
+    weight = within("l2", l2, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is no regulariser.")
     reach = positive("parameter_norm", parameter_norm, finite=False)
     with precision():
         lipschitz = exact(factor) * slope * exact(r)

@@ -9,7 +9,7 @@ Source: docs/proofs/expansions.md; Chien & Li 2025, Definition 2.5.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -19,15 +19,12 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.expansion import Expansion, ModulusExpansion
 from lastiterate.numeric.rounding import exact, upper
-from lastiterate.numeric.run import NoisySGD, real
+from lastiterate.numeric.run import NoisySGD, portion, within
 
 
 def constant(name: str, value: object) -> float:
     """The value as a finite float of at least zero, or an `InputError`."""
-    number = real(name, value, "a number of at least 0")
-    if number < 0 or not isfinite(number):
-        raise InputError(f"{name} needs a finite number of at least 0, got {name}={number:g}; give the constant.")
-    return number
+    return within(name, value, "a finite number of at least 0", lambda x: 0 <= x < inf, "give the constant.")
 
 
 def sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
@@ -137,9 +134,7 @@ class Holder(Modulus):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "L", constant("L", self.L))
-        lam = real("lam", self.lam, "a number in (0, 1]")
-        if not 0 < lam <= 1:
-            raise InputError(f"lam needs a Hoelder order in (0, 1], got lam={lam:g}; use 1 for smooth losses.")
+        lam = portion("lam", self.lam, "a Hoelder order in (0, 1]", "use 1 for smooth losses.")
         object.__setattr__(self, "lam", lam)
 
     def value(self, z: Array) -> Array:

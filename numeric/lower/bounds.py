@@ -15,15 +15,14 @@ from lastiterate.numeric.lower.line import (
     affine_law,
     component_below,
     gaussian_epsilon_below,
-    geometric,
     mixture_masses,
     one_step_below,
 )
 from lastiterate.numeric.lower.losses import admits_constant, admits_curvature, least_curvature, steepest_push
 from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
-from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.numeric.run import NoisySGD, chance, described_run, real, refuse_extreme
+from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision
+from lastiterate.numeric.run import NoisySGD, chance, described_run, refuse_extreme, within
 
 _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000
@@ -109,8 +108,9 @@ def lower_bounds(
     described_run("A lower bound", run)
     described_assumption(assumption)
     delta = None if delta is None else chance("delta", delta)
-    if order is not None and not 1 < (order := real("order", order, "a number above 1")) < _HIGHEST:
-        raise InputError(f"order needs a number above 1 and below {_HIGHEST:g}, got order={order:g}; 2 is customary.")
+    if order is not None:
+        need = f"a number above 1 and below {_HIGHEST:g}"
+        order = within("order", order, need, lambda x: 1 < x < _HIGHEST, "2 is customary.")
     target = _Target(order, delta)
     refuse_extreme("A lower bound", run, assumption)
     widest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
@@ -189,7 +189,7 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
         return affine_law(c, run.steps, s, sigma)
     if run.constant:
         met = -(-run.steps // batches) if not m else (run.steps - 1) // batches + 1
-        return s * geometric(c**batches, met), sigma**2 * geometric(c * c, run.steps)
+        return s * (1 + geometric_sum(c**batches, met - 1)), sigma**2 * (1 + geometric_sum(c * c, run.steps - 1))
     gap, variance = arb(0), arb(0)
     if run.steps > _LONG:
         return gap, arb(1)

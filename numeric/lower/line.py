@@ -22,7 +22,7 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
 from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
 from lastiterate.numeric.lower.masses import Masses
-from lastiterate.numeric.rounding import exact, lower, precision, upper
+from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
 
 _CELLS = 4000
 _LOOK = 300
@@ -115,21 +115,7 @@ def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
     >>> gap == 6 and variance == 3
     True
     """
-    return s * geometric(c, steps), sigma**2 * geometric(c * c, steps)
-
-
-def geometric(ratio: arb, terms: int) -> arb:
-    """1 + ratio + ... + ratio^(terms - 1), without the cancellation of the closed form near ratio 1."""
-    total, block, power = arb(0), arb(1), ratio
-    placed = arb(1)
-    while terms:
-        if terms & 1:
-            total += placed * block
-            placed *= power
-        block *= 1 + power
-        power *= power
-        terms >>= 1
-    return total
+    return s * (1 + geometric_sum(c, steps - 1)), sigma**2 * (1 + geometric_sum(c * c, steps - 1))
 
 
 def gaussian_epsilon_below(mu: arb, delta: float) -> float:

@@ -17,9 +17,8 @@ from math import ceil, inf
 
 from flint import arb
 
-from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision, upper
-from lastiterate.numeric.run import count, positive, real, renyi_order
+from lastiterate.numeric.run import count, portion, positive, renyi_order, within
 
 HIGHEST_WHOLE_ORDER = 128
 """Binomial sums of more terms are not worth their time."""
@@ -55,9 +54,7 @@ def projection_rdp(
     inf
     """
     order, ratio = renyi_order(order), _ratio(sensitivity, noise_std, dimension, entry_std)
-    rate = real("rate", rate, "a chance in (0, 1]")
-    if not 0 < rate <= 1:
-        raise InputError(f"rate needs a chance in (0, 1], got rate={rate:g}; give batch_size / dataset_size.")
+    rate = portion("rate", rate, "a chance in (0, 1]", "give batch_size / dataset_size.")
     with precision():
         found = _revealed(order, ratio, dimension, exact(rate))
         if rate < 1 and adjacency == "add_remove" and order <= HIGHEST_WHOLE_ORDER:
@@ -106,11 +103,8 @@ def _moment(load: arb, ratio: arb, dimension: int) -> arb | None:
 
 def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: float) -> arb:
     """R of the module docstring."""
-    sensitivity = real("sensitivity", sensitivity, "a number that is at least 0")
-    if not 0 <= sensitivity < inf:
-        raise InputError(
-            f"sensitivity needs a finite number that is at least 0, got sensitivity={sensitivity:g}; clip gradients."
-        )
+    need = "a finite number that is at least 0"
+    sensitivity = within("sensitivity", sensitivity, need, lambda x: 0 <= x < inf, "clip gradients.")
     dimension = count("dimension", dimension)
     with precision():
         length = exact(sensitivity) * exact(positive("entry_std", entry_std)) / exact(positive("noise_std", noise_std))

@@ -25,7 +25,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD, count, described_run, real
+from lastiterate.numeric.run import NoisySGD, count, described_run, within
 from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.tracking import tracked_distances
 
@@ -78,8 +78,7 @@ class ShiftProgram:
             raise InputError(
                 f"skipped needs to leave one of steps={self.run.steps}, got skipped={self.skipped}; skip fewer."
             )
-        if not 0 <= real("initial", self.initial, "a distance") < inf:
-            raise InputError(f"initial needs a distance of at least 0, got initial={self.initial:g}; 0 is the start.")
+        within("initial", self.initial, "a distance of at least 0", lambda z: 0 <= z < inf, "0 is the start.")
 
     @property
     def steps(self) -> int:

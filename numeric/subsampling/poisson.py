@@ -75,13 +75,8 @@ def poisson_routes(
 ) -> list[Candidate]:
     """Composition, windows of shifts, and the worst case over coins, each valid for every size of the batches.
 
-    Args:
-        run: a run with Poisson batches.
-        assumption: what is assumed of the losses.
-        order: alpha > 1.
-        delta: the delta for which compositions that may fail are wanted; by default they serve the order.
-        every: whether routes that cannot be the least are wanted too.
-        most: what costs more at this order need not be found; by default, more than what is known to hold.
+    Arguments are those of `numeric.bound.candidates`; what costs more than ``most`` at this order need not be found, by
+    default what costs more than is known to hold.
     """
 
     def limit(known: float) -> float | None:

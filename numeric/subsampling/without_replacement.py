@@ -50,13 +50,8 @@ def without_replacement_routes(
 ) -> list[Candidate]:
     """Composition, the best window of shifts, and the worst case over batches.
 
-    Args:
-        run: a run with batches drawn without replacement.
-        assumption: what is assumed of the losses.
-        order: alpha > 1.
-        delta: not used; none of these bounds may fail.
-        every: whether routes that cannot be the least are wanted too.
-        most: what costs more at this order need not be found; by default, more than what is known to hold.
+    Arguments are those of `numeric.bound.candidates`; what costs more than ``most`` at this order need not be found, by
+    default what costs more than is known to hold.
     """
     del delta
     with precision():

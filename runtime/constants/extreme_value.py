@@ -16,7 +16,7 @@ import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import count, real
+from lastiterate.numeric.run import chance, count, portion
 from lastiterate.runtime.constants.fit import trusted
 from lastiterate.runtime.pair_table import Kind, PairTable
 
@@ -63,10 +63,8 @@ def extrapolate(
     from scipy.stats import genextreme, kstest
 
     count("blocks", blocks)
-    if not 0 < real("level", level, "a confidence in (0, 1)") < 1:
-        raise InputError(f"level needs a confidence in (0, 1), got level={level:g}; 0.95 is customary.")
-    if not 0 < real("lam", lam, "a Hölder order in (0, 1]") <= 1:
-        raise InputError(f"lam needs a Hölder order in (0, 1], got lam={lam:g}; use 1 for smoothness.")
+    chance("level", level)
+    portion("lam", lam, "a Hölder order in (0, 1]", "use 1 for smoothness.")
     kept = trusted(table, kind)
     ratios = table.differences[kind][kept] / table.distances[kept] ** lam
     if blocks < _FEWEST_BLOCKS or len(ratios) < blocks:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Tabulated
-from lastiterate.numeric.run import real
+from lastiterate.numeric.run import portion
 from lastiterate.runtime.pair_table import Kind, PairTable
 
 TRUSTED_ERROR: Final = 1e-3
@@ -77,12 +77,10 @@ def orders(values: Sequence[float]) -> tuple[float, ...]:
     """
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         raise InputError(f"The Hölder orders are a list, got lambdas={values!r}; for example (0.5, 1.0).")
-    for value in values:
-        if not 0 < real("lambda", value, "a Hölder order in (0, 1]") <= 1:
-            raise InputError(f"A Hölder order must lie in (0, 1], got lambda={value:g}; use 1 for smoothness.")
+    found = {portion("lambda", value, "a Hölder order in (0, 1]", "use 1 for smoothness.") for value in values}
     if not len(values):
         raise InputError("At least one Hölder order is needed, got lambdas=(); give values in (0, 1].")
-    return tuple(sorted({float(value) for value in values}))
+    return tuple(sorted(found))
 
 
 def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:

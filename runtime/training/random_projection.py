@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
-from lastiterate.numeric.run import real
+from lastiterate.numeric.run import portion
 from lastiterate.runtime.gradients import Gradients, clip_factor, flat
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.private import PrivateOptimiser
@@ -45,9 +45,7 @@ def layer_ranks(module: nn.Module, kept: float) -> tuple[int, ...]:
     >>> layer_ranks(nn.Linear(4, 3), kept=0.5)
     (6, 2)
     """
-    kept = real("kept", kept, "a share in (0, 1]")
-    if not 0 < kept <= 1:
-        raise InputError(f"kept needs a share in (0, 1], got kept={kept:g}; 0.3 keeps three tenths of each layer.")
+    kept = portion("kept", kept, "a share in (0, 1]", "0.3 keeps three tenths of each layer.")
     if not isinstance(module, nn.Module):
         raise InputError(f"layer_ranks needs a torch.nn.Module, got module={type(module).__name__}; give one.")
     return tuple(ceil(kept * p.numel()) for p in module.parameters() if p.requires_grad)

@@ -72,24 +72,11 @@ def breast_cancer() -> Workload:
     Raises:
         InputError: scikit-learn is not installed.
     """
-    name = "builtin:breast-cancer"
-    features, labels = _standardised("breast_cancer", name)
-    features = _shortened(features)
 
     def loss(output: Tensor, target: Tensor) -> Tensor:
         return functional.binary_cross_entropy_with_logits(output[:, 0], target.to(output.dtype))
 
-    known = logistic_regression(_ROW_NORM)
-    return Workload(
-        name=name,
-        module=lambda: nn.Linear(features.shape[1], 1),
-        loss=loss,
-        inputs=features,
-        targets=labels,
-        remark=_STANDARDISED,
-        constants=lambda _module, _diameter: known,
-        recommended=_FEW_CENTERS,
-    )
+    return _linear("builtin:breast-cancer", "breast_cancer", 1, loss, logistic_regression(_ROW_NORM))
 
 
 def iris_softmax() -> Workload:
@@ -101,26 +88,25 @@ def iris_softmax() -> Workload:
     Raises:
         InputError: scikit-learn is not installed.
     """
-    name = "builtin:iris-softmax"
-    features, labels = _standardised("iris", name)
     known = softmax_regression(_ROW_NORM)
+    return _linear("builtin:iris-softmax", "iris", 3, functional.cross_entropy, known)
+
+
+def _linear(
+    name: str, data: str, outputs: int, loss: Callable[[Tensor, Tensor], Tensor], known: LossConstants
+) -> Workload:
+    features, labels = _standardised(data, name)
+    shortened = (_FEATURE_NORM / torch.linalg.vector_norm(features, dim=1, keepdim=True)).clamp(max=1.0)
     return Workload(
         name=name,
-        module=lambda: nn.Linear(4, 3),
-        loss=functional.cross_entropy,
-        inputs=_shortened(features),
+        module=lambda: nn.Linear(features.shape[1], outputs),
+        loss=loss,
+        inputs=features * shortened,
         targets=labels,
         remark=_STANDARDISED,
         constants=lambda _module, _diameter: known,
         recommended=_FEW_CENTERS,
     )
-
-
-def _shortened(features: Tensor) -> Tensor:
-    shorter: Tensor = features * (_FEATURE_NORM / torch.linalg.vector_norm(features, dim=1, keepdim=True)).clamp(
-        max=1.0
-    )
-    return shorter
 
 
 def _two_layer_constants(
