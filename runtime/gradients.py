@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, vmap
+from torch.func import functional_call, grad, jvp, vmap
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
@@ -114,10 +114,8 @@ class Gradients:
         Returns:
             One tensor a parameter, each of shape (points, samples, *parameter). Nothing is chunked here.
         """
-        parts = torch.split(points, self._sizes, dim=1)
-        leaves = tuple(part.reshape(len(points), *shape) for part, shape in zip(parts, self._shapes, strict=True))
         mapped = self._own if isinstance(samples, Tensor) and samples.ndim == 2 else self._both
-        gradients: Leaves = mapped(leaves, self._inputs[samples], self._targets[samples])
+        gradients: Leaves = mapped(self._leaves(points), self._inputs[samples], self._targets[samples])
         return gradients
 
     def rows(self, samples: slice = slice(None)) -> tuple[Tensor, Tensor]:
@@ -126,10 +124,13 @@ class Gradients:
 
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Gradient of one sample's loss at one point, shape (dimension,); torch.func may differentiate it again."""
-        parts = torch.split(point, self._sizes)
-        leaves = tuple(part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True))
-        gradient: Leaves = grad(self._loss_of_one)(leaves, row, target)
+        gradient: Leaves = grad(self._loss_of_one)(self._leaves(point), row, target)
         return torch.cat([leaf.reshape(-1) for leaf in gradient])
+
+    def curved(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """The Hessian of one sample's loss at one point, times a vector of shape (dimension,), forward over reverse."""
+        pushed: Tensor = jvp(lambda at: self.of_one(at, row, target), (point,), (vector,))[1]
+        return pushed
 
     def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
         """Slices of ``count`` samples (None: all), as many at once as fit at one point; weight as in `pair_chunks`."""
@@ -162,10 +163,6 @@ class Gradients:
         step = max(1, self._memory // (copies * self.dimension * self.dtype.itemsize))
         return (slice(i, min(i + step, vectors)) for i in range(0, vectors, step))
 
-    def mean(self, point: Tensor, clip_norm: float = math.inf) -> Tensor:
-        """Mean over the samples of the clipped gradient at one point, shape (dimension,)."""
-        return self.total(point, clip_norm) / self.samples
-
     def total(
         self,
         point: Tensor,
@@ -192,9 +189,7 @@ class Gradients:
 
     def losses(self, points: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """The loss of one sample at many points, shape (points,)."""
-        parts = torch.split(points, self._sizes, dim=1)
-        leaves = tuple(part.reshape(len(points), *shape) for part, shape in zip(parts, self._shapes, strict=True))
-        found: Tensor = vmap(self._loss_of_one, (0, None, None))(leaves, row, target)
+        found: Tensor = vmap(self._loss_of_one, (0, None, None))(self._leaves(points), row, target)
         return found
 
     def totals(self, points: Tensor, clip_norm: float, chosen: Tensor) -> Tensor:
@@ -216,6 +211,11 @@ class Gradients:
                 summed = [torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves]
                 found[part] += torch.cat(summed, dim=1)
         return found
+
+    def _leaves(self, points: Tensor) -> Leaves:
+        """One point or many as the parameters, each of shape (*points, *parameter)."""
+        parts = torch.split(points, self._sizes, dim=-1)
+        return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))
 
     def _of_first(self) -> Tensor:
         return flat(self.at(self.start[None], slice(0, 1)))[0, 0]

@@ -204,12 +204,10 @@ def _convolved(folded: Sequence[Array], counts: Sequence[int]) -> tuple[Array, f
 
 def _power(base: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
     """The power by repeated squaring."""
-    result: NDArray[np.complex128] | None = None
-    while True:
+    result = np.ones_like(base)
+    while count:
         if count & 1:
-            result = base if result is None else result * base
+            result = result * base
         count >>= 1
-        if not count:
-            break
-        base = base * base
-    return result if result is not None else base
+        base = base * base if count else base
+    return result

@@ -34,7 +34,8 @@ def on_lattices(pair: DominatingPair, delta: float) -> tuple[float, Node]:
     for side in ("remove", "add") if pair.steps[0].adjacency == "add_remove" else ("replace",):
         found = _releases(pair, side)
         plan = choose(found, delta, None) if delta > 0 else None
-        if plan is None or not _near(found, plan):
+        near = (np.abs(one.loss(z)).max() < _FAR for one, z in zip(found, plan.nodes if plan else (), strict=False))
+        if plan is None or not all(near):
             raise UncertifiedError(
                 f"A certificate needs losses in the reach of a lattice, got delta={delta:g}; ask for another."
             )
@@ -56,10 +57,6 @@ def _coarser(plan: Plan, times: int) -> Plan:
 
 def _nodes(found: list[Release], plan: Plan) -> list[list[int]]:
     return [one.nodes(plan.spacing, z) for one, z in zip(found, plan.nodes, strict=True)]
-
-
-def _near(found: list[Release], plan: Plan) -> bool:
-    return all(np.abs(one.loss(z)).max() < _FAR for one, z in zip(found, plan.nodes, strict=True))
 
 
 def _releases(pair: DominatingPair, side: str) -> list[Release]:

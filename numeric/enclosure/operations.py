@@ -110,10 +110,6 @@ def _sign(x: Interval) -> Interval:
     return (arb(0), arb(0)) if x[0] == x[1] == 0 else _sign_like
 
 
-def _step_slope(x: Interval) -> Interval:  # noqa: ARG001
-    return WHOLE
-
-
 _exp, _log = iv.increasing(arb.exp), iv.increasing(arb.log)
 _sinh, _tanh = iv.increasing(arb.sinh), iv.increasing(arb.tanh)
 _UNARY: Final[dict[type, Operation]] = {
@@ -137,9 +133,9 @@ _UNARY: Final[dict[type, Operation]] = {
     sp.erfc: _unary(iv.decreasing(arb.erfc), lambda x: iv.negative(_bell(x))),
     sp.loggamma: _unary(_loggamma, lambda x: iv.increasing(arb.digamma)(x) if x[0] > 0 else WHOLE),
     sp.Abs: _unary(iv.absolute, lambda x: _sign(x) if x[0] != 0 or x[1] != 0 else _sign_like),
-    sp.sign: _unary(_sign, _step_slope),
-    sp.floor: _unary(iv.increasing(arb.floor), _step_slope),
-    sp.ceiling: _unary(iv.increasing(arb.ceil), _step_slope),
+    sp.sign: _unary(_sign, lambda _: WHOLE),
+    sp.floor: _unary(iv.increasing(arb.floor), lambda _: WHOLE),
+    sp.ceiling: _unary(iv.increasing(arb.ceil), lambda _: WHOLE),
 }
 
 

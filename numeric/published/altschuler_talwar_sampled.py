@@ -174,14 +174,8 @@ def _whole_batch(run: NoisySGD, order: float, c: arb) -> float:
         decay = 1 / lengths if ratio >= 1 else (1 - ratio) * (1 + ratio) * powers / (1 - powers)
     best = int(lengths[np.argmin(np.sqrt((lengths + 1) * price) + np.sqrt(hidden * decay))])
     with precision():
-        return upper((((best + 1) * exact(price)).sqrt() + (exact(hidden) * _decay(c, best)).sqrt()) ** 2)
-
-
-def _decay(c: arb, w: int) -> arb:
-    """(1 - c^2) / (c^(-2 w) - 1), which is 1/w at c = 1."""
-    if not c < 1:
-        return arb(1) / w
-    return (1 - c**2) * c ** (2 * w) / (1 - c ** (2 * w))
+        at_best = (1 - c**2) * c ** (2 * best) / (1 - c ** (2 * best)) if c < 1 else arb(1) / best
+        return upper((((best + 1) * exact(price)).sqrt() + (exact(hidden) * at_best).sqrt()) ** 2)
 
 
 def _turning(c: float, hidden: float, price: float) -> float:

@@ -100,30 +100,16 @@ def contraction(run: NoisySGD, assumption: Assumption) -> arb:
     return abs(1 - eta * exact(m)).max(abs(1 - eta * exact(L)))
 
 
-def nothing(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    """No further condition on a run."""
-    return ""
+def _needs(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Refusal:
+    """The hypothesis of these words: nothing is said where it holds."""
+    return lambda run, assumption: "" if holds(run, assumption) else words
 
 
-def bounded(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    """A domain of finite diameter."""
-    return "" if isfinite(run.diameter) else "a domain of finite diameter"
-
-
-def unbounded(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    """No projection."""
-    return "a run without projection" if isfinite(run.diameter) else ""
-
-
-def short_step(run: NoisySGD, assumption: Assumption) -> str:
-    """step_size <= 1/L."""
-    L = getattr(assumption, "L", 0.0)
-    return "" if run.step_size_at(0) * L <= 1 else "step_size <= 1/L"
-
-
-def whole_epochs(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    """Steps that make whole epochs."""
-    return "" if run.steps % run.batches == 0 else "whole epochs"
+nothing = _needs("", lambda _run, _losses: True)
+bounded = _needs("a domain of finite diameter", lambda run, _losses: isfinite(run.diameter))
+unbounded = _needs("a run without projection", lambda run, _losses: not isfinite(run.diameter))
+short_step = _needs("step_size <= 1/L", lambda run, losses: run.step_size_at(0) * getattr(losses, "L", 0.0) <= 1)
+whole_epochs = _needs("whole epochs", lambda run, _losses: run.steps % run.batches == 0)
 
 
 def one_gradient_noise(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001

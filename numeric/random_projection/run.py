@@ -88,7 +88,9 @@ class RandomProjectionRun(Steps):
         A plain call of the class with one noise_std is DP2-SGD, algorithm 3. Other arguments and errors are those of
         the class.
         """
-        return cls(steps=steps, noise_std=_decaying(noise_std, steps), **rest)
+        first = positive("noise_std", noise_std)
+        decaying = tuple(first / k**0.5 for k in range(1, count("steps", steps) + 1))
+        return cls(steps=steps, noise_std=decaying, **rest)
 
     @classmethod
     def d2p(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
@@ -117,8 +119,3 @@ class RandomProjectionRun(Steps):
         with precision():
             noises = [lower(exact(self.step_size_at(t)) * exact(self.noise_std_at(t))) for t in range(self.steps)]
         return NoisySGD(clip_norm=1.0, noise_std=tuple(noises), **same)
-
-
-def _decaying(noise_std: float, steps: int) -> tuple[float, ...]:
-    first = positive("noise_std", noise_std)
-    return tuple(first / k**0.5 for k in range(1, count("steps", steps) + 1))

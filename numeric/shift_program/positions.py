@@ -87,7 +87,9 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
     best = optimum(programs[first])
     found, ceiling = {first: best}, np.full(1, _up(best))
     if len(programs) > 1:
-        ceiling = np.minimum(_composed(programs), _moved(programs, first, best.path))
+        with precision():
+            composed = np.array([upper(program.composition()) for program in programs])
+        ceiling = np.minimum(composed, _moved(programs, first, best.path))
         ceiling[first] = _up(best)
     # A path that is moved a little serves best: the places are taken in the order in which they meet the sample.
     while over := set(np.flatnonzero(ceiling > max(ceiling[list(found)])).tolist()) - set(found):
@@ -115,12 +117,6 @@ def _improved(programs: list[ShiftProgram], places: tuple[int, int], path: Shift
     goal = np.append(_states(programs[first], path), np.zeros(ahead))
     start = max(path.start - ahead, 0)
     return improved(program, start, goal[start + 1 + ahead : program.steps + 1 + ahead], enough)
-
-
-def _composed(programs: list[ShiftProgram]) -> Array:
-    """The cost of composition for each place, rounded up."""
-    with precision():
-        return np.array([upper(program.composition()) for program in programs])
 
 
 def _moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:

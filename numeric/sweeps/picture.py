@@ -60,7 +60,10 @@ def picture(table: SweepTable, plot: str) -> Figure:
             groups[tuple(columns[name][row] for name in others)].append((columns[across][row], value))
     if not groups:
         raise InputError(f"A picture needs rows with a finite {upward}, got none in rows={table.plan.rows}; see error.")
-    labels = {group: _label(table.plan, others, group) for group in groups}
+    varying = {k: name for k, name in enumerate(others) if len(table.plan.axes[name]) > 1}
+    labels = {
+        group: ", ".join(f"{name} {group[k]}" for k, name in varying.items()) or "upper bound" for group in groups
+    }
     looks = cycle([(color, line) for line in _LINES for color in COLORS.values()])
     curves = []
     for (group, points), (color, line) in zip(groups.items(), looks, strict=False):
@@ -93,8 +96,3 @@ def write_picture(table: SweepTable, plot: str, out: Path) -> Path:
     path = out.with_name(f"{out.stem}-{plot.partition(':')[0]}.png")
     write_whole(path, image.getvalue())
     return path
-
-
-def _label(plan: Plan, names: list[str], group: tuple[object, ...]) -> str:
-    varying = [(name, value) for name, value in zip(names, group, strict=True) if len(plan.axes[name]) > 1]
-    return ", ".join(f"{name} {value}" for name, value in varying) or "upper bound"

@@ -117,7 +117,8 @@ def attack(
     check_sample(workload, run, "target", target, spare=kind != Attack.CANARY and run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     if kind == Attack.CANARY:
-        direction = _direction(gradients, seed)
+        drawn = torch.randn(gradients.dimension, generator=stream(seed, _DIRECTION), dtype=torch.float64)
+        direction: Tensor = (drawn / torch.linalg.vector_norm(drawn)).to(gradients.start)
         differing = _canary(gradients, run, target, direction, crafted_tilt(run, assumption))
 
         def score(points: Tensor) -> Tensor:
@@ -126,8 +127,12 @@ def attack(
     else:
         differing = real_sample(gradients, run, target)
 
+        (row,), (wanted,) = gradients.rows(slice(target, target + 1))
+
+        @torch.no_grad()
         def score(points: Tensor) -> Tensor:
-            return -_losses(gradients, points, target)
+            parts = gradients.point_chunks(len(points), 1)
+            return -torch.cat([gradients.losses(points[part], row, wanted) for part in parts])
 
     settings = fingerprint(workload, gradients) | {
         "format": 2,
@@ -166,12 +171,6 @@ def attack(
     )
 
 
-def _direction(gradients: Gradients, seed: int) -> Tensor:
-    drawn = torch.randn(gradients.dimension, generator=stream(seed, _DIRECTION), dtype=torch.float64)
-    unit: Tensor = drawn / torch.linalg.vector_norm(drawn)
-    return unit.to(gradients.start)
-
-
 def _canary(
     gradients: Gradients, run: NoisySGD, target: int, direction: Tensor, crafted: tuple[float, float]
 ) -> Differing:
@@ -183,15 +182,6 @@ def _canary(
 
     there = (lambda points: pull(points, -1.0)) if run.adjacency == "replace" else None
     return Differing(target, lambda points: pull(points, 1.0), there)
-
-
-@torch.no_grad()
-def _losses(gradients: Gradients, points: Tensor, target: int) -> Tensor:
-    """The loss of one sample at many points, shape (points,)."""
-    rows, targets = gradients.rows(slice(target, target + 1))
-    return torch.cat(
-        [gradients.losses(points[part], rows[0], targets[0]) for part in gradients.point_chunks(len(points), 1)]
-    )
 
 
 def _likelihood_ratios(with_it: Array, without: Array) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from typing import Final
 
 import torch
 from torch import Tensor
-from torch.func import jvp, vmap
+from torch.func import vmap
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import count
@@ -123,12 +123,7 @@ def curvature_along(gradients: Gradients, points: Tensor, *, seed: int = 0) -> C
 def _largest(gradients: Gradients, points: Tensor, pairs: Tensor, start: Tensor, steps: int) -> Tensor:
     """Largest |Ritz value| of each (point, sample) pair of indices, shape (pairs,), on the CPU."""
     inputs, targets = gradients.rows()
-
-    def product(point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        pushed: Tensor = jvp(lambda at: gradients.of_one(at, row, target), (point,), (vector,))[1]
-        return pushed
-
-    products = vmap(product)
+    products = vmap(gradients.curved)
     found = []
     for part in gradients.pair_chunks(len(pairs), weight=_WEIGHT):
         at, samples = (index.to(points.device) for index in pairs[part].T)

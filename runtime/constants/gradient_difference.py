@@ -11,7 +11,7 @@ from math import inf
 
 import torch
 from torch import Tensor
-from torch.func import jvp, vmap
+from torch.func import vmap
 
 from lastiterate.runtime.gradients import Gradients
 
@@ -31,12 +31,7 @@ class Changes:
         self.clip_norm = clip_norm
         self._rows, self._targets = gradients.rows()
         self._gradient = vmap(gradients.of_one)
-
-        def product(at: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
-            pushed: Tensor = jvp(lambda point: gradients.of_one(point, row, target), (at,), (vector,))[1]
-            return pushed
-
-        self._product = vmap(product)
+        self._product = vmap(gradients.curved)
 
     def between(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """The change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| of the longest gradients, (pairs,)."""

@@ -79,7 +79,10 @@ def wasserstein_2(left: Array, right: Array) -> float:
     >>> wasserstein_2(np.array([[0.0], [1.0]]), np.array([[1.5], [0.5]]))
     0.5
     """
-    return _root_mean(_distances(left, right) ** 2)
+    from scipy.optimize import linear_sum_assignment
+
+    squares = _distances(left, right) ** 2
+    return sqrt(float(squares[linear_sum_assignment(squares)].mean()))
 
 
 def wasserstein_infinity(left: Array, right: Array) -> float:
@@ -102,12 +105,6 @@ def wasserstein_infinity(left: Array, right: Array) -> float:
         matched = maximum_bipartite_matching(csr_array(distances <= candidates[middle]), perm_type="column")
         low, high = (low, middle) if (matched >= 0).all() else (middle + 1, high)
     return float(candidates[low])
-
-
-def _root_mean(squares: Array) -> float:
-    from scipy.optimize import linear_sum_assignment
-
-    return sqrt(float(squares[linear_sum_assignment(squares)].mean()))
 
 
 def _distances(left: Array, right: Array) -> Array:
