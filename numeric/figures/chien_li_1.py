@@ -36,15 +36,15 @@ def figure_1a(last: int = 1000, count: int = 90) -> Figure:
     """Figure 1 (a): non-convex, convex and strongly convex losses; about ``count`` points up to ``last`` iterations."""
     steps = spaced(last, count)
     curves = [
-        _theorem("composition", "composition", steps, line=":"),
-        _theorem("output_perturbation", "output perturbation, as printed", steps, color=COLORS["grey"],
+        claim_curve("composition", "composition", steps, line=":"),
+        claim_curve("output_perturbation", "output perturbation, as printed", steps, color=COLORS["grey"],
                  line=":", status=Status.REFUTED),
-        _theorem("last_step", "one last step, $e(D)^2$", steps, Smooth(SETTING["L"]), line="-."),
+        claim_curve("last_step", "one last step, $e(D)^2$", steps, Smooth(SETTING["L"]), line="-."),
     ]  # fmt: skip
     for kind, color in (("smooth", "blue"), ("convex", "orange"), ("strongly_convex", "green")):
         words, shade = kind.replace("_", " "), paler(COLORS[color])
         theorem = f"{words}, Theorem 3.1"
-        curves.append(_theorem(f"chien_li_3_1_{kind}", theorem, steps, _LOSSES[kind], color=shade, width=4.0))
+        curves.append(claim_curve(f"chien_li_3_1_{kind}", theorem, steps, _LOSSES[kind], color=shade, width=4.0))
         curves.append(_ours(f"shift_{kind}", f"{words}, ours", steps, _LOSSES[kind], color))
     title = "Figure 1 (a): one bound for smooth, convex and strongly convex losses"
     return Figure(title, _NOTE, (Panel(tuple(curves), order=SETTING["alpha"], top=1.5),))
@@ -55,11 +55,12 @@ def figure_1b(last: int = 1000, count: int = 90) -> Figure:
     steps, strong = spaced(last, count), _LOSSES["strongly_convex"]
     cited = tuple(chourasia_strongly_convex({**SETTING, "T": T}) for T in steps)
     curves = (
-        _theorem("composition", "composition", steps, line=":"),
+        claim_curve("composition", "composition", steps, line=":"),
         Curve("chourasia_ye_shokri", "Ye & Shokri 2022 / Chourasia, Ye & Shokri 2021", steps, cited,
               Status.SECOND_HAND, COLORS["purple"], "-."),
-        _theorem("altschuler_talwar_b3_full", "Altschuler & Talwar 2022, (B.3)", steps, strong, color=COLORS["orange"]),
-        _theorem("chien_li_3_1_strongly_convex", "Chien & Li 2025, Theorem 3.1", steps, strong,
+        claim_curve("altschuler_talwar_b3_full", "Altschuler & Talwar 2022, (B.3)", steps, strong,
+                    color=COLORS["orange"]),
+        claim_curve("chien_li_3_1_strongly_convex", "Chien & Li 2025, Theorem 3.1", steps, strong,
                  color=paler(COLORS["green"]), width=4.0),
         _ours("shift_strongly_convex", "ours, shifts without noise splitting", steps, strong, "green"),
     )  # fmt: skip
@@ -72,7 +73,10 @@ def run_at(T: int) -> NoisySGD:
     return run_of({**SETTING, "T": T})
 
 
-def _theorem(name: str, label: str, steps: tuple[int, ...], assumption: Assumption | None = None, **look: Any) -> Curve:
+def claim_curve(
+    name: str, label: str, steps: tuple[int, ...], assumption: Assumption | None = None, **look: Any
+) -> Curve:
+    """The claim of a theorem for the run of the setting; under clipping alone where no assumption is given."""
     values = tuple(claimed_at(name, {**SETTING, "T": T}, assumption) for T in steps)
     return Curve(name, label, steps, values, **look)
 

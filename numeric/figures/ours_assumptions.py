@@ -6,13 +6,10 @@ truth for the worst run lies between the two curves of a colour.
 
 from typing import Final
 
-from lastiterate.numeric.bound import bound
-from lastiterate.numeric.figures.chien_li_1 import SETTING
+from lastiterate.numeric.figures.chien_li_1 import SETTING, claim_curve, run_at
+from lastiterate.numeric.figures.curves import bounded, lowest
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel, Status, spaced
-from lastiterate.numeric.published.record import run_of
-from lastiterate.numeric.published.registry import claimed_at
+from lastiterate.numeric.plotting.drawing import CYCLE, Figure, Panel, spaced
 
 KINDS: Final[tuple[tuple[str, Assumption], ...]] = (
     ("clipping alone", Clipped()),
@@ -26,18 +23,15 @@ KINDS: Final[tuple[tuple[str, Assumption], ...]] = (
 
 def figure_assumptions(last: int = 1000, count: int = 60, below: int = 12) -> Figure:
     """Certified bounds up to ``last`` iterations, at about ``count`` points from above and ``below`` from below."""
-    order = SETTING["alpha"]
-    curves = []
-    steps = spaced(last, count)
-    composition = tuple(claimed_at("composition", {**SETTING, "T": T}) for T in steps)
-    curves.append(Curve("composition", "composition of all steps", steps, composition, line=":"))
-    for (words, assumption), color in zip(KINDS, CYCLE, strict=False):
-        above = tuple(bound(run_of({**SETTING, "T": T}), assumption).rdp(order) for T in steps)
-        curves.append(Curve(f"bound {words}", "cheapest path of shifts", steps, above, color=color, of=words))
-    for (words, assumption), color in zip(KINDS, CYCLE, strict=False):
-        few = spaced(last, below)
-        values = tuple(lower_bound(run_of({**SETTING, "T": T}), assumption, order=order).value for T in few)
-        curves.append(Curve(f"lower {words}", "worst run known", few, values, Status.LOWER, color, "--", 1.2, of=words))
+    order, steps, few = SETTING["alpha"], spaced(last, count), spaced(last, below)
+    curves = [claim_curve("composition", "composition of all steps", steps, line=":")]
+    for (words, losses), color in zip(KINDS, CYCLE, strict=False):
+        look = {"color": color, "of": words}
+        label = "cheapest path of shifts"
+        curves.append(bounded(f"bound {words}", label, steps, run_at, losses, {"order": order}, **look))
+    for (words, losses), color in zip(KINDS, CYCLE, strict=False):
+        thin = {"color": color, "of": words, "width": 1.2}
+        curves.append(lowest(f"lower {words}", "worst run known", few, run_at, losses, {"order": order}, **thin))
     note = (
         f"Full batches, η = 0.1, K = 2, n = 5, D = 1, noise 1 (Chien & Li 2025, A.13). Rényi ε at order {order:g} "
         "of the last iterate; smaller is more private. Upper bounds are rounded up, lower bounds down."

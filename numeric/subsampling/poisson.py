@@ -14,7 +14,7 @@ Source: docs/proofs/poisson.md (claims ours/poisson/*).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise, product
 from math import floor, isfinite, lgamma, log, log1p
@@ -85,17 +85,16 @@ def poisson_routes(
     with precision():
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
-        found = [composition(run)]
+        found, search = [composition(run)], _Search(run, assumption, order, delta)
         surely = found[0].rdp(order) if delta is None else about_rdp(found[0].pair, order)
         others = run.dataset_size - 1
-        sizes = (0 if rate(run) < 1 else others, others, 0.0)
-        found += _for_sizes(run, assumption, order, sizes, [], limit(surely))
-        beyond: _Beyond = []
+        found += search.for_sizes((0 if rate(run) < 1 else others, others, 0.0), limit(surely))
+        beyond = search.beyond
         if delta is None:
             known = min(found, key=lambda one: one.rdp(order))
-            beyond = [(0.0, known.rdp(order), known)]
-        for leaving in _ranges(run, assumption, order, beyond, delta, found, every=every):
-            some = _for_sizes(run, assumption, order, leaving, beyond, limit(beyond[0][1] if beyond else surely))
+            beyond.append((0.0, known.rdp(order), known))
+        for leaving in search.ranges(found, every=every):
+            some = search.for_sizes(leaving, limit(beyond[0][1] if beyond else surely))
             found += some
             if some and delta is None:
                 best = min(some, key=lambda one: one.rdp(order))
@@ -103,67 +102,96 @@ def poisson_routes(
                     inside = best.choices.inside if isinstance(best.choices, Mixture) else best
                     beyond.insert(0, (best.pair.failure, best.pair.conditional.rdp(order), inside))
         if isinstance(assumption, StronglyConvex) and not isinstance(run.step_size, tuple) and rate(run) < 1:
-            found += _in_blocks(run, assumption, order, beyond, delta, limit(beyond[0][1] if beyond else surely))
+            found += search.in_blocks(assumption, limit(beyond[0][1] if beyond else surely))
     return least_of_each(found, order, delta)
 
 
 _Sizes = tuple[int, int, float]
 """A range of the sizes of batches, and the chance that a step leaves it, rounded up."""
-_Beyond = list[tuple[float, float, Candidate]]
-"""Chances of failure and bounds that hold otherwise, of ever wider ranges of sizes; the last one never fails.
-
-Empty where a delta is wanted, from which the chance of failure is taken.
-"""
 
 
-def _ranges(
-    run: NoisySGD,
-    assumption: Assumption,
-    order: float,
-    beyond: _Beyond,
-    delta: float | None,
-    found: list[Candidate],
-    *,
-    every: bool,
-) -> Iterator[_Sizes]:
-    """Ranges of sizes that a step leaves with a small chance, and that chance, rounded up."""
-    others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
-    if not others or q == 1:
-        return
-    seen, most = {(0, others)}, None if every else _growth(run, assumption, 0, others)
-    for depth in (*_CHAINED, *_DEPTHS) if delta is None else _TAKEN_OFF:
-        steps = run.steps - max((one.window[0] for one in found[1:]), default=0)
-        log_chance = _log_chance(order, beyond, delta) - depth - log(steps)
-        low, high, tail = least_range(others, q, log_chance, both=not assumption.expansive)
-        if (low, high) not in seen and (most is None or _growth(run, assumption, low, high) != most):
-            seen.add((low, high))
-            yield low, high, tail
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Windows and worst batches of one run at one order, or for a delta.
 
+    ``beyond`` has chances of failure and bounds that hold otherwise, of ever wider ranges of sizes; the last one never
+    fails. It is empty where a delta is wanted, from which the chance of failure is taken.
+    """
 
-def _growth(run: NoisySGD, assumption: Assumption, low: int, high: int) -> float | None:
-    """The factor by which a distance grows in a step over these sizes, where known and the same at every step."""
-    line = assumption.over_sizes(run, 0, low, high).affine_on(run.diameter) if run.constant else None
-    return None if line is None else upper(line[0])
+    run: NoisySGD
+    assumption: Assumption
+    order: float
+    delta: float | None
+    beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
+    def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[_Sizes]:
+        """Ranges of sizes that a step leaves with a small chance, and that chance, rounded up."""
+        run, others, q = self.run, self.run.dataset_size - 1, Fraction(self.run.batch, self.run.dataset_size)
+        if not others or q == 1:
+            return
+        seen, most = {(0, others)}, None if every else self._growth(0, others)
+        for depth in (*_CHAINED, *_DEPTHS) if self.delta is None else _TAKEN_OFF:
+            steps = run.steps - max((one.window[0] for one in found[1:]), default=0)
+            log_chance = self._log_chance() - depth - log(steps)
+            low, high, tail = least_range(others, q, log_chance, both=not self.assumption.expansive)
+            if (low, high) not in seen and (most is None or self._growth(low, high) != most):
+                seen.add((low, high))
+                yield low, high, tail
 
-def _log_chance(order: float, beyond: _Beyond, delta: float | None) -> float:
-    """Natural logarithm of the chance from which on an event would count."""
-    return -(order - 1) * beyond[0][1] if delta is None else log(delta)
+    def for_sizes(self, sizes: _Sizes, surely: float | None) -> list[Candidate]:
+        """Windows and worst batches over a range of sizes."""
+        low, high, tail = sizes
+        program = _shortened(self.run, Sized(self.assumption, low, high), tail)
 
+        def bounded(one: Candidate) -> Candidate:
+            # A distance that is tracked from the beginning needs the sizes of all steps.
+            covered = self.run.steps - one.window[0] if self.assumption.expansive else program.steps
+            return self._mixed(one, covered * exact(tail))
 
-def _for_sizes(
-    run: NoisySGD, assumption: Assumption, order: float, sizes: _Sizes, beyond: _Beyond, surely: float | None
-) -> list[Candidate]:
-    """Windows and worst batches over a range of sizes."""
-    low, high, tail = sizes
-    program = _shortened(run, Sized(assumption, low, high), tail)
+        return beside(Shares(self.run, program, self.order), surely, bounded)
 
-    def bounded(one: Candidate) -> Candidate:
-        # A distance that is tracked from the beginning needs the sizes of all steps.
-        covered = run.steps - one.window[0] if assumption.expansive else program.steps
-        return _mixed(one, covered * exact(tail), beyond, order)
+    def in_blocks(self, assumption: StronglyConvex, surely: float | None) -> list[Candidate]:
+        """Windows of blocks that contract, see `poisson_blocks`."""
+        run, wanted = self.run, self._log_chance()
+        program, found = ShiftProgram(_fixed(run), Sized(assumption, 0, run.dataset_size - 1)), list[Candidate]()
+        for width, depth in product(_BLOCKS, _IN_BLOCKS):
+            blocks, log_chance = run.steps // width, wanted - depth
+            known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
+            if known is not None:  # how many blocks count follows from what one does
+                counted = min(2 * known.before + _FEW, blocks)
+                known = _block(run, assumption, width, log_chance - log(counted) - 1)
+            if known is None:
+                continue
+            for one in worth_pricing(BlockShares(run, program, self.order, known), surely):
+                covered = known.covered(run.steps - one.window[0], run.steps)
+                found.append(self._mixed(one, covered * exact(known.chance)))
+        return found
 
-    return beside(Shares(run, program, order), surely, bounded)
+    def _growth(self, low: int, high: int) -> float | None:
+        """The factor by which a distance grows in a step over these sizes, where known and the same at every step."""
+        run = self.run
+        line = self.assumption.over_sizes(run, 0, low, high).affine_on(run.diameter) if run.constant else None
+        return None if line is None else upper(line[0])
+
+    def _log_chance(self) -> float:
+        """Natural logarithm of the chance from which on an event would count."""
+        return -(self.order - 1) * self.beyond[0][1] if self.delta is None else log(self.delta)
+
+    def _mixed(self, inside: Candidate, chance: arb) -> Candidate:
+        """A bound that may fail with this chance, and then is what holds beyond."""
+        failure, beyond = min(1.0, upper(chance)), self.beyond
+        if not failure:
+            return inside
+        if not beyond:
+            return replace(inside, pair=replace(inside.pair, failure=failure))
+
+        def mixed(first: int) -> float:
+            rarer = [(fails, bound) for (fails, _, _), (_, bound, _) in pairwise(beyond[first:])]
+            return mixed_rdp(inside.pair.rdp(self.order), failure, beyond[first][1], self.order, rarer)
+
+        epsilon, first = min((mixed(first), first) for first in range(len(beyond)))
+        chosen = Mixture(inside, tuple(one for *_, one in beyond[first:]))
+        return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen)
 
 
 def _shortened(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
@@ -185,26 +213,6 @@ def _fixed(run: NoisySGD) -> NoisySGD:
     return replace(run, dataset_size=run.batch, batch_size=None, sampling="full", adjacency="replace")
 
 
-def _in_blocks(
-    run: NoisySGD, assumption: StronglyConvex, order: float, beyond: _Beyond, delta: float | None, surely: float | None
-) -> list[Candidate]:
-    """Windows of blocks that contract, see `poisson_blocks`."""
-    wanted = _log_chance(order, beyond, delta)
-    program, found = ShiftProgram(_fixed(run), Sized(assumption, 0, run.dataset_size - 1)), list[Candidate]()
-    for width, depth in product(_BLOCKS, _IN_BLOCKS):
-        blocks, log_chance = run.steps // width, wanted - depth
-        known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
-        if known is not None:  # how many blocks count follows from what one does
-            counted = min(2 * known.before + _FEW, blocks)
-            known = _block(run, assumption, width, log_chance - log(counted) - 1)
-        if known is None:
-            continue
-        for one in worth_pricing(BlockShares(run, program, order, known), surely):
-            covered = known.covered(run.steps - one.window[0], run.steps)
-            found.append(_mixed(one, covered * exact(known.chance), beyond, order))
-    return found
-
-
 def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> Block | None:
     """The block of so many steps outside an event of about the chance given; None where a batch may be too large."""
     others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
@@ -212,23 +220,6 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     low, *_ = least_range(steps * others, q, log_chance - log(2), both=True)
     below = tail_from(steps * others, 1 - q, steps * others - low + 1)
     return block(run, assumption, steps, (low, largest), min(1.0, upper(steps * exact(beyond) + exact(below))))
-
-
-def _mixed(inside: Candidate, chance: arb, beyond: _Beyond, order: float) -> Candidate:
-    """A bound that may fail with this chance, and then is what holds beyond."""
-    failure = min(1.0, upper(chance))
-    if not failure:
-        return inside
-    if not beyond:
-        return replace(inside, pair=replace(inside.pair, failure=failure))
-
-    def mixed(first: int) -> float:
-        rarer = [(fails, bound) for (fails, _, _), (_, bound, _) in pairwise(beyond[first:])]
-        return mixed_rdp(inside.pair.rdp(order), failure, beyond[first][1], order, rarer)
-
-    epsilon, first = min((mixed(first), first) for first in range(len(beyond)))
-    chosen = Mixture(inside, tuple(one for *_, one in beyond[first:]))
-    return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(order, epsilon), choices=chosen)
 
 
 def tail_from(count: int, rate: Fraction, least: int) -> float:

@@ -117,132 +117,18 @@ def estimate_holder(
     sampling = Sampling() if sampling is None else sampling
     if not isinstance(sampling, Sampling):
         raise InputError(f"sampling needs a Sampling, got sampling={sampling!r}; leave it out for the one of A.13.")
-    asked = orders(lambdas)
+    asked, measurement = orders(lambdas), _Measurement(workload, run, sampling)
     with threads_of_torch(sampling.threads):
-        table = _all_initialisations(workload, run, sampling, folder, on_step)
-    sizes = _gradients(workload, sampling, 0).layer_sizes if layers else {}
-    return _summary(workload, run, asked, sampling, table, sizes)
-
-
-def _all_initialisations(
-    workload: Workload,
-    run: NoisySGD,
-    sampling: Sampling,
-    folder: Path | None,
-    on_step: Callable[[int, int], None] | None,
-) -> PairTable:
-    """The pairs of all initialisations; of several processes each measures its share."""
-    first = _gradients(workload, sampling, 0)
-    store = PairStore(folder, _settings(workload, first, run, sampling))
-    me = team()
-    shares = [me.share(init, sampling.inits) for init in range(sampling.inits)]
-    mine, done = sum(share is not None for share in shares), 0
-    tables: list[dict[int, PairTable]] = []
-    for init, share in enumerate(shares):
-        if on_step is not None:
-            on_step(done, mine)
-        tables.append({} if share is None else _one_initialisation(workload, run, sampling, store, init, share))
-        done += share is not None
-    if on_step is not None:
-        on_step(mine, mine)
-    shape = (len(spread(run.steps, sampling.centers)), len(first.layers))
-    return PairTable.join([_together(sampling, store, init, own, shape) for init, own in enumerate(tables)])
-
-
-def _gradients(workload: Workload, sampling: Sampling, init: int) -> Gradients:
-    """The gradients around one initialisation, with its buffers and frozen parameters."""
-    return Gradients(
-        workload,
-        workload.initial(seed_of(sampling.seed, init)),
-        dtype=sampling.dtype,
-        device=local_device(sampling.device),
-        memory=sampling.memory,
-    )
-
-
-def _one_initialisation(
-    workload: Workload, run: NoisySGD, sampling: Sampling, store: PairStore, init: int, share: tuple[int, int]
-) -> dict[int, PairTable]:
-    """The pairs around this process's share of the iterates, by the iterate's index."""
-    iterates = len(spread(run.steps, sampling.centers))
-    wanted = range(share[0], iterates, share[1])
-    finished = store.load_pairs(init)
-    if finished is not None:
-        return {at: finished.rows(slice(at * sampling.points, (at + 1) * sampling.points)) for at in wanted}
-    kept = store.load_iterates(init)
-    found = {at: kept[at] for at in wanted if at in kept}
-    if len(found) == len(wanted):
-        return found
-    gradients = _gradients(workload, sampling, init)
-    trajectory = train(
-        gradients,
-        gradients.start,
-        run,
-        seed_of(sampling.seed, init),
-        centers=sampling.centers,
-        checkpoint=store.training(init, team().rank),
-    )
-    streams = own_streams(stream(seed_of(sampling.seed, init), purpose=1), iterates)
-    kept_at = monotonic()
-    try:
-        for at in wanted:
-            if at not in found:
-                found[at] = measure_center(
-                    gradients,
-                    trajectory[at],
-                    run.clip_norm,
-                    points=sampling.points,
-                    radius=sampling.radius,
-                    draw=Draw(sampling.draw),
-                    generator=streams[at],
-                )
-            if monotonic() - kept_at > _KEPT_EVERY:
-                store.save_iterates(init, team().rank, found)
-                kept_at = monotonic()
-    except BaseException:
-        if found:
-            store.save_iterates(init, team().rank, found)
-        raise
-    if share == (0, 1):
-        store.save_pairs(init, PairTable.join([found[at] for at in wanted]))
-    else:
-        store.save_iterates(init, team().rank, found)
-    return found
-
-
-def _together(
-    sampling: Sampling, store: PairStore, init: int, own: Mapping[int, PairTable], shape: tuple[int, int]
-) -> PairTable:
-    """The pairs of one initialisation from all processes, where shape is (iterates, layers)."""
-    iterates, layers = shape
-    me, width = team(), 2 + len(Kind) * (1 + layers)
-    if me.size == 1:
-        return PairTable.join([own[at] for at in range(iterates)])
-    columns = np.zeros((iterates, sampling.points, width))
-    for at, table in own.items():
-        columns[at] = table.columns()
-    table = PairTable.of_columns(joined(columns.reshape(-1, width)))
-    if me.rank == 0 and sampling.inits < me.size:
-        store.save_pairs(init, table)
-    return table
-
-
-def _summary(
-    workload: Workload,
-    run: NoisySGD,
-    lambdas: tuple[float, ...],
-    sampling: Sampling,
-    table: PairTable,
-    sizes: dict[str, int],
-) -> HolderEstimate:
+        table = measurement.all_initialisations(folder, on_step)
+    sizes = measurement.gradients(0).layer_sizes if layers else {}
     return HolderEstimate(
         workload=workload.name,
-        lambdas=lambdas,
-        measured={kind: read_off(table, kind, lambdas) for kind in Kind},
+        lambdas=asked,
+        measured={kind: read_off(table, kind, asked) for kind in Kind},
         envelopes={kind: envelope_of(table, kind, sampling.radius) for kind in Kind},
         run=run,
         inits=sampling.inits,
-        centers=len(spread(run.steps, sampling.centers)),
+        centers=measurement.iterates,
         points=sampling.points,
         radius=float(sampling.radius),
         draw=str(sampling.draw),
@@ -252,16 +138,106 @@ def _summary(
         device=sampling.device,
         seed=sampling.seed,
         remark=f"{workload.remark} {jumps(workload.initial(seed_of(sampling.seed, 0)))}".strip(),
-        layers=layers_of(table, sizes, lambdas, sampling.radius),
+        layers=layers_of(table, sizes, asked, sampling.radius),
         subset=workload.subset,
     )
 
 
-def _settings(workload: Workload, gradients: Gradients, run: NoisySGD, sampling: Sampling) -> dict[str, object]:
-    """Everything that decides the numbers of one initialisation."""
-    kept = {key: value for key, value in asdict(sampling).items() if key not in ("inits", "memory", "threads")}
-    return fingerprint(workload, gradients) | {
-        "format": 4,
-        "run": asdict(run),
-        "sampling": kept | {"draw": str(sampling.draw)},
-    }
+@dataclass(frozen=True)
+class _Measurement:
+    """What is measured, and how."""
+
+    workload: Workload
+    run: NoisySGD
+    sampling: Sampling
+
+    @property
+    def iterates(self) -> int:
+        """The number of iterates of an initialisation around which points are drawn."""
+        return len(spread(self.run.steps, self.sampling.centers))
+
+    def gradients(self, init: int) -> Gradients:
+        """The gradients around one initialisation, with its buffers and frozen parameters."""
+        return Gradients(
+            self.workload,
+            self.workload.initial(seed_of(self.sampling.seed, init)),
+            dtype=self.sampling.dtype,
+            device=local_device(self.sampling.device),
+            memory=self.sampling.memory,
+        )
+
+    def all_initialisations(self, folder: Path | None, on_step: Callable[[int, int], None] | None) -> PairTable:
+        """The pairs of all initialisations; of several processes each measures its share."""
+        first, me = self.gradients(0), team()
+        store = PairStore(folder, self._settings(first))
+        shares = [me.share(init, self.sampling.inits) for init in range(self.sampling.inits)]
+        mine, done = sum(share is not None for share in shares), 0
+        tables: list[dict[int, PairTable]] = []
+        for init, share in enumerate(shares):
+            if on_step is not None:
+                on_step(done, mine)
+            tables.append({} if share is None else self._one_initialisation(store, init, share))
+            done += share is not None
+        if on_step is not None:
+            on_step(mine, mine)
+        return PairTable.join([self._together(store, init, own, len(first.layers)) for init, own in enumerate(tables)])
+
+    def _one_initialisation(self, store: PairStore, init: int, share: tuple[int, int]) -> dict[int, PairTable]:
+        """The pairs around this process's share of the iterates, by the iterate's index."""
+        sampling, seed, rank = self.sampling, seed_of(self.sampling.seed, init), team().rank
+        wanted = range(share[0], self.iterates, share[1])
+        finished = store.load_pairs(init)
+        if finished is not None:
+            return {at: finished.rows(slice(at * sampling.points, (at + 1) * sampling.points)) for at in wanted}
+        kept = store.load_iterates(init)
+        found = {at: kept[at] for at in wanted if at in kept}
+        if len(found) == len(wanted):
+            return found
+        gradients, checkpoint = self.gradients(init), store.training(init, rank)
+        trajectory = train(gradients, gradients.start, self.run, seed, centers=sampling.centers, checkpoint=checkpoint)
+        streams = own_streams(stream(seed, purpose=1), self.iterates)
+        kept_at = monotonic()
+        try:
+            for at in wanted:
+                if at not in found:
+                    found[at] = measure_center(
+                        gradients,
+                        trajectory[at],
+                        self.run.clip_norm,
+                        points=sampling.points,
+                        radius=sampling.radius,
+                        draw=Draw(sampling.draw),
+                        generator=streams[at],
+                    )
+                if monotonic() - kept_at > _KEPT_EVERY:
+                    store.save_iterates(init, rank, found)
+                    kept_at = monotonic()
+        except BaseException:
+            if found:
+                store.save_iterates(init, rank, found)
+            raise
+        if share == (0, 1):
+            store.save_pairs(init, PairTable.join([found[at] for at in wanted]))
+        else:
+            store.save_iterates(init, rank, found)
+        return found
+
+    def _together(self, store: PairStore, init: int, own: Mapping[int, PairTable], layers: int) -> PairTable:
+        """The pairs of one initialisation from all processes."""
+        me, width = team(), 2 + len(Kind) * (1 + layers)
+        if me.size == 1:
+            return PairTable.join([own[at] for at in range(self.iterates)])
+        columns = np.zeros((self.iterates, self.sampling.points, width))
+        for at, table in own.items():
+            columns[at] = table.columns()
+        table = PairTable.of_columns(joined(columns.reshape(-1, width)))
+        if me.rank == 0 and self.sampling.inits < me.size:
+            store.save_pairs(init, table)
+        return table
+
+    def _settings(self, gradients: Gradients) -> dict[str, object]:
+        """Everything that decides the numbers of one initialisation."""
+        kept = asdict(self.sampling) | {"draw": str(self.sampling.draw)}
+        for name in ("inits", "memory", "threads"):
+            del kept[name]
+        return fingerprint(self.workload, gradients) | {"format": 4, "run": asdict(self.run), "sampling": kept}

@@ -1,13 +1,13 @@
 """Figure 2 (a) of Chien & Li 2025: privacy loss from Hölder constants measured on Iris. Needs no torch."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from lastiterate.numeric.estimate import estimate
-from lastiterate.numeric.figures.chien_li_1 import SETTING, run_at
-from lastiterate.numeric.losses.assumptions import Clipped, Holder, Measured
+from lastiterate.numeric.figures.chien_li_1 import SETTING, claim_curve, run_at
+from lastiterate.numeric.losses.assumptions import Holder, Measured
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, paler, spaced
-from lastiterate.numeric.published.registry import claimed_at
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Kind
 
@@ -30,17 +30,16 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
     """
     steps = spaced(last, count)
     curves = [
-        _evaluated("composition", "composition", steps, {}, COLORS["black"], ":", Status.BOUND),
-        _evaluated("last_step", "one last step, clipping alone", steps, {}, COLORS["grey"], "-.", Status.BOUND),
+        claim_curve("composition", "composition", steps, line=":"),
+        claim_curve("last_step", "one last step, clipping alone", steps, color=COLORS["grey"], line="-."),
     ]
     ours = []
     for lam, shade in zip(ORDERS, _SHADES, strict=True):
         constant = uniform.constant(lam)
-        known = {"L": constant, "lam": lam}
+        look = {"color": paler(shade), "status": Status.ESTIMATE, "width": 4.0}
         words = f"$\\lambda$ = {lam:g}, $L$ = {constant:.3f}"
-        curves.append(
-            _evaluated("chien_li_3_7", f"{words}: Theorem 3.7", steps, known, paler(shade), "-", Status.ESTIMATE, 4.0)
-        )
+        printed = claim_curve("chien_li_3_7", f"{words}: Theorem 3.7", steps, Holder(constant, lam), **look)
+        curves.append(replace(printed, name=f"chien_li_3_7 lambda={lam:g}"))
         ours.append(_estimated(f"shift_holder lambda={lam:g}", f"{words}: ours", steps, uniform.holder(lam), shade))
     joined = uniform.envelopes[Kind.SAMPLE].join(logarithmic.envelopes[Kind.SAMPLE])
     modulus = Measured(joined.tabulated(), uniform.modulus().conditional_on)
@@ -55,16 +54,6 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
     )
     title = "Figure 2 (a): Hölder gradients with constants measured on Iris (estimates)"
     return Figure(title, note, (Panel((*curves, *ours), order=SETTING["alpha"], top=0.6),))
-
-
-def _evaluated(
-    name: str, label: str, steps: Sequence[int], known: dict[str, float], color: str, line: str, status: Status,
-    width: float = 1.6,
-) -> Curve:  # fmt: skip
-    assumption = Holder(known["L"], known["lam"]) if known else Clipped()
-    values = tuple(claimed_at(name, {**SETTING, "T": T}, assumption) for T in steps)
-    full = f"{name} lambda={known['lam']:g}" if known else name
-    return Curve(full, label, tuple(steps), values, status, color, line, width)
 
 
 def _estimated(name: str, label: str, steps: Sequence[int], measured: Measured, color: str, line: str = "--") -> Curve:
