@@ -1,15 +1,6 @@
 """Divergences of Gaussians and of their mixtures, each with a guaranteed direction of error.
 
 The law named first is always the numerator: D(P || Q) is an expectation of powers of P / Q.
-
-| module | what | how |
-|---|---|---|
-| `enclosure` | the record that is returned, precision that adapts, and tests of the arguments | balls |
-| `mixtures` | Rényi divergence of two mixtures of two Gaussians each | rigorous quadrature |
-| `sampled` | two Gaussians; S_up and S_down of the sampled Gaussian | closed form, finite sum, `mixtures` |
-| `hockey_stick` | H_t(P || Q) = integral of max(P - t Q, 0) | isolated roots |
-| `replacement` | one step without replacement, by advanced joint convexity | rigorous quadrature |
-| `orders` | S_up and S_down at many orders in floats | the trapezoid rule with a proved error |
 """
 
 from lastiterate.numeric.divergences.enclosure import Enclosure

@@ -1,18 +1,15 @@
 """Two Gaussians, and the sampled Gaussian: a mixture against its base, and the base against the mixture.
 
-Gaussians    For P = N(m, s^2), Q = N(0, r^2) and v = alpha r^2 + (1 - alpha) s^2 > 0,
-             D_alpha(P || Q) = alpha m^2 / (2 v) + log(r / s) - log(v / r^2) / (2 (alpha - 1)),
-             infinite when v <= 0: P^alpha Q^(1 - alpha) is a Gaussian integrand of precision v / (s^2 r^2).
-             Gil, Alajaji & Linder 2013, table 2; with s = r it is alpha m^2 / (2 s^2), Mironov 2017, proposition 7.
-Sampled      With base N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), shift d,
-             S_up(q, s; alpha)   = D_alpha(M || N(0, s^2))   the mixture is the numerator,
-             S_down(q, s; alpha) = D_alpha(N(0, s^2) || M)   the base is the numerator.
-             A guarantee in both directions needs the larger, S_up; S_down never exceeds log(1/(1-q)).
-Whole order  For an integer alpha, (M / N(0, s^2))^alpha is a binomial sum whose terms are exponentials of lines:
-             E = sum_j C(alpha, j) (1 - q)^(alpha - j) q^j exp(j (j - 1) d^2 / (2 s^2)),   S_up = log(E) / (alpha - 1).
-Any order    `mixtures.moment`.
-Source       Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3. Altschuler & Talwar 2022, definition 2.10, and
-             Chien & Li 2025, definition 3.11, name S_down where their two-sided claims need S_up.
+For P = N(m, s^2), Q = N(0, r^2) and v = alpha r^2 + (1 - alpha) s^2 > 0, infinite elsewhere,
+
+    D_alpha(P || Q) = alpha m^2 / (2 v) + log(r / s) - log(v / r^2) / (2 (alpha - 1)).
+
+With base N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), shift d, S_up(q, s; alpha) = D_alpha(M || N(0,
+s^2)) has the mixture for numerator, S_down(q, s; alpha) = D_alpha(N(0, s^2) || M) the base. A guarantee in both
+directions needs the larger, S_up. At an integer alpha it is a binomial sum, at any other order `mixtures.moment`.
+
+Source: docs/proofs/divergences.md; Gil, Alajaji & Linder 2013, table 2; Mironov, Talwar & Zhang 2019, sections 3.1 to
+3.3. Altschuler & Talwar 2022 and Chien & Li 2025 name S_down where their two-sided claims need S_up.
 """
 
 from math import inf

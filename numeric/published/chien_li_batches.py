@@ -4,17 +4,11 @@ Theorem A.1, (25)-(27): for batches in a known order, with s = 2 eta K / b and t
 
     epsilon = alpha / (2 sigma^2) min over tau, beta, a of sum_{t_e >= tau} s^2 / beta_{t_e} + sum a_t^2 / (1 - beta_t),
 
-A_T = 0, A_{t-1} = h(A_t + a_{t-1}), A_tau >= D_tau, and beta_t = 0 where the sample is not met. The best beta leaves
-(s + a_t)^2 at the participations and a_t^2 elsewhere; D_t is that of Lemma A.2. The best shifts are
-stationary: with xi_t half the price of one more unit of a_t, xi_{t-1} = xi_t g'(A_t), and a_t = xi_t, or
-max(xi_t - s, 0) at a participation. One unknown is left, xi_{T-1}; it is searched.
-
-Corollary A.3, (62), asks for log E exp((alpha - 1) epsilon(alpha, B)) over the orders B. The shifts of the program
-may be chosen without looking at the order, for the order does not enter A_t; then the expectation is a product over
-epochs (`oblivious_shifts`). That gives an upper bound of the right side of (62), evaluated without overflow.
-
-These numbers are what the paper claims; whether they hold is the ledger's business. They are rounded up by more than
-their float error, about 1e-12.
+A_T = 0, A_{t-1} = h(A_t + a_{t-1}), A_tau >= D_tau of Lemma A.2, and beta_t = 0 where the sample is not met. The best
+beta leaves (s + a_t)^2 at the participations and a_t^2 elsewhere; the best shifts are stationary, xi_{t-1} = xi_t
+g'(A_t) and a_t = xi_t, or max(xi_t - s, 0) at a participation, which leaves xi_{T-1} to be searched. Corollary A.3,
+(62), is log E exp((alpha - 1) epsilon(alpha, B)) over the orders B, bounded above by shifts that do not look at the
+order (`oblivious_shifts`). These numbers are what the paper claims; they are rounded up by more than their float error.
 """
 
 from collections.abc import Callable, Sequence

@@ -29,7 +29,7 @@ from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision,
 from lastiterate.numeric.run import count, positive, refuse_extreme
 from lastiterate.numeric.shift_program.participations import Participations, cheapest
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
-from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shift_program.program import ComposedPath, ShiftProgram
 from lastiterate.numeric.shift_program.search import horizon, search
 from lastiterate.numeric.shift_program.shooting import shoot
 from lastiterate.numeric.shift_program.sweeps import Bracket, enclosed
@@ -130,13 +130,13 @@ def bracket(program: ShiftProgram, path: Shifts | None = None, *, tolerance: flo
 
 def _composition(program: ShiftProgram) -> Optimum:
     if program.initial:  # the last steps of a run: what is there already has to be hidden, too
-        path = program.composition_path()
+        path = ComposedPath(program)
         return Optimum(program.cost(path), path, "composition")
     cost = program.composition()
     if program.constant:
         shift = upper(program.expansion(0).sensitivity)
         return Optimum(cost, GeometricPath(0, 0.0, shift, 1.0, program.steps), "composition")
-    return Optimum(cost, program.composition_path(), "composition")
+    return Optimum(cost, ComposedPath(program), "composition")
 
 
 def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:

@@ -14,17 +14,14 @@ class Shifts(Protocol):
     @property
     def start(self) -> int:
         """The first step of the window."""
-        ...
 
     @property
     def distance(self) -> float:
         """The distance that is hidden from there on, a length."""
-        ...
 
     @property
     def shifts(self) -> Array:
         """Shape (T - start,), lengths."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,18 +1,12 @@
 """The batch of an epoch in which a differing sample costs most, and what it costs there.
 
 A path that hides the sample of one batch hides that of every other, moved to where that one is met: its cost there
-says which batches need no search.
+says which batches need no search. For runs beyond the reach of floats (`extreme`) the lesser of composition and of one
+last step is enclosed in balls, which know no least and no greatest number: where two lengths differ by a factor of
+1e30, one of the two is the optimum but for a factor near 1. Random batches are taken to meet the sample in every step.
 
-For runs beyond the reach of floats (`extreme`) there is a bound in balls alone, which know no least and no greatest
-number, and which needs no search:
-
-    composition     every update that may meet the sample pays for its own sensitivity, (s_t / sigma_t)^2 each
-    one last step   e(D)^2 / sigma^2, where batches have a fixed size
-
-Little is lost: where two lengths differ by a factor of 1e30, one of the two is the optimum but for a factor near 1.
-Random batches are taken to meet the sample in every step.
-
-Source: claims ours/cyclic/last_step, chien_li/theorem_3_1/composition and chien_li/remarks_3_1/last_step.
+Source: docs/proofs/cyclic.md; claims ours/cyclic/last_step, chien_li/theorem_3_1/composition and
+chien_li/remarks_3_1/last_step.
 """
 
 from collections.abc import Iterator

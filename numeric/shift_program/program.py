@@ -197,10 +197,6 @@ class ShiftProgram:
             steps = arb(t) if (c - 1).contains(0) else (1 - c**t) / (1 - c)
             return min(self.diameter, upper(s * steps))
 
-    def composition_path(self) -> "ComposedPath":
-        """The path on which every step hides its own sensitivity: from 0 it stays at 0."""
-        return ComposedPath(self)
-
     @cached_property
     def tracked(self) -> Array:
         """min(D, D_t) for t = 0..T, shape (T + 1,), rounded up: D_0 = ``initial`` and D_{t+1} = e_t(D_t).

@@ -1,15 +1,11 @@
 """The exact optimum for affine expansions that change over time: a taut string.
 
-With P_t = c_t ... c_{T-1} let X_t = sum_{i>=t} (sigma_i P_{i+1})^2, H_t = sum_{i>=t} P_{i+1} s_i, and
-R_t = P_t z_t + H_t, what is still to be spent from t on. Then R_t - R_{t+1} = P_{t+1} a_t, so that
+With P_t = c_t ... c_{T-1} let X_t = sum_{i>=t} (sigma_i P_{i+1})^2, H_t = sum_{i>=t} P_{i+1} s_i, and R_t = P_t z_t +
+H_t. The cost is the energy of a string R over X that ends at R_T = 0, pulled taut above the points (X_t, H_t): their
+least concave majorant up to the start. Its slopes give the shifts, a_t = slope sigma_t^2 P_{t+1}. One stack serves
+every start tau, O(T log T).
 
-    cost = sum (R_t - R_{t+1})^2 / (X_t - X_{t+1}),   R_T = 0,   R_t >= H_t (that is z_t >= 0),
-
-is the energy of a string over X pulled taut above the points (X_t, H_t): their least concave majorant up to the
-start. Its slopes give the shifts, a_t = slope sigma_t^2 P_{t+1}. One stack serves every start tau, O(T log T).
-
-Where nothing binds the string is straight and this is the closed form of `affine`; for c >= 1 from z = 0 it
-touches every point, and this is composition.
+Source: docs/proofs/affine_windows.md (claims ours/taut_string/*).
 """
 
 from bisect import bisect_left

@@ -1,16 +1,9 @@
 """Projected noisy SGD as a torch optimiser: for a training loop of one's own, and accounted for as it ran.
 
-    optimiser = ProjectedNoisySGD(module, loss, run, seed=0)
-    for batch in optimiser.batches():
-        optimiser.step(inputs[batch], targets[batch])
-    print(bound(optimiser.accounted(), Smooth(1.0), delta=1e-5))
-
 It is `lastiterate.runtime.training.descent.train` step by step, on a module whose parameters move in place. The
 DPSGD-DC of Liang et al. 2026 (algorithm 1, "double clipping" of gradients and of parameters) has ``center="origin"``,
-and ``run.diameter`` is twice the radius D of its domain |theta| <= D.
-
-The account does not depend on where the ball lies, as long as its center does not depend on the data. Constants do:
-those of the losses are needed on this ball.
+and ``run.diameter`` is twice the radius D of its domain |theta| <= D. The account does not depend on where the ball
+lies, as long as its center does not depend on the data; the constants of the losses are needed on this ball.
 """
 
 from collections.abc import Callable, Sequence

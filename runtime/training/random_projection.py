@@ -1,11 +1,5 @@
 """D2P2-SGD, DP2-SGD and D2P-SGD as a torch optimiser: noise behind a random projection of every layer, or none.
 
-    run = RandomProjectionRun.d2p2(steps=40, step_size=0.01, noise_std=3.0, ranks=layer_ranks(module, 0.3), ...)
-    optimiser = RandomProjectionSGD(module, loss, run, seed=0)
-    for batch in optimiser.batches():
-        optimiser.step(inputs[batch], targets[batch])
-    print(projection_bound(optimiser.accounted(), delta=1e-5))
-
 Matrices are drawn in blocks of columns and never stored: a layer of d parameters and rank p costs d p random numbers a
 step, and memory for one block.
 """

@@ -13,7 +13,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import bracket
-from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shift_program.program import ComposedPath, ShiftProgram
 from lastiterate.numeric.shift_program.shooting import shoot
 from lastiterate.numeric.shift_program.sweeps import Bracket
 
@@ -119,7 +119,7 @@ def test_brute_force_never_beats_the_lower_end(schedule: bool) -> None:
 def test_a_bracket_improves_the_path_it_is_given() -> None:
     run = NoisySGD(steps=40, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=0.4)
     program = ShiftProgram(run, Smooth(1))
-    found = bracket(program, program.composition_path())
+    found = bracket(program, ComposedPath(program))
     assert isfinite(found.upper)
     assert found.upper < float(program.composition())
 
