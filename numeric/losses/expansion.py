@@ -24,11 +24,39 @@ ULPS = 64
 """Error of `Expansion.value` in units in the last place; numpy's vectorised pow is within 4."""
 
 
-class Expansion(ABC):
-    """One update's worst expansion of a distance."""
+class Increasing(ABC):
+    """A nondecreasing function of a distance, piecewise concave."""
+
+    parts: "tuple[Increasing, ...]" = ()
+    """What it is made of, where it is made of others."""
+
+    @abstractmethod
+    def value(self, z: Array) -> Array:
+        """The value at z, elementwise, in floats; infinite where nothing is known."""
+
+    @abstractmethod
+    def slope(self, z: Array) -> Array:
+        """The right derivative, elementwise; infinite where the function is vertical."""
+
+    @abstractmethod
+    def ball(self, z: arb) -> arb:
+        """An enclosure over the ball z; not finite where the function is infinite."""
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Points between which it is concave (it may jump up just after a knot)."""
+        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
+
+    @property
+    def concave(self) -> bool:
+        """Tell whether it is concave on z >= 0: then stationary paths suffice."""
+        return all(part.concave for part in self.parts)
+
+
+class Expansion(Increasing):
+    """One update's worst expansion e of a distance."""
 
     parts: "tuple[Expansion, ...]" = ()
-    """What it is made of, where it is made of others."""
     sensitivity: arb
     """e(0), enclosed: how far one update on adjacent data moves equal iterates, a length."""
 
@@ -44,28 +72,6 @@ class Expansion(ABC):
     def expansive(self) -> bool:
         """Tell whether e(z) >= z + e(0) for every z; what is not affine here is a modulus, which is."""
         return all(part.expansive for part in self.parts)
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        """Points between which e is concave (it may jump up just after a knot)."""
-        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
-
-    @property
-    def smooth(self) -> bool:
-        """Tell whether stationary paths suffice: e is concave on z >= 0."""
-        return all(part.smooth for part in self.parts)
-
-    @abstractmethod
-    def value(self, z: Array) -> Array:
-        """e(z), elementwise, in floats."""
-
-    @abstractmethod
-    def slope(self, z: Array) -> Array:
-        """The right derivative of e, elementwise; infinite where e is vertical."""
-
-    @abstractmethod
-    def ball(self, z: arb) -> arb:
-        """An enclosure of e over the ball z."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,7 @@ class ModulusExpansion(Expansion):
         return self.modulus.knots
 
     @property
-    def smooth(self) -> bool:
+    def concave(self) -> bool:
         return self.modulus.concave
 
     def value(self, z: Array) -> Array:

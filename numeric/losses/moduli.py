@@ -17,7 +17,7 @@ from flint import arb
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.expansion import Expansion, ModulusExpansion
+from lastiterate.numeric.losses.expansion import Expansion, Increasing, ModulusExpansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD, portion, within
 
@@ -77,32 +77,10 @@ def described_assumption(assumption: object) -> Assumption:
     return assumption
 
 
-class Modulus(Assumption):
-    """A modulus of continuity of every per-sample gradient, over distances inside the domain."""
+class Modulus(Assumption, Increasing):
+    """A modulus of continuity omega of every per-sample gradient, over distances inside the domain; omega(0) = 0."""
 
     parts: "tuple[Modulus, ...]" = ()
-
-    @abstractmethod
-    def value(self, z: Array) -> Array:
-        """omega(z), elementwise: nondecreasing, omega(0) = 0; infinite where nothing is known."""
-
-    @abstractmethod
-    def slope(self, z: Array) -> Array:
-        """The right derivative of omega, elementwise."""
-
-    @abstractmethod
-    def ball(self, z: arb) -> arb:
-        """An enclosure of omega over the ball z; not finite where omega is infinite."""
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        """Points between which omega is concave."""
-        return tuple(sorted({knot for part in self.parts for knot in part.knots}))
-
-    @property
-    def concave(self) -> bool:
-        """Tell whether omega is concave on z >= 0."""
-        return all(part.concave for part in self.parts)
 
     @property
     def linear(self) -> arb | None:

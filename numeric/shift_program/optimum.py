@@ -162,7 +162,7 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         # Where e(z) >= z + s, w steps from distance Delta cost (Delta + w s)^2 / w or more: that is 4 D s from D, and
         # T s^2 where Delta is what earlier steps add up to. Composition is no worse.
         return found, True
-    elif isfinite(diameter) and expansion.smooth and program.assumption.expansive:
+    elif isfinite(diameter) and expansion.concave and program.assumption.expansive:
         shot = shoot(expansion, diameter, steps)
         stationary = Path(steps - len(shot.shifts), diameter, shot.shifts)
         found.append(Optimum(program.cost(stationary), stationary, "stationary shooting"))

@@ -73,7 +73,7 @@ def _evenly_grown(
         far, near, ends = exact(distance), exact(distance) / 2, list[float]()
         for i in range(period):
             e = expansion(t + i)
-            if not e.smooth:
+            if not e.concave:
                 return None
             far, near = e.ball(far), e.ball(near)
             if not abs((far - near) / (exact(distance) / 2) - 1) <= _FLAT:

@@ -59,4 +59,4 @@ def test_long_runs_are_tracked_as_by_a_loop(
     monkeypatch.setattr(tracking, "_evenly_grown", watched)
     assert (ShiftProgram(run, _KINDS[kind], program.position).tracked == found).all()
     if diameter == inf:  # in the end the clip norm caps what is concave
-        assert any(looked) == (program.expansion(1).smooth and program.expansion(1).expansive)
+        assert any(looked) == (program.expansion(1).concave and program.expansion(1).expansive)
