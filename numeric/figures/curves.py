@@ -12,6 +12,8 @@ from lastiterate.numeric.run import NoisySGD
 
 RunOf = Callable[[int], NoisySGD]
 """From a place on the horizontal axis to the run."""
+Target = dict[str, float]
+"""{"order": alpha} or {"delta": delta}."""
 
 
 def printed(theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, order: float, **look: Any) -> Curve:
@@ -23,27 +25,15 @@ def printed(theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumptio
 
 
 def bounded(
-    name: str,
-    label: str,
-    x: Sequence[int],
-    run_of: RunOf,
-    assumption: Assumption,
-    target: dict[str, float],
-    **look: Any,
+    name: str, label: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, target: Target, **look: Any
 ) -> Curve:
-    """Our upper bound at a target, {"order": alpha} or {"delta": delta}."""
+    """Our upper bound at a target."""
     values = tuple(bound(run_of(place), assumption, **target).epsilon for place in x)
     return Curve(name, label, tuple(x), values, Status.BOUND, **look)
 
 
 def lowest(
-    name: str,
-    label: str,
-    x: Sequence[int],
-    run_of: RunOf,
-    assumption: Assumption,
-    target: dict[str, float],
-    **look: Any,
+    name: str, label: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, target: Target, **look: Any
 ) -> Curve:
     """Certified lower bounds, as `bounded`: no bound under the assumption can be below them."""
     values = tuple(lower_bound(run_of(place), assumption, **target).value for place in x)

@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
 from lastiterate.runtime.workloads.minilm import minilm
 from lastiterate.runtime.workloads.scikit_learn import breast_cancer, digits_cnn, iris_mlp, iris_softmax
-from lastiterate.runtime.workloads.validation import raised
+from lastiterate.runtime.workloads.validation import raised, told
 from lastiterate.runtime.workloads.workload import Workload
 
 BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
@@ -70,14 +70,8 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
             f"The factory of a workload must be callable, got {attribute}={type(factory).__name__} in "
             f"workload={name}; name a function that returns a Workload."
         )
-    try:
+    with told("The factory of a workload must return one", f"from workload={name}; mend the factory."):
         workload = _made(factory, name, data)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"The factory of a workload must return one, got {raised(error)} from workload={name}; mend the factory."
-        ) from error
     if not isinstance(workload, Workload):
         raise InputError(
             f"The factory must return a lastiterate.runtime.workloads.workload.Workload, got {type(workload).__name__} "

@@ -75,6 +75,19 @@ def raised(error: BaseException) -> str:
     return f"{type(error).__name__}{said}{place}"
 
 
+@contextmanager
+def told(need: str, rest: str) -> Iterator[None]:
+    """Say in one sentence, an `InputError`, what the code of a user raised; memory that ran out is none of it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if ran_out(error):
+            raise
+        raise InputError(f"{need}, got {raised(error)} {rest}") from error
+
+
 def probe(
     name: str,
     module: nn.Module,
@@ -112,15 +125,9 @@ def probe(
                 f"The gradient must be finite, got nan or inf for the first sample of workload={name} at the initial "
                 "parameters; mend the loss there (a root or a logarithm of 0?)."
             )
-        try:
+        mend = "write them without branches on values, .item() and changes in place."
+        with told("The module and the loss must be batched by torch.func.vmap", f"in workload={name}; {mend}"):
             found = batched()
-        except Exception as error:
-            if ran_out(error):
-                raise
-            raise InputError(
-                f"The module and the loss must be batched by torch.func.vmap, got {raised(error)} in workload={name}; "
-                "write them without branches on values, .item() and changes in place."
-            ) from error
     off = torch.linalg.vector_norm(found - plain)
     if not bool(off <= _tolerance(plain) * (1 + torch.linalg.vector_norm(plain))):
         raise InputError(
@@ -133,19 +140,15 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Tensor) -> None:
     """Refuse a forward pass that raises, is random, leaves traces, or mixes samples."""
     before = {key: value.clone() for key, value in module.named_buffers()}
     with torch.no_grad():
-        try:
+        with told(
+            "The module must take a batch of one row",
+            f"for inputs[:1] of shape={tuple(inputs[:1].shape)} and dtype={_plain(inputs)} in workload={name}; give "
+            "inputs that the module takes, or mend its forward.",
+        ):
             torch.manual_seed(0)
             first = module(inputs[:1])
             torch.manual_seed(1)
             again = module(inputs[:1])
-        except Exception as error:
-            if ran_out(error):
-                raise
-            raise InputError(
-                f"The module must take a batch of one row, got {raised(error)} for inputs[:1] of "
-                f"shape={tuple(inputs[:1].shape)} and dtype={_plain(inputs)} in workload={name}; give inputs that "
-                "the module takes, or mend its forward."
-            ) from error
         changed = [key for key, value in module.named_buffers() if not torch.equal(value, before[key])]
         if changed:
             raise InputError(
@@ -198,15 +201,9 @@ def _loss_of_row(
     shapes = f"output.shape={tuple(output.shape)} and " if isinstance(output, Tensor) else ""
     shapes += f"targets[{row or ''}:{row + 1}] of shape={tuple(target.shape)} and dtype={_plain(targets)}"
     shapes += f" ({target.item()})" if row and target.numel() == 1 else ""
-    try:
-        value = loss(output, target)
-    except Exception as error:
-        if ran_out(error):
-            raise
-        raise InputError(
-            f"The loss must take the output and the target of one row, got {raised(error)} for {shapes} in "
-            f"workload={name}; give targets of the shape, dtype and range that the loss takes."
-        ) from error
+    mend = "give targets of the shape, dtype and range that the loss takes."
+    with told("The loss must take the output and the target of one row", f"for {shapes} in workload={name}; {mend}"):
+        value: object = loss(output, target)
     if not isinstance(value, Tensor) or value.ndim or not value.is_floating_point():
         got = f"loss.shape={tuple(value.shape)}, {_plain(value)}" if isinstance(value, Tensor) else type(value).__name__
         raise InputError(

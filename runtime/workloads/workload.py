@@ -13,7 +13,7 @@ from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.run import count
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.workloads.validation import raised, refuse_mixing
+from lastiterate.runtime.workloads.validation import refuse_mixing, told
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 
 
@@ -125,15 +125,9 @@ class Workload:
         return self.constants(self.initial(seed), diameter)
 
     def _made(self) -> nn.Module:
-        try:
+        mend = f"from workload={self.name}; mend its factory."
+        with told("The module of a workload must be made without an error", mend):
             return self.module()
-        except InputError:
-            raise
-        except Exception as error:
-            raise InputError(
-                f"The module of a workload must be made without an error, got {raised(error)} from "
-                f"workload={self.name}; mend its factory."
-            ) from error
 
     def initial(self, seed: int) -> nn.Module:
         """The module as initialised from ``seed``, on the CPU, leaving torch's global generator as it was.
