@@ -21,7 +21,7 @@ from lastiterate.numeric.run import NoisySGD, count, described_run, positive
 from lastiterate.runtime.constants.distributed import joined, local_device, team
 from lastiterate.runtime.constants.fit import envelope_of, orders, read_off
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import Draw, measure_center, own_streams
+from lastiterate.runtime.constants.pairs import Around, Draw, measure_center, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import fingerprint
@@ -196,19 +196,11 @@ class _Measurement:
         gradients, checkpoint = self.gradients(init), store.training(init, rank)
         trajectory = train(gradients, gradients.start, self.run, seed, centers=sampling.centers, checkpoint=checkpoint)
         streams = own_streams(stream(seed, purpose=1), self.iterates)
-        kept_at = monotonic()
+        drawn, kept_at = Around(sampling.points, sampling.radius, Draw(sampling.draw)), monotonic()
         try:
             for at in wanted:
                 if at not in found:
-                    found[at] = measure_center(
-                        gradients,
-                        trajectory[at],
-                        self.run.clip_norm,
-                        points=sampling.points,
-                        radius=sampling.radius,
-                        draw=Draw(sampling.draw),
-                        generator=streams[at],
-                    )
+                    found[at] = measure_center(gradients, trajectory[at], self.run.clip_norm, drawn, streams[at])
                 if monotonic() - kept_at > _KEPT_EVERY:
                     store.save_iterates(init, rank, found)
                     kept_at = monotonic()

@@ -6,7 +6,7 @@ it afterwards (`lastiterate.runtime.constants.record`), so no gradient is comput
 
 from enum import StrEnum
 from math import log
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -54,15 +54,16 @@ def ball_points(count: int, dimension: int, radius: float, draw: Draw, generator
     return directions * shares * radius
 
 
+class Around(NamedTuple):
+    """Points drawn around a center: how many, in a ball of which radius (a length), and how."""
+
+    points: int
+    radius: float
+    draw: Draw = Draw.UNIFORM
+
+
 def measure_pairs(
-    gradients: Gradients,
-    centers: Tensor,
-    clip_norm: float,
-    *,
-    points: int,
-    radius: float,
-    draw: Draw,
-    generator: torch.Generator,
+    gradients: Gradients, centers: Tensor, clip_norm: float, drawn: Around, generator: torch.Generator
 ) -> PairTable:
     """Draw points around every center and measure how the gradients change.
 
@@ -70,20 +71,14 @@ def measure_pairs(
         gradients: per-sample gradients of the workload.
         centers: shape (centers, dimension).
         clip_norm: clip norm K of the two clipped kinds, a gradient.
-        points: points drawn around each center.
-        radius: radius of the ball, a length.
-        draw: how points are drawn in it.
+        drawn: the points.
         generator: on the CPU, so that every device sees the same points.
 
     Raises:
         InputError: a gradient that is not finite.
     """
-    return PairTable.join(
-        [
-            measure_center(gradients, center, clip_norm, points=points, radius=radius, draw=draw, generator=own)
-            for center, own in zip(centers, own_streams(generator, len(centers)), strict=True)
-        ]
-    )
+    pairs = zip(centers, own_streams(generator, len(centers)), strict=True)
+    return PairTable.join([measure_center(gradients, center, clip_norm, drawn, own) for center, own in pairs])
 
 
 def own_streams(generator: torch.Generator, centers: int) -> list[torch.Generator]:
@@ -97,14 +92,7 @@ def own_streams(generator: torch.Generator, centers: int) -> list[torch.Generato
 
 @torch.no_grad()
 def measure_center(
-    gradients: Gradients,
-    center: Tensor,
-    clip_norm: float,
-    *,
-    points: int,
-    radius: float,
-    draw: Draw,
-    generator: torch.Generator,
+    gradients: Gradients, center: Tensor, clip_norm: float, drawn: Around, generator: torch.Generator
 ) -> PairTable:
     """The pairs of one center, of shape (dimension,); else as `measure_pairs`.
 
@@ -113,13 +101,15 @@ def measure_center(
     """
     rows: list[tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]] = []
 
-    def drawn(count: int) -> Tensor:
+    points, radius, draw = drawn
+
+    def some(count: int) -> Tensor:
         return ball_points(count, gradients.dimension, radius, draw, generator).to(center)
 
-    ball = drawn(points) if points * gradients.dimension <= _DRAWN_AT_ONCE else None
+    ball = some(points) if points * gradients.dimension <= _DRAWN_AT_ONCE else None
     for group in gradients.point_groups(points):
         size = group.stop - group.start
-        away = ball[group] if ball is not None else torch.cat([drawn(1) for _ in range(size)])
+        away = ball[group] if ball is not None else torch.cat([some(1) for _ in range(size)])
         rows.append(_around(gradients, center, away.add_(center), clip_norm))
     table = PairTable(
         _array([row[0] for row in rows]),

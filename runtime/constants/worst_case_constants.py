@@ -26,7 +26,7 @@ from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.curvature import curvature_along
 from lastiterate.runtime.constants.extreme_value import Extrapolation, extrapolate
 from lastiterate.runtime.constants.fit import orders, trusted
-from lastiterate.runtime.constants.pairs import Draw, measure_pairs
+from lastiterate.runtime.constants.pairs import Around, Draw, measure_pairs
 from lastiterate.runtime.constants.search import Found, Pair, best_pairs, search_one
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import fingerprint
@@ -178,10 +178,8 @@ def worst_case_constants(
             Gradients(some, some.initial(seed), dtype=dtype, device=device, memory=memory, tried=False),
             iterates()[places],
             run.clip_norm,
-            points=max(points, -(-_IN_A_BLOCK * _BLOCKS // len(places))),
-            radius=radius,
-            draw=Draw.LOG_UNIFORM,
-            generator=generator,
+            Around(max(points, -(-_IN_A_BLOCK * _BLOCKS // len(places))), radius, Draw.LOG_UNIFORM),
+            generator,
         )
         return {"distances": table.distances, "floors": table.floors} | {
             str(k): v for k, v in table.differences.items()

@@ -27,7 +27,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 from lastiterate.runtime.constants.curvature import top_curvature
-from lastiterate.runtime.constants.pairs import Draw, measure_pairs
+from lastiterate.runtime.constants.pairs import Around, measure_pairs
 from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
@@ -68,8 +68,7 @@ def wide():
 
 def work(workload, budget, points):
     gradients = Gradients(workload, workload.initial(0), memory=budget * 2**20)
-    around = dict(points=points, radius=1.0, draw=Draw.UNIFORM, generator=stream(0, 1))
-    yield "pairs", lambda: measure_pairs(gradients, gradients.start[None], 1.0, **around)
+    yield "pairs", lambda: measure_pairs(gradients, gradients.start[None], 1.0, Around(points, 1.0), stream(0, 1))
     some = torch.arange(min(workload.samples, 48))
     yield "totals", lambda: gradients.totals(gradients.start.repeat(2, 1), 1.0, some)
     few = torch.arange(min(workload.samples, 200))

@@ -9,7 +9,7 @@ from torch import nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.fit import envelope_of, read_off
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pairs import Draw, ball_points, measure_pairs, own_streams
+from lastiterate.runtime.constants.pairs import Around, Draw, ball_points, measure_pairs, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
@@ -29,9 +29,7 @@ def table_of(
     start = gradients.start
     generator = stream(0, purpose=1)
     centers = torch.stack([start, 1.5 * start])
-    return measure_pairs(
-        gradients, centers, clip_norm, points=points, radius=1.0, draw=Draw.LOG_UNIFORM, generator=generator
-    )
+    return measure_pairs(gradients, centers, clip_norm, Around(points, 1.0, Draw.LOG_UNIFORM), generator)
 
 
 def test_quadratic_gives_the_top_eigenvalue_from_below() -> None:

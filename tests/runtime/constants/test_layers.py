@@ -12,7 +12,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import Draw, ball_points, measure_pairs, own_streams
+from lastiterate.runtime.constants.pairs import Around, Draw, ball_points, measure_pairs, own_streams
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.pair_table import Kind, PairTable
@@ -24,15 +24,8 @@ SMALL = Sampling(inits=2, points=60, draw=Draw.LOG_UNIFORM)
 
 
 def table_of(gradients: Gradients, clip_norm: float) -> PairTable:
-    return measure_pairs(
-        gradients,
-        gradients.start[None],
-        clip_norm,
-        points=6,
-        radius=1.0,
-        draw=Draw.LOG_UNIFORM,
-        generator=stream(0, purpose=1),
-    )
+    drawn = Around(6, 1.0, Draw.LOG_UNIFORM)
+    return measure_pairs(gradients, gradients.start[None], clip_norm, drawn, stream(0, purpose=1))
 
 
 def test_blocks_equal_the_plain_formula() -> None:
