@@ -18,7 +18,7 @@ from dataclasses import asdict
 from itertools import islice
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -35,34 +35,12 @@ BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
 
 
-def paper_run(
-    workload: Workload,
-    *,
-    steps: int = 200,
-    step_size: float = 0.1,
-    clip_norm: float = 1.0,
-    noise_std: float = 1e-3,
-    diameter: float = 1.0,
-    batch_size: int | None = None,
-    sampling: str = "full",
-) -> NoisySGD:
-    """The run of A.13 on all samples of ``workload``; see the module for what the paper leaves open.
+_PAPER: Final = {"steps": 200, "step_size": 0.1, "clip_norm": 1.0, "noise_std": 1e-3, "diameter": 1.0}
 
-    The paper has no batches; networks for which a pass over all samples is too long a step take them here.
 
-    Raises:
-        InputError: a value outside the range that `NoisySGD` allows.
-    """
-    return NoisySGD(
-        steps=steps,
-        step_size=step_size,
-        noise_std=noise_std,
-        clip_norm=clip_norm,
-        dataset_size=workload.samples,
-        batch_size=batch_size,
-        sampling=sampling,
-        diameter=diameter,
-    )
+def paper_run(workload: Workload, **changed: Any) -> NoisySGD:
+    """The run of A.13 on all samples of ``workload``, but for what is changed; see the module for what is left open."""
+    return NoisySGD(**_PAPER | {"dataset_size": workload.samples} | changed)
 
 
 def spread(steps: int, centers: int | None = None) -> tuple[int, ...]:
