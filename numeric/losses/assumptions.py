@@ -14,39 +14,19 @@ from typing import ClassVar, Final
 from flint import arb
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.blocks import Blocks
+from lastiterate.numeric.losses.blocks import Blocks as Blocks
 from lastiterate.numeric.losses.expansion import Affine, Expansion, LeastOf
-from lastiterate.numeric.losses.moduli import (
-    Assumption,
-    Clipped,
-    Holder,
-    Modulus,
-    Smooth,
-    Sum,
-    constant,
-    described_assumption,
-    parts_of,
-    sensitivity,
-)
-from lastiterate.numeric.losses.tabulated import Tabulated
+from lastiterate.numeric.losses.moduli import Assumption as Assumption
+from lastiterate.numeric.losses.moduli import Clipped as Clipped
+from lastiterate.numeric.losses.moduli import Holder as Holder
+from lastiterate.numeric.losses.moduli import Modulus as Modulus
+from lastiterate.numeric.losses.moduli import Smooth as Smooth
+from lastiterate.numeric.losses.moduli import Sum as Sum
+from lastiterate.numeric.losses.moduli import constant, parts_of, sensitivity
+from lastiterate.numeric.losses.moduli import described_assumption as described_assumption
+from lastiterate.numeric.losses.tabulated import Tabulated as Tabulated
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD, positive
-
-__all__ = [
-    "Assumption",
-    "Blocks",
-    "Clipped",
-    "Convex",
-    "Holder",
-    "Measured",
-    "Minimum",
-    "Modulus",
-    "Smooth",
-    "StronglyConvex",
-    "Sum",
-    "Tabulated",
-    "described_assumption",
-]
 
 
 def _weight(run: NoisySGD, t: int, size: int) -> arb:
