@@ -145,7 +145,7 @@ def estimate_holder(
 
 @dataclass(frozen=True)
 class _Measurement:
-    """What is measured, and how."""
+    """Workload, run and settings of a measurement."""
 
     workload: Workload
     run: NoisySGD
