@@ -212,8 +212,7 @@ class NoisySGD(Steps):
 
         The product is rounded down. Source: the convention of Altschuler & Talwar 2022 and Liang et al. 2026.
 
-        >>> NoisySGD.gradient_noise(gradient_noise_std=10, step_size=0.1, steps=1, clip_norm=1,
-        ...                         dataset_size=5).noise_std
+        >>> NoisySGD.gradient_noise(gradient_noise_std=5, step_size=0.2, steps=1, clip_norm=1, dataset_size=5).noise_std
         1.0
         """
         eta, std = positive("step_size", step_size), positive("gradient_noise_std", gradient_noise_std)
