@@ -101,8 +101,13 @@ def contraction(run: NoisySGD, assumption: Assumption) -> arb:
 
 
 def _needs(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Refusal:
-    """The hypothesis of these words: nothing is said where it holds."""
-    return lambda run, assumption: "" if holds(run, assumption) else words
+    """The hypothesis of these words."""
+
+    def refusal(run: NoisySGD, assumption: Assumption) -> str:
+        """The hypothesis in words, empty where it holds."""
+        return "" if holds(run, assumption) else words
+
+    return refusal
 
 
 nothing = _needs("", lambda _run, _losses: True)
