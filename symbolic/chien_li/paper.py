@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from sympy import Expr, Function, Lambda, Min, Sum, Symbol, Tuple
+from sympy import Expr, Function, Lambda, Min, Sum, Symbol, Tuple, sqrt
 
 from lastiterate.symbolic.claim import UpperBound
 from lastiterate.symbolic.letters import z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, m, n, sensitivity, sigma, t, tau
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sensitivity, sigma, t, tau
 from lastiterate.symbolic.papers import PAPERS, Source
 from lastiterate.symbolic.statement import Clipped, Diameter, FullBatches, Hides, Minimum
 
@@ -19,6 +19,11 @@ HOLDER_RUNS: Final = ("linear", "clamped_linear", "sign_drift")
 CLIPPED_RUNS: Final = ("linear", "clamped_linear", "clamped_quadratic", "sign_drift")
 ALL_RUNS: Final = (*SMOOTH_RUNS, "expanding")
 """The exactly solvable runs (`proofs_checks.attacks`) that meet each assumption."""
+
+
+def linear(scheme: str) -> tuple[str, str]:
+    """Linear losses under a scheme of batches, without projection and with it."""
+    return f"linear_{scheme}", f"clamped_{scheme}"
 
 
 CHANGES: Final[Mapping[str, Mapping[Symbol, Expr]]] = {
@@ -34,6 +39,9 @@ CHANGES: Final[Mapping[str, Mapping[Symbol, Expr]]] = {
     "four times the strong convexity": {m: 4 * m},
 }
 """Wrong parameters that an upper bound must not survive."""
+
+COMMON: Final = ("factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice")
+"""Those for which any bound of a whole run is too small."""
 
 at: Final = partial(Source, PAPERS["chien_li"])
 """The source of a claim: number in the paper; equation, or words of the line meant."""
@@ -70,6 +78,18 @@ def shift_bound(expansion: Expr, *, split: bool = False) -> Expr:
         return alpha / (2 * sigma**2) * Minimum(_summed(_shifts(t) ** 2), _start, hidden)
     cost = _summed(_s**2 / _shares(t) + _shifts(t) ** 2 / (1 - _shares(t)))
     return alpha / (2 * sigma**2) * Minimum(cost, _start, Tuple(_shares(t), 0, 1), hidden)
+
+
+def sampled_bound(step: type[Expr], outside: Expr, inside: Expr) -> Expr:
+    """The least cost where each step of a batch of b pays for its coin at its share of the noise, and for its shift.
+
+    A step carries z to ``outside`` without the sample that differs; all of it that is to hide is ``inside``.
+    """
+    share, shift = _shares(t), _shifts(t)
+    coin = step(b / n, sqrt(share) * sigma / sensitivity(b), alpha)
+    cost = _summed(coin + alpha * shift**2 / (2 * sigma**2 * (1 - share)))
+    hidden = Hides(Lambda(t, shift), Lambda((t, z), outside), tau, Lambda((t, z), inside))
+    return Minimum(cost, _start, Tuple(share, 0, 1), hidden)
 
 
 def attacked(bound: str, attacks: tuple[str, ...], *wrong: str, name: str = "bound") -> UpperBound:

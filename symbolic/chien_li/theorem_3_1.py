@@ -11,6 +11,7 @@ from sympy import Eq, Integer
 
 from lastiterate.symbolic.chien_li.paper import (
     ALL_RUNS,
+    COMMON,
     CONVEX_RUNS,
     FULL_BATCHES,
     SMOOTH_RUNS,
@@ -25,8 +26,6 @@ from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.notation import K, L, T, alpha, c, eta, m, n, sensitivity, sigma
 from lastiterate.symbolic.statement import Clipped, Convex, FullBatches, Smooth, StronglyConvex, private
 
-_TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
-
 CLAIMS = (
     Claim(
         "chien_li/theorem_3_1/smooth",
@@ -35,9 +34,7 @@ CLAIMS = (
         attacked(
             "chien_li_3_1_smooth",
             SMOOTH_RUNS,
-            _TWO,
-            _STEP,
-            _NOISE,
+            *COMMON,
             "as if there were 2 n samples",
             "alpha / 2 for alpha",
             "a tenth of the diameter",
@@ -53,7 +50,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/convex",
         "(3) bounds the Renyi divergence for convex losses, c = 1",
         at("Theorem 3.1", "(3)"),
-        attacked("chien_li_3_1_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, "radius for diameter", name="convex"),
+        attacked("chien_li_3_1_convex", CONVEX_RUNS, *COMMON, "radius for diameter", name="convex"),
         *shared_noise("convex", Integer(1)),
         statement=private(split_bound(Integer(1)), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
@@ -65,8 +62,7 @@ CLAIMS = (
         attacked(
             "chien_li_3_1_strongly_convex",
             STRONG_RUNS,
-            _TWO,
-            _NOISE,
+            *COMMON,
             "as if there were 2 n samples",
             name="strongly convex",
         ),
@@ -78,7 +74,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/composition",
         "Composition: alpha T s^2 / (2 sigma^2), the baseline that releases every iterate",
         at("Section 1", "standard composition"),
-        attacked("composition", ALL_RUNS, _TWO, _STEP, _NOISE, name="composition"),
+        attacked("composition", ALL_RUNS, *COMMON, name="composition"),
         Derived("full_batch/composition", Gauss(T * sensitivity() ** 2 / sigma**2)),
         statement=private(alpha * T * sensitivity() ** 2 / (2 * sigma**2), Clipped(K), FullBatches(n)),
         assumptions=(alpha > 1,),

@@ -5,15 +5,15 @@ be the run whose sample is in the batch. What holds is in `ours/sampled`. gamma 
 the base and of the moved Gaussian.
 """
 
-from sympy import Function, Integer, Lambda, Rational, Sum, Tuple, log, sqrt
+from sympy import Integer, Rational, log
 
-from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.chien_li.paper import at, sampled_bound
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Printed, Step, Value
 from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import gamma, kappa, p, q, z
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, lam, n, sensitivity, sigma, t, tau
-from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, Hides, Holder, Minimum, private
+from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, n, sensitivity, sigma
+from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, Holder, private
 
 _one, _two = Integer(1), Integer(2)
 _tenth = Rational(1, 10)
@@ -34,21 +34,7 @@ CLAIMS = (
         .mutant("shift K", right=Rational(807336, 10**7)),
         IntervalInequality(_against_all, "<=", _ceiling, {}, f"{_run}: gradients -K, replaced sample +-K"),
         statement=private(
-            Minimum(
-                Sum(
-                    SampledDown(b / n, sqrt(Function("beta")(t)) * sigma / sensitivity(b), alpha)
-                    + alpha * Function("a")(t) ** 2 / (2 * sigma**2 * (1 - Function("beta")(t))),
-                    (t, tau, T - 1),
-                ),
-                Tuple(tau, 0, T - 1),
-                Tuple(Function("beta")(t), 0, 1),
-                Hides(
-                    Lambda(t, Function("a")(t)),
-                    Lambda((t, z), z + eta * L * z**lam),
-                    tau,
-                    Lambda((t, z), z + eta * (b - 1) / b * L * z**lam + sensitivity(b)),
-                ),
-            ),
+            sampled_bound(SampledDown, z + eta * L * z**lam, z + eta * (b - 1) / b * L * z**lam + sensitivity(b)),
             Clipped(K),
             Diameter(D),
             BatchesOf(b, n),

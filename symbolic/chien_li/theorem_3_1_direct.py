@@ -9,6 +9,7 @@ from sympy import Integer, Max, Min, Piecewise
 
 from lastiterate.symbolic.chien_li.paper import (
     CLIPPED_RUNS,
+    COMMON,
     CONVEX_RUNS,
     FULL_BATCHES,
     SMOOTH_RUNS,
@@ -24,7 +25,6 @@ from lastiterate.symbolic.letters import a, p, q, x, z
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, c, eta, m, n, s, sensitivity, sigma
 from lastiterate.symbolic.statement import Convex, Smooth, StronglyConvex, private
 
-_TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
 _zero = Integer(0)
 
 
@@ -45,9 +45,7 @@ CLAIMS = (
         attacked(
             "bound_full_smooth",
             SMOOTH_RUNS,
-            _TWO,
-            _STEP,
-            _NOISE,
+            *COMMON,
             "as if there were 2 n samples",
             "radius for diameter",
             "a hundredth of the smoothness",
@@ -65,7 +63,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/direct/convex",
         "Direct shifts bound the divergence for convex losses, e(z) = z + s",
         at("Theorem 3.1", "(3)"),
-        attacked("bound_full_convex", CONVEX_RUNS, _TWO, _STEP, _NOISE, "radius for diameter", name="convex"),
+        attacked("bound_full_convex", CONVEX_RUNS, *COMMON, "radius for diameter", name="convex"),
         *known_batches("convex"),
         statement=private(shift_bound(z + sensitivity()), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
@@ -77,9 +75,7 @@ CLAIMS = (
         attacked(
             "bound_full_strongly_convex",
             STRONG_RUNS,
-            _TWO,
-            _STEP,
-            _NOISE,
+            *COMMON,
             "four times the strong convexity",
             name="strongly convex",
         ),
@@ -93,7 +89,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/direct/clipped",
         "Direct shifts bound the divergence under clipping alone, e(z) = z + 2 eta K for z > 0",
         at("Theorem 3.1", "(3)"),
-        attacked("bound_full_clipped", CLIPPED_RUNS, _TWO, _STEP, _NOISE, "radius for diameter", name="clipped"),
+        attacked("bound_full_clipped", CLIPPED_RUNS, *COMMON, "radius for diameter", name="clipped"),
         *known_batches("clipped"),
         statement=private(shift_bound(Piecewise((z + 2 * eta * K, z > 0), (sensitivity(), True))), *FULL_BATCHES),
         assumptions=(alpha > 1,),

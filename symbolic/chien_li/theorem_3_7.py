@@ -6,7 +6,7 @@ it. With u_t = s + a_t the backward A-program is the forward z-program of e(z) =
 
 from sympy import Min, Rational
 
-from lastiterate.symbolic.chien_li.paper import FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
+from lastiterate.symbolic.chien_li.paper import COMMON, FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
 from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.derivations.shared_noise import B
@@ -16,7 +16,6 @@ from lastiterate.symbolic.letters import a, x, z
 from lastiterate.symbolic.notation import D, K, L, alpha, beta, eta, lam, n, s, sensitivity, sigma
 from lastiterate.symbolic.statement import Holder, private
 
-_TWO, _STEP, _NOISE = "factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice"
 _shift = s + a
 
 CLAIMS = (
@@ -27,9 +26,7 @@ CLAIMS = (
         attacked(
             "chien_li_3_7",
             HOLDER_RUNS,
-            _TWO,
-            _STEP,
-            _NOISE,
+            *COMMON,
             "a tenth of the diameter",
             "as if there were 2 n samples",
             name="Hoelder",
@@ -57,9 +54,7 @@ CLAIMS = (
         attacked(
             "bound_full_holder",
             HOLDER_RUNS,
-            _TWO,
-            _STEP,
-            _NOISE,
+            *COMMON,
             "radius for diameter",
             "a hundredth of the smoothness",
             name="direct shifts",
@@ -83,7 +78,7 @@ CLAIMS = (
         "chien_li/theorem_3_7/last_step",
         "One last step from the whole domain: alpha (D + eta L D^lambda + s)^2 / (2 sigma^2)",
         at("Theorem 3.7", "(13)"),
-        attacked("last_step_holder", HOLDER_RUNS, _NOISE, "alpha / 2 for alpha", name="one step"),
+        attacked("last_step_holder", HOLDER_RUNS, "noise counted twice", "alpha / 2 for alpha", name="one step"),
         Derived("last_step/Hoelder", Gauss((D + eta * L * D**lam + sensitivity()) ** 2 / sigma**2), "one step"),
         statement=private(
             alpha * (D + eta * L * D**lam + sensitivity()) ** 2 / (2 * sigma**2),

@@ -5,13 +5,10 @@ hide; then z stays at 0. The last encounter hides itself, the E - 1 before it sh
 steps, p = c^l, q = c^(l(E-1)). In the touching points q = c^d with d the steps from the encounter to the end.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from sympy import Eq, Expr, Integer, Mod, Piecewise
 
-from sympy import Eq, Expr, Integer, Mod, Piecewise, Symbol
-
-from lastiterate.symbolic.chien_li.paper import shift_bound
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, UpperBound
+from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear, shift_bound
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import cyclic
 from lastiterate.symbolic.formulas.update import expansion
 from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
@@ -25,11 +22,6 @@ _noise = (1 - q**2) / (1 - c**2)
 _value = p**2 / c**2 * (1 - c**2) / (1 - p) ** 2 * (1 - q) / (1 + q)
 
 
-def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({})) -> UpperBound:
-    """Not below linear losses, projected or not, in either order."""
-    return UpperBound(bound, ("linear_cyclic", "clamped_cyclic"), altered)
-
-
 def _slope(left: Expr) -> Expr:
     """Rise of H over that of X between the encounter with c^d = left and the one l steps later."""
     return (s * left / c) / (left**2 / p**2 * (1 - p**2) / (1 - c**2))
@@ -40,9 +32,9 @@ CLAIMS = (
         "ours/cyclic/theorem",
         "Cyclic batches: shifts that hide 2 eta K / b at the steps whose batch holds the sample",
         proof("cyclic", "The sample of the last step is the worst"),
-        _attacked("bound_cyclic_convex")
-        .mutant("the best position", _attacked("cyclic_best_position"))
-        .mutant("half the sensitivity", _attacked("bound_cyclic_convex", {K: K / 2})),
+        attacked("bound_cyclic_convex", linear("cyclic"), COMMON[0]).mutant(
+            "the best position", bound="cyclic_best_position"
+        ),
         *cyclic("convex"),
         statement=private(
             shift_bound(z + Piecewise((sensitivity(b), Eq(Mod(T - 1 - t, n / b), 0)), (0, True))),

@@ -4,17 +4,15 @@ Revealed is R, the batch without i*, alike in both runs; k is its size, and both
 along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from sympy import Expr, Integer, Max, Symbol
+from sympy import Expr, Integer, Max
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, UpperBound
+from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import poisson, poisson_blocks, poisson_sizes, poisson_stretches
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y, z
-from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, eta, m, n
+from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n
 from lastiterate.symbolic.papers import proof
 
 _one = Integer(1)
@@ -40,20 +38,14 @@ def _mixed(chance: Expr, inside: Expr, outside: Expr) -> Expr:
 _ratio, _next = (n - j) / (j + 1) * q / (1 - q), (n - j - 1) / (j + 2) * q / (1 - q)
 
 
-def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({})) -> UpperBound:
-    """Not below linear losses, projected or not, in either order."""
-    return UpperBound(bound, ("linear_poisson", "clamped_poisson"), altered)
-
-
 CLAIMS = (
     Ours(
         "ours/poisson/theorem",
         "Poisson batches: in a window each step pays for its coin, in its order, and for its shift",
         proof("poisson", "Two directions"),
-        _attacked("bound_poisson_convex")
-        .mutant("priced by S_down, as in the papers", _attacked("poisson_s_down"))
-        .mutant("half the sensitivity", _attacked("bound_poisson_convex", {K: K / 2}))
-        .mutant("one step forgotten", _attacked("bound_poisson_convex", {T: T - 1})),
+        attacked("bound_poisson_convex", linear("poisson"), *COMMON[:2]).mutant(
+            "priced by S_down, as in the papers", bound="poisson_s_down"
+        ),
         *poisson("convex"),
         assumptions=(alpha > 1, eta * L <= 2),
         repairs="liang/lemma_3_2/other_order",

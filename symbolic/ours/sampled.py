@@ -5,17 +5,15 @@ one step is Balle, Barthe & Gaboardi 2018, Theorem 2; no law is conditioned on t
 is B^2 / X, X = x + (1 - beta) r linear in every share.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from sympy import Integer, diff
 
-from sympy import Expr, Function, Integer, Lambda, Sum, Symbol, Tuple, diff, sqrt
-
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, UpperBound
+from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear, sampled_bound
+from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, xi, z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, lam, n, sensitivity, sigma, t, tau
+from lastiterate.symbolic.notation import D, K, L, alpha, b, beta, eta, lam, n, sigma
 from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, Hides, Minimum, SampledStep, private
+from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, SampledStep, private
 
 _one = Integer(1)
 
@@ -35,33 +33,17 @@ _level, _tau = 1 + q * u, 1 + u
 _left = (1 - q) * gamma + q * kappa - _level * ((1 - q) * gamma + q * xi)
 
 
-def _attacked(bound: str, altered: Mapping[Symbol, Expr] = MappingProxyType({})) -> UpperBound:
-    """Not below linear losses, projected or not, in either order."""
-    return UpperBound(bound, ("linear_without_replacement", "clamped_without_replacement"), altered)
-
-
 CLAIMS = (
     Ours(
         "ours/sampled/theorem",
         "Batches without replacement: in a window each step pays for its coin and for its shift",
         proof("without_replacement", "Windows"),
-        _attacked("bound_without_replacement_convex")
-        .mutant("priced by S_down, as in the papers", _attacked("without_replacement_s_down"))
-        .mutant("half the sensitivity", _attacked("bound_without_replacement_convex", {K: K / 2}))
-        .mutant("half the rate", _attacked("half_the_rate"))
-        .mutant("one step forgotten", _attacked("bound_without_replacement_convex", {T: T - 1})),
+        attacked("bound_without_replacement_convex", linear("without_replacement"), *COMMON[:2])
+        .mutant("priced by S_down, as in the papers", bound="without_replacement_s_down")
+        .mutant("half the rate", bound="half_the_rate"),
         *without_replacement("convex"),
         statement=private(
-            Minimum(
-                Sum(
-                    SampledStep(b / n, sqrt(Function("beta")(t)) * sigma / sensitivity(b), alpha)
-                    + alpha * Function("a")(t) ** 2 / (2 * sigma**2 * (1 - Function("beta")(t))),
-                    (t, tau, T - 1),
-                ),
-                Tuple(tau, 0, T - 1),
-                Tuple(Function("beta")(t), 0, 1),
-                Hides(Lambda(t, Function("a")(t)), Lambda((t, z), z), tau, Lambda((t, z), z)),
-            ),
+            sampled_bound(SampledStep, z, z),
             Diameter(D),
             BatchesOf(b, n),
             Convex(L, K),
