@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 import z3
 
-from lastiterate.proofs_checks.engines import decide_check, enclosure, identity, inequality
+from lastiterate.proofs_checks.engines import decide_check, enclosure, identity, inequality, z3_terms
 from lastiterate.proofs_checks.engines.z3_terms import ask
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import (
@@ -111,7 +111,8 @@ def test_false_statements_are_refuted_at_a_point(check, assumptions):
     ],
     ids=["hard", "exactly half", "on the edge of rounding"],
 )
-def test_an_engine_never_refutes_what_is_true(check):
+def test_an_engine_never_refutes_what_is_true(check, monkeypatch):
+    monkeypatch.setattr(z3_terms, "EFFORT", 50_000)
     outcome = decide_check(check, ())
     assert outcome.status in (Status.UNDECIDED, Status.HELD)
     if outcome.status is Status.UNDECIDED:

@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")
 
-_QUICK = options(max_examples=80)
+_QUICK = options(max_examples=30)
 _MU, _EPSILON = st.floats(0.01, 20), st.floats(0, 60)
 
 

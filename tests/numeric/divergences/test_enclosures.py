@@ -25,7 +25,7 @@ from lastiterate.numeric.divergences import (
 )
 from lastiterate.numeric.divergences.enclosure import refine
 
-_QUICK = options(max_examples=60)
+_QUICK = options(max_examples=25)
 _RATE, _NOISE = st.floats(-8, 0).map(lambda p: 10**p), st.floats(-0.7, 1.5).map(lambda p: 10**p)
 _ORDER = st.floats(-4, 2.4).map(lambda p: 1 + 10**p)
 
