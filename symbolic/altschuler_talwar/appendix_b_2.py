@@ -8,8 +8,8 @@ N(0, 1) + 1/10 N(1, 1) or N(0, 1), told apart above 20.
 from sympy import Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import LEAST, claimed
-from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import SEEN as MANY_STEPS
+from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, claimed
+from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import SEEN as MANY_STEPS
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
 from lastiterate.symbolic.letters import u, v, x, y, z

@@ -7,7 +7,7 @@ the window, costs in units of alpha K^2/(n^2 sigma_DP^2).
 from sympy import Expr, Integer, Min, Rational, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.altschuler_talwar.proof_3_1_loss import LEAST, SEEN, claimed
+from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, SEEN, claimed
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.letters import x, y, z
 from lastiterate.symbolic.notation import SHIFTS, D, T, growth, w

@@ -1,8 +1,9 @@
-"""Utility for non-convex losses: the clipping bias does not fall with the batch.
+"""Utility for non-convex losses: the clipping bias does not fall with the batch; the step size 1/sqrt(K), and A.8.
 
 13 samples of slope 14 and 14 of slope -1 with stab = 1/12: the normalised slopes 168/169 and -12/13 add to 0, so the
 run stays where the mean slope is 56/9; below 0 all slopes fall to 0 at -1. Full batches of B = 27, d = p = sigma_A = 1,
-nu small. Sample by sample the triangle inequality gives 2 sigma + stab, as in (25).
+nu small. Sample by sample the triangle inequality gives 2 sigma + stab, as in (25). Corollary 2 and A.8 are by
+substitution into (3) and (35). A.8: B = 1 but in the clipping bias; chi = ln(1/delta); theta stands for ln K.
 """
 
 from sympy import Abs, Expr, Function, Integer, Rational, Tuple, log, sqrt
@@ -19,8 +20,24 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.letters import g, gamma, j, kappa, r, u, v, x, xi
-from lastiterate.symbolic.notation import L, T, b, dim, ell, eta, growth, nu, sigma_A, sigma_sgd, stab
+from lastiterate.symbolic.letters import g, gamma, j, kappa, r, theta, u, v, x, xi
+from lastiterate.symbolic.notation import (
+    L,
+    T,
+    b,
+    chi,
+    dim,
+    ell,
+    epsilon,
+    eta,
+    growth,
+    n,
+    nu,
+    sigma,
+    sigma_A,
+    sigma_sgd,
+    stab,
+)
 from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, closed
 
 _twelfth = Rational(1, 12)
@@ -39,11 +56,28 @@ _many: dict[Expr, Expr] = {T: Integer(10) ** 5, eta: Rational(1, 1000)}
 _long = _bound(2 * sqrt(_variance / 27)).subs(list(_many.items()))
 _run = {T: 500, eta: Rational(1, 50), nu: Rational(1, 20), stab: _twelfth}
 _noisy = _bound(2 * sqrt(_variance / 27)) + eta * _curve * nu**2 * (log(T) + 1) / T
-first_term = r / (T * sigma_A**2 * sqrt(ell) * eta)
-noise_term = eta * L * ell ** Rational(3, 2) * nu**2 / T
+_first_term = r / (T * sigma_A**2 * sqrt(ell) * eta)
+_noise_term = eta * L * ell ** Rational(3, 2) * nu**2 / T
 _projection = L * eta * sqrt(ell) * dim**2 * sigma_A**2
-clipping_bias = 2 * sigma_sgd / sqrt(b) + stab
+_clipping_bias = 2 * sigma_sgd / sqrt(b) + stab
 _step = eta * sqrt(ell) * sigma_A**2
+
+_root_step = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
+_private_variance = T * sqrt(chi) / (ell ** Rational(5, 2) * theta * n * epsilon * L)
+
+
+def _at(term: Expr) -> Expr:
+    return term.subs({eta: _root_step, nu: sqrt(_private_variance)})
+
+
+_noise = eta * ell ** Rational(3, 2) * theta * L * nu**2 / T
+_bias = sigma / sqrt(b) + stab
+
+
+def _range(size: int) -> Expr:
+    """1000 B^2 K / n^2."""
+    return Integer(1000 * 1024**2 * 40) / Integer(size) ** 2
+
 
 CLAIMS = (
     Claim(
@@ -110,7 +144,7 @@ CLAIMS = (
         "d2p2/theorem_3/restated",
         "The appendix restates Theorem 3 with 2 sigma + gamma, (3) and (34) with 2 sigma/sqrt(B) + gamma",
         at("Theorem 3", "(25)"),
-        Inequality(2 * sigma_sgd + stab, "<=", clipping_bias, name="(25) by (3)").mutant(
+        Inequality(2 * sigma_sgd + stab, "<=", _clipping_bias, name="(25) by (3)").mutant(
             "B / 100", right=2 * sigma_sgd / sqrt(b) + 100 * stab
         ),
         Asymptotic(
@@ -123,7 +157,7 @@ CLAIMS = (
         "d2p2/theorem_3/restated_repaired",
         "(3) implies (25), and they agree for B = 1",
         at("Theorem 3", "(25)"),
-        Inequality(clipping_bias, "<= and attained", 2 * sigma_sgd + stab, name="equal at B = 1"),
+        Inequality(_clipping_bias, "<= and attained", 2 * sigma_sgd + stab, name="equal at B = 1"),
         repairs="d2p2/theorem_3/restated",
     ),
     Step(
@@ -148,7 +182,7 @@ CLAIMS = (
         "(31), (32): the terms divided by eta sqrt(p) sigma_A^2",
         at("A.6", "(32)"),
         Identity(L * eta**2 / 2 * ell * dim**2 * sigma_A**4 / _step, _projection / 2, "projection"),
-        Identity(L * eta**2 / 2 * ell**2 * sigma_A**2 * nu**2 / _step, T * noise_term / 2, "noise, as printed"),
+        Identity(L * eta**2 / 2 * ell**2 * sigma_A**2 * nu**2 / _step, T * _noise_term / 2, "noise, as printed"),
         Identity(
             L * eta**2 / 2 * dim * ell * sigma_A**2 * nu**2 / _step,
             L * eta * dim * sqrt(ell) * nu**2 / 2,
@@ -174,5 +208,59 @@ CLAIMS = (
         misprint=Identity(log(T / T) * T, log(T), "ln(K/K)"),
         remark="""Section 4 writes the noise term of Theorem 3 at a fixed step size as O(ln(K/K)), which is O(0).
         Theorem 3 has (ln K + 1)/K. Read ln(K)/K.""",
+    ),
+    Claim(
+        "d2p2/corollary_2",
+        "eta = 1/sqrt(K) in (3): 1/sqrt(K), ln K/K^1.5 for fixed nu, 1/sqrt(K), and sigma + gamma",
+        at("Corollary 2"),
+        Identity((_first_term * T * eta).subs(eta, 1 / sqrt(T)), r / (sigma_A**2 * sqrt(ell)), "start, times eta K"),
+        Identity(1 / (T * (1 / sqrt(T))), 1 / sqrt(T), "so 1/sqrt(K)"),
+        Identity(
+            _noise_term.subs(eta, 1 / sqrt(T)),
+            L * ell ** Rational(3, 2) * nu**2 / (T * sqrt(T)),
+            "noise over ln K + 1",
+        ),
+        Inequality(_clipping_bias, "<=", 2 * (sigma_sgd + stab), name="bias"),
+    ),
+    Step(
+        "d2p2/corollary_2/complexity",
+        "B = sigma^2/xi^2 and K = 1/xi^2 make K B = sigma^2/xi^4 gradients",
+        at("Section 3.2", "below Corollary 2"),
+        Identity((sigma_sgd**2 / u**2) * (1 / u**2), sigma_sgd**2 / u**4, "u is xi"),
+    ),
+    Claim(
+        "d2p2/appendix_a_8",
+        "(36): the privacy and projection terms of (35) after the substitution",
+        at("A.8", "(36)"),
+        Identity(_at(_noise), sqrt(ell * chi) / (dim**2 * n * epsilon) / sqrt(T), "privacy"),
+        Identity(_at(_projection), L * ell**2 * sigma_A**2 / sqrt(T), "projection, with L"),
+        assumptions=(epsilon > 0, L > 0),
+        misprint=Identity(_at(_projection), ell**2 * sigma_A**2 / sqrt(T), name="projection as printed, without L"),
+        remark="""The projection error of (36) is printed as p^2 sigma_A^2. The term it comes from carries L, which the
+        chosen C_2 cancels in the privacy error only. It should be L p^2 sigma_A^2.""",
+    ),
+    Step(
+        "d2p2/appendix_a_8/clipping_bias",
+        "(36): the clipping bias sigma/sqrt(B) + stab of (35) is at most (sigma + stab)/sqrt(B)",
+        at("A.8", "(36)"),
+        Inequality(_bias, "<=", (sigma + stab) / sqrt(b), name="any B").mutant("over B", right=(sigma + stab) / b),
+        remark="""(36) divides the stability constant by sqrt(B), (35) and Theorem 3 do not. A larger batch does not
+        shrink that part of the bias. What follows is at most sigma + stab.""",
+    ),
+    Ours(
+        "d2p2/appendix_a_8/clipping_bias_rightly",
+        "sigma/sqrt(B) + stab <= sigma + stab",
+        at("A.8", "(36)"),
+        Inequality(_bias, "<= and attained", sigma + stab, name="any B"),
+        repairs="d2p2/appendix_a_8/clipping_bias",
+    ),
+    Ours(
+        "d2p2/appendix_a_8/a_9_2",
+        "A.9.2: B = 1024, K = 40: B^2 K / n^2 is 0.01165 and 0.00782, so C_1 = 314 allows epsilon 3.66 and 2.45",
+        at("A.9.2"),
+        Value(_range(60000), "11.65", "n = 60000, in 1/1000"),
+        Value(_range(73257), "7.82", "n = 73257, in 1/1000"),
+        Value(314 * _range(60000) / 1000, "3.66", "epsilon allowed"),
+        Value(314 * _range(73257) / 1000, "2.45", "epsilon allowed"),
     ),
 )

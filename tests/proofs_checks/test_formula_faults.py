@@ -43,7 +43,7 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
         "ours/derived/strongly_convex_window", "derivation"),
     "half a test of feasibility": (
         shift_program, "feasibility", lambda c, s, start, w: start * (c**2 - 1) - s * (c**w - 1) / 2,
-        "chien_li.theorem_3_1_direct_optimum", "chien_li/theorem_3_1/direct/feasible",
+        "chien_li.theorem_3_1_direct", "chien_li/theorem_3_1/direct/feasible",
         "last shift at least s, in closed form"),
     "order - 1 for the order": (
         divergences, "renyi", lambda P, Q, a: (a - 1) * (P[0] - Q[0]) ** 2 / (2 * (a * Q[1] + (1 - a) * P[1])),
