@@ -30,7 +30,7 @@ def theorem_5_6(run: NoisySGD, order: float) -> float:
     above it, at the worst position of the sample, D~ = D + 2 eta L / b and Tbar a multiple of n/b; for T <= Tbar it is
     the argument that is cited for (5.4), which starts at 0. Steps past whole epochs count as an epoch.
 
-    Source: Theorem 5.6, line 575, and its proof.
+    Source: Theorem 5.6, and its proof.
     """
     with precision():
         batches = run.batches
@@ -47,7 +47,7 @@ def theorem_5_6(run: NoisySGD, order: float) -> float:
 def equation_b_1(run: NoisySGD, order: float) -> float:
     """alpha / (2 eta^2 sigma^2) min{T s^2, min over w of w (D~ / w + s)^2}, s = 2 eta L / n, D~ = D + s.
 
-    Source: (B.1), line 760.
+    Source: (B.1).
     """
     best = claimed(stated.COMPOSITION, run, order)
     if not isfinite(run.diameter):

@@ -10,7 +10,7 @@ the *smaller* of the two directions of the sampled Gaussian, which their Definit
 Gaussian step and there is one direction only. Where the variance may be split freely, any split is an instance of the
 theorem: the one that is used here is the best that a search finds. All values are Renyi epsilons, rounded up.
 
-Source: Altschuler & Talwar 2022 (file 001), section 5 and appendix B.
+Source: Altschuler & Talwar 2022, section 5 and appendix B.
 """
 
 # Sympy has no stubs; what pyright infers from its source is wider than what it documents.
@@ -74,7 +74,7 @@ def order_is_small(q: float, noise: float, order: float) -> bool:
 def equation_3_7(run: NoisySGD, order: float, share: float = EVEN) -> float:
     """min over tau of (T - tau) Q + alpha D^2 / (2 eta^2 sigma_1^2 (T - tau - 1)); infinite at T = 1.
 
-    Source: (3.7), line 445.
+    Source: (3.7).
     """
     price, hidden = smaller_direction(run, order, share), _hidden(run, order, 1 - share)
     if run.steps == 1 or not isfinite(hidden):
@@ -89,7 +89,7 @@ def equation_5_3(run: NoisySGD, order: float, assumption: Assumption, share: flo
     The paper has c = (kappa - 1)/(kappa + 1), which is for the step size 2/(m + L); at any other its proof needs the
     contraction of the step that is taken, c = max(|1 - eta m|, |1 - eta L|).
 
-    Source: (5.3), line 555.
+    Source: (5.3).
     """
     price, hidden = smaller_direction(run, order, share), _hidden(run, order, 1 - share)
     if not isfinite(hidden):
@@ -109,7 +109,7 @@ def equation_5_7(run: NoisySGD, order: float, share: float = EVEN) -> float:
 
     For step sizes that vary and noise of one size on the gradient: noise_std_t / step_size_t is constant.
 
-    Source: (5.7), line 629.
+    Source: (5.7).
     """
     if run.steps == 1 or not isfinite(run.diameter):
         return inf
@@ -128,7 +128,7 @@ def equation_5_7(run: NoisySGD, order: float, share: float = EVEN) -> float:
 def equation_b_2(run: NoisySGD, order: float) -> float:
     """min{T S, min over the split of Q + min over w of w Q + alpha D^2 / (2 eta^2 sigma_1^2 w)}.
 
-    Source: (B.2), line 776.
+    Source: (B.2).
     """
     with precision():
         return min(_composed(run, order), _windowed(run, order, arb(1)))
@@ -137,7 +137,7 @@ def equation_b_2(run: NoisySGD, order: float) -> float:
 def equation_b_3(run: NoisySGD, order: float, assumption: Assumption) -> float:
     """As (B.2), with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w; c as in `equation_5_3`.
 
-    Source: (B.3), line 786.
+    Source: (B.3).
 
     >>> from lastiterate.numeric.losses.assumptions import StronglyConvex
     >>> run = NoisySGD(steps=1000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)

@@ -38,7 +38,7 @@ def theorem_3_12(run: NoisySGD, order: float, smoothness: float, hoelder: float 
     Returns:
         Renyi epsilon at the order, rounded up; a claim, and smaller than the truth: see chien_li/theorem_3_12.
 
-    Source: Theorem 3.12, (19)-(21), line 206.
+    Source: Theorem 3.12, (19)-(21).
 
     >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
     >>> round(theorem_3_12(run, 20.0, 1.0), 6)

@@ -1,6 +1,6 @@
 """D2P2-SGD, Theorem 1, as printed. Its run projects gradients at random, so it is no `NoisySGD`.
 
-Source: D2P2-SGD (file 002), Theorem 1, line 118, and A.3, lines 395 to 405.
+Source: D2P2-SGD, Theorem 1, and A.3.
 """
 
 from math import nan

@@ -11,7 +11,7 @@ The later version states both theorems up to a constant; the constants here are 
 D is called a diameter in the theorems and is a radius in section 2.2: it is read as the diameter. Values are Renyi
 epsilons, rounded up.
 
-Source: Liang et al., file 000 (later version) and file 003 (earlier version).
+Source: Liang et al. 2026, its later and its earlier version.
 """
 
 from math import inf, isfinite
@@ -31,7 +31,7 @@ def theorem_3_3(run: NoisySGD, order: float) -> float:
 
     In the earlier version (12) has A T / beta for every beta < 1 and (13) has A' for A: the same at the limit.
 
-    Source: file 000, Theorem 3.3, line 199, and B.2; file 003, Theorem 3.3, lines 191 and 195.
+    Source: Theorem 3.3 and B.2 of the later version; Theorem 3.3 of the earlier one.
     """
     return min(claimed(T * step, run, order) for step in _steps(run, order, 1.0))
 
@@ -39,7 +39,7 @@ def theorem_3_3(run: NoisySGD, order: float) -> float:
 def theorem_3_4(run: NoisySGD, order: float, smoothness: float) -> float:
     """(12): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)}); here min{A T, B}, and A' of (48).
 
-    Source: file 000, Theorem 3.4, line 205, and B.3.
+    Source: later version, Theorem 3.4, and B.3.
     """
     return min(theorem_3_3(run, order), claimed(stated.LIANG_DOMAIN, run, order, L=smoothness))
 
@@ -49,7 +49,7 @@ def theorem_3_4_earlier(run: NoisySGD, order: float, smoothness: float) -> float
 
     That is (sqrt A + sqrt B)^2; (15) has A' for A, where its conditions hold at its own best beta.
 
-    Source: file 003, Theorem 3.4, lines 204 and 208.
+    Source: earlier version, Theorem 3.4.
     """
     if not isfinite(run.diameter):
         return inf
@@ -72,7 +72,7 @@ def naive_bound(run: NoisySGD, order: float) -> float:
     A squared length over the variance of noise on gradients: eta^2 is missing below it (``liang/appendix_e_1``).
     D is read as for Theorem 3.4, with which E.1 compares it.
 
-    Source: file 000, E.1, line 829.
+    Source: later version, E.1.
     """
     return claimed(stated.LIANG_NAIVE, run, order)
 

@@ -7,9 +7,8 @@ A step clips automatically, projects layer by layer, adds noise *after* the proj
 with a fresh A of independent N(0, entry_std^2) entries for every layer. `NoisySGD` is no account of it: the noise on
 the iterate is not isotropic, and the projection is part of the sensitivity.
 
-Source: D2P2-SGD (file 002), algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of
-sigma^2 / k (claim d2p2/algorithm_1/noise_exponent). Algorithm 1 returns x_K and so
-throws its last update away; here all are kept.
+Source: D2P2-SGD, algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of sigma^2 / k (claim
+d2p2/algorithm_1/noise_exponent). Algorithm 1 returns x_K and so throws its last update away; here all are kept.
 """
 
 from collections.abc import Sequence
