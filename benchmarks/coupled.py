@@ -9,7 +9,7 @@ from benchmarks.table import Row, median_time
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.devices import threads_of_torch
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, real_sample
+from lastiterate.runtime.training.adjacent import adjacent_runs, real_sample
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -71,5 +71,5 @@ def measure() -> list[Row]:
 def ends(gradients: Gradients, pairs: int = _PAIRS) -> Tensor:
     """The last iterates of coupled pairs, shape (2, pairs, dimension)."""
     sample = real_sample(gradients, _RUN, 0)
-    iterates = adjacent_runs(gradients, _RUN, sample, pairs, Pairing.COUPLED, seed=0, block=0, purpose=2**41)
+    iterates = adjacent_runs(gradients, _RUN, sample, pairs, coupled=True, seed=0, block=0, purpose=2**41)
     return torch.stack(list(iterates)[-1])

@@ -35,14 +35,7 @@ from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.adjacent import (
-    Differing,
-    Pairing,
-    adjacent_runs,
-    check_sample,
-    in_blocks,
-    real_sample,
-)
+from lastiterate.runtime.training.adjacent import Differing, adjacent_runs, check_sample, in_blocks, real_sample
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _NOISE: Final = 2**44
@@ -148,7 +141,7 @@ def attack(
     def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:
         sides = (gradients.start[None], gradients.start[None])
         for here, there in adjacent_runs(
-            gradients, run, differing, size, Pairing.INDEPENDENT, seed=seed, block=number, purpose=_NOISE
+            gradients, run, differing, size, coupled=False, seed=seed, block=number, purpose=_NOISE
         ):
             sides = here, there
             tick()

@@ -24,7 +24,7 @@ from lastiterate.numeric.store import Store
 from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, check_sample, in_blocks, real_sample
+from lastiterate.runtime.training.adjacent import adjacent_runs, check_sample, in_blocks, real_sample
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 COUPLED = 2**41
@@ -157,7 +157,7 @@ def coupled_runs(
         distances = np.zeros((run.steps + 1, size))
         sides = (gradients.start[None], gradients.start[None])
         iterates = adjacent_runs(
-            gradients, run, differing, size, Pairing.COUPLED, seed=seed, block=number, purpose=COUPLED
+            gradients, run, differing, size, coupled=True, seed=seed, block=number, purpose=COUPLED
         )
         for t, (here, there) in enumerate(iterates, start=1):
             sides = here, there

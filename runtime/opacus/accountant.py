@@ -57,7 +57,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._parameters: list[Tensor] | None = None
         self._projection: Projection | None = None
         self._projected_before = 0
-        self._route = ""
+        self.route = ""
+        """Route by which the last call of `get_epsilon` found its number; empty before it."""
 
     def describe(
         self, optimizer: DPOptimizer, assumption: Assumption, data_loader: Any, *, diameter: float = inf
@@ -127,13 +128,13 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """
         delta = chance("delta", delta)
         composed = self.composition().dp(delta)
-        self._route = "composition through PLD"
+        self.route = "composition through PLD"
         if not len(self):
-            self._route = "no steps"
+            self.route = "no steps"
         elif self._description is None:
-            self._route += ", as describe() was not called"
+            self.route += ", as describe() was not called"
         elif self._assumption is None:
-            self._route += ", as describe() was not called after a state was loaded"
+            self.route += ", as describe() was not called after a state was loaded"
         else:
             try:
                 run = self.run()
@@ -141,19 +142,14 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             except InputError as error:
                 if isfinite(self._description.diameter) and not self._all_projected():
                     raise
-                self._route += f", as no theorem for the last iterate applies: {error}"
+                self.route += f", as no theorem for the last iterate applies: {error}"
                 return composed
             if found.route.startswith("composition") or composed <= found.epsilon:
-                self._route += f"; {why_composition(run)}"
+                self.route += f"; {why_composition(run)}"
             else:
-                self._route = found.route
+                self.route = found.route
             return min(found.epsilon, composed)
         return composed
-
-    @property
-    def route(self) -> str:
-        """Route by which the last call of `get_epsilon` found its number; empty before it."""
-        return self._route
 
     def composition(self) -> DominatingPair:
         """All steps so far, as if every iterate were released; needs no description."""

@@ -1,12 +1,11 @@
 """Many runs on a data set and on the adjacent one, side by side.
 
 Two data sets are adjacent where one sample stands in the place of another ("replace") or is missing ("add_remove").
-Here every run of a block advances at once; on which batches and with which noise, says `Pairing`.
+Here every run of a block advances at once, coupled to its partner or on batches and noise of its own.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
 import torch
 from torch import Tensor
@@ -27,17 +26,6 @@ _MOST_RUNS = 2**14
 _ENTRIES_AT_ONCE = 2**24
 _ENTRIES_TO_BE_FAST = 2**21
 _ENTRIES_OF_A_MINUTE = 2**33
-
-
-class Pairing(StrEnum):
-    """Coupling of a run on the data with its partner on the adjacent data.
-
-    ``COUPLED``: the batches and the noise, so that the two differ by the data alone; every pair has its own.
-    ``INDEPENDENT``: nothing, as whoever sees a released model must expect.
-    """
-
-    COUPLED = "coupled"
-    INDEPENDENT = "independent"
 
 
 @dataclass(frozen=True)
@@ -135,8 +123,8 @@ def adjacent_runs(
     run: NoisySGD,
     differing: Differing,
     pairs: int,
-    pairing: Pairing,
     *,
+    coupled: bool,
     seed: int,
     block: int,
     purpose: int,
@@ -148,7 +136,8 @@ def adjacent_runs(
         run: the run.
         differing: the sample in which the data sets differ.
         pairs: number of pairs.
-        pairing: what the two runs of a pair have in common.
+        coupled: whether the two runs of a pair have the batches and the noise in common, so that they differ by the
+            data alone; if not, nothing, as whoever sees a released model must expect.
         seed: of the noise and the batches, drawn on the CPU and so the same on every device.
         block: which block of pairs this is; each has draws of its own.
         purpose: of the stream that draws the noise.
@@ -161,7 +150,6 @@ def adjacent_runs(
     """
     mixed = seed_of(seed, block)
     noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)
-    coupled = pairing == Pairing.COUPLED
     runs = pairs if coupled else 2 * pairs
     points = gradients.start.repeat(2 * pairs, 1)
     for t, chosen in enumerate(batches_of_many(run, runs, drawn)):

@@ -13,7 +13,7 @@ from lastiterate.numeric.store import Store
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training import adjacent
-from lastiterate.runtime.training.adjacent import Pairing, adjacent_runs, in_blocks, real_sample
+from lastiterate.runtime.training.adjacent import adjacent_runs, in_blocks, real_sample
 from lastiterate.runtime.training.batches import batches_of_many
 
 CURVES = np.array([[1.0, 2.0], [30.0, 1.0], [0.1, 0.1], [5.0, 5.0], [0.5, 3.0], [2.0, 0.2], [0.3, 9.0]])
@@ -21,17 +21,17 @@ RUN = NoisySGD(7, (0.1, 0.2, 0.1, 0.1, 0.3, 0.1, 0.1), 0.2, 1.0, 6, 2, sampling=
 PURPOSE = 2**50
 
 
-def plain_loop(run: NoisySGD, start: np.ndarray, pairs: int, pairing: Pairing, target: int) -> np.ndarray:
+def plain_loop(run: NoisySGD, start: np.ndarray, pairs: int, coupled: bool, target: int) -> np.ndarray:
     """Last iterates, shape (2, pairs, 2), one run after the other."""
     seed = 3 * 1_000_003 + 4
-    draws = pairs if pairing == Pairing.COUPLED else 2 * pairs
+    draws = pairs if coupled else 2 * pairs
     noise, chosen = stream(seed, PURPOSE), stream(seed, adjacent._BATCHES)
     moves = [torch.randn(draws, 2, generator=noise, dtype=torch.float64).numpy() for _ in range(run.steps)]
     drawn = [rows.expand(draws, -1).numpy() for rows in batches_of_many(run, draws, chosen)]
     ends = np.zeros((2, pairs, 2))
     for side in (0, 1):
         for i in range(pairs):
-            w, row = start.copy(), i + side * pairs * (pairing == Pairing.INDEPENDENT)
+            w, row = start.copy(), i + side * pairs * (not coupled)
             for t in range(run.steps):
                 total = np.zeros(2)
                 for sample in drawn[t][row]:
@@ -48,15 +48,15 @@ def plain_loop(run: NoisySGD, start: np.ndarray, pairs: int, pairing: Pairing, t
     return ends
 
 
-@pytest.mark.parametrize("pairing", list(Pairing))
+@pytest.mark.parametrize("coupled", [True, False])
 @pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement", "poisson"])
-def test_side_by_side_equals_one_after_the_other(sampling: str, pairing: Pairing) -> None:
+def test_side_by_side_equals_one_after_the_other(sampling: str, coupled: bool) -> None:
     run = replace(RUN, sampling=sampling, adjacency="", batch_size=None if sampling == "full" else 2)
     workload = known.quadratic(CURVES.tolist(), 2.0)
     gradients = Gradients(workload, workload.initial(0), memory=20_000)
     differing = real_sample(gradients, run, 1)
-    *_, ends = adjacent_runs(gradients, run, differing, 5, pairing, seed=3, block=4, purpose=PURPOSE)
-    expected = plain_loop(run, gradients.start.numpy(), 5, pairing, target=1)
+    *_, ends = adjacent_runs(gradients, run, differing, 5, coupled=coupled, seed=3, block=4, purpose=PURPOSE)
+    expected = plain_loop(run, gradients.start.numpy(), 5, coupled, target=1)
     np.testing.assert_allclose(torch.stack(ends).numpy(), expected, rtol=1e-10, atol=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_runs_are_the_same_bit_for_bit_and_blocks_differ() -> None:
 
     def last(seed: int, block: int) -> torch.Tensor:
         differing = real_sample(gradients, run, 0)
-        pairs = adjacent_runs(gradients, run, differing, 4, Pairing.INDEPENDENT, seed=seed, block=block, purpose=9)
+        pairs = adjacent_runs(gradients, run, differing, 4, coupled=False, seed=seed, block=block, purpose=9)
         return torch.stack(list(pairs)[-1])
 
     assert torch.equal(last(1, 0), last(1, 0))
@@ -111,8 +111,4 @@ def test_parameters_that_stop_being_finite() -> None:
     gradients = Gradients(workload, workload.initial(0))
     run = NoisySGD(9, 1e250, 1.0, 1e300, 1)
     with pytest.raises(InputError, match="got nan or inf after step=1; lower step_size"):
-        list(
-            adjacent_runs(
-                gradients, run, real_sample(gradients, run, 0), 2, Pairing.COUPLED, seed=0, block=0, purpose=1
-            )
-        )
+        list(adjacent_runs(gradients, run, real_sample(gradients, run, 0), 2, coupled=True, seed=0, block=0, purpose=1))
