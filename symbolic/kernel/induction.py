@@ -169,7 +169,7 @@ class Induction:
         profile: Profile,
         premises: tuple[Span, ...],
     ) -> Span:
-        """What ``one``, made for every j under what holds there, says of all steps."""
+        """The statement about all steps that follows from ``one``, made for every j under what holds there."""
         hypotheses = self._supposed.union(map(self._always, one.hypotheses))
         given = self.kernel.given | self._kept | one.given - inner.given
         if self._local & set().union(*(condition.free_symbols for condition in given)):
