@@ -60,7 +60,7 @@ _SCHEMES = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
 _CASES = [
     pytest.param(
         *case,
-        marks=() if case != _SLOW and (case[:2] in _QUICK or "convex" in case[2]) else pytest.mark.nightly,
+        marks=() if case != _SLOW and (case[:2] in _QUICK or case[2] == "convex") else pytest.mark.nightly,
     )
     for case in product(_SCHEMES, ("order", "delta"), _KINDS)
 ]

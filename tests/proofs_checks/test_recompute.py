@@ -6,7 +6,6 @@ import pytest
 import sympy as sp
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.lock import read_lock
@@ -100,22 +99,14 @@ def _wrong(*verdicts):
     return [claim.key for claim in CLAIMS if locked[claim.key].verdict in verdicts]
 
 
-@pytest.fixture(scope="module")
-def decided(tmp_path_factory):
-    """A folder of reports for the tests of the ledger, which decide the same claims."""
-    return str(tmp_path_factory.mktemp("decided"))
-
-
-def test_every_wrong_claim_of_the_ledger_has_counterexamples_that_come_out_again(monkeypatch, decided):
-    monkeypatch.setenv(ENVIRONMENT, decided)
+def test_every_wrong_claim_of_the_ledger_has_counterexamples_that_come_out_again():
     for key in _wrong("REFUTED", "GAP", "TYPO"):
         found = counterexample(key)
         assert found, key
         assert all(again.certain for again in found), key
 
 
-def test_what_is_refuted_is_so_by_two_means_one_of_them_rigorous(monkeypatch, decided):
-    monkeypatch.setenv(ENVIRONMENT, decided)
+def test_what_is_refuted_is_so_by_two_means_one_of_them_rigorous():
     statistical = {
         check.name for claim in CLAIMS for check in claim.checks if isinstance(check, Simulated | RandomPoints)
     }

@@ -129,7 +129,7 @@ def test_drawn_pairs_and_curvature_on_logistic_losses() -> None:
     assert curvature_along(gradients, torch.zeros(3, 2).double()).value == pytest.approx(2.5**2 / 4, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 @pytest.mark.parametrize(
     ("name", "slack"),
     [("breast-cancer", 1.02), ("iris-softmax", 5.0), ("iris-mlp-tanh", 8.0), ("iris-mlp-gelu", 8.0)],
