@@ -37,18 +37,15 @@ SEED = 2025
 TRIES = 40
 """Draws for each setting that is wanted, before the assumptions are said to reject them all."""
 
-_SYMBOLS = {
-    notation.T: "T",
-    notation.n: "n",
-    notation.eta: "eta",
-    notation.sigma: "sigma",
-    notation.K: "K",
-    notation.D: "D",
-    notation.L: "L",
-    notation.lam: "lam",
-    notation.m: "m",
-    notation.alpha: "alpha",
+_SYMBOLS = {getattr(notation, name): name for name in ["T", "n", "eta", "sigma", "K", "D", "L", "lam", "m", "alpha"]}
+"""Each letter of a setting with its name there."""
+
+_FACTOR = {
+    Assumed.SMOOTH: 1 + notation.eta * notation.L,
+    Assumed.CONVEX: sp.S.One,
+    Assumed.STRONGLY_CONVEX: 1 - notation.eta * notation.m,
 }
+"""The Lipschitz constant c of an update."""
 
 
 def _target(name: str) -> "Target":
@@ -74,12 +71,8 @@ def _chosen(check: UpperBound, assumed: Assumed) -> list[Attack]:
 def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Callable[[Setting], list[float]]:
     """Evaluate expressions at a setting, with s = 2 eta K / n and the Lipschitz constant c put in."""
     definitions = {notation.s: notation.sensitivity()}
-    if assumed in (Assumed.SMOOTH, Assumed.CONVEX, Assumed.STRONGLY_CONVEX):
-        definitions[notation.c] = {
-            Assumed.SMOOTH: 1 + notation.eta * notation.L,
-            Assumed.CONVEX: sp.S.One,
-            Assumed.STRONGLY_CONVEX: 1 - notation.eta * notation.m,
-        }[assumed]
+    if assumed in _FACTOR:
+        definitions[notation.c] = _FACTOR[assumed]
     written = [sp.sympify(expression, strict=True).subs(definitions) for expression in expressions]
     function = sp.lambdify(list(_SYMBOLS), written, modules="math")
     return lambda setting: list(function(*(setting[key] for key in _SYMBOLS.values())))
@@ -90,7 +83,7 @@ def split_assumptions(
 ) -> tuple[Callable[[Setting], bool], tuple[Boolean, ...]]:
     """A test of a setting, and the assumptions that speak of something else than the setting."""
     known = set(_SYMBOLS) | {notation.s}
-    if assumed in (Assumed.SMOOTH, Assumed.CONVEX, Assumed.STRONGLY_CONVEX):
+    if assumed in _FACTOR:
         known.add(notation.c)
     usable = tuple(a for a in assumptions if a.free_symbols <= known)
     evaluate = _on_floats(usable, assumed)

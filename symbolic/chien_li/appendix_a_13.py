@@ -5,6 +5,8 @@ sigma^2), in exact rationals; unimodal in the window length, so the best whole l
 more.
 """
 
+from collections.abc import Iterator
+
 from sympy import Expr, Integer, Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -19,10 +21,11 @@ _clip = Rational(2, 5)
 _small = Rational(1, 10) + _s  # eta L + s at L = 1
 
 
-def _above(c: Expr, s: Expr, start: Expr, steps: int, change: int) -> IntervalInequality:
-    """The cost at the stated length is below that of a neighbour."""
-    here, there = (direct_cost(c, s, start, length) for length in (steps, steps + change))
-    return IntervalInequality(here, "<", there, {}, "one step less" if change < 0 else "one step more")
+def _best(c: Expr, s: Expr, start: Expr, steps: int) -> Iterator[IntervalInequality]:
+    """The cost at the stated length is below that of both neighbours."""
+    for change, name in ((-1, "one step less"), (1, "one step more")):
+        here, there = (direct_cost(c, s, start, length) for length in (steps, steps + change))
+        yield IntervalInequality(here, "<", there, {}, name)
 
 
 _binding = split_cost(_strong, _s, Rational(4, 5), 13)
@@ -33,8 +36,7 @@ CLAIMS = (
         "c = 1.1: the best window is 9 steps, cost 0.546343",
         at("A.13", "Figure 1 (a)"),
         Value(direct_cost(_smooth, _s, _one, 9), "0.546343", "9 steps"),
-        _above(_smooth, _s, _one, 9, -1),
-        _above(_smooth, _s, _one, 9, 1),
+        *_best(_smooth, _s, _one, 9),
         Value(best_window_cost(_smooth, _s, _one), "0.546", "real length"),
     ),
     Ours(
@@ -42,8 +44,7 @@ CLAIMS = (
         "c = 1: the best window is 13 steps, cost 0.320123",
         at("A.13", "Figure 1 (a)"),
         Value(direct_cost(_convex, _s, _one, 13), "0.320123", "13 steps"),
-        _above(_convex, _s, _one, 13, -1),
-        _above(_convex, _s, _one, 13, 1),
+        *_best(_convex, _s, _one, 13),
         Value(best_window_cost(_convex, _s, _one), "0.32", "real length"),
     ),
     Ours(
@@ -61,8 +62,7 @@ CLAIMS = (
         "Clipping alone, D = 10: e(z) = z + 2 eta K, cost 16.0 at 25 steps, no smoothness at all",
         at("A.13", "lambda -> 0"),
         Value(direct_cost(_one, _clip, Integer(10), 25), "16.0", "25 steps"),
-        _above(_one, _clip, Integer(10), 25, -1),
-        _above(_one, _clip, Integer(10), 25, 1),
+        *_best(_one, _clip, Integer(10), 25),
     ),
     Claim(
         "chien_li/appendix_a_13/small_lambda",
@@ -105,8 +105,7 @@ CLAIMS = (
         ).mutant("beyond 1", box={u: (1, 2), lam: (Rational(1, 1000), 1)}),
         Inequality(z + eta * L * y + s, "<=", z + eta * L + s, given=(y <= 1,), name="expansion; y = z^lambda"),
         Value(direct_cost(_one, _small, _one, 6), "0.7211", "6 steps"),
-        _above(_one, _small, _one, 6, -1),
-        _above(_one, _small, _one, 6, 1),
+        *_best(_one, _small, _one, 6),
         repairs="chien_li/appendix_a_13/small_lambda",
     ),
     Claim(
