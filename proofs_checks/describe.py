@@ -9,12 +9,12 @@ from textwrap import indent
 
 import sympy as sp
 
-from lastiterate.proofs_checks.derivation_text import derivation_text
 from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
 from lastiterate.symbolic.claim import Claim, Derived, Units
+from lastiterate.symbolic.kernel.judgement import Guarantee, Span
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import MEANING, PREVIOUS, unit_text
 from lastiterate.symbolic.vectors import Vector
@@ -75,6 +75,35 @@ def _range(symbol: sp.Symbol) -> str:
     return f"a{'n' * (sign + kind).startswith('i')} {sign}{kind}"
 
 
+def _derived(made: Guarantee) -> Iterator[str]:
+    """Every judgement by number with its rule and side conditions, then hypotheses and what is cited.
+
+    A line reads: number, rule, numbers of its premises, the order of the two laws; steps, distances, profile.
+    """
+    spans = list(dict.fromkeys([*made.first.lines(), *made.second.lines()]))
+    number = {id(span): index for index, span in enumerate(spans, 1)}
+    for span in spans:
+        premises = ", ".join(str(number[id(premise)]) for premise in span.premises)
+        yield f"{number[id(span)]:3} {span.rule}{f' ({premises})' if premises else ''}: {span}"
+        for shown in span.shown:
+            yield f"      {shown.condition}   [{shown.how}]"
+    yield "Supposes"
+    yield from (f"  {one}" for one in sorted(map(str, made.first.hypotheses | made.second.hypotheses)))
+    yield from (f"  {condition}" for condition in sorted(map(str, made.first.given | made.second.given)))
+    yield "Rests on"
+    yield from (f"  {one}" for one in _cited(made.first, made.second))
+
+
+def _cited(*spans: Span) -> list[str]:
+    """Claims and cited mathematics, and what every derivation rests on."""
+    always = (
+        "finite Borel measures on Polish spaces are inner regular",
+        "the projection on a closed convex set brings no two points farther apart",
+        "a Renyi divergence is at most the profile's, and moments of profiles multiply (docs/proofs/privacy_loss.md)",
+    )
+    return [*dict.fromkeys([*always, *(one for span in spans for one in span.cited())])]
+
+
 def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ()) -> str:
     """Title, source, verdict, assumptions, symbols with units, checks, mutants and near misses, remark."""
     grade = f" ({report.grade})" if report.grade else ""
@@ -108,7 +137,7 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
             *(f"  {x}" for x in _outcome(outcome)),
         ]
         if isinstance(check, Derived) and outcome.status is Status.HELD:
-            lines += [f"    {x}" for x in derivation_text(derive(check.derivation, frozenset(claim.assumptions)))]
+            lines += [f"    {x}" for x in _derived(derive(check.derivation, frozenset(claim.assumptions)))]
     if claim.misprint is not None and report.misprint is not None:
         lines += ["", "As printed", indent(as_text(of_check(claim.misprint)), "    ")]
         lines += [f"  {line}" for line in _outcome(report.misprint)]
