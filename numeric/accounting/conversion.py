@@ -174,3 +174,30 @@ def mixed_rdp(
             total += exact(chance) * (power * (exact(bound) - here)).exp()
         epsilon = upper(here + total.log() / power)
     return epsilon if rarer else min(epsilon, outside)
+
+
+def repeated_rdp(inside: float, failure: float, stretch: float, count: int, rest: float, order: float) -> float:
+    """log((1 - p) e^((alpha-1) G) (1 - x^n)/(1 - x) + x^n e^((alpha-1) R)) / (alpha - 1), x = p e^((alpha-1) F).
+
+    A run of n stretches of steps, all alike, after others. G bounds the run that ends with a stretch outside an event
+    of that stretch; on it the stretch costs F, and the same is said of the run before it. Rounded up; inf for x >= 1.
+
+    Args:
+        inside: G, whatever the steps before the stretch are.
+        failure: p, the chance of the event, rounded up; those of the stretches are independent.
+        stretch: F, what the steps of a stretch cost in any case.
+        count: n.
+        rest: R, what the steps before the first stretch cost.
+        order: alpha > 1.
+
+    >>> repeated_rdp(1.0, 0.0, 5.0, 10, 3.0, 2.0), repeated_rdp(1.0, 0.9, 5.0, 10**15, 3.0, 2.0)
+    (1.0, inf)
+    """
+    with precision():
+        p, power = exact(failure), exact(order) - 1
+        x = p * (power * exact(stretch)).exp()
+        if not x < 1:
+            return inf
+        good = (1 - p) * (1 - x**count) / (1 - x)
+        left = x**count * (power * (exact(rest) - exact(inside))).exp()
+        return upper(exact(inside) + (good + left).log() / power)

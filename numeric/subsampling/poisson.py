@@ -5,10 +5,11 @@ runs and revealed. A step costs S_up at shift eta K / b in one order, S_down <= 
 without i* grow apart to at most e_k(z), k the size of the batch, Binomial(n - 1, q): it may be empty, or above b.
 
 Either the expansion is taken over every size, 0 to n - 1; or over [low, high] outside an event of chance p
-(`least_range`). With G the bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) +
-p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and chance p', brings the last term to p e^(.. G') +
-p' e^(.. F). The event concerns the steps of the window alone where it starts from the diameter; where distances shrink,
-also those after which nearly nothing of the diameter is left.
+(`binomial.least_range`). With G the bound outside the event and F one for every size, epsilon <= log((1 - p)
+e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and chance p', brings the last term to
+p e^(.. G') + p' e^(.. F). Where steps are alike, F need be no more than a composition of the steps that the event
+concerns (`accounting.conversion.repeated_rdp`). Those are the steps of the window alone where it starts from the
+diameter; where distances shrink, also those after which nearly nothing of the diameter is left.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/*).
 """
@@ -17,21 +18,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise, product
-from math import floor, isfinite, lgamma, log, log1p
+from math import inf, isfinite, log
 
 from flint import arb
 
-from lastiterate.numeric.accounting.conversion import mixed_rdp
+from lastiterate.numeric.accounting.conversion import mixed_rdp, repeated_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.subsampling.binomial import least_range, tail_from
 from lastiterate.numeric.subsampling.noise_split import Shares, about_rdp, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares, block
 from lastiterate.numeric.subsampling.windows import beside, composition, worth_pricing
-from lastiterate.numeric.subsampling.without_replacement import Mixture, least_of_each
+from lastiterate.numeric.subsampling.without_replacement import Mixture, Stretches, least_of_each
 
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
@@ -39,6 +41,8 @@ _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
 """Natural logarithms: how much less likely an event is than what would make it count, at an order and at a delta."""
 _CHAINED, _IN_BLOCKS = (12.0, 8.0, 4.0), (8.0, 12.0)
 """The same in a chain of ranges, each of which counts on the bound of the one before, and of blocks of steps."""
+_STRETCHES, _LIKELY = (9.0, 12.0, 15.0), 12.0
+"""The same in stretches of a run, and in a guess of how many steps they have."""
 _FEW, _SHORTEST = 64, 4096
 """Blocks, and steps, that a window is taken to have until it is known."""
 
@@ -85,7 +89,8 @@ def poisson_routes(
     with precision():
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
-        found, search = [composition(run)], _Search(run, assumption, order, delta)
+        found = [composition(run)]
+        search = _Search(run, assumption, order, delta, found[0])
         surely = found[0].rdp(order) if delta is None else about_rdp(found[0].pair, order)
         others = run.dataset_size - 1
         found += search.for_sizes((0 if rate(run) < 1 else others, others, 0.0), limit(surely))
@@ -122,6 +127,7 @@ class _Search:
     assumption: Assumption
     order: float
     delta: float | None
+    composed: Candidate
     beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
     def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[_Sizes]:
@@ -130,9 +136,11 @@ class _Search:
         if not others or q == 1:
             return
         seen, most = {(0, others)}, None if every else self._growth(0, others)
-        for depth in (*_CHAINED, *_DEPTHS) if self.delta is None else _TAKEN_OFF:
+        depths = (*_CHAINED, *_DEPTHS) if self.delta is None else _TAKEN_OFF
+        for depth, alike in [*product(depths, (False,)), *product(_STRETCHES if self.alike else (), (True,))]:
             steps = run.steps - max((one.window[0] for one in found[1:]), default=0)
-            log_chance = self._log_chance() - depth - log(steps)
+            steps, against = self._span(steps) if alike else (steps, self._log_chance())
+            log_chance = against - depth - log(steps)
             low, high, tail = least_range(others, q, log_chance, both=not self.assumption.expansive)
             if (low, high) not in seen and (most is None or self._growth(low, high) != most):
                 seen.add((low, high))
@@ -146,16 +154,17 @@ class _Search:
         def bounded(one: Candidate) -> Candidate:
             # A distance that is tracked from the beginning needs the sizes of all steps.
             covered = self.run.steps - one.window[0] if self.assumption.expansive else program.steps
-            return self._mixed(one, covered * exact(tail))
+            return self._mixed(one, covered * exact(tail), covered)
 
         return beside(Shares(self.run, program, self.order), surely, bounded)
 
     def in_blocks(self, assumption: StronglyConvex, surely: float | None) -> list[Candidate]:
         """Windows of blocks that contract, see `poisson_blocks`."""
-        run, wanted = self.run, self._log_chance()
+        run = self.run
         program, found = ShiftProgram(_fixed(run), Sized(assumption, 0, run.dataset_size - 1)), list[Candidate]()
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
-            blocks, log_chance = run.steps // width, wanted - depth
+            blocks = run.steps // width
+            log_chance = self._log_chance(_FEW * width) - depth
             known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
             if known is not None:  # how many blocks count follows from what one does
                 counted = min(2 * known.before + _FEW, blocks)
@@ -164,7 +173,7 @@ class _Search:
                 continue
             for one in worth_pricing(BlockShares(run, program, self.order, known), surely):
                 covered = known.covered(run.steps - one.window[0], run.steps)
-                found.append(self._mixed(one, covered * exact(known.chance)))
+                found.append(self._mixed(one, covered * exact(known.chance), covered * width))
         return found
 
     def _growth(self, low: int, high: int) -> float | None:
@@ -173,12 +182,32 @@ class _Search:
         line = self.assumption.over_sizes(run, 0, low, high).affine_on(run.diameter) if run.constant else None
         return None if line is None else upper(line[0])
 
-    def _log_chance(self) -> float:
-        """Natural logarithm of the chance from which on an event would count."""
-        return -(self.order - 1) * self.beyond[0][1] if self.delta is None else log(self.delta)
+    @property
+    def alike(self) -> bool:
+        """Tell whether stretches of the run are alike, and bound by the diameter whatever was before them."""
+        return self.delta is None and self.run.constant and isfinite(self.run.diameter)
 
-    def _mixed(self, inside: Candidate, chance: arb) -> Candidate:
-        """A bound that may fail with this chance, and then is what holds beyond."""
+    def _composed(self, steps: int) -> float:
+        """What so many of the steps, all alike, cost in a composition, rounded up."""
+        return upper(exact(self.composed.rdp(self.order)) * steps / self.run.steps)
+
+    def _span(self, steps: int) -> tuple[int, float]:
+        """About the steps on which a window of so many rests, and the logarithm of a chance that counts among them."""
+        run, law = self.run, Fraction(self.run.batch, self.run.dataset_size)
+        if not self.assumption.expansive:
+            low, high, tail = least_range(run.dataset_size - 1, law, -_LIKELY, both=True)
+            steps = _shortened(run, Sized(self.assumption, low, high), tail).steps
+        return steps, self._log_chance(steps)
+
+    def _log_chance(self, stretch: int = 0) -> float:
+        """Natural logarithm of the chance from which on an event would count; one of a ``stretch`` of so many steps."""
+        if self.delta is not None:
+            return log(self.delta)
+        least = self._composed(stretch) if stretch and self.alike else inf
+        return -(self.order - 1) * min(self.beyond[0][1], least)
+
+    def _mixed(self, inside: Candidate, chance: arb, steps: int) -> Candidate:
+        """A bound that may fail with this chance, by one of so many steps, and then is what holds beyond."""
         failure, beyond = min(1.0, upper(chance)), self.beyond
         if not failure:
             return inside
@@ -191,6 +220,12 @@ class _Search:
 
         epsilon, first = min((mixed(first), first) for first in range(len(beyond)))
         chosen = Mixture(inside, tuple(one for *_, one in beyond[first:]))
+        if self.alike and steps < self.run.steps:
+            count, rest = divmod(self.run.steps, steps)
+            costs = self._composed(steps), count, self._composed(rest)
+            again = repeated_rdp(inside.pair.rdp(self.order), failure, *costs, self.order)
+            if again < epsilon:
+                epsilon, chosen = again, Stretches(inside, (self.composed,), steps)
         return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen)
 
 
@@ -220,59 +255,3 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     low, *_ = least_range(steps * others, q, log_chance - log(2), both=True)
     below = tail_from(steps * others, 1 - q, steps * others - low + 1)
     return block(run, assumption, steps, (low, largest), min(1.0, upper(steps * exact(beyond) + exact(below))))
-
-
-def tail_from(count: int, rate: Fraction, least: int) -> float:
-    """P(X >= least), rounded up; X ~ Binomial(count, rate).
-
-    P(X = k + 1) / P(X = k) = (n - k) / (k + 1) q / (1 - q) falls as k grows, so that where it is r < 1 at k, P(X >= k)
-    is at most P(X = k) / (1 - r). The lower tail of X is the upper tail of n - X, rate 1 - q.
-
-    >>> tail_from(10, Fraction(1, 2), 10) == 2.0**-10, tail_from(10, Fraction(1, 2), 11)
-    (True, 0.0)
-    """
-    if least <= 0:
-        return 1.0
-    if least > count or rate == 0:
-        return 0.0
-    if rate == 1 or (ratio := Fraction(count - least, least + 1) * rate / (1 - rate)) >= 1:
-        return 1.0
-    with precision():
-        q = arb(rate.numerator) / rate.denominator
-        chance = arb(count).bin(least) * q**least * (1 - q) ** (count - least)
-        return min(1.0, upper(chance / (1 - arb(ratio.numerator) / ratio.denominator)))
-
-
-def least_range(count: int, rate: Fraction, log_chance: float, *, both: bool) -> tuple[int, int, float]:
-    """A narrow range [low, high] outside of which X falls with about the chance given, and that chance rounded up.
-
-    Args:
-        count: n.
-        rate: q.
-        log_chance: natural logarithm of the chance wanted, on each side.
-        both: whether low is wanted too; otherwise it is 0.
-
-    >>> least_range(100, Fraction(1, 10), log(1e-3), both=True)[:2]
-    (2, 20)
-    """
-    high = _least(count, float(rate), log_chance)
-    low = count - _least(count, float(1 - rate), log_chance) if both else 0
-    chance = tail_from(count, rate, high + 1) + (tail_from(count, 1 - rate, count - low + 1) if both else 0.0)
-    return low, high, min(1.0, chance * (1 + 2.0**-50))
-
-
-def _least(count: int, rate: float, log_chance: float) -> int:
-    """The least k for which P(X > k) is about as small as wanted, in floats."""
-    if rate in (0.0, 1.0):
-        return count if rate else 0
-
-    def log_tail(least: int) -> float:  # the bound of `tail_from`, for count * rate < least <= count
-        ratio = (count - least) / (least + 1) * rate / (1 - rate)
-        ways = lgamma(count + 1) - lgamma(least + 1) - lgamma(count - least + 1)
-        return ways + least * log(rate) + (count - least) * log1p(-rate) - log1p(-ratio)
-
-    low, high = floor(count * rate), count
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if log_tail(middle + 1) <= log_chance else (middle + 1, high)
-    return low
