@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, tangent_point
+from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, repeated_rdp, tangent_point
 from lastiterate.numeric.accounting.dominating import Candidate, step_rdp
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.certificates.description import (
@@ -32,7 +32,7 @@ from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.noise_split import Split
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares
-from lastiterate.numeric.subsampling.without_replacement import Mixture
+from lastiterate.numeric.subsampling.without_replacement import Mixture, Stretches
 
 FORMAT = "lastiterate certificate 1"
 _STANDING = (
@@ -158,10 +158,22 @@ class _Writer:
         for part in parts[1:]:
             total += chance * (power * (exact(undyadic(part["rdp"])).max(least) - least)).exp()
             chance = exact(_chance(part))
+        if isinstance(chosen, Stretches):
+            return self.stretches(chosen, parts, order)
         value = upper(least + total.log() / power)
         if len(parts) == 2 and value >= undyadic(parts[1]["rdp"]):
             return parts[1]
         return {"rule": "ranges", "of": parts, "rdp": dyadic(value)}
+
+    def stretches(self, chosen: Stretches, parts: list[Node], order: float) -> Node:
+        """A bound that is about stretches of the run, each by itself, and a composition."""
+        if parts[0]["rule"] != "window" or parts[1]["rule"] != "sampled composition":
+            raise no_certificate("stretches of the run")
+        (inside, composed), steps = (undyadic(part["rdp"]) for part in parts), self.run.steps
+        each, (count, rest) = exact(composed) / steps, divmod(steps, chosen.steps)
+        costs = upper(each * chosen.steps), count, upper(each * rest)
+        value = repeated_rdp(inside, _chance(parts[0]), *costs, order)
+        return {"rule": "stretches", "steps": chosen.steps, "of": parts, "rdp": dyadic(value)}
 
     def window(self, chosen: Split, found: Candidate) -> Node:
         """A window of shifts."""

@@ -5,9 +5,8 @@
 A certificate speaks of noisy SGD, W <- Proj[W - eta/b sum_{i in B} clip(g_i, K) + N(0, sigma^2 I)], T times, of which
 the last iterate alone is released. It claims, for every loss of the class, every dimension and every two adjacent
 data sets, in both directions, that the last iterate is mu-GDP, (alpha, epsilon)-RDP or (epsilon, delta)-DP. Besides
-it holds *choices*: where a window begins, how long the shifts are, how the noise is shared. Every choice is free:
-each rule below computes what follows from its choices in ball arithmetic, and a number that is stated must be at
-least that. The proofs of the rules are the pages docs/proofs/ of the package lastiterate, named beside them.
+it holds *choices*, such as how long the shifts are. Every choice is free: each rule computes what follows from its
+choices in balls, and a number that is stated must be at least that. Proofs are pages docs/proofs/ of lastiterate.
 
 Numbers: [m, e] is m 2^e, exactly; "p/q" is a fraction; rows [m, e, k] or ["p/q", k] stand for k numbers.
 """
@@ -218,12 +217,9 @@ class Updates:
 
     def line(self, t: int) -> tuple[arb, arb]:
         """(c, s), e_t(z) <= c z + s for every z."""
-        (weight, low, high), slopes = self._steps(t, self.met(t)), list[arb]()
-        for one in self.loss.each:
-            if one.contracts:
-                slopes.append((1 - low * one.m).max(high * one.L - 1))
-            elif one.linear is not None:
-                slopes.append(1 + weight * one.linear)
+        weight, low, high = self._steps(t, self.met(t))
+        slopes = [(1 - low * one.m).max(high * one.L - 1) for one in self.loss.each if one.contracts]
+        slopes += [1 + weight * one.linear for one in self.loss.each if not one.contracts and one.linear is not None]
         need(bool(slopes), "the class has no affine expansion")
         return min(slopes, key=float), self.run.moved(t) if self.met(t) else arb(0)
 
@@ -356,10 +352,7 @@ def gaussian(node: Node, run: Run, loss: Loss) -> tuple[arb, arb]:
 
 
 def tail(n: int, q: arb, k: int) -> arb:
-    """P(X >= k), X ~ Binomial(n, q), from above: P(X = k) / (1 - r), r = (n - k) / (k + 1) q / (1 - q) < 1.
-
-    The ratio of successive probabilities falls, so that r bounds all that follow. docs/proofs/poisson.md, "Sizes".
-    """
+    """P(X >= k), X ~ Binomial(n, q), from above: P(X = k) / (1 - r), r = P(X = k + 1) / P(X = k), which falls."""
     if k <= 0 or k > n:
         return arb(1 if k <= 0 else 0)
     ratio = arb(n - k) / (k + 1) * q / (1 - q)
@@ -370,12 +363,10 @@ def leaving(node: Node, window: Node, run: Run) -> tuple[tuple[int, int] | None,
     """Sizes of Poisson batches without the sample, and the chance stated that some from ``since`` on has others."""
     if run.scheme != "poisson":
         return None, arb(0)
-    others = run.n - 1
-    high = whole(node["sizes"]["high"], 0, others)
-    low = whole(node["sizes"]["low"], 0, high)
+    others, sizes = run.n - 1, node["sizes"]
+    low, high = whole(sizes["low"]), whole(sizes["high"], sizes["low"], others)
     one = tail(others, run.rate, high + 1) + tail(others, 1 - run.rate, others - low + 1)
-    first = whole(window.get("since", 0), 0, run.steps)
-    return (low, high), stated(node, "chance", (run.steps - first) * one)
+    return (low, high), stated(node, "chance", (run.steps - whole(window.get("since", 0), 0, run.steps)) * one)
 
 
 def above(x: arb) -> arb:
@@ -546,14 +537,20 @@ def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
         return stated(node, "rdp", sum((n * prices[k] for k, n in kinds), alpha / 2 * squared)), chance
     if rule == "mean order":
         return stated(node, "rdp", mean_order(run, alpha)), never
-    need(rule == "ranges", f"rule {rule!r} gives no Renyi divergence")
-    # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with chance p_0, G_1 with p_1, ..., the last one never:
-    # e^((alpha-1) D) <= (1 - p_0) e^((alpha-1) G_0) + p_0 e^((alpha-1) G_1) + p_1 e^((alpha-1) G_2) + ...
+    need(rule in ("ranges", "stretches"), f"rule {rule!r} gives no Renyi divergence")
+    # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with chance p_0, G_1 with p_1, ..., the last one never.
     terms = [at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
     need(bool(terms[-1][1] == 0), "the last bound may fail")
-    least, chance = terms[0]
+    (least, chance), first = terms[0], node["of"][0]
     total = 1 - chance.min(arb(1))
-    for value, fails in terms[1:]:
+    if rule == "stretches":  # "Stretches": G_0 rests on the last w of T equal steps, each costs a T-th of G_1
+        w, each, blocks = whole(node["steps"], 1, run.steps), (alpha - 1) * terms[1][0] / run.steps, first.get("blocks")
+        since = first["start"] - blocks["before"] * blocks["width"] if blocks else first["since"]
+        kinds = [run.constant] + [one["rule"] for one in node["of"]]
+        need(kinds == [True, "window", "sampled composition"] and since >= run.steps - w > 0, "no equal stretches")
+        n, x = run.steps // w, chance * (each * w).exp()
+        total = total * (1 - x**n) / (1 - x) + x**n * (each * (run.steps - n * w) - (alpha - 1) * least).exp()
+    for value, fails in terms[1:] if rule == "ranges" else []:
         total += chance * ((alpha - 1) * (value.max(least) - least)).exp()
         chance = fails
     return stated(node, "rdp", least + total.log() / (alpha - 1)), never

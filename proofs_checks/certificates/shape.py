@@ -97,11 +97,12 @@ class Step(Part):
     rule: Literal[
         "composition", "path", "straight",
         "last position", "every position", "late order", "worst batches",
-        "gaussian", "sampled composition", "mean order", "window", "ranges",
+        "gaussian", "sampled composition", "mean order", "window", "ranges", "stretches",
         "from gdp", "from rdp", "from losses",
     ]  # fmt: skip
     of: "Step | list[Step] | None" = None
     start: NonNegativeInt | None = None
+    steps: PositiveInt | None = None
     since: NonNegativeInt | None = None
     shifts: Literal["proportional"] | Runs | None = None
     prices: list[Price] | None = None
