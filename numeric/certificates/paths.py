@@ -19,8 +19,7 @@ from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.positions import moved_path
 from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
 from lastiterate.numeric.shuffling.shuffled import View
-from lastiterate.numeric.subsampling.binomial import tail_from
-from lastiterate.numeric.subsampling.poisson import Sized
+from lastiterate.numeric.subsampling.poisson import Sized, tail_from
 
 _LONGEST = 100_000
 _PIECES = 1000

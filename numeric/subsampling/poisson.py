@@ -5,11 +5,10 @@ runs and revealed. A step costs S_up at shift eta K / b in one order, S_down <= 
 without i* grow apart to at most e_k(z), k the size of the batch, Binomial(n - 1, q): it may be empty, or above b.
 
 Either the expansion is taken over every size, 0 to n - 1; or over [low, high] outside an event of chance p
-(`binomial.least_range`). With G the bound outside the event and F one for every size, epsilon <= log((1 - p)
-e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and chance p', brings the last term to
-p e^(.. G') + p' e^(.. F). Where steps are alike, F need be no more than a composition of the steps that the event
-concerns (`accounting.conversion.repeated_rdp`). Those are the steps of the window alone where it starts from the
-diameter; where distances shrink, also those after which nearly nothing of the diameter is left.
+(`least_range`). With G the bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) +
+p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and chance p', brings the last term to p e^(.. G') +
+p' e^(.. F). The event concerns the steps of the window alone where it starts from the diameter; where distances shrink,
+also those after which nearly nothing of the diameter is left; where steps are alike F need compose these alone.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/*).
 """
@@ -18,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise, product
-from math import inf, isfinite, log
+from math import floor, inf, isfinite, lgamma, log, log1p
 
 from flint import arb
 
@@ -29,7 +28,6 @@ from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.binomial import least_range, tail_from
 from lastiterate.numeric.subsampling.noise_split import Shares, about_rdp, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares, block
 from lastiterate.numeric.subsampling.windows import beside, composition, worth_pricing
@@ -39,12 +37,10 @@ _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
 _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
 """Natural logarithms: how much less likely an event is than what would make it count, at an order and at a delta."""
-_CHAINED, _IN_BLOCKS = (12.0, 8.0, 4.0), (8.0, 12.0)
-"""The same in a chain of ranges, each of which counts on the bound of the one before, and of blocks of steps."""
-_STRETCHES, _LIKELY = (9.0, 12.0, 15.0), 12.0
-"""The same in stretches of a run, and in a guess of how many steps they have."""
-_FEW, _SHORTEST = 64, 4096
-"""Blocks, and steps, that a window is taken to have until it is known."""
+_CHAINED, _IN_BLOCKS, _STRETCHES = (12.0, 8.0, 4.0), (8.0, 12.0), (9.0, 12.0, 15.0)
+"""The same in a chain of ranges, each of which counts on the bound of the one before, in blocks, and in stretches."""
+_FEW, _SHORTEST, _LIKELY = 64, 4096, 12.0
+"""Blocks, and steps, that a window is taken to have until it is known, and the depth at which that is guessed."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +89,13 @@ def poisson_routes(
         search = _Search(run, assumption, order, delta, found[0])
         surely = found[0].rdp(order) if delta is None else about_rdp(found[0].pair, order)
         others = run.dataset_size - 1
-        found += search.for_sizes((0 if rate(run) < 1 else others, others, 0.0), limit(surely))
+        found += search.for_sizes(0 if rate(run) < 1 else others, others, 0.0, limit(surely))
         beyond = search.beyond
         if delta is None:
             known = min(found, key=lambda one: one.rdp(order))
             beyond.append((0.0, known.rdp(order), known))
         for leaving in search.ranges(found, every=every):
-            some = search.for_sizes(leaving, limit(beyond[0][1] if beyond else surely))
+            some = search.for_sizes(*leaving, limit(beyond[0][1] if beyond else surely))
             found += some
             if some and delta is None:
                 best = min(some, key=lambda one: one.rdp(order))
@@ -109,10 +105,6 @@ def poisson_routes(
         if isinstance(assumption, StronglyConvex) and not isinstance(run.step_size, tuple) and rate(run) < 1:
             found += search.in_blocks(assumption, limit(beyond[0][1] if beyond else surely))
     return least_of_each(found, order, delta)
-
-
-_Sizes = tuple[int, int, float]
-"""A range of the sizes of batches, and the chance that a step leaves it, rounded up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +122,7 @@ class _Search:
     composed: Candidate
     beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
-    def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[_Sizes]:
+    def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[int, int, float]]:
         """Ranges of sizes that a step leaves with a small chance, and that chance, rounded up."""
         run, others, q = self.run, self.run.dataset_size - 1, Fraction(self.run.batch, self.run.dataset_size)
         if not others or q == 1:
@@ -146,9 +138,8 @@ class _Search:
                 seen.add((low, high))
                 yield low, high, tail
 
-    def for_sizes(self, sizes: _Sizes, surely: float | None) -> list[Candidate]:
-        """Windows and worst batches over a range of sizes."""
-        low, high, tail = sizes
+    def for_sizes(self, low: int, high: int, tail: float, surely: float | None) -> list[Candidate]:
+        """Windows and worst batches over a range of sizes, which a step leaves with the chance ``tail``."""
         program = _shortened(self.run, Sized(self.assumption, low, high), tail)
 
         def bounded(one: Candidate) -> Candidate:
@@ -160,27 +151,24 @@ class _Search:
 
     def in_blocks(self, assumption: StronglyConvex, surely: float | None) -> list[Candidate]:
         """Windows of blocks that contract, see `poisson_blocks`."""
-        run = self.run
-        program, found = ShiftProgram(_fixed(run), Sized(assumption, 0, run.dataset_size - 1)), list[Candidate]()
+        run, found = self.run, list[Candidate]()
+        program = ShiftProgram(_fixed(run), Sized(assumption, 0, run.dataset_size - 1))
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
-            blocks = run.steps // width
-            log_chance = self._log_chance(_FEW * width) - depth
+            blocks, log_chance = run.steps // width, self._log_chance(_FEW * width) - depth
             known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
             if known is not None:  # how many blocks count follows from what one does
                 counted = min(2 * known.before + _FEW, blocks)
                 known = _block(run, assumption, width, log_chance - log(counted) - 1)
-            if known is None:
-                continue
-            for one in worth_pricing(BlockShares(run, program, self.order, known), surely):
-                covered = known.covered(run.steps - one.window[0], run.steps)
-                found.append(self._mixed(one, covered * exact(known.chance), covered * width))
+            if known is not None:
+                for one in worth_pricing(BlockShares(run, program, self.order, known), surely):
+                    covered = known.covered(run.steps - one.window[0], run.steps)
+                    found.append(self._mixed(one, covered * exact(known.chance), covered * width))
         return found
 
     def _growth(self, low: int, high: int) -> float | None:
         """The factor by which a distance grows in a step over these sizes, where known and the same at every step."""
-        run = self.run
-        line = self.assumption.over_sizes(run, 0, low, high).affine_on(run.diameter) if run.constant else None
-        return None if line is None else upper(line[0])
+        known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(self.run.diameter)
+        return upper(known[0]) if known else None
 
     @property
     def alike(self) -> bool:
@@ -188,13 +176,13 @@ class _Search:
         return self.delta is None and self.run.constant and isfinite(self.run.diameter)
 
     def _composed(self, steps: int) -> float:
-        """What so many of the steps, all alike, cost in a composition, rounded up."""
+        """The cost of so many of the steps, all alike, in a composition, rounded up."""
         return upper(exact(self.composed.rdp(self.order)) * steps / self.run.steps)
 
     def _span(self, steps: int) -> tuple[int, float]:
         """About the steps on which a window of so many rests, and the logarithm of a chance that counts among them."""
-        run, law = self.run, Fraction(self.run.batch, self.run.dataset_size)
         if not self.assumption.expansive:
+            run, law = self.run, Fraction(self.run.batch, self.run.dataset_size)
             low, high, tail = least_range(run.dataset_size - 1, law, -_LIKELY, both=True)
             steps = _shortened(run, Sized(self.assumption, low, high), tail).steps
         return steps, self._log_chance(steps)
@@ -221,8 +209,7 @@ class _Search:
         epsilon, first = min((mixed(first), first) for first in range(len(beyond)))
         chosen = Mixture(inside, tuple(one for *_, one in beyond[first:]))
         if self.alike and steps < self.run.steps:
-            count, rest = divmod(self.run.steps, steps)
-            costs = self._composed(steps), count, self._composed(rest)
+            costs = self._composed(steps), self.run.steps // steps, self._composed(self.run.steps % steps)
             again = repeated_rdp(inside.pair.rdp(self.order), failure, *costs, self.order)
             if again < epsilon:
                 epsilon, chosen = again, Stretches(inside, (self.composed,), steps)
@@ -255,3 +242,59 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     low, *_ = least_range(steps * others, q, log_chance - log(2), both=True)
     below = tail_from(steps * others, 1 - q, steps * others - low + 1)
     return block(run, assumption, steps, (low, largest), min(1.0, upper(steps * exact(beyond) + exact(below))))
+
+
+def tail_from(count: int, rate: Fraction, least: int) -> float:
+    """P(X >= least), rounded up; X ~ Binomial(count, rate).
+
+    P(X = k + 1) / P(X = k) = (n - k) / (k + 1) q / (1 - q) falls as k grows, so that where it is r < 1 at k, P(X >= k)
+    is at most P(X = k) / (1 - r). The lower tail of X is the upper tail of n - X, rate 1 - q.
+
+    >>> tail_from(10, Fraction(1, 2), 10) == 2.0**-10, tail_from(10, Fraction(1, 2), 11)
+    (True, 0.0)
+    """
+    if least <= 0:
+        return 1.0
+    if least > count or rate == 0:
+        return 0.0
+    if rate == 1 or (ratio := Fraction(count - least, least + 1) * rate / (1 - rate)) >= 1:
+        return 1.0
+    with precision():
+        q = arb(rate.numerator) / rate.denominator
+        chance = arb(count).bin(least) * q**least * (1 - q) ** (count - least)
+        return min(1.0, upper(chance / (1 - arb(ratio.numerator) / ratio.denominator)))
+
+
+def least_range(count: int, rate: Fraction, log_chance: float, *, both: bool) -> tuple[int, int, float]:
+    """A narrow range [low, high] outside of which X falls with about the chance given, and that chance rounded up.
+
+    Args:
+        count: n.
+        rate: q.
+        log_chance: natural logarithm of the chance wanted, on each side.
+        both: whether low is wanted too; otherwise it is 0.
+
+    >>> least_range(100, Fraction(1, 10), log(1e-3), both=True)[:2]
+    (2, 20)
+    """
+    high = _least(count, float(rate), log_chance)
+    low = count - _least(count, float(1 - rate), log_chance) if both else 0
+    chance = tail_from(count, rate, high + 1) + (tail_from(count, 1 - rate, count - low + 1) if both else 0.0)
+    return low, high, min(1.0, chance * (1 + 2.0**-50))
+
+
+def _least(count: int, rate: float, log_chance: float) -> int:
+    """The least k for which P(X > k) is about as small as wanted, in floats."""
+    if rate in (0.0, 1.0):
+        return count if rate else 0
+
+    def log_tail(least: int) -> float:  # the bound of `tail_from`, for count * rate < least <= count
+        ratio = (count - least) / (least + 1) * rate / (1 - rate)
+        ways = lgamma(count + 1) - lgamma(least + 1) - lgamma(count - least + 1)
+        return ways + least * log(rate) + (count - least) * log1p(-rate) - log1p(-ratio)
+
+    low, high = floor(count * rate), count
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if log_tail(middle + 1) <= log_chance else (middle + 1, high)
+    return low

@@ -33,7 +33,7 @@ class _AsPrinted(Assumption):
         s = 2 * eta * run.clip_norm / run.dataset_size
         if self.lam == 1:
             return Affine(1 + exact(eta) * exact(self.L), arb(s))
-        return Printed(eta * self.L, self.lam, s)
+        return Printed(eta * self.L, self.lam, arb(s))
 
     @property
     def statement(self) -> str:

@@ -32,7 +32,7 @@ from lastiterate.numeric.shift_program import optimum, positions
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
 from lastiterate.numeric.shuffling.shuffled import View
-from lastiterate.numeric.subsampling import binomial, poisson
+from lastiterate.numeric.subsampling import poisson
 from lastiterate.numeric.subsampling.noise_split import moved, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block
 from lastiterate.symbolic.formulas import accounting, divergences, shift_program, update
@@ -119,7 +119,7 @@ def block(p: Point) -> Block | None:
 
 
 def block_low() -> int:
-    return binomial.least_range(3 * 39, Fraction(1, 2), -3.0 - log(2).evalf(), both=True)[0]
+    return poisson.least_range(3 * 39, Fraction(1, 2), -3.0 - log(2).evalf(), both=True)[0]
 
 
 def stretches(p: Point) -> Expr:
@@ -302,8 +302,8 @@ PAIRS = (
     Pair("accounting.conversion.repeated_rdp", stretches,
          lambda p: conversion.repeated_rdp(p("x"), p("d") / 64, p("y"), int(p.w), p("z"), p("alpha")),
          wants=lambda p: p.d / 64 * exp((p.alpha - 1) * p.y) < 1),
-    Pair("subsampling.binomial.tail_from", lambda p: statements.binomial_tail(2 * p.w, p.q, least(p)),
-         lambda p: binomial.tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
+    Pair("subsampling.poisson.tail_from", lambda p: statements.binomial_tail(2 * p.w, p.q, least(p)),
+         lambda p: poisson.tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
          wants=lambda p: least(p) <= 2 * p.w and statements.binomial_tail(2 * p.w, p.q, least(p)) < 1),
     Pair("shuffling.oblivious_shifts.pool", lambda p: statements.log_mean((p.x, p.y, p.D), p.alpha),
          lambda p: float(pool(np.array([p("x"), p("y"), p("D")]), float(p.alpha * (p.alpha - 1) / 2))), FLOAT),

@@ -62,6 +62,9 @@ def page(session, address):
     session.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     session.get("about:blank")
     session.get(address)
+    WebDriverWait(session, 60, 0.05).until(
+        lambda driver: driver.execute_script("return document.readyState") == "complete"
+    )
     return session
 
 

@@ -190,6 +190,8 @@ RANDOM: dict[str, _Fault] = {
         "recomputed/poisson", f"smooth, {RENYI}", poisson, "tail_from", divided(poisson.tail_from, 100)),
     "an unlikely batch forgotten": (
         "recomputed/poisson", f"smooth, {RENYI}", poisson, "mixed_rdp", lambda inside, *_: inside),
+    "an unlikely stretch forgotten": (
+        "recomputed/poisson", f"smooth, {RENYI}", poisson, "repeated_rdp", lambda inside, *_: inside),
     "the shifts of a window over 1.05": (
         "recomputed/without_replacement", f"convex, {RENYI}", windows, "_cost", divided(windows._cost, 1.05)),
     "the radius at the start of a window": (

@@ -52,7 +52,6 @@ def test_everything_is_made_where_the_gradients_are_and_in_their_format(
             *leaves,
             *difference(leaves, leaves, (norm(leaves), clip_factor(norm(leaves), 1.0))),
             flat(leaves),
-            gradients.mean(gradients.start, 1.0),
             gradients.total(gradients.start, 1.0, some),
             gradients.totals(points, 1.0, some),
             gradients.totals(points, 1.0, own),

@@ -37,22 +37,24 @@ from lastiterate.runtime.workloads.workload import Workload
 torch.set_num_threads(1)
 unit = 1 if sys.platform == "darwin" else 1024
 
-def held():
-    # the peak, less the pages of libraries and other files, which come as the disk cache has them
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+def of_files():
+    # pages of libraries and other files, which come and go as the disk cache has them
     try:
         lines = open("/proc/self/status").read().splitlines()
     except OSError:
         lines = []
-    of_files = sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssFile"))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - of_files
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssFile"))
 
 def grown(once):
     # MiB by which the peak of a child that does this is above what the child began with
     reader, writer = os.pipe()
     if not (child := os.fork()):
-        before = held()
+        before, files = peak(), of_files()
         once()
-        os.write(writer, str((held() - before) / 2**20).encode())
+        os.write(writer, str((peak() - before - max(of_files() - files, 0)) / 2**20).encode())
         os._exit(0)
     os.close(writer)
     said = os.read(reader, 100)

@@ -24,8 +24,7 @@ from lastiterate.numeric.lower.line import BinomialLaw, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.binomial import least_range, tail_from
-from lastiterate.numeric.subsampling.poisson import _BLOCKS, _IN_BLOCKS, _block, poisson_routes
+from lastiterate.numeric.subsampling.poisson import _BLOCKS, _IN_BLOCKS, _block, least_range, poisson_routes, tail_from
 
 _RUN = NoisySGD(
     200, step_size=0.1, noise_std=0.1, clip_norm=1.0, dataset_size=100, batch_size=5, sampling="poisson", diameter=1.0
