@@ -37,7 +37,7 @@ from lastiterate.runtime.workloads.workload import Workload
 torch.set_num_threads(1)
 unit = 1 if sys.platform == "darwin" else 1024
 
-def peak():
+def highest():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 def of_files():
@@ -52,9 +52,9 @@ def grown(once):
     # MiB by which the peak of a child that does this is above what the child began with
     reader, writer = os.pipe()
     if not (child := os.fork()):
-        before, files = peak(), of_files()
+        before, files = highest(), of_files()
         once()
-        os.write(writer, str((peak() - before - max(of_files() - files, 0)) / 2**20).encode())
+        os.write(writer, str((highest() - before - max(of_files() - files, 0)) / 2**20).encode())
         os._exit(0)
     os.close(writer)
     said = os.read(reader, 100)
