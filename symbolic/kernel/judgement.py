@@ -34,12 +34,13 @@ class FalseLineError(UnprovedError):
 
 
 @contextmanager
-def line(rule: str, start: Expr) -> Iterator[None]:
-    """The rule that is applied and the first step that it speaks of, noted in an error that arises here."""
+def line(says: str) -> Iterator[None]:
+    """A note in an error that arises here: the rule that is applied, and where."""
     try:
         yield
     except UnprovedError as error:
-        error.add_note(f"rule {rule}, step {start}")
+        if says:
+            error.add_note(says)
         raise
 
 

@@ -208,7 +208,9 @@ class Kernel:
         noise = Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
         hypotheses = expansion.hypotheses | hidden.hypotheses | {noise}
         profile = compose(shift.profile, hidden.profile)
-        made = self.apply("step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
+        later = sorted(one.name for one in scope if one.follows and one.step != step)
+        with line(f"given {' and '.join(later)}" if later else ""):
+            made = self.apply("step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
         return record(made, scope=scope, cites=(*expansion.lemmas, *shift.cites, *hidden.cites))
 
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
@@ -249,7 +251,7 @@ class Kernel:
         if profile.order not in {None, order}:
             raise UnprovedError(f"A judgement {order} needs a profile of that order, got one of {profile.order}.")
         given = self.given.union(*(premise.given for premise in premises))
-        with line(rule, ends[0]):
+        with line(f"rule {rule}, step {ends[0]}"):
             shown = tuple(Shown(one, given, self.how(one, given)) for one in dict.fromkeys(conditions) if one != true)
         return record(
             None,

@@ -15,18 +15,23 @@ from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import claims
 from lastiterate.symbolic.notation import T
 
+
+def _given(step: str, condition: str) -> str:
+    return f"rule step, step {step}: given the shares Z' of the noise of all steps: {condition} is false"
+
+
 STOPS = {
-    "chien_li/theorem_3_1, convex": "rule step, step j + tau: tau + w - 1 <= j + tau is false",
-    "chien_li/theorem_3_1, strongly convex": "rule step, step j + tau: tau + w - 1 <= j + tau is false",
-    "chien_li/theorem_3_1, smooth": "rule step, step j + tau: tau + w - 1 <= j + tau is false",
-    "chien_li/theorem_3_7": "rule step, step j + t + tau: t + tau + w - 1 <= j + t + tau is false",
-    "chien_li/theorem_3_12": "rule step, step j + tau: tau + w - 1 <= j + tau is false",
+    "chien_li/theorem_3_1, convex": _given("j + tau", "tau + w - 1 <= j + tau"),
+    "chien_li/theorem_3_1, strongly convex": _given("j + tau", "tau + w - 1 <= j + tau"),
+    "chien_li/theorem_3_1, smooth": _given("j + tau", "tau + w - 1 <= j + tau"),
+    "chien_li/theorem_3_7": _given("j + t + tau", "t + tau + w - 1 <= j + t + tau"),
+    "chien_li/theorem_3_12": _given("j + tau", "tau + w - 1 <= j + tau"),
     "chien_li/theorem_3_12, given the share of a step alone": "A mean over the batch",
-    "chien_li/theorem_a_1": "rule step, step j + tau: t <= j + tau is false",
-    "chien_li/corollary_a_3": "rule step, step j + tau: t <= j + tau is false",
-    "altschuler_talwar/theorem_3_1": "rule step, step j + tau: tau + w - 1 <= j + tau is false",
+    "chien_li/theorem_a_1": _given("j + tau", "t <= j + tau"),
+    "chien_li/corollary_a_3": _given("j + tau", "t <= j + tau"),
+    "altschuler_talwar/theorem_3_1": _given("j + tau", "tau + w - 1 <= j + tau"),
     "altschuler_talwar/theorem_3_1, given the share of a step alone": "A mean over the batch",
-    "altschuler_talwar/theorem_5_1": "rule step, step j + tau: tau + w - 1 <= j + tau is false",
+    "altschuler_talwar/theorem_5_1": _given("j + tau", "tau + w - 1 <= j + tau"),
     "liang/theorem_3_3": "To exchange the runs",
     "liang/theorem_3_3, from the other order": "To exchange the runs",
     "liang/theorem_3_4": "rule step, step t: 0 >= -D*(L*eta + 1) + D*(L*eta*k/b + 1) is false",
