@@ -40,7 +40,8 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
         if outcome.status is Status.HELD and outcome.grade is Grade.PROVED:
             return f"{outcome.engine}: {outcome.detail}"
     why = outcome.detail or outcome.counterexample
-    if outcome.counterexample and len(values) <= 1:  # from all premises; a constant function has any one value
+    if outcome.status is Status.REFUTED and outcome.counterexample and len(values) <= 1:
+        # it is the outcome from all premises, and a constant function has any one value
         named = {str(one) for one in condition.free_symbols}
         at = [f"{name} = {value}" for name, value in outcome.counterexample.at.items() if name in named]
         raise FalseLineError(f"{condition} is false at {', '.join(at)}")

@@ -142,6 +142,8 @@ class Induction:
 
         By induction over m. ``extend`` makes the judgement with the steps number j from the one before them.
         """
+        if begin.scope or begin.drawn or not begin.given <= self.kernel.given:
+            raise UnprovedError("An induction begins with no variable, and with no more than its kernel supposes.")
         inner, still = self.kernel.under(*self._known), (S.Zero, S.Zero)
         first = self.kernel.weaken(begin, S.Zero, S.Zero, profile.subs(self._first))
         ends = (begin.start, begin.end + length * self.index)
@@ -151,12 +153,12 @@ class Induction:
         one = extend(inner, supposed)
         if one.scope or any(self.index not in variable.step.free_symbols for variable in one.drawn):
             raise UnprovedError("What is drawn in the steps of an induction is averaged over there.")
+        if one.order is not begin.order:
+            raise UnprovedError(f"An induction needs one order, got {begin.order} and {one.order}.")
         self._same(one.start, begin.start, inner.given)
         self._same(one.end, begin.end + length * (self.index + 1), inner.given)
         after = inner.weaken(one, S.Zero, S.Zero, profile.subs(self._after))
-        own = record(
-            one, hypotheses=one.hypotheses - supposed.hypotheses | begin.hypotheses, drawn=one.drawn | begin.drawn
-        )
+        own = record(one, hypotheses=one.hypotheses - supposed.hypotheses | begin.hypotheses)
         ends = (begin.start, begin.end + length * self.count)
         return self._induct(own, inner, ends, still, profile, (first, after))
 

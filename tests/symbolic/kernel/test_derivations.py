@@ -445,3 +445,32 @@ def test_the_profiles_of_a_coin_are_those_of_its_laws_in_either_order(factor: fl
         assert told == pytest.approx(exact.middle, abs=1e-9)
         assert exact.lower <= float(PoissonStep(rate, Rational(9, 4)).at(Rational(factor))) + 1e-9
         assert exact.lower <= float(swapped) + 1e-9
+
+
+def test_what_a_recursion_begins_with_and_how_it_goes_on() -> None:
+    """One with another order, a variable, another end or more suppositions is refused at any step."""
+    steps = Induction(KERNEL, j, T, ())
+
+    def begun(kernel: Kernel = KERNEL, order: Order = FIRST, revealed: tuple[Variable, ...] = ()) -> Span:
+        return kernel.suppose(order, (S.Zero, S.One), (S.Zero, S.Zero), Gauss(s), "it", revealed)
+
+    def on(
+        order: Order = FIRST, end: Expr = j + 2, revealed: tuple[Variable, ...] = ()
+    ) -> Callable[[Kernel, Span], Span]:
+        return lambda kernel, _: kernel.suppose(order, (S.Zero, end), (S.Zero, S.Zero), Gauss(s), "more", revealed)
+
+    made = steps.recur(begun(), Gauss(s), on())
+    assert (made.order, made.start, made.end, made.profile) == (FIRST, 0, T + 1, Gauss(s))
+    assert {one.says for one in made.hypotheses} == {"it", "more"}
+    for begin, further in (
+        (begun(order=SECOND), on()),
+        (begun(), on(SECOND)),
+        (begun(revealed=(COIN,)), on()),
+        (begun(KERNEL.under(v > s)), on()),
+        (begun(), on(end=j + 3)),
+        (begun(), on(revealed=(COIN,))),
+    ):
+        with pytest.raises(UnprovedError):
+            steps.recur(begin, Gauss(s), further)
+    with pytest.raises(UnprovedError):
+        steps.recur(begun(), Gauss(s / 2), on())
