@@ -8,7 +8,7 @@ directions.
 Renyi        D_alpha <= alpha cost / 2 + sum over the sampled parts of count times S(rate, multiplier; alpha). S is the
              divergence of one step in units of its noise, at most that of the whole batch, alpha / (2 multiplier^2):
              "replace"     `divergences.replacement_step` at distance 1, which serves both directions;
-             "add_remove"  S_up at shift 1, which is at least S_down.
+             "add_remove"  S_up at shift 1, which is at least S_down (ours/poisson/larger_order).
              With less noise than a ninth of the distance there is nothing to gain by sampling, and beyond order 1000
              the quadrature takes too long: there the whole batch is taken.
 Profile      The losses of each release are put on a lattice (`pld_lattice`), convolved as often as it is made, and read

@@ -8,7 +8,7 @@ SampledUp the same with the mixture first; under replacement both laws of one up
 from sympy import Expr, Integer, Max, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Step
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
 from lastiterate.symbolic.letters import P, Q, R, d, p, q, r, u, v, x, y, z
 from lastiterate.symbolic.notation import L, alpha, eta, sigma
@@ -45,10 +45,7 @@ _composed = Inequality(_head * x + _tail * y, "<=", (_head + _tail) * Max(x, y),
 
 _tenth, _one, _order = Rational(1, 10), Integer(1), Integer(20)
 _up, _down = SampledUp(_tenth, _one, _order), SampledDown(_tenth, _one, _order)
-_box = {sigma: (Rational(1, 2), Integer(1)), alpha: (Integer(8), Integer(20))}
 
-
-_on_box = SampledDown(_tenth, sigma, alpha)
 
 CLAIMS = (
     Claim(
@@ -113,16 +110,6 @@ CLAIMS = (
         remark="""S is introduced as capturing precisely how far a noisy update on adjacent data sets is told apart.
         RDP asks for both orders, and with the mixture first the divergence at q = 1/10, s = 1 and alpha = 20 is 7.576,
         while S is below log(10/9). What captures it is the larger direction, which grows with the order.""",
-    ),
-    Ours(
-        "altschuler_talwar/definition_2_10/larger_direction",
-        "The mixture first is the larger direction; S never exceeds log(1/(1 - q))",
-        at("Definition 2.10"),
-        IntervalInequality(_on_box, "<=", SampledUp(_tenth, sigma, alpha), _box, "on a box, q = 1/10"),
-        IntervalInequality(_on_box, "<=", -log(1 - _tenth), _box, "S is bounded"),
-        Inequality(p / ((1 - q) * p + q * x), "<=", 1 / (1 - q), (q < 1,), "the ratio of densities"),
-        Value(_up, "7.5762263", "the larger direction"),
-        repairs="altschuler_talwar/definition_2_10/both_orders",
     ),
     Claim(
         "altschuler_talwar/definition_2_10/lemma_2_11",

@@ -5,10 +5,10 @@ Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao, Calmon
 another proof.
 """
 
-from sympy import Integer, Max, Rational, diff, exp, log
+from sympy import Integer, Max, Rational, diff, log
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.formulas import accounting
 from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, theta, u, v, x, xi
 from lastiterate.symbolic.notation import alpha, beta, lam, s, w
@@ -38,7 +38,7 @@ _to_left = (r - v * P) / (u - v)
 _middle = theta * gamma + (1 - theta) * kappa
 
 
-_weight = exp(-lam * x) * (1 - exp(-x))
+_exponentials = (u >= 1 - x, v >= 1 + lam * x)  # as e^y >= 1 + y
 
 
 # Larger base A = alpha, a the gap of the bases, beta that of the T-th powers, s = A^(T-1), x the smaller T-th power.
@@ -102,13 +102,10 @@ CLAIMS = (
         "ours/pld/tilt",
         "An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
         proof("privacy_loss", "The transform and its error"),
-        IntervalInequality(
-            _weight, "<=", 1 / (1 + lam), {lam: (Rational(1, 10), 20), x: (0, 8)}, name="weight of an error"
+        Inequality((1 - u) / v, "<=", 1 / (1 + lam), _exponentials, "weight of an error").mutant(
+            "no tilt", given=_exponentials[:1]
         ),
-        Identity(
-            lam / u - 1 / (1 - u), (lam - (1 + lam) * u) / (u * (1 - u)), "where log u^lam (1 - u) turns", (u < 1,)
-        ),
-        letters={lam: "slope of the tilt", x: "privacy loss", u: "exp(-x)"},
+        letters={lam: "slope of the tilt", x: "privacy loss", u: "exp(-x)", v: "exp(lam x)"},
     ),
     Ours(
         "ours/pld/power",

@@ -4,7 +4,7 @@ Revealed is R, the batch without i*, alike in both runs; k is its size, and both
 along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
 """
 
-from sympy import Expr, Integer, Max
+from sympy import Expr, Integer, Max, Ne, Rational, cosh, diff, exp, sinh
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
@@ -15,7 +15,7 @@ from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n
 from lastiterate.symbolic.papers import proof
 
-_one = Integer(1)
+_one, _half = Integer(1), Rational(1, 2)
 
 
 def _step(bound: Expr, *given: Boolean) -> Inequality:
@@ -34,6 +34,15 @@ def _mixed(chance: Expr, inside: Expr, outside: Expr) -> Expr:
     return (1 - chance) * inside + chance * outside
 
 
+def _powers(ratio: Expr) -> Expr:
+    """The same at a ratio and at its inverse."""
+    return (ratio**alpha - ratio ** (1 - alpha)) / (ratio - 1)
+
+
+# Densities over the law without i*: of the mixture where that with i* has u, and u times that where it has 1/u.
+_with, _turned = 1 - q + q * u, q + (1 - q) * u
+_slope = (alpha - 1) * sinh(alpha * r) - alpha * sinh((alpha - 1) * r)
+
 # P(X = j + 1) / P(X = j) for X ~ Binomial(n, q), and at j + 1.
 _ratio, _next = (n - j) / (j + 1) * q / (1 - q), (n - j - 1) / (j + 2) * q / (1 - q)
 
@@ -49,6 +58,25 @@ CLAIMS = (
         *poisson("convex"),
         assumptions=(alpha > 1, eta * L <= 2),
         repairs="liang/lemma_3_2/other_order",
+    ),
+    Ours(
+        "ours/poisson/larger_order",
+        "The mixture over its base is the larger order, at every alpha > 1: S_down <= S_up",
+        proof("divergences", "The larger order"),
+        Identity(u * ((v / u) ** alpha - (v / u) ** (1 - alpha)), (v - u) * _powers(u / v), "v = y", (Ne(u, v),)),
+        Identity(_with - 1, u - _turned, "the factors before both"),
+        Identity(_powers(u), _powers(1 / u), "a ratio or its inverse", (Ne(u, 1),)),
+        Identity(_with * _turned - u, q * (1 - q) * (1 - u) ** 2, "u over the second lies below the first"),
+        Identity(_powers(exp(r)), sinh((alpha - _half) * r) / sinh(r / 2), "of e^r"),
+        Identity(diff(sinh((alpha - _half) * r) / sinh(r / 2), r), _slope / (2 * sinh(r / 2) ** 2), "its slope"),
+        Identity(diff(_slope, r), alpha * (alpha - 1) * (cosh(alpha * r) - cosh((alpha - 1) * r)), "grows from 0"),
+        Identity(
+            cosh(alpha * r) - cosh((alpha - 1) * r), 2 * sinh((alpha - _half) * r) * sinh(r / 2), "as this is > 0"
+        ),
+        Inequality(p / ((1 - q) * p + q * x), "<=", 1 / (1 - q), name="S_down is at most log(1/(1 - q))"),
+        letters={u: "density of the law of an outcome with i* over that without", r: "log of a ratio"},
+        assumptions=(alpha > 1, q < 1),
+        repairs="altschuler_talwar/definition_2_10/both_orders",
     ),
     Ours(
         "ours/poisson/step",
