@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise, product
-from math import floor, inf, isfinite, lgamma, log, log1p
+from math import ceil, floor, inf, isfinite, lgamma, log, log1p
 
 from flint import arb
 
@@ -82,6 +82,7 @@ def poisson_routes(
     def limit(known: float) -> float | None:
         return None if every else known if most is None else most
 
+    run = on_domain(run, assumption)
     with precision():
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
@@ -158,6 +159,8 @@ class _Search:
             known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
             if known is not None:  # how many blocks count follows from what one does
                 counted = min(2 * known.before + _FEW, blocks)
+                among = self._log_chance((known.before + _FEW) * width) - depth
+                log_chance = among if among < log_chance - _LIKELY / 2 else log_chance
                 known = _block(run, assumption, width, log_chance - log(counted) - 1)
             if known is not None:
                 for one in worth_pricing(BlockShares(run, program, self.order, known), surely):
@@ -216,6 +219,11 @@ class _Search:
         return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen)
 
 
+def on_domain(run: NoisySGD, assumption: Assumption) -> NoisySGD:
+    """The run, on a domain no wider than one on which the assumption can hold."""
+    return replace(run, diameter=min(run.diameter, assumption.widest(run.clip_norm)))
+
+
 def _shortened(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
     """The program of the run, or of last steps from the diameter after which c^w D is a 1e-12th of what a step adds."""
     fixed = _fixed(run)
@@ -238,10 +246,13 @@ def _fixed(run: NoisySGD) -> NoisySGD:
 def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> Block | None:
     """The block of so many steps outside an event of about the chance given; None where a batch may be too large."""
     others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
-    _, largest, beyond = least_range(others, q, log_chance - log(2 * steps), both=False)
+    limit = 2 * run.batch / (Fraction(run.step_size_at(0)) * (Fraction(assumption.L) + Fraction(assumption.m)))
+    largest = min(others, ceil(limit) - 1)
+    beyond = tail_from(others, q, largest + 1)
     low, *_ = least_range(steps * others, q, log_chance - log(2), both=True)
     below = tail_from(steps * others, 1 - q, steps * others - low + 1)
-    return block(run, assumption, steps, (low, largest), min(1.0, upper(steps * exact(beyond) + exact(below))))
+    chance = upper(steps * exact(beyond) + exact(below))
+    return block(run, assumption, steps, (low, largest), chance) if chance < 1 else None
 
 
 def tail_from(count: int, rate: Fraction, least: int) -> float:
