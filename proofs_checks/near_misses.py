@@ -36,6 +36,7 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Mean, Profile, Recurring, Steps
+from lastiterate.symbolic.kernel.projected import Projected
 from lastiterate.symbolic.notation import D
 
 MOST: Final = 3
@@ -209,7 +210,7 @@ def _lessened(profile: Profile) -> Profile:
         return replace(profile, pairs=((weight, _lessened(first)), *rest))
     if isinstance(profile, Recurring):
         return replace(profile, again=_lessened(profile.again))
-    if isinstance(profile, Steps | Average):
+    if isinstance(profile, Steps | Average | Projected):
         return replace(profile, part=_lessened(profile.part))
     (field,) = {"square", "count"} & {one.name for one in fields(own)}
     return cast("Profile", replace(own, **{field: _LESS * getattr(own, field)}))

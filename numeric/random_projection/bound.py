@@ -105,7 +105,7 @@ def projection_bound(
         if delta is not None:
             epsilon, route = pair.dp(delta), "composition through PLD"
         return ProjectionBound(run, epsilon, order, delta, route, claim, _stated(run))
-    claim = "ours/projection/layers" if len(run.ranks) > 1 else "d2p2/theorem_1/projected_step"
+    claim = "ours/projection/layers" if len(run.ranks) > 1 else "ours/projection/theorem"
     if delta is not None:
         epsilon, order = _converted(run, delta)
         return ProjectionBound(run, epsilon, order, delta, "composition through RDP", claim, _stated(run))

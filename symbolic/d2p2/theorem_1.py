@@ -9,8 +9,9 @@ from sympy import Expr, Integer, Rational, diff, exp, log, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.formulas.divergences import delta_of_gdp, renyi, tail
-from lastiterate.symbolic.letters import r, u, v, xi
+from lastiterate.symbolic.formulas.divergences import chi_square, delta_of_gdp, projected_moment, renyi, tail
+from lastiterate.symbolic.kernel.profiles import Gauss
+from lastiterate.symbolic.letters import r, u, v, x, xi
 from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, epsilon, n, nu
 from lastiterate.symbolic.statement import (
     OTHER,
@@ -40,7 +41,9 @@ def _below_truth(constant: int, minus_log: int) -> IntervalInequality:
 
 _noise = sqrt(C_2 * chi)
 _box = {C_2: (1, 2), chi: (10, 20)}
-_moment = (1 - u) ** Rational(-1, 2)
+_scaled = projected_moment(u, _one, ell) * (1 - u) * chi_square((1 - u) * x, ell)
+_finite = (u < 1, x > 0)
+_step = -ell / 2 * log(1 - alpha * (alpha - 1) * r)
 _pair = ((xi, v), (_zero, v))
 _first = C_2 * b**2 * T**2 / n**2
 
@@ -91,9 +94,9 @@ CLAIMS = (
         at("Theorem 1"),
         Identity(renyi(*_pair, alpha), alpha * xi**2 / (2 * v), "two Gaussians, A fixed"),
         Identity(renyi(*_pair, alpha), renyi(_pair[1], _pair[0], alpha), "either law as the numerator"),
-        Identity(2 * (1 - u) * diff(_moment, u), _moment, "M(u) = E exp(u Z^2/2): by parts 2 (1 - u) M' = M", (u < 1,)),
-        Identity(_moment.subs(u, 0), _one, "M(0) = 1"),
-        Identity((alpha - 1) * renyi(*_pair, alpha), alpha * (alpha - 1) / v * xi**2 / 2, "u is the load"),
+        Identity(Gauss(xi**2 / v).moment(alpha), exp((alpha - 1) * renyi(*_pair, alpha)), "its moment"),
+        Identity(chi_square(x, ell) * exp(u * x / 2), _scaled, "the mean over A: chi-square, scaled", _finite),
+        Identity(projected_moment(alpha * (alpha - 1), r, ell), exp(_step), "the step", (alpha * (alpha - 1) * r < 1,)),
         Identity(diff(-log(1 - u) - u, u), u / (1 - u), "what a projection costs on top grows from 0", (u < 1,)),
         Inequality(_zero, "<", u / (1 - u), given=(u < 1,), name="dearer than no projection"),
         assumptions=(alpha > 1,),

@@ -10,7 +10,7 @@ from typing import Final
 
 from sympy import Eq, Expr, S
 
-from lastiterate.symbolic.derivations import shared_noise
+from lastiterate.symbolic.derivations import projections, shared_noise
 from lastiterate.symbolic.derivations.known_batches import (
     composition,
     last_step,
@@ -101,6 +101,9 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
         for losses in ("modulus", "convex", "strongly convex")
     },
     "poisson_stretches/blocks": partial(_stretches, "strongly convex", contracting_blocks, T, T * w),
+    "projections/known_batches": lambda kernel: projections.known_batches(kernel, T),
+    "projections/revealed_coin": lambda kernel: projections.revealed_coin(kernel, q, T),
+    "projections/hidden_coin": lambda kernel: projections.hidden_coin(kernel, q, T),
     "poisson/composition": lambda kernel: poisson_composition(kernel, q, eta * K / b, sigma**2, T),
 }
 """What a claim calls a derivation."""

@@ -7,13 +7,25 @@ from sympy import Expr
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
 from lastiterate.symbolic.derivations import orders
+from lastiterate.symbolic.derivations.projections import p as loads
 from lastiterate.symbolic.derivations.random_batches import A, C, P, i, k, p, r
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.derivations.stretches import N, recurring
 from lastiterate.symbolic.formulas.update import moved
-from lastiterate.symbolic.kernel.profiles import Average, Composed, Gauss, Mean, PoissonStep, Profile, Steps, SwapStep
+from lastiterate.symbolic.kernel.profiles import (
+    Average,
+    Composed,
+    Equal,
+    Gauss,
+    Mean,
+    PoissonStep,
+    Profile,
+    Steps,
+    SwapStep,
+)
+from lastiterate.symbolic.kernel.projected import Projected, X
 from lastiterate.symbolic.letters import q, rho
-from lastiterate.symbolic.notation import D, K, T, W, b, eta, sensitivity, sigma, tau, w
+from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, sensitivity, sigma, tau, w
 
 
 def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile]) -> Iterator[Derived]:
@@ -83,6 +95,19 @@ def poisson_stretches(*losses: str) -> Iterator[Derived]:
         yield Derived(f"poisson_stretches/{one}", recurring(inside, step, w, N), one)
     blocks = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
     yield Derived("poisson_stretches/blocks", recurring(blocks, step, T * w, N), "blocks")
+
+
+def projections() -> Iterator[Derived]:
+    """Steps whose noise comes after a random projection, each at the mean over its matrix of what the sample costs."""
+    load = loads(i)
+    there = Projected(Gauss(load * X), ell)
+    costs: dict[str, Profile] = {
+        "known_batches": there,
+        "revealed_coin": Mean(((q, there), (1 - q, Equal()))),
+        "hidden_coin": Projected(PoissonStep(q, load * X), ell),
+    }
+    for kind, cost in costs.items():
+        yield Derived(f"projections/{kind}", Steps(cost, i, T), kind.replace("_", " "))
 
 
 def shared_noise(losses: str, factor: Expr) -> Iterator[Derived]:

@@ -8,7 +8,7 @@ Source   Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3 (sampled Gaussian of 
          steps are ours (claims ours/projection/*).
 """
 
-from sympy import Expr, Function, erfc, exp, log, sqrt
+from sympy import Dummy, Expr, Function, Sum, binomial, erfc, exp, gamma, log, sqrt
 
 
 def density_exponent(point: Expr, mean: Expr, variance: Expr) -> Expr:
@@ -56,6 +56,33 @@ def delta_of_gdp(epsilon: Expr, mu: Expr) -> Expr:
     0.126937
     """
     return cumulative(mu / 2 - epsilon / mu) - exp(epsilon) * cumulative(-mu / 2 - epsilon / mu)
+
+
+def sampled_moment(rate: Expr, square: Expr, order: Expr) -> Expr:
+    """exp((a - 1) D_a((1 - q) N(0, 1) + q N(mu, 1) || N(0, 1))) of a whole order a, mu^2 = ``square``."""
+    j = Dummy("j", integer=True, nonnegative=True)
+    term = binomial(order, j) * (1 - rate) ** (order - j) * rate**j * exp(j * (j - 1) * square / 2)
+    return Sum(term, (j, 0, order))
+
+
+def chi_square(x: Expr, degrees: Expr) -> Expr:
+    """The density at x > 0 of the sum of so many squares of independent standard Gaussians."""
+    return x ** (degrees / 2 - 1) * exp(-x / 2) / (2 ** (degrees / 2) * gamma(degrees / 2))
+
+
+def projected_moment(load: Expr, ratio: Expr, dimension: Expr) -> Expr:
+    """E exp(w R X / 2) = (1 - w R)^(-p/2), X chi-square of p degrees of freedom; finite for w R < 1."""
+    return (1 - load * ratio) ** (-dimension / 2)
+
+
+def projected_step(order: Expr, ratio: Expr, dimension: Expr, rate: Expr) -> Expr:
+    """D_order of one projected step, A known: the sample that differs is there with chance ``rate``, revealed."""
+    return log(1 + rate * (projected_moment(order * (order - 1), ratio, dimension) - 1)) / (order - 1)
+
+
+def projected_order_limit(ratio: Expr) -> Expr:
+    """The order from which on a projected step is infinite: alpha (alpha - 1) R = 1."""
+    return (1 + sqrt(1 + 4 / ratio)) / 2
 
 
 class SampledUp(Function):  # type: ignore[misc]

@@ -22,6 +22,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Steps,
     SwapStep,
 )
+from lastiterate.symbolic.kernel.projected import Projected
 
 
 def common(profiles: Iterable[Profile]) -> Order | None:
@@ -108,6 +109,8 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return covers(above.part, below.part)  # for every value of the index
         case Average(), Average() if replace(above, part=below.part, order=below.order) == below:
             return covers(above.part, below.part)  # likewise
+        case Projected(), Projected() if above.dimension == below.dimension:
+            return covers(above.part, below.part)  # for every value of X
         case Composed(), Composed() if len(above.parts) == len(below.parts):
             return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]
         case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:

@@ -21,6 +21,7 @@ from typing import Any
 from sympy import Add, Expr, Max, Min, Mul, Piecewise, Product, S, Sum, Symbol, erfc, exp, log, oo, sqrt, true
 
 from lastiterate.symbolic.formulas.accounting import recurring
+from lastiterate.symbolic.formulas.divergences import sampled_moment
 
 
 class Order(StrEnum):
@@ -112,6 +113,12 @@ class PoissonStep(Profile):
     def at(self, g: Expr) -> Expr:
         both = {Order.FIRST: self._with_the_sample(g), Order.SECOND: 1 - g + g * self._with_the_sample(1 / g)}
         return Max(*both.values()) if self.order is None else both[self.order]
+
+    def moment(self, alpha: Expr) -> Expr:
+        """Of a whole order. The law with the sample as P has the larger one (claim ours/poisson/larger_order)."""
+        if self.order is Order.SECOND or not alpha.is_integer:
+            raise NotImplementedError(f"a moment of whole order of the law with the sample, not {alpha}, {self.order}")
+        return sampled_moment(self.rate, self.square, alpha)
 
 
 @dataclass(frozen=True)

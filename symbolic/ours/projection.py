@@ -8,6 +8,7 @@ does not say what that costs.
 from sympy import Eq, Expr, Integer, diff, log
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
+from lastiterate.symbolic.derivations.checks import projections
 from lastiterate.symbolic.letters import Q, g, j, q, r, u, x, y
 from lastiterate.symbolic.notation import stab
 from lastiterate.symbolic.papers import proof
@@ -30,6 +31,14 @@ _given = (x * y >= Q, -x * y <= Q)
 
 
 CLAIMS = (
+    Ours(
+        "ours/projection/theorem",
+        "Steps with matrices of their own, all known: each costs its mean over the matrix, whoever sees the outcomes",
+        proof("random_projection", "The price"),
+        *projections(),
+        assumptions=(q <= 1,),
+        repairs="d2p2/theorem_1",
+    ),
     Ours(
         "ours/projection/layers",
         "Layers with Gaussian matrices of their own cost at most as much as the layer of least rank alone",

@@ -12,7 +12,6 @@ from sympy import (
     Max,
     Min,
     Rational,
-    Sum,
     binomial,
     exp,
     log,
@@ -21,6 +20,7 @@ from sympy import (
     sqrt,
 )
 
+from lastiterate.symbolic.formulas.divergences import sampled_moment
 from lastiterate.symbolic.formulas.update import moved, sensitivity
 
 
@@ -62,9 +62,7 @@ def binomial_tail(n: Expr, q: Expr, k: Expr) -> Expr:
 
 def up_sum(q: Expr, gap: Expr, order: int) -> Expr:
     """D_order((1 - q) N(0, 1) + q N(gap, 1) || N(0, 1)) at a whole order: the mixture is the numerator."""
-    j = Dummy("j", integer=True, nonnegative=True)
-    term = binomial(order, j) * (1 - q) ** (order - j) * q**j * exp(j * (j - 1) * gap**2 / 2)
-    return log(Sum(term, (j, 0, order)).doit()) / (order - 1)
+    return log(sampled_moment(q, gap**2, Integer(order)).doit()) / (order - 1)
 
 
 def _ratio(x: Expr, q: Expr, gap: Expr) -> Expr:
@@ -87,21 +85,6 @@ def replacement_bound(q: Expr, gap: Expr, order: Expr) -> Expr:
     r = _ratio(x, q, gap)
     integrand = exp(-(x**2) / 2) / sqrt(2 * pi) * (r**order - 1) * (1 - r ** (1 - order))
     return log(1 + Integral(integrand, (x, gap / 2, oo))) / (order - 1)
-
-
-def projected_moment(load: Expr, ratio: Expr, dimension: Expr) -> Expr:
-    """E exp(load |A^T v|^2 / (2 p s^2)) = (1 - load R)^(-p/2), finite for load R < 1."""
-    return (1 - load * ratio) ** (-dimension / 2)
-
-
-def projected_step(order: Expr, ratio: Expr, dimension: Expr, rate: Expr) -> Expr:
-    """D_order of one projected step, A known: the sample that differs is there with chance ``rate``, revealed."""
-    return log(1 + rate * (projected_moment(order * (order - 1), ratio, dimension) - 1)) / (order - 1)
-
-
-def projected_order_limit(ratio: Expr) -> Expr:
-    """The order from which on a projected step is infinite: alpha (alpha - 1) R = 1."""
-    return (1 + sqrt(1 + 4 / ratio)) / 2
 
 
 def logistic(r: Expr, scale: Expr, l2: Expr, reach: Expr) -> tuple[Expr, Expr]:

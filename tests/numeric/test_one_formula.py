@@ -16,7 +16,7 @@ import pytest
 import statements
 from exact_points import Point, value
 from flint import arb
-from sympy import Expr, Integer, Rational, S, Symbol, ceiling, diff, exp, log
+from sympy import Expr, Integer, Min, Rational, S, Symbol, ceiling, diff, exp, log
 
 from lastiterate.numeric import rounding
 from lastiterate.numeric.accounting import conversion, gdp
@@ -36,6 +36,9 @@ from lastiterate.numeric.subsampling import poisson
 from lastiterate.numeric.subsampling.noise_split import moved, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block
 from lastiterate.symbolic.formulas import accounting, divergences, shift_program, update
+from lastiterate.symbolic.kernel.profiles import Order, PoissonStep
+from lastiterate.symbolic.kernel.projected import Projected
+from lastiterate.symbolic.kernel.projected import X as X_SQUARE
 
 POINTS = 6
 BALL = 1e-25
@@ -145,9 +148,9 @@ def least(p: Point) -> Expr:
     return ceiling(2 * p.w * p.q) + 1
 
 
-def projected(p: Point, kind: str) -> float:
+def projected(p: Point, kind: str, order: float) -> float:
     return projection.projection_rdp(
-        p("alpha"),
+        order,
         sensitivity=p("x"),
         noise_std=p("sigma"),
         dimension=int(p.b),
@@ -159,6 +162,17 @@ def projected(p: Point, kind: str) -> float:
 
 def finite_step(p: Point) -> bool:
     return bool(p.alpha * (p.alpha - 1) * ratio(p) < Rational(9, 10))
+
+
+def finite_whole_step(p: Point) -> bool:
+    return bool(p.whole * (p.whole - 1) * ratio(p) < Rational(9, 10))
+
+
+def hidden_step(p: Point) -> Expr:
+    """As the kernel has it: the mean over the matrix of a step with a hidden coin, or with a revealed one."""
+    revealed = divergences.projected_step(p.whole, ratio(p), p.b, p.q)
+    hidden = Projected(PoissonStep(p.q, ratio(p) * X_SQUARE, Order.FIRST), p.b, Order.FIRST).moment(p.whole)
+    return Min(revealed, log(hidden.doit()) / (p.whole - 1))
 
 
 PAIRS = (
@@ -273,9 +287,12 @@ PAIRS = (
     Pair("divergences.hockey_stick.gaussian_profile", lambda p: divergences.delta_of_gdp(p.y, p.x),
          lambda p: hockey_stick.gaussian_profile(exact(p("x")), exact(p("y"))), BALL),
     Pair("random_projection.cost.projection_rdp",
-         lambda p: statements.projected_step(p.alpha, ratio(p), p.b, p.q), lambda p: projected(p, "replace"),
+         lambda p: divergences.projected_step(p.alpha, ratio(p), p.b, p.q),
+         lambda p: projected(p, "replace", p("alpha")),
          wants=finite_step),
-    Pair("random_projection.cost.order_limit", lambda p: statements.projected_order_limit(ratio(p)),
+    Pair("random_projection.cost.projection_rdp, hidden", hidden_step,
+         lambda p: projected(p, "add_remove", float(p.whole)), wants=finite_whole_step),
+    Pair("random_projection.cost.order_limit", lambda p: divergences.projected_order_limit(ratio(p)),
          lambda p: projection.order_limit(
              sensitivity=p("x"), noise_std=p("sigma"), dimension=int(p.b), entry_std=p("y")), side=-1),
     # Accounting.

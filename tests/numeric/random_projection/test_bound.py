@@ -134,7 +134,7 @@ def test_a_bound_says_what_it_rests_on():
     assert "run" not in told
     assert str(found).endswith("1e-05)-DP")
     assert str(projection_bound(RUN, order=2.0)).startswith("(2, ")
-    assert projection_bound(replace(RUN, ranks=(3,)), order=2.0).claim == "d2p2/theorem_1/projected_step"
+    assert projection_bound(replace(RUN, ranks=(3,)), order=2.0).claim == "ours/projection/theorem"
     assert any("'cyclic'" in line for line in found.assumptions)
 
 

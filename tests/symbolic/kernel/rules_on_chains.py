@@ -28,6 +28,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
+from lastiterate.symbolic.kernel.outcomes import observe
 from lastiterate.symbolic.kernel.profiles import Order
 from lastiterate.symbolic.kernel.rules import Kernel
 
@@ -245,7 +246,25 @@ def _coin(random: Random, fault: str) -> bool:
     return exceeded(truth, made.profile)
 
 
+def _observe(random: Random, fault: str) -> bool:
+    k, outcomes = random.randint(2, 4), random.randint(2, 4)
+    order = _order(random)
+    pairs = [(law(random, outcomes), law(random, outcomes)) for _ in range(k)]
+    reached = [random.choices(range(k), k=outcomes) for _ in range(k)]
+    apart = fault == "a function for each run"
+    others = [random.choices(range(k), k=outcomes) for _ in range(k)] if apart else reached
+
+    def after(laws: list[Law], function: list[list[int]]) -> Chain:
+        still = tuple(tuple(Fraction(x == y) for y in range(k)) for x in range(k))
+        return tuple(pushed(one, [still[to] for to in where]) for one, where in zip(laws, function, strict=True))
+
+    made = observe(_kernel, order, S.Zero, Coin(priced(fault, "outcome", pairs, cycle(outcomes))))
+    one, other = after([p for p, _ in pairs], reached), after([q for _, q in pairs], others)
+    return exceeded(envelope(near_pairs(cycle(k), 0, one, other), cycle(k), 0), made.profile)
+
+
 ATTACKED: Mapping[str, Attacked] = {
+    "observe": Attacked(_observe, ("outcome 5% low", "outcome in the other order", "a function for each run")),
     "chain": Attacked(
         _chain,
         (

@@ -1,0 +1,35 @@
+"""The profile of a Gaussian step of which the noise comes after a random projection."""
+
+from dataclasses import dataclass
+
+from sympy import Expr, Integral, Piecewise, S, Symbol, exp, oo, true
+
+from lastiterate.symbolic.formulas.divergences import chi_square, projected_moment
+from lastiterate.symbolic.kernel.profiles import Order, Profile
+
+X = Symbol("X", positive=True)
+"""A chi-square variable."""
+
+
+@dataclass(frozen=True)
+class Projected(Profile):
+    """The mean of ``part`` over `X` of ``dimension`` degrees of freedom."""
+
+    part: Profile
+    dimension: Expr
+    order: Order | None = None
+
+    def __str__(self) -> str:
+        return f"the mean over X, chi-square of {self.dimension} degrees of freedom, of ({self.part})"
+
+    def at(self, g: Expr) -> Expr:
+        return Integral(chi_square(X, self.dimension) * self.part.at(g), (X, 0, oo))
+
+    def moment(self, alpha: Expr) -> Expr:
+        """A sum of terms exp(w X / 2), of which the mean is finite for w < 1."""
+
+        def mean(term: exp) -> Expr:
+            w = 2 * term.args[0] / X
+            return Piecewise((projected_moment(w, S.One, self.dimension), w < 1), (oo, true))
+
+        return self.part.moment(alpha).replace(lambda term: isinstance(term, exp), mean)
