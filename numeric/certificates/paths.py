@@ -19,7 +19,7 @@ from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.positions import moved_path
 from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
 from lastiterate.numeric.shuffling.shuffled import View
-from lastiterate.numeric.subsampling.poisson import Sized, on_domain, tail_from
+from lastiterate.numeric.subsampling.poisson import Sized, tail_from
 
 _LONGEST = 100_000
 _PIECES = 1000
@@ -39,8 +39,7 @@ class Paths:
     """The paths of one run under one assumption."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
-        self.run = on_domain(run, assumption) if run.scheme.name == "poisson" else run
-        self.assumption = assumption
+        self.run, self.assumption = run, assumption
 
     def sized(self, node: Node, program: ShiftProgram | None, window: Node) -> Node:
         """The node with its range of sizes and the chance that a batch leaves it, for Poisson batches."""

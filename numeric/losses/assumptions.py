@@ -25,7 +25,7 @@ from lastiterate.numeric.losses.moduli import Sum as Sum
 from lastiterate.numeric.losses.moduli import constant, parts_of, sensitivity
 from lastiterate.numeric.losses.moduli import described_assumption as described_assumption
 from lastiterate.numeric.losses.tabulated import Tabulated as Tabulated
-from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD, positive
 
 
@@ -106,10 +106,6 @@ class StronglyConvex(Assumption):
         """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size."""
         reach = (_weight(run, t, high) * exact(self.L) - 1).max(1 - _weight(run, t, low) * exact(self.m))
         return _lipschitz(reach, super().over_sizes(run, t, low, high))
-
-    def widest(self, clip_norm: float) -> float:
-        """2 K / m: gradients at points z apart differ by m z at least (claim chien_li/remarks_3_1/domain)."""
-        return upper(2 * exact(clip_norm) / exact(self.m))
 
     @property
     def expansive(self) -> bool:

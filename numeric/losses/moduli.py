@@ -56,10 +56,6 @@ class Assumption(ABC):
         """
         return Clipped().over_sizes(run, t, low, high)
 
-    def widest(self, clip_norm: float) -> float:
-        """The greatest diameter of a domain on which it can hold for gradients no longer than this, rounded up."""
-        return min((part.widest(clip_norm) for part in self.parts), default=inf)
-
     @property
     def expansive(self) -> bool:
         """Tell whether every e(z) >= z + e(0): then distances never shrink by themselves."""

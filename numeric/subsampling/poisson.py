@@ -82,7 +82,6 @@ def poisson_routes(
     def limit(known: float) -> float | None:
         return None if every else known if most is None else most
 
-    run = on_domain(run, assumption)
     with precision():
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
@@ -217,11 +216,6 @@ class _Search:
             if again < epsilon:
                 epsilon, chosen = again, Stretches(inside, (self.composed,), steps)
         return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen)
-
-
-def on_domain(run: NoisySGD, assumption: Assumption) -> NoisySGD:
-    """The run, on a domain no wider than one on which the assumption can hold."""
-    return replace(run, diameter=min(run.diameter, assumption.widest(run.clip_norm)))
 
 
 def _shortened(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:

@@ -664,8 +664,6 @@ def claimed(top: Node) -> str:
     run, loss, claim, proof = at("run", Run, top["run"]), at("class", Loss, top["class"]), top["claim"], top["proof"]
     quantity, value = claim["quantity"], number(claim["value"])
     last = f"the last iterate on {loss} losses after {run},"
-    for one in loss.each:  # on the domain m |x - y| <= |g(x) - g(y)| <= 2 K
-        run.diameter = run.diameter.min(2 * run.clip / one.m) if one.m > 0 else run.diameter
     if quantity == "dp":
         delta, rules = number(claim["at"]), {"from gdp": from_gdp, "from rdp": from_rdp, "from losses": from_losses}
         need(bool(delta > 0) and bool(delta < 1), "claim: at needs a delta in (0, 1)")

@@ -199,7 +199,7 @@ def test_a_window_is_the_last_steps_and_is_paid_for(assumption: Assumption) -> N
 
 
 def test_what_is_tracked_from_the_start_may_fail_in_every_block() -> None:
-    run = replace(_RUN, steps=2**9, dataset_size=1000, batch_size=20, diameter=inf)
+    run = replace(_RUN, steps=2**12, dataset_size=1000, batch_size=20, diameter=inf)
     assumption, delta = StronglyConvex(1.0, 0.5), 1e-5
     windows = [one for one in poisson_routes(run, assumption, 4.0, delta) if one.route == "window of shifts"]
     (failure,) = {one.pair.failure for one in windows} - {0.0}

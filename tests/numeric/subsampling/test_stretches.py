@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import exp, inf, log
+from math import exp, log
 from random import Random
 from typing import Any
 
@@ -95,25 +95,10 @@ def test_no_cliff_where_compositions_were_the_only_other_bound() -> None:
     assert before.epsilon <= after.epsilon <= 1.001 * before.epsilon
 
 
-@pytest.mark.parametrize("order", [1.5, 8.0, 64.0])
-def test_no_cliff_without_a_domain(order: float) -> None:
-    """What is strongly convex with bounded gradients lives on a domain of 2 K / m, given or not."""
-    run = replace(_RUN, diameter=inf)
-    before, *after = (li.bound(replace(run, steps=steps), _CURVED, order=order) for steps in (10**5, 10**6, 10**12))
+@pytest.mark.parametrize("order", [1.5, 64.0])
+def test_no_cliff_at_other_orders(order: float) -> None:
+    before, *after = (li.bound(replace(_RUN, steps=steps), _CURVED, order=order) for steps in (10**5, 10**6, 10**12))
     assert max(one.epsilon for one in after) <= 1.002 * before.epsilon
-    assert after[0].epsilon == li.bound(replace(run, steps=10**6, diameter=3e5), _CURVED, order=order).epsilon
-
-
-def test_a_certificate_without_a_domain() -> None:
-    run = replace(_RUN, steps=10**6, diameter=inf)
-    for assumption in (_CURVED, li.Minimum(_CURVED, li.Smooth(6.84))):
-        certificate = li.bound(run, assumption, order=8.0).certificate()
-        assert "diameter inf" in accepted(certificate)
-        flatter = json.loads(json.dumps(certificate))
-        part = flatter["class"]["parts"][0] if "parts" in flatter["class"] else flatter["class"]
-        part["m"] = [1, -60]
-        with pytest.raises(Refused):
-            accepted(sealed(flatter))
 
 
 def _certificate() -> Any:
