@@ -37,6 +37,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Mean, Profile, Recurring, Steps
 from lastiterate.symbolic.kernel.projected import Projected
+from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.notation import D
 
 MOST: Final = 3
@@ -210,7 +211,7 @@ def _lessened(profile: Profile) -> Profile:
         return replace(profile, pairs=((weight, _lessened(first)), *rest))
     if isinstance(profile, Recurring):
         return replace(profile, again=_lessened(profile.again))
-    if isinstance(profile, Steps | Average | Projected):
+    if isinstance(profile, Steps | Average | Projected | Chords):
         return replace(profile, part=_lessened(profile.part))
     (field,) = {"square", "count"} & {one.name for one in fields(own)}
     return cast("Profile", replace(own, **{field: _LESS * getattr(own, field)}))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from sympy import Expr
+from sympy import Expr, Function
 
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
@@ -19,13 +19,18 @@ from lastiterate.symbolic.kernel.profiles import (
     Gauss,
     Mean,
     PoissonStep,
+    Power,
     Profile,
     Steps,
     SwapStep,
 )
 from lastiterate.symbolic.kernel.projected import Projected, X
+from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.letters import q, rho
 from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, sensitivity, sigma, tau, w
+
+nodes = Function("y", positive=True)
+"""Nodes of a lattice."""
 
 
 def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile]) -> Iterator[Derived]:
@@ -95,6 +100,24 @@ def poisson_stretches(*losses: str) -> Iterator[Derived]:
         yield Derived(f"poisson_stretches/{one}", recurring(inside, step, w, N), one)
     blocks = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
     yield Derived("poisson_stretches/blocks", recurring(blocks, step, T * w, N), "blocks")
+
+
+def on_lattices() -> Iterator[Derived]:
+    """Compositions of steps that are put on lattices one by one; the nodes of a kind of steps are any."""
+
+    def chords(part: Profile) -> Chords:
+        return Chords(part, nodes(k, i), k, N)
+
+    coins = {
+        "without_replacement": SwapStep(q, (2 * eta * K / b) ** 2 / sigma**2),
+        "poisson": PoissonStep(q, moved(eta, K, b) ** 2 / sigma**2),
+    }
+    for scheme, coin in coins.items():
+        yield Derived(f"{scheme}/composition", Power(Chords(coin, nodes(k), k, N), T), f"{scheme}, composition")
+    window = Composed((Steps(chords(SwapStep(q, p(i))), i, w), Chords(Gauss(A), nodes(k), k, N)))
+    yield Derived("without_replacement/modulus, from the domain", window, "without_replacement, window")
+    inside = Composed((Steps(chords(PoissonStep(q, p(i))), i, w), Chords(Gauss(A), nodes(k), k, N)))
+    yield Derived("poisson_sizes/modulus, from the domain", _or_composition(inside, tau + w), "poisson, window")
 
 
 def projections() -> Iterator[Derived]:

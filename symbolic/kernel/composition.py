@@ -8,7 +8,6 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import (
-    Atoms,
     Average,
     Composed,
     Equal,
@@ -23,6 +22,7 @@ from lastiterate.symbolic.kernel.profiles import (
     SwapStep,
 )
 from lastiterate.symbolic.kernel.projected import Projected
+from lastiterate.symbolic.kernel.tables import Atoms, Chords
 
 
 def common(profiles: Iterable[Profile]) -> Order | None:
@@ -111,6 +111,10 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return covers(above.part, below.part)  # likewise
         case Projected(), Projected() if above.dimension == below.dimension:
             return covers(above.part, below.part)  # for every value of X
+        case Chords(), Chords() if replace(above, part=below.part, order=below.order) == below:
+            return covers(above.part, below.part)  # at every node
+        case Chords(), _:
+            return covers(above.part, below)
         case Composed(), Composed() if len(above.parts) == len(below.parts):
             return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]
         case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:

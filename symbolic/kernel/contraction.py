@@ -7,8 +7,9 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.composition import common
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError
-from lastiterate.symbolic.kernel.profiles import Atoms, Profile
+from lastiterate.symbolic.kernel.profiles import Profile
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.tables import Atoms
 
 
 @dataclass(frozen=True)

@@ -143,25 +143,6 @@ class SwapStep(Profile):
 
 
 @dataclass(frozen=True)
-class Atoms(Profile):
-    """f(oo) + sum of m (y - g)_+ over finitely many pairs (y, m): a table, or the exact profile of a finite pair."""
-
-    pairs: tuple[tuple[Expr, Expr], ...]
-    order: Order | None = None
-
-    @property
-    def rest(self) -> Expr:
-        """f(oo), the mass of P where Q has none."""
-        return 1 - Add(*(y * m for y, m in self.pairs))
-
-    def at(self, g: Expr) -> Expr:
-        return self.rest + Add(*(m * Max(y - g, 0) for y, m in self.pairs))
-
-    def moment(self, alpha: Expr) -> Expr:
-        return oo if self.rest != 0 else Add(*(m * y**alpha for y, m in self.pairs))
-
-
-@dataclass(frozen=True)
 class Composed(Profile):
     """The composition of several profiles of one order."""
 

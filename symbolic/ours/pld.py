@@ -9,8 +9,9 @@ from sympy import Integer, Max, Rational, diff, log
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
+from lastiterate.symbolic.derivations.checks import on_lattices
 from lastiterate.symbolic.formulas import accounting
-from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, theta, u, v, x, xi
+from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, rho, theta, u, v, x, xi
 from lastiterate.symbolic.notation import alpha, beta, lam, s, w
 from lastiterate.symbolic.papers import proof
 
@@ -57,6 +58,13 @@ _turned = _least + (alpha - 1) * accounting.quick_dp(alpha, x, s)
 
 
 CLAIMS = (
+    Ours(
+        "ours/pld/theorem",
+        "Steps that are put on lattices one by one compose to no less than the steps themselves",
+        proof("privacy_loss", "Lattice"),
+        *on_lattices(),
+        assumptions=(q <= 1, rho <= 1),
+    ),
     Ours(
         "ours/pld/replacement",
         "The greatest profile of a step without replacement is convex: one pair of laws has it, both ways",

@@ -1,6 +1,6 @@
 """Epsilon through privacy-loss distributions."""
 
-from itertools import product
+from itertools import pairwise, product
 from math import exp, expm1, inf, log, sqrt
 
 import mpmath
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
+from sympy import Float, Integer, Rational
 
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
@@ -18,6 +19,7 @@ from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
 from lastiterate.numeric.accounting.pld_fft import Composition, _convolved
 from lastiterate.numeric.accounting.pld_lattice import Release, from_profile
 from lastiterate.numeric.divergences import Mixture, hockey_stick_gaussian, hockey_stick_mixtures, s_up
+from lastiterate.symbolic.kernel.profiles import Order, PoissonStep, Profile, SwapStep
 
 _ADJACENCIES = ("add_remove", "replace")
 
@@ -35,6 +37,28 @@ def _profile(q: float, noise: float, t: float, side: str) -> tuple[float, float]
 
 def _one(q: float, noise: float, adjacency: str, count: int, cost: float = 0.0) -> DominatingPair:
     return DominatingPair(cost, (SampledStep(q, noise, adjacency, count),))
+
+
+@pytest.mark.parametrize(
+    ("side", "stated"),
+    [
+        ("remove", PoissonStep(Rational(1, 10), Integer(4), Order.FIRST)),
+        ("add", PoissonStep(Rational(1, 10), Integer(4), Order.SECOND)),
+        ("replace", SwapStep(Rational(1, 10), Integer(4))),
+    ],
+)
+def test_a_lattice_has_the_chords_of_the_kernels_profile(side: str, stated: Profile) -> None:
+    """What `ours/pld/theorem` composes: the profile at every node, and between two of them a line."""
+    release, spacing, z = Release(0.1, arb(2), side, 1), 2.0**-5, np.linspace(-4, 5, 30)
+    losses, nodes = release.on_lattice(spacing, z), release.nodes(spacing, z)
+    ratios = np.exp(losses.index * spacing)
+    ends = [0.0, *(exp(k * spacing) for k in nodes), 2 * exp(nodes[-1] * spacing)]
+    values = [1.0, *(float(stated.at(Float(end, 25))) for end in ends[1:-1])]
+    for (left, right), (high, low) in zip(pairwise(ends), pairwise([*values, values[-1]]), strict=True):
+        for part in (0.0, 0.3):
+            g = left + part * (right - left)
+            found = losses.infinite + losses.mass @ np.maximum(1 - g / ratios, 0)
+            assert found == pytest.approx(high + part * (low - high), rel=1e-10, abs=1e-13)
 
 
 @pytest.mark.parametrize("cost", [1e-4, 1.0, 30.0])

@@ -13,7 +13,8 @@ from random import Random
 
 from sympy import Rational
 
-from lastiterate.symbolic.kernel.profiles import Atoms, Profile
+from lastiterate.symbolic.kernel.profiles import Profile
+from lastiterate.symbolic.kernel.tables import Atoms
 
 Law = tuple[Fraction, ...]
 Chain = tuple[Law, ...]

@@ -28,8 +28,9 @@ from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin, swap_coin
-from lastiterate.symbolic.kernel.profiles import Atoms, Equal, Gauss, Mean, Order, PoissonStep, Power, Steps, SwapStep
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, Steps, SwapStep
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.tables import Atoms
 from lastiterate.symbolic.ledger import claims
 
 c, s, D, v = symbols("c s D v", positive=True)
