@@ -17,7 +17,8 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.proofs_checks.declared import prepared
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.attack import attack
-from lastiterate.proofs_checks.feasible_points import Point, enclosures, free_symbols
+from lastiterate.proofs_checks.exact_values import Point, enclosures
+from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome
 from lastiterate.symbolic.claim import (
     Check,

@@ -172,14 +172,11 @@ def _flushed(masses: Array) -> Array:
 def _cells(update: Update, sources: Array, noise: float, edges: Array) -> tuple[Array, Array]:
     """Masses that a unit at each source sends to the atoms and the cells, and their errors; (cells + 2, sources)."""
     z = (edges[:, None] - update.mean(sources)[None, :]) / noise
-    tail, low = ndtr(-np.abs(z)), z < 0
-    below, above = np.where(low, tail, 1 - tail), np.where(low, 1 - tail, tail)
-    left, right = np.diff(below, axis=0), -np.diff(above, axis=0)
-    from_left = below[1:] < above[:-1]
-    inside = np.where(from_left, left, right)
-    error = np.where(from_left, below[1:], above[:-1]) * TAIL
-    mass = np.concatenate([below[:1], inside, above[-1:]])
-    return mass, np.concatenate([below[:1] * TAIL, error, above[-1:] * TAIL])
+    tail, low = ndtr(-np.abs(z)), z < 0  # a cell's mass is a difference of tails that do not reach over the middle
+    less, more = np.minimum(tail[1:], tail[:-1]), np.maximum(tail[1:], tail[:-1])
+    more = np.where(low[1:] == low[:-1], more, 1 - more)
+    below, above = (np.where(side, tail[end], 1 - tail[end])[None] for side, end in ((low[0], 0), (~low[-1], -1)))
+    return np.concatenate([below, more - less, above]), TAIL * np.concatenate([below, more, above])
 
 
 def last_masses(walk: Walk, extra: float = 0.0) -> Masses | None:

@@ -1,6 +1,6 @@
 """Outcomes of a check as its engine states them."""
 
-from lastiterate.proofs_checks.feasible_points import Point, as_text, side
+from lastiterate.proofs_checks.exact_values import Point, as_text, side
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Check, Inequality, IntervalInequality, RandomPoints
 

@@ -22,7 +22,8 @@ from lastiterate.proofs_checks.declared import conditions as declared
 from lastiterate.proofs_checks.defined import needs
 from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.feasible_points import NoPointError, by_sign, free_symbols, truth
+from lastiterate.proofs_checks.exact_values import by_sign, truth
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Asymptotic, Inequality, Relation, Unbounded
 from lastiterate.symbolic.notation import growth

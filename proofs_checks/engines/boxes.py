@@ -12,7 +12,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.interval import Interval
 from lastiterate.numeric.enclosure.tape import Tape
-from lastiterate.proofs_checks.feasible_points import Point, exact, truth
+from lastiterate.proofs_checks.exact_values import Point, exact, truth
 
 Edges = tuple[tuple[fmpq, fmpq], ...]
 """A box: exact (low, high) for each symbol."""

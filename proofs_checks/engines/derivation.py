@@ -23,7 +23,7 @@ def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
     Raises:
         UnprovedError: a side condition is not shown; the derivation stops there.
     """
-    return DERIVATIONS[name](Kernel(cache(prove), given))
+    return DERIVATIONS[name](Kernel(prove, given))
 
 
 def decide(check: Derived | Printed, assumptions: tuple[Boolean, ...]) -> Outcome:

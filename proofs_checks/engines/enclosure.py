@@ -18,15 +18,8 @@ from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.faces import Box, inside_of, shown_on
 from lastiterate.proofs_checks.engines.possible import some_point
 from lastiterate.proofs_checks.engines.z3_terms import entails
-from lastiterate.proofs_checks.feasible_points import (
-    NoPointError,
-    Point,
-    at,
-    enclosures,
-    exact,
-    free_symbols,
-    truth_at,
-)
+from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
 

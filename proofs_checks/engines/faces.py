@@ -21,7 +21,7 @@ from lastiterate.proofs_checks.engines.boxes import (
     tape_of,
 )
 from lastiterate.proofs_checks.engines.z3_terms import entails
-from lastiterate.proofs_checks.feasible_points import at
+from lastiterate.proofs_checks.exact_values import at
 
 Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
 """Each symbol with its interval."""

@@ -7,7 +7,7 @@ from flint import fmpq
 
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.boxes import Problem, interval_of, rational, short_point, status, tape_of
-from lastiterate.proofs_checks.feasible_points import Point, sign_at, truth_at
+from lastiterate.proofs_checks.exact_values import Point, sign_at, truth_at
 
 SAMPLES = 64
 """Random points of the first box."""

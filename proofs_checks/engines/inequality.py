@@ -16,14 +16,8 @@ from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
 from lastiterate.proofs_checks.engines.possible import some_point
 from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails, usable
-from lastiterate.proofs_checks.feasible_points import (
-    NoPointError,
-    Point,
-    free_symbols,
-    points,
-    relation_at,
-    truth_at,
-)
+from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import Inequality, Relation
 

@@ -8,7 +8,8 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails
-from lastiterate.proofs_checks.feasible_points import NoPointError, Point, free_symbols, points
+from lastiterate.proofs_checks.exact_values import Point
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 
 FEW = 100
 """Points that are tried before z3 is asked whether there are any."""

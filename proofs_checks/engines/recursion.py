@@ -12,7 +12,8 @@ from lastiterate.proofs_checks.defined import complex_valued, defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.equality import compared, differ, shown, vanishes
 from lastiterate.proofs_checks.engines.z3_terms import entails
-from lastiterate.proofs_checks.feasible_points import Point, as_text, free_symbols, points, truth_at
+from lastiterate.proofs_checks.exact_values import Point, as_text, truth_at
+from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import Recursion
 from lastiterate.symbolic.notation import PREVIOUS

@@ -1,5 +1,7 @@
 """Side conditions of derivations, shown by the engines that prove."""
 
+from functools import cache
+
 from sympy import Eq, Ge, Gt, Le, Lt, Ne, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
@@ -20,6 +22,7 @@ def _signs(value: AppliedUndef) -> dict[str, bool]:
     return {name: True for name in ("real", "positive", "nonnegative") if getattr(value, f"is_{name}")}
 
 
+@cache
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     """Show a condition from the premises, for all values of its symbols that their declarations allow.
 

@@ -18,8 +18,9 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.exact_values import as_text, truth_at
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
-from lastiterate.proofs_checks.feasible_points import NoPointError, as_text, truth_at
+from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.claim import Relation, Simulated
 

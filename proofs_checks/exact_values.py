@@ -1,0 +1,205 @@
+"""Certified values, signs and truths at exact rational points."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from math import prod
+
+import sympy as sp
+from flint import arb, ctx, fmpq
+from sympy.logic.boolalg import And, Boolean, Not, Or
+
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.enclosure.tape import enclose
+from lastiterate.symbolic.claim import Relation
+
+Point = dict[sp.Symbol, sp.Rational]
+"""Each symbol with its exact value."""
+
+LONGEST = 400
+"""A power with a larger exponent is not spelled out."""
+
+PRECISIONS = (64, 128, 256, 512, 1024)
+
+
+def as_text(point: Point) -> dict[str, str]:
+    """The point as exact text, for a counterexample."""
+    return {str(symbol): str(value) for symbol, value in point.items()}
+
+
+def at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
+    """The expression at an exact point, sums written out."""
+    value = expression.xreplace(dict(point))
+    return value.doit() if value.has(sp.Sum, sp.Product) else value
+
+
+def exact(number: sp.Rational) -> fmpq:
+    """The same number in flint."""
+    return fmpq(int(number.p), int(number.q))
+
+
+def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PRECISIONS) -> Iterator[arb]:
+    """Ever tighter balls around the expression's value at the point, one for each precision in bits."""
+    before, ball = ctx.prec, _ball(expression, point)
+    for bits in precisions:
+        ctx.prec = bits
+        try:
+            yield ball()
+        finally:
+            ctx.prec = before
+
+
+def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
+    """A ball around the expression's value at the point, of the precision at which it is asked for."""
+    try:
+        value = _fraction(expression, point)
+        return lambda: arb(value)
+    except UnsupportedError:
+        whole = {s: v for s, v in point.items() if not v.is_Rational or (s.is_integer and v.is_Integer)}
+        rest = expression.xreplace(whole)
+        values = {s: exact(v) for s, v in point.items() if s in rest.free_symbols}
+        return lambda: enclose(rest, {s: arb(v) for s, v in values.items()})
+
+
+def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int | None:
+    """The certified sign of the expression at an exact point; None where it cannot be told.
+
+    Fractions decide where they can, then balls. Zero is certified by exact arithmetic only; ``nearly``, a ball of 1e-60
+    is zero unless the value is rational.
+    """
+    with suppress(UnsupportedError):
+        value = _fraction(expression, point)
+        return (value > 0) - (value < 0)
+    tiny = False
+    try:
+        for ball in enclosures(expression, point):
+            if ball > 0:
+                return 1
+            if ball < 0:
+                return -1
+            tiny = bool(ball.rad() < 1e-60)
+            if tiny:
+                break
+    except UnsupportedError:
+        pass
+    if not _short_powers(expression, point):
+        return None
+    value = at(expression, point)
+    if value.is_Rational:
+        return int(sp.sign(value))
+    if value.has(sp.nan, sp.zoo) or value.is_real is False:
+        return None
+    return 0 if (nearly and tiny) or _is_zero(value) else None
+
+
+def _fraction(expression: sp.Expr, point: Point) -> fmpq:
+    """The exact value of a rational function, at a point at which all of it is defined.
+
+    Raises:
+        UnsupportedError: the expression is something else, or has a part that is not defined there.
+    """
+    if isinstance(expression, sp.Symbol):
+        expression = point.get(expression, expression)
+    if isinstance(expression, sp.Rational):
+        return exact(expression)
+    if isinstance(expression, sp.Add | sp.Mul | sp.Min | sp.Max):
+        return _FOLDED[type(expression)](_fraction(part, point) for part in expression.args)
+    if isinstance(expression, sp.Pow):
+        base, exponent = (_fraction(part, point) for part in expression.args)
+        if exponent.q == 1 and abs(exponent.p) <= LONGEST and (base != 0 or exponent > 0):
+            return base ** int(exponent.p)
+    raise UnsupportedError(f"{expression} is no rational function that is defined at the point")
+
+
+_FOLDED: dict[type, Callable[[Iterator[fmpq]], fmpq]] = {
+    sp.Add: lambda parts: sum(parts, fmpq(0)),
+    sp.Mul: lambda parts: prod(parts, start=fmpq(1)),
+    sp.Min: min,
+    sp.Max: max,
+}
+
+
+def _short_powers(expression: sp.Expr, point: Point) -> bool:
+    """Tell whether exact substitution stays small: Sympy would spell out 2^(123456/7891) digit by digit."""
+    for power in expression.atoms(sp.Pow, sp.exp):
+        if power.exp.free_symbols <= point.keys():
+            exponent = power.exp.xreplace(point)
+            if exponent.is_Rational and (exponent.q > 12 or abs(exponent.p) > LONGEST):
+                return False
+    return True
+
+
+def _is_zero(value: sp.Expr) -> bool:
+    if value.is_zero is not None:
+        return bool(value.is_zero)
+    roots = [power.exp.q for power in value.atoms(sp.Pow) if power.exp.is_Rational]
+    if value.count_ops() > 80 or max(roots, default=1) > 12:
+        return bool(sp.powsimp(sp.expand(value)) == 0)
+    if value.is_algebraic:
+        return bool(sp.minimal_polynomial(value) == sp.Symbol("x"))
+    return bool(sp.simplify(value) == 0)
+
+
+def side(expression: sp.Expr, point: Point) -> str:
+    """The value of one side at a point: exact where it is rational and short, else a ball."""
+    if _short_powers(expression, point):
+        value = at(expression, point)
+        if value.is_Rational and len(str(value)) < 40:
+            return str(value)
+    (ball,) = enclosures(expression, point, PRECISIONS[1:2])
+    return ball.str(20)
+
+
+_NEEDED: dict[Relation, Callable[[int], bool]] = {
+    Relation.EQUAL: lambda sign: sign == 0,
+    Relation.AT_MOST: lambda sign: sign <= 0,
+    Relation.TIGHT: lambda sign: sign <= 0,
+    Relation.BELOW: lambda sign: sign < 0,
+}
+
+
+def relation_at(left: sp.Expr, relation: Relation, right: sp.Expr, point: Point) -> bool | None:
+    """Tell whether ``left relation right`` certainly holds (or fails) at an exact point; None where unclear."""
+    if relation not in _NEEDED:
+        return None
+    sign = sign_at(left - right, point)
+    return None if sign is None else _NEEDED[relation](sign)
+
+
+def truth_at(condition: Boolean, point: Point) -> bool | None:
+    """Tell whether a condition certainly holds (or fails) at an exact point; None where unclear."""
+    return truth(condition, by_sign(lambda difference: sign_at(difference, point)))
+
+
+def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> bool | None:
+    """Tell whether a condition, relations under and, or and not, certainly holds (or fails); None where unclear.
+
+    Args:
+        condition: what is asked.
+        of_relation: the answer for one relation.
+    """
+    if condition in (sp.true, sp.false):
+        return bool(condition)
+    if isinstance(condition, And | Or):
+        parts = [truth(part, of_relation) for part in condition.args]
+        decisive = isinstance(condition, Or)
+        if decisive in parts:
+            return decisive
+        return None if None in parts else not decisive
+    if isinstance(condition, Not):
+        inner = truth(condition.args[0], of_relation)
+        return None if inner is None else not inner
+    return of_relation(condition) if isinstance(condition, sp.Rel) else None
+
+
+_SIGNS = {sp.Eq: (0,), sp.Ne: (-1, 1), sp.Lt: (-1,), sp.Le: (-1, 0), sp.Gt: (1,), sp.Ge: (0, 1)}
+"""The signs of left minus right with which a relation is true."""
+
+
+def by_sign(sign_of: Callable[[sp.Expr], int | None]) -> Callable[[sp.Rel], bool | None]:
+    """Decide a relation by the sign of its left side minus its right side: -1, 0 or 1, or None where it is unclear."""
+
+    def decided(relation: sp.Rel) -> bool | None:
+        sign = sign_of(relation.lhs - relation.rhs)
+        return None if sign is None else sign in _SIGNS[relation.func]
+
+    return decided
