@@ -30,15 +30,16 @@ from lastiterate.symbolic.derivations.random_batches import (
     swap_window,
 )
 from lastiterate.symbolic.derivations.stretches import Inside, poisson_stretches
+from lastiterate.symbolic.derivations.tracked import N_0
 from lastiterate.symbolic.kernel.judgement import Guarantee
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import q, v, x, y
-from lastiterate.symbolic.notation import D, K, T, b, c, eta, s, sensitivity, sigma, t, tau, w
+from lastiterate.symbolic.notation import D, Delta, K, T, b, c, eta, s, sensitivity, sigma, t, tau, w
 
 Derivation = Callable[[Kernel], Guarantee]
 
-_PARTS: Final = {"from 0": (S.Zero, S.Zero, T), "from the domain": (tau, D, w)}
-"""First step, distance there and number of steps: the whole run, or w steps after tau."""
+_PARTS: Final = {"from 0": (S.Zero, S.Zero, T), "from the domain": (tau, D, w), "tracked": (tau, Delta, w)}
+"""First step, distance there and number of steps: the whole run, or w steps after tau; Delta is tracked until then."""
 
 
 def _window(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
@@ -48,13 +49,17 @@ def _window(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
     return Guarantee(kernel.specialise(made.first, values), kernel.specialise(made.second, values))
 
 
-def _paths(kind: str, made: Callable[..., Guarantee], *chance: Expr) -> dict[str, Derivation]:
-    """Shifts of any lengths, by class of losses, over a whole run and over its last steps."""
+def _paths(kind: str, made: Callable[..., Guarantee], *chance: Expr, tracked: bool = False) -> dict[str, Derivation]:
+    """Shifts of any lengths, by class of losses, over a whole run and over its last steps; or after steps without."""
 
     def derivation(losses: str, part: str, kernel: Kernel) -> Guarantee:
         return made(kernel, LOSSES[losses], *chance, *_PARTS[part])
 
-    return {f"{kind}/{losses}, {part}": partial(derivation, losses, part) for losses in LOSSES for part in _PARTS}
+    return {
+        f"{kind}/{losses}, {part}": partial(derivation, losses, part)
+        for losses in LOSSES
+        for part in list(_PARTS)[: 2 + tracked]
+    }
 
 
 def _last_step(losses: str, kernel: Kernel) -> Guarantee:
@@ -86,12 +91,18 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     **{f"shared_noise/modulus, {start}": partial(shared_noise.path, start) for start in ("0", "domain")},
     **_paths("shuffled", shuffled),
     **{key: one for key, one in _paths("late", late).items() if "convex" in key},
-    **_paths("without_replacement", swap_window, q),
+    **_paths("without_replacement", swap_window, q, tracked=True),
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),
     **_paths("poisson", poisson_window, q),
-    **_paths("poisson_sizes", poisson_sizes, q),
+    **_paths("poisson_sizes", poisson_sizes, q, tracked=True),
     "poisson_blocks/strongly convex, from 0": lambda kernel: poisson_blocks(
         kernel, LOSSES["strongly convex"], q, S.Zero, S.Zero, T
+    ),
+    "poisson_blocks/strongly convex, tracked from 0": lambda kernel: poisson_blocks(
+        kernel, LOSSES["strongly convex"], q, N_0 * w, Delta, T
+    ),
+    "poisson_blocks/strongly convex, tracked from the domain": lambda kernel: poisson_blocks(
+        kernel, LOSSES["strongly convex"], q, tau + N_0 * w, Delta, T
     ),
     "poisson_blocks/strongly convex, from the domain": lambda kernel: poisson_blocks(
         kernel, LOSSES["strongly convex"], q, tau, D, T

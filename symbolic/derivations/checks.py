@@ -11,6 +11,7 @@ from lastiterate.symbolic.derivations.projections import p as loads
 from lastiterate.symbolic.derivations.random_batches import A, C, P, i, k, p, r
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.derivations.stretches import N, recurring
+from lastiterate.symbolic.derivations.tracked import N_0
 from lastiterate.symbolic.formulas.update import moved
 from lastiterate.symbolic.kernel.profiles import (
     Average,
@@ -33,9 +34,9 @@ nodes = Function("y", positive=True)
 """Nodes of a lattice."""
 
 
-def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile]) -> Iterator[Derived]:
-    """Over the whole run, and over its last w steps."""
-    for part, steps in {"from 0": T, "from the domain": w}.items():
+def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile], *, tracked: bool = False) -> Iterator[Derived]:
+    """Over the whole run, and over its last w steps, from the domain and perhaps after steps without shifts."""
+    for part, steps in ({"from 0": T, "from the domain": w} | ({"tracked": w} if tracked else {})).items():
         yield Derived(f"{scheme}/{losses}, {part}", cost(steps), f"{losses}, {part}")
 
 
@@ -62,9 +63,11 @@ def late(losses: str) -> Iterator[Derived]:
 
 def without_replacement(losses: str) -> Iterator[Derived]:
     """The coin of every step at its share of the noise, and the shifts at theirs."""
-    return _derived(
-        "without_replacement", losses, lambda steps: Composed((Steps(SwapStep(q, p(i)), i, steps), Gauss(A)))
-    )
+
+    def cost(steps: Expr) -> Profile:
+        return Composed((Steps(SwapStep(q, p(i)), i, steps), Gauss(A)))
+
+    return _derived("without_replacement", losses, cost, tracked=True)
 
 
 def poisson(losses: str) -> Iterator[Derived]:
@@ -80,14 +83,16 @@ def _or_composition(inside: Profile, steps: Expr) -> Mean:
 
 def poisson_sizes(losses: str) -> Iterator[Derived]:
     """Coin and shift of every step where all batches are of the sizes supposed, a composition where not."""
-    for part, (steps, total) in {"from 0": (T, T), "from the domain": (w, tau + w)}.items():
+    for part, (steps, total) in {"from 0": (T, T), "from the domain": (w, tau + w), "tracked": (w, tau + w)}.items():
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
         yield Derived(f"poisson_sizes/{losses}, {part}", _or_composition(inside, total), f"sizes: {losses}, {part}")
 
 
 def poisson_blocks() -> Iterator[Derived]:
     """Coins of every step and shifts in T blocks of w steps, where all blocks contract, a composition where not."""
-    for part, total in {"from 0": T * w, "from the domain": tau + T * w}.items():
+    before = {"from 0": 0, "from the domain": tau, "tracked from 0": N_0 * w, "tracked from the domain": tau + N_0 * w}
+    for part, steps in before.items():
+        total = steps + T * w
         inside = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
         yield Derived(f"poisson_blocks/strongly convex, {part}", _or_composition(inside, total), f"blocks, {part}")
 

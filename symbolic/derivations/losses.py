@@ -54,6 +54,18 @@ class Losses:
         lemmas = (*made.lemmas, "ours/expansions/sensitivity")
         return Expansion(_z, after, Guide.OTHER, lemmas, made.hypotheses | {replaced(k, b)}, made.conditions)
 
+    def in_any_batch(self, eta: Expr, b: Expr) -> Expansion:
+        """The maps of two data sets, one sample replaced, whether a batch of b has it or not."""
+        without, inside = (self.other_data(eta, b, k) for k in (S.Zero, S.One))
+        made = no_less(without, inside.after)
+        return replace(made, hypotheses=made.hypotheses | inside.hypotheses)
+
+    def one_more(self, low: Expr, high: Expr, moved: Expr) -> Expansion:
+        """The maps of two data sets of which one has a sample more, in the batch or not; steps as in `same_data`."""
+        made = self._expansion(self._after(low, high) + moved, Guide.OTHER, Ge(low, 0), Le(low, high), Ge(moved, 0))
+        sampled = Hypothesis("one run has one sample more, which moves the mean by at most this", (moved,))
+        return replace(made, hypotheses=made.hypotheses | {sampled})
+
     def affine(self, c: Expr) -> Expansion:
         """z -> c z + s for full batches, where that is no less than the expansion of the class; s is a letter."""
         return no_less(self.other_data(eta, n, S.One), c * _z + s)

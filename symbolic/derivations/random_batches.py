@@ -12,6 +12,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.derivations.losses import Losses
 from lastiterate.symbolic.derivations.parts import both_orders, from_equal_points, from_step_0
+from lastiterate.symbolic.derivations.tracked import tracked, tracked_blocks
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
@@ -28,7 +29,7 @@ from lastiterate.symbolic.kernel.lemmas import (
 from lastiterate.symbolic.kernel.profiles import Gauss, Mean, Order, Power, Profile, Steps
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import rho
-from lastiterate.symbolic.notation import K, b, w
+from lastiterate.symbolic.notation import Delta, K, b, w
 
 i, k, ell, _j = (Symbol(name, integer=True, nonnegative=True) for name in "iklj")
 _z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)
@@ -61,7 +62,9 @@ def poisson_composition(kernel: Kernel, q: Expr, s: Expr, v: Expr, T: Expr) -> G
 def swap_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """Steps with batches without replacement, each at the price of its coin and of its shift; q = b/n."""
     coin = swap_coin(q, update.sensitivity(_eta, K, b), _u, p(_j))
-    return both_orders(kernel, window(kernel, Order.FIRST, coin, losses.same_data(_eta, _eta), (tau, start, m)))
+    before = losses.in_any_batch(_eta, b) if start == Delta else None
+    same = losses.same_data(_eta, _eta)
+    return both_orders(kernel, window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
 
 
 def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
@@ -89,7 +92,10 @@ def sized_window(
     carried = losses.same_data(_eta * _low / b, _eta * _high / b)
     sized = replace(carried, hypotheses=carried.hypotheses | {sizes})
     coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
-    inside = window(kernel, order, coin, sized, run, laws=(Ge(_low, 0), Le(_low, _high)), batch=batches)
+    laws = (Ge(_low, 0), Le(_low, _high))
+    before = losses.one_more(_eta * _low / b, _eta * _high / b, update.moved(_eta, K, b)) if run[1] == Delta else None
+    supposed = None if before is None else replace(before, hypotheses=before.hypotheses | {sizes})
+    inside = window(kernel, order, coin, sized, run, laws=laws, batch=batches, before=supposed)
     return inside, frozenset(one for one in inside.hypotheses if sizes.says in one.says)
 
 
@@ -183,7 +189,10 @@ def _blocks(
     )
     each = Steps(_each(coin.profile).subs({_j: w, ell: k}), k, ell, coin.profile.order)
     price = compose(each, Gauss(cost))
-    return from_step_0(outer, over.close(over.span(tau, distance, price, block, far=S.Zero, length=w)))
+    hidden = over.close(over.span(tau, distance, price, block, far=S.Zero, length=w))
+    if start != Delta:
+        return from_step_0(outer, hidden)
+    return tracked_blocks(outer, losses, hidden, _sized, number)
 
 
 def _with_fallback(kernel: Kernel, q: Expr, inside: Span, event: frozenset[Hypothesis]) -> Span:
@@ -218,8 +227,11 @@ def window(
     sizes: tuple[Hypothesis, ...] = (),
     laws: tuple[Boolean, ...] = (),
     batch: Variable | None = None,
+    before: Expansion | None = None,
 ) -> Span:
     """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to none.
+
+    With ``before``, the expansion of two data sets, the distance is one that is tracked from 0 at no price.
 
     A ``batch`` for all steps is left revealed; else every step has its own, which is averaged over.
     """
@@ -252,7 +264,10 @@ def window(
         cost: Profile = _each(Mean(((1 - r(_j), inside),), r(_j), inside.order))
     else:
         cost = compose(_each(coin.profile), Gauss(_A))
-    return from_step_0(outer, steps.close(steps.span(tau, _z_j, cost, step, far=S.Zero)))
+    hidden = steps.close(steps.span(tau, _z_j, cost, step, far=S.Zero))
+    if before is None:
+        return from_step_0(outer, hidden)
+    return tracked(outer, hidden, before, (_low, _high) if batch else (), *laws)
 
 
 def _each(cost: Profile) -> Steps:
