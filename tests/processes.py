@@ -4,6 +4,7 @@ Each has its own session, signals, streams, folder, environment and exit status,
 not the seconds that an interpreter takes to import torch or Sympy. Of lastiterate nothing is imported beforehand.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -103,6 +104,7 @@ def _forked(channel: socket.socket) -> tuple[list[str], list[int]] | None:
         request = json.loads(_line(channel))
         for name in request["libraries"]:
             import_module(name)
+        gc.freeze()  # else a child looks through, and so copies, all of it when it ends, which takes longer than most do
         child = os.fork()
         if not child:
             channel.close()
