@@ -104,7 +104,7 @@ def _forked(channel: socket.socket) -> tuple[list[str], list[int]] | None:
         request = json.loads(_line(channel))
         for name in request["libraries"]:
             import_module(name)
-        gc.freeze()  # else a child looks through, and so copies, all of it when it ends, which takes longer than most do
+        gc.freeze()  # else a child looks through, and so copies, all of it when it ends, longer than most run
         child = os.fork()
         if not child:
             channel.close()
