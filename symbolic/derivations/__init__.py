@@ -38,8 +38,13 @@ from lastiterate.symbolic.notation import D, Delta, K, T, b, c, eta, s, sensitiv
 
 Derivation = Callable[[Kernel], Guarantee]
 
-_PARTS: Final = {"from 0": (S.Zero, S.Zero, T), "from the domain": (tau, D, w), "tracked": (tau, Delta, w)}
-"""First step, distance there and number of steps: the whole run, or w steps after tau; Delta is tracked until then."""
+_PARTS: Final = {
+    "from 0": (S.Zero, S.Zero, T),
+    "from the domain": (tau, D, w),
+    "tracked from 0": (tau, Delta, w),
+    "tracked from the domain": (tau + t, Delta, w),
+}
+"""First step, distance, number of steps: the whole run, or w steps after others. Delta is tracked until then."""
 
 
 def _window(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
@@ -58,7 +63,7 @@ def _paths(kind: str, made: Callable[..., Guarantee], *chance: Expr, tracked: bo
     return {
         f"{kind}/{losses}, {part}": partial(derivation, losses, part)
         for losses in LOSSES
-        for part in list(_PARTS)[: 2 + tracked]
+        for part in list(_PARTS)[: 4 if tracked else 2]
     }
 
 

@@ -1,6 +1,7 @@
 """The checks of a claim that a window of shifts, of any lengths, hides what the two runs differ in."""
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from sympy import Expr, Function
 
@@ -28,15 +29,16 @@ from lastiterate.symbolic.kernel.profiles import (
 from lastiterate.symbolic.kernel.projected import Projected, X
 from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.letters import q, rho
-from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, sensitivity, sigma, tau, w
+from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, sensitivity, sigma, t, tau, w
 
+TRACKED: Final = ("tracked from 0", "tracked from the domain")
 nodes = Function("y", positive=True)
 """Nodes of a lattice."""
 
 
 def _derived(scheme: str, losses: str, cost: Callable[[Expr], Profile], *, tracked: bool = False) -> Iterator[Derived]:
     """Over the whole run, and over its last w steps, from the domain and perhaps after steps without shifts."""
-    for part, steps in ({"from 0": T, "from the domain": w} | ({"tracked": w} if tracked else {})).items():
+    for part, steps in ({"from 0": T, "from the domain": w} | (dict.fromkeys(TRACKED, w) if tracked else {})).items():
         yield Derived(f"{scheme}/{losses}, {part}", cost(steps), f"{losses}, {part}")
 
 
@@ -83,7 +85,14 @@ def _or_composition(inside: Profile, steps: Expr) -> Mean:
 
 def poisson_sizes(losses: str) -> Iterator[Derived]:
     """Coin and shift of every step where all batches are of the sizes supposed, a composition where not."""
-    for part, (steps, total) in {"from 0": (T, T), "from the domain": (w, tau + w), "tracked": (w, tau + w)}.items():
+    totals = {
+        "from 0": T,
+        "from the domain": tau + w,
+        "tracked from 0": tau + w,
+        "tracked from the domain": tau + t + w,
+    }
+    for part, total in totals.items():
+        steps = T if part == "from 0" else w
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
         yield Derived(f"poisson_sizes/{losses}, {part}", _or_composition(inside, total), f"sizes: {losses}, {part}")
 

@@ -17,7 +17,7 @@ from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, no_shift
 from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.notation import D, K, b, w
+from lastiterate.symbolic.notation import D, K, b, t, w
 
 _j, _l = (Symbol(name, integer=True, nonnegative=True) for name in "jl")
 _eta, _v = symbols("eta_j v_j", real=True)
@@ -26,13 +26,17 @@ N_0 = Symbol("N_0", integer=True, nonnegative=True)
 
 
 def tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean) -> Span:
-    """``later`` from step 0 on: x_0 = 0, x_{j+1} is at least e_j(x_j) and 0, and the last x at most its distance."""
+    """``later`` from step 0 on: x_{j+1} is at least e_j(x_j) and 0, and the last x at most its distance.
+
+    x_0 is 0 at step 0, or the diameter of the domain t steps before ``later``.
+    """
     x, following, x_m = symbols("x_j x_next x_m", real=True)
+    begins, count = (later.start - t, t) if later.start.has(t) else (S.Zero, later.start)
     steps = Induction(
         kernel,
         _j,
-        later.start,
-        (Sequence(x, S.Zero, following, x_m),),
+        count,
+        (Sequence(x, D if later.start.has(t) else S.Zero, following, x_m),),
         keeps=(Ge(x, 0),),
         letters=(following, _eta, _v, *letters),
         laws=(Ge(following, 0), Ge(_eta, 0), Ge(_v, 0), *laws, Ge(following, carried.at(x))),
@@ -40,9 +44,10 @@ def tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symb
     )
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return _one_batch(inner, later, _j, (near, far), carried)
+        return _one_batch(inner, later, begins + _j, (near, far), carried)
 
-    return kernel.chain(steps.close(steps.span(S.Zero, x, Equal(), step, far=later.near)), later)
+    before = steps.close(steps.span(begins, x, Equal(), step, far=later.near))
+    return from_step_0(kernel, kernel.chain(before, later))
 
 
 def tracked_blocks(kernel: Kernel, losses: Losses, later: Span, sized: Hypothesis, k: Symbol) -> Span:
