@@ -1,8 +1,9 @@
 """Bounds as `bound` says them, held against the independent checker of certificates.
 
 A certificate holds the choices behind a number; the checker, which shares no code with `bound`, computes the number
-anew from them. A bound whose certificate is refused, or that says less than its certificate, is refuted. How little
-too small a number has to be to be noticed is measured: every number in the certificate is lessened until it is refused.
+anew from them, and so does the derived theorem behind them (`lastiterate.proofs_checks.replay`). A bound whose
+certificate is refused, or that says less than its certificate or than the theorem, is refuted. How little too small a
+number has to be to be noticed is measured: every number in the certificate is lessened until it is refused.
 """
 
 import json
@@ -20,8 +21,10 @@ from lastiterate.proofs_checks.certificates.checker import Refused, accepted
 from lastiterate.proofs_checks.engines.answers import held, refuted
 from lastiterate.proofs_checks.engines.attack import altered_setting, split_assumptions
 from lastiterate.proofs_checks.feasible_points import NoPointError
+from lastiterate.proofs_checks.replay import replay
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import Certified
+from lastiterate.symbolic.kernel.judgement import UnprovedError
 
 _ROUNDING: Final = 1e-8
 """A certificate may claim so much more than the bound: its paths are written down in floats."""
@@ -51,7 +54,7 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
         except InputError:
             continue
         made += 1
-        why = _refused(certificate) or _below(found, certificate)
+        why = _refused(certificate) or _below(found, certificate) or _supposed(certificate)
         if why:
             at = {key: repr(number) for key, number in setting.items()}
             return refuted(check, Counterexample(at, "what follows", "<=", repr(found.epsilon), why))
@@ -87,6 +90,15 @@ def _refused(certificate: dict[str, Any]) -> str:
     except Refused as refused:
         return str(refused)
     return ""
+
+
+def _supposed(certificate: dict[str, Any]) -> str:
+    """Reason why the derived theorem behind a certificate does not give its numbers; empty if it does or none is."""
+    try:
+        more = [one for one in replay(certificate) if one.exceeds(_ROUNDING)]
+    except UnprovedError as error:
+        return str(error)
+    return f"{more[0].theorem} gives mu^2 = {more[0].cost!r}, not {more[0].stated!r}" if more else ""
 
 
 def _below(found: Bound, certificate: dict[str, Any]) -> str:

@@ -85,12 +85,8 @@ def _or_composition(inside: Profile, steps: Expr) -> Mean:
 
 def poisson_sizes(losses: str) -> Iterator[Derived]:
     """Coin and shift of every step where all batches are of the sizes supposed, a composition where not."""
-    totals = {
-        "from 0": T,
-        "from the domain": tau + w,
-        "tracked from 0": tau + w,
-        "tracked from the domain": tau + t + w,
-    }
+    last = tau + w
+    totals = {"from 0": T, "from the domain": last, "tracked from 0": last, "tracked from the domain": last + t}
     for part, total in totals.items():
         steps = T if part == "from 0" else w
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))

@@ -1,21 +1,29 @@
 """``lastiterate verify``: check the certificate of a bound, with the file that knows nothing of how it was made."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from lastiterate.commands.output import say_json
 
+if TYPE_CHECKING:
+    from lastiterate.proofs_checks.replay import Replayed
+
+_ROUNDING: Final = 1e-8
+
 
 @click.command()
 @click.argument("certificate", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--theorem", "by_theorem", is_flag=True, help="Evaluate the derived theorem behind it, too.")
 @click.pass_context
-def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
+def command(ctx: click.Context, certificate: Path, as_json: bool, by_theorem: bool) -> None:
     r"""Check a CERTIFICATE that `bound --certificate` wrote: everything in it but the choices is computed anew.
 
     Exit status 0 where it holds, 1 where it is refused, 2 where it has keys that no rule reads. The file
-    proofs_checks/certificates/checker.py does the same alone, but for such keys.
+    proofs_checks/certificates/checker.py does the same alone, but for such keys. With --theorem all that the
+    derived theorem supposes of each step is evaluated at the numbers of the certificate, and gives its cost.
 
     \b
     Examples:
@@ -36,8 +44,31 @@ def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
         holds, said = False, str(refused)
     if holds:
         shaped(text)
+    told: list[dict[str, object]] = []
+    if holds and by_theorem:
+        found = _replayed(text)
+        holds = not any(one.exceeds(_ROUNDING) for one in found)
+        told = [{"theorem": one.theorem, "cost": one.cost, "stated": one.stated} for one in found]
     if as_json:
-        say_json({"holds": holds, "statement": said})
+        say_json({"holds": holds, "statement": said} | ({"theorems": told} if by_theorem else {}))
     else:
         click.echo(f"{'holds' if holds else 'refused'}: {said}")
+        for one in told:
+            click.echo(f"{one['theorem']}: mu^2 = {one['cost']:.7g} of the shifts, stated {one['stated']:.7g}")
+        if by_theorem and not told:
+            click.echo("No derived theorem is about one path of this certificate.")
     ctx.exit(0 if holds else 1)
+
+
+def _replayed(text: str) -> "tuple[Replayed, ...]":
+    """The theorems behind a certificate that the checker accepts, at its numbers."""
+    import json
+
+    from lastiterate.numeric.errors import InputError
+    from lastiterate.proofs_checks.replay import replay
+    from lastiterate.symbolic.kernel.judgement import UnprovedError
+
+    try:
+        return replay(json.loads(text))
+    except UnprovedError as error:
+        raise InputError(f"A certificate needs to meet what its theorem supposes: {error} Check its shifts.") from error

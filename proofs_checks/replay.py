@@ -1,0 +1,186 @@
+"""Certificates at the theorems that are derived: every supposition of a theorem, evaluated at the numbers of one run.
+
+A derived theorem of shifts says what it supposes of each step ("this holds") and of the sequences beside them. A
+certificate gives the choices: first step, shifts, shares of the noise, sizes of batches. `replay` takes the steps, the
+noise and the batches of the run, follows the distances by the suppositions themselves, in balls, and returns what the
+theorem then says: mu^2 of the shifts, and mu^2 of the coin of every step. So the text of the kernel and that of `bound`
+are held together wherever a theorem is known by name; the rules that convert a profile are elsewhere.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb
+
+from lastiterate.numeric.certificates.description import undyadic
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.proofs_checks.suppositions import Numbers, Theorem
+
+LONGEST: Final = 1000
+"""Steps of a window that are followed."""
+
+_CLASSES: Final = {
+    "clipped": "clipped",
+    "smooth": "smooth",
+    "holder": "Hoelder",
+    "convex": "convex",
+    "strongly_convex": "strongly convex",
+}
+_CONVERSIONS: Final = ("gaussian", "from gdp", "from rdp", "from losses", "ranges", "stretches")
+_PATHS: Final = ("composition", "path", "straight")
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A theorem at the numbers of a certificate, and what the certificate states in its place.
+
+    Attributes:
+        theorem: name in `lastiterate.symbolic.derivations.DERIVATIONS`.
+        cost: mu^2 of the shifts; an upper bound, as is ``stated``.
+        stated: mu^2 of them that the certificate states.
+        coins: mu^2 of the coin of each step of the window, and what the certificate states of it.
+    """
+
+    theorem: str
+    cost: float
+    stated: float
+    coins: tuple[tuple[float, float], ...] = ()
+
+    def exceeds(self, rounding: float) -> bool:
+        """Tell whether the theorem says more than is stated, by more than a relative ``rounding``."""
+        pairs = ((self.cost, self.stated), *self.coins)
+        return any(not said <= stated * (1 + rounding) for said, stated in pairs)
+
+
+def replay(certificate: Mapping[str, Any]) -> tuple[Replayed, ...]:
+    """The theorem behind a certificate at its numbers, once for each place of a sample that it speaks of.
+
+    There is none for a mean over orders, for blocks of steps, for losses of several parts, and for more than `LONGEST`
+    steps. Of bounds that hold on an event the first, which says most, is taken.
+
+    Args:
+        certificate: as `lastiterate.numeric.bound.Bound.certificate` gives it.
+
+    Raises:
+        UnprovedError: the theorem supposes something that is not so at these numbers.
+        InputError: it is no certificate.
+    """
+    try:
+        run, node = _Run(certificate["run"], certificate["class"]), certificate["proof"]
+        losses = _CLASSES.get(certificate["class"]["name"])
+        while node["rule"] in _CONVERSIONS:
+            node = node["of"][0] if isinstance(node["of"], list) else node["of"]
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(
+            f"A certificate needs a proof, a class and a run, got error={error!r}; write it anew."
+        ) from None
+    if losses is None or run.scheme == "shuffled":
+        return ()
+    with precision():
+        match node["rule"]:
+            case "last position":
+                found = [_known(run, losses, node["of"], (run.steps - 1) % run.epoch)]
+            case "every position":
+                found = [_known(run, losses, one, place) for place, one in enumerate(node["of"])]
+            case "window" | "sampled composition" if run.scheme != "cyclic" and "blocks" not in node:
+                found = [_sampled(run, losses, node)]
+            case rule if rule in _PATHS and run.scheme == "full":
+                found = [_known(run, losses, node, 0)]
+            case _:
+                found = []
+    return tuple(one for one in found if one is not None)
+
+
+@dataclass
+class _Run:
+    """The numbers of a run, by the letters of the theorems."""
+
+    description: Mapping[str, Any]
+    losses: Mapping[str, Any]
+    constants: Numbers = field(init=False)
+
+    def __post_init__(self) -> None:
+        told, names = self.description, {"L": "L", "lam": "lambda", "m": "m"}
+        self.steps, self.scheme = int(told["steps"]), str(told["scheme"])
+        n, b = int(told["dataset_size"]), int(told["batch_size"])
+        self.epoch = 1 if self.scheme == "full" else n // b
+        self.constants = {"n": arb(n), "b": arb(b), "K": _ratio(told["clip_norm"]), "q": arb(b) / n}
+        if told["diameter"] is not None:
+            self.constants["D"] = _ratio(told["diameter"])
+        self.constants |= {names[key]: arb(tuple(value)) for key, value in self.losses.items() if key in names}
+        self.eta, self.noise = (list(_listed(told[name])) for name in ("step_size", "noise_std"))
+
+    def step(self, t: int) -> Numbers:
+        """Step size and variance."""
+        return {"eta_j": self.eta[t], "v_j": self.noise[t] ** 2}
+
+    def moved(self, t: int) -> arb:
+        """The most by which the sample that differs moves a step."""
+        return (1 if self.scheme == "poisson" else 2) * self.eta[t] * self.constants["K"] / self.constants["b"]
+
+
+def _known(run: _Run, losses: str, node: Mapping[str, Any], place: int) -> Replayed | None:
+    """A path of shifts for batches in a known order; steps before the first shift have shifts of 0."""
+    since, start = node.get("since", 0), node.get("start", 0)
+    if run.steps - since > LONGEST or node.get("ends"):
+        return None
+    theorem = Theorem(f"known_batches/{losses}, from {'the domain' if since else '0'}", run.constants)
+    rows = [run.step(t) | {"k_j": arb(t % run.epoch == place)} for t in range(since, run.steps)]
+    distance = run.constants["D"] if since else arb(0)
+    still, shifts = [arb(0)] * (start - since), list[arb | None]([None] * (len(rows) - 1))  # a step hides what it does
+    if node["rule"] == "path":
+        shifts = [*still, *_shifts(node["shifts"])]
+    if node["rule"] == "straight":
+        shifts = [*still, *theorem.straight(rows, start - since, distance)]
+    return Replayed(theorem.name, theorem.window(rows, shifts, distance), undyadic(node["cost"]))
+
+
+def _sampled(run: _Run, losses: str, node: Mapping[str, Any]) -> Replayed | None:
+    """A window of shifts beside coins, before which a distance may be tracked; or coins alone."""
+    since, start, poisson = node.get("since", 0), node.get("start", 0), run.scheme == "poisson"
+    if run.steps - since > LONGEST:
+        return None
+    kind, part = "poisson_sizes" if poisson else run.scheme, "from the domain" if since else "from 0"
+    theorem = Theorem(f"{kind}/{losses}, {f'tracked {part}' if start > since else part}", run.constants)
+    sizes = node.get("sizes", {"low": 0, "high": int(run.description["dataset_size"]) - 1}) if poisson else {}
+    size = {f"{name}_j": arb(sizes[name]) for name in ("low", "high") if sizes}
+    distance = run.constants["D"] if since else arb(0)
+    if start > since:
+        distance = theorem.tracked([run.step(t) | size for t in range(since, start)], distance)
+    multipliers = list(_multipliers(run, node))
+    rows = [
+        run.step(t) | size | {"u_j": (exact(one) * run.moved(t)) ** 2}
+        for t, one in zip(range(start, run.steps), multipliers, strict=True)
+    ]
+    shifts = node.get("shifts")
+    path = theorem.proportional(rows, distance) if shifts == "proportional" else list(_shifts(shifts or []))
+    cost = theorem.window(rows, path if shifts else [arb(0)] * (len(rows) - 1), distance)
+    coins = tuple(zip(theorem.coins, (upper(1 / exact(one) ** 2) for one in multipliers), strict=True))
+    return Replayed(theorem.name, cost, undyadic(node["cost"]) if shifts else 0.0, coins)
+
+
+def _multipliers(run: _Run, node: Mapping[str, Any]) -> Iterator[float]:
+    """Noise of the coin of each step over its sensitivity, one of those listed; without shifts all of the noise."""
+    listed = [undyadic(one["multiplier"]) for one in node["prices"]]
+    for kind, count in node.get("kinds", ()):
+        yield from [listed[kind]] * count
+    for t in range(0 if "kinds" in node else run.steps):
+        yield max(one for one in listed if one <= run.noise[t] / run.moved(t))
+
+
+def _ratio(text: str) -> arb:
+    value = Fraction(text)
+    return arb(value.numerator) / value.denominator
+
+
+def _listed(rows: Sequence[tuple[str, int]]) -> Iterator[arb]:
+    for text, count in rows:
+        yield from [_ratio(text)] * count
+
+
+def _shifts(rows: Sequence[tuple[int, int, int]]) -> Iterator[arb]:
+    for mantissa, exponent, count in rows:
+        yield from [arb((mantissa, exponent))] * count
