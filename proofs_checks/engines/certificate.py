@@ -1,7 +1,7 @@
 """Bounds as `bound` says them, held against the independent checker of certificates.
 
 A certificate holds the choices behind a number; the checker, which shares no code with `bound`, computes the number
-anew from them, and so does the derived theorem behind them (`lastiterate.proofs_checks.replay`). A bound whose
+anew from them, and so does the derived theorem behind them (`lastiterate.proofs_checks.engines.replay`). A bound whose
 certificate is refused, or that says less than its certificate or than the theorem, is refuted. How little too small a
 number has to be to be noticed is measured: every number in the certificate is lessened until it is refused.
 """
@@ -20,8 +20,8 @@ from lastiterate.proofs_checks.attacks.settings import certified, scheduled_run
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted
 from lastiterate.proofs_checks.engines.answers import held, refuted
 from lastiterate.proofs_checks.engines.attack import altered_setting, split_assumptions
+from lastiterate.proofs_checks.engines.replay import replay
 from lastiterate.proofs_checks.feasible_points import NoPointError
-from lastiterate.proofs_checks.replay import replay
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import Certified
 from lastiterate.symbolic.kernel.judgement import UnprovedError

@@ -9,8 +9,8 @@ import pytest
 
 import lastiterate as li
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks import suppositions
-from lastiterate.proofs_checks.replay import Replayed, replay
+from lastiterate.proofs_checks.engines import suppositions
+from lastiterate.proofs_checks.engines.replay import Replayed, replay
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
 _FALLING = tuple(0.1 * (1 - 0.5 * t / 40) for t in range(40))

@@ -8,7 +8,7 @@ import click
 from lastiterate.commands.output import say_json
 
 if TYPE_CHECKING:
-    from lastiterate.proofs_checks.replay import Replayed
+    from lastiterate.proofs_checks.engines.replay import Replayed
 
 _ROUNDING: Final = 1e-8
 
@@ -65,7 +65,7 @@ def _replayed(text: str) -> "tuple[Replayed, ...]":
     import json
 
     from lastiterate.numeric.errors import InputError
-    from lastiterate.proofs_checks.replay import replay
+    from lastiterate.proofs_checks.engines.replay import replay
     from lastiterate.symbolic.kernel.judgement import UnprovedError
 
     try:

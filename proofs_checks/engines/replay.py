@@ -17,7 +17,7 @@ from flint import arb
 from lastiterate.numeric.certificates.description import undyadic
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.proofs_checks.suppositions import Numbers, Theorem
+from lastiterate.proofs_checks.engines.suppositions import Numbers, Theorem
 
 LONGEST: Final = 1000
 """Steps of a window that are followed."""
