@@ -10,7 +10,7 @@ from flint import arb
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.certificates.description import Node, UncertifiedError, dyadic, runs
-from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.assumptions import Assumption, Sized
 from lastiterate.numeric.losses.expansion import Affine
 from lastiterate.numeric.rounding import exact, geometric_sum, upper
 from lastiterate.numeric.run import NoisySGD
@@ -19,7 +19,7 @@ from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.positions import moved_path
 from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
 from lastiterate.numeric.shuffling.shuffled import View
-from lastiterate.numeric.subsampling.poisson import Sized, tail_from
+from lastiterate.numeric.subsampling.poisson import tail_from
 
 _LONGEST = 100_000
 _PIECES = 1000

@@ -20,6 +20,7 @@ from lastiterate.numeric.losses.moduli import Assumption as Assumption
 from lastiterate.numeric.losses.moduli import Clipped as Clipped
 from lastiterate.numeric.losses.moduli import Holder as Holder
 from lastiterate.numeric.losses.moduli import Modulus as Modulus
+from lastiterate.numeric.losses.moduli import Sized as Sized
 from lastiterate.numeric.losses.moduli import Smooth as Smooth
 from lastiterate.numeric.losses.moduli import Sum as Sum
 from lastiterate.numeric.losses.moduli import constant, parts_of, sensitivity

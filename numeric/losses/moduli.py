@@ -206,3 +206,24 @@ class Sum(Modulus):
     @property
     def statement(self) -> str:
         return "the loss is a sum of parts, of which " + "; ".join(part.statement for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Sized(Assumption):
+    """An assumption, for Poisson batches that have, without the sample that differs, ``low`` to ``high`` samples."""
+
+    inner: Assumption
+    low: int
+    high: int
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        shared = self.inner.over_sizes(run, t, self.low, self.high)
+        return shared.plus(differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
+
+    @property
+    def expansive(self) -> bool:
+        return self.inner.expansive
+
+    @property
+    def statement(self) -> str:
+        return self.inner.statement

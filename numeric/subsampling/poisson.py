@@ -23,8 +23,7 @@ from flint import arb
 
 from lastiterate.numeric.accounting.conversion import mixed_rdp, repeated_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
-from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.losses.assumptions import Assumption, Sized, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -41,27 +40,6 @@ _CHAINED, _IN_BLOCKS, _STRETCHES = (12.0, 8.0, 4.0), (8.0, 12.0), (9.0, 12.0, 15
 """The same in a chain of ranges, each of which counts on the bound of the one before, in blocks, and in stretches."""
 _FEW, _SHORTEST, _LIKELY = 64, 4096, 12.0
 """Blocks, and steps, that a window is taken to have until it is known, and the depth at which that is guessed."""
-
-
-@dataclass(frozen=True)
-class Sized(Assumption):
-    """An assumption, for runs whose batches without i* have between ``low`` and ``high`` samples."""
-
-    inner: Assumption
-    low: int
-    high: int
-
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
-        shared = self.inner.over_sizes(run, t, self.low, self.high)
-        return shared.plus(differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
-
-    @property
-    def expansive(self) -> bool:
-        return self.inner.expansive
-
-    @property
-    def statement(self) -> str:
-        return self.inner.statement
 
 
 def poisson_routes(

@@ -23,7 +23,16 @@ from lastiterate.numeric.accounting import conversion, gdp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.divergences import hockey_stick, renyi_gaussian, replacement_step, s_down, s_up
 from lastiterate.numeric.losses import certified
-from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, Holder, Smooth, StronglyConvex, Sum
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Blocks,
+    Convex,
+    Holder,
+    Sized,
+    Smooth,
+    StronglyConvex,
+    Sum,
+)
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.random_projection import cost as projection
 from lastiterate.numeric.rounding import exact, precision
@@ -204,8 +213,8 @@ PAIRS = (
     Pair("losses.assumptions.StronglyConvex.over_sizes",
          lambda p: clipped(p, update.strongly_convex_over_sizes(p.eta, p.L, p.m, p.b, S.One, 2 * p.b)),
          over(lambda p: StronglyConvex(p("L"), p("m"))), FLOAT),
-    Pair("subsampling.poisson.Sized.expansion", lambda p: p.z + update.moved(p.eta, p.K, p.b),
-         lambda p: poisson.Sized(Convex(p("L")), 0, int(p.b)).expansion(run(p), 0, differs=True).ball(exact(p("z"))),
+    Pair("losses.assumptions.Sized.expansion", lambda p: p.z + update.moved(p.eta, p.K, p.b),
+         lambda p: Sized(Convex(p("L")), 0, int(p.b)).expansion(run(p), 0, differs=True).ball(exact(p("z"))),
          BALL, wants=lambda p: p.eta * p.L <= 2),
     Pair("subsampling.noise_split.moved", lambda p: update.moved(S.One, p.K, p.b),
          lambda p: moved(run(p, "poisson"))),

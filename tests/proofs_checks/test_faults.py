@@ -177,7 +177,7 @@ RANDOM: dict[str, _Fault] = {
     "half the move of a Poisson step": (
         "attacked/poisson", f"convex, {RENYI}", windows, "moved", divided(noise_split.moved, 2)),
     "the step size of a Poisson step squared": (
-        "attacked/poisson", f"smooth, {RENYI}", poisson.Sized, "expansion", _step_size_squared),
+        "attacked/poisson", f"smooth, {RENYI}", moduli.Sized, "expansion", _step_size_squared),
     "large batches that do not overshoot": (
         "recomputed/poisson", f"convex, {RENYI}", assumptions.Convex, "over_sizes", _no_overshoot),
     "no batch that is empty": (
