@@ -10,6 +10,7 @@ Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, secti
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from flint import arb
@@ -48,7 +49,7 @@ class Blocks(Modulus):
                 )
         object.__setattr__(self, "parts", parts)
 
-    @property
+    @cached_property
     def groups(self) -> tuple[tuple[Holder | Tabulated, ...], ...]:
         """Parts whose root of the sum of squares is concave between the knots; the groups are added."""
         orders = [_order(part) for part in self.parts]

@@ -38,6 +38,7 @@ from lastiterate.numeric.shift_program.taut_string import taut_string
 _CLOSE = 0.01
 """The lower end of an optimum is sought up to this share of its cost."""
 _COARSE, _LEAST_CELLS = 64, 6
+_NARROWER, _FOLLOWED, _ROUNDED = 0.9, 20_000, 1e-9
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,9 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         periodic = _periodic(program, met)
         if periodic is None:
             return _searched(program), False
+        inside = _inside(program, periodic) if program.steps <= _FOLLOWED else None
+        if inside is not None:
+            return inside, True
         exactly = (program.expansion(met[0] + k).affine_on(program.diameter) for k in (0, 1))
         # Of very many starts not all are tried: value iteration bounds what may be missed.
         return periodic if all(line is not None for line in exactly) else periodic + _searched(program), False
@@ -205,7 +209,32 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         found.append(Optimum(program.cost(path), path, "taut string"))
     if all(program.expansion(t).affine_on(program.diameter) is not None for t in range(program.steps)):
         return found, True
+    inside = _inside(program, found) if found else None
+    if inside is not None:
+        return inside, True
     return found + _searched(program), False
+
+
+def _inside(program: ShiftProgram, found: list[Optimum]) -> list[Optimum] | None:
+    """Candidates of which one is the optimum if that stays where all expansions are affine; None where it may not.
+
+    Take the greatest such distance Z for a diameter: then no path costs more. The cheapest one is a path without that
+    diameter, too, where it starts below Z, or is one that is known or composition.
+    """
+    steps, top = range(program.steps), float(program.tracked.max())
+    first, widest = program.expansion(0), top
+    while widest > 0 and first.affine_on(widest) is None:
+        widest *= _NARROWER
+    lines = list(takewhile(bool, (program.expansion(t).affine_on(widest) for t in steps)))
+    if len(lines) < program.steps:
+        return None
+    c, s = (np.array([float(one) for one in column]) for column in zip(*filter(None, lines), strict=True))
+    path = taut_string(c, s, np.array([program.noise_at(t) for t in steps]), np.minimum(program.tracked[:-1], widest))
+    if widest == top or program.tracked[path.start] < widest:
+        return [*found, Optimum(program.cost(path), path, "taut string")]
+    known = [program.composition(), *(one.cost for one in found)]
+    energy = sum((exact(a) / exact(program.noise_at(t))) ** 2 for t, a in enumerate(path.shifts.tolist(), path.start))
+    return found if any(one <= energy * (1 - _ROUNDED) for one in known) else None
 
 
 def _searched(program: ShiftProgram) -> list[Optimum]:

@@ -14,6 +14,7 @@ from math import isfinite
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
@@ -83,7 +84,8 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
     if len(programs) > 1:
         with precision():
             composed = np.array([upper(program.composition()) for program in programs])
-        ceiling = np.minimum(composed, _moved(programs, first, best.path))
+        apart = _apart(programs)
+        ceiling = np.minimum(composed, _moved(programs, first, best.path, apart))
         ceiling[first] = _up(best)
     # A path that is moved a little serves best: the places are taken in the order in which they meet the sample.
     while over := set(np.flatnonzero(ceiling > max(ceiling[list(found)])).tolist()) - set(found):
@@ -91,7 +93,7 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
         if not best.proved:
             path = _improved(programs, (first, place), best.path, max(ceiling[list(found)]))
             others = [each for each in range(len(programs)) if each not in found]
-            ceiling[others] = np.minimum(ceiling, _moved(programs, place, path))[others]
+            ceiling[others] = np.minimum(ceiling, _moved(programs, place, path, apart))[others]
         if ceiling[place] > max(ceiling[list(found)]):
             found[place] = optimum(programs[place])
             ceiling[place] = _up(found[place])
@@ -113,10 +115,11 @@ def _improved(programs: list[ShiftProgram], places: tuple[int, int], path: Shift
     return improved(program, start, goal[start + 1 + ahead : program.steps + 1 + ahead], enough)
 
 
-def _moved(programs: list[ShiftProgram], place: int, path: Shifts) -> Array:
+def _moved(programs: list[ShiftProgram], place: int, path: Shifts, apart: Array) -> Array:
     """The cost of the path of one place at each place, moved to where the sample is met; rounded up."""
     spent = np.zeros(len(programs))
-    for t, shift in enumerate(_moved_shifts(programs, place, path)):
+    start = max(path.start - programs[0].run.batches, 0)
+    for t, shift in enumerate(_moved_shifts(programs, place, path, apart[start], start), start=start):
         spent += (shift / programs[0].noise_at(t)) ** 2
     return np.asarray(spent * (1 + (programs[0].steps + 8) * _EPS))  # a term is off by 3 units, the sum by one a term
 
@@ -128,26 +131,48 @@ def moved_path(programs: list[ShiftProgram], place: int, other: int, path: Shift
     return Path(start, float(programs[other].tracked[start]), shifts[start:])
 
 
-def _moved_shifts(programs: list[ShiftProgram], place: int, path: Shifts) -> Iterator[Array]:
-    """The shifts of each step, at each place.
+def _moved_shifts(
+    programs: list[ShiftProgram], place: int, path: Shifts, z: Array | None = None, start: int = 0
+) -> Iterator[Array]:
+    """The shifts of each step from ``start`` on, at each place, where the runs are z apart.
 
     The distance at each time is at least what the runs can be apart, so that what is left after the shifts is too.
     """
-    first, epoch = programs[0], programs[0].run.batches
-    steps, places = first.steps, np.arange(len(programs))
-    goal = _states(programs[place], path)
-    ahead = (place - places) % epoch
-    z = np.zeros(len(programs))
-    for t in range(steps):
-        met = t % epoch
+    goal, diameter = _states(programs[place], path), programs[0].diameter
+    ahead = (place - np.arange(len(programs))) % programs[0].run.batches
+    for image, wanted, left in _followed(programs, goal, ahead, z, start):
+        with np.errstate(invalid="ignore"):
+            yield np.where(wanted < diameter, image - left, 0.0)
+
+
+def _apart(programs: list[ShiftProgram]) -> Array:
+    """The distances at the times 0..T at each place without shifts, rounded up, shape (T + 1, places)."""
+    free = _followed(programs, np.full(programs[0].steps + 1, np.inf), np.zeros(len(programs), dtype=np.int64))
+    return np.array([np.zeros(len(programs)), *(z for _, _, z in free)])
+
+
+def _followed(
+    programs: list[ShiftProgram], goal: Array, ahead: NDArray[np.int64], z: Array | None = None, start: int = 0
+) -> Iterator[tuple[Array, Array, Array]]:
+    """At each place the distance after each update, where it should be then, and where it is, both after the shift.
+
+    Args:
+        programs: of each place.
+        goal: where the distance should be at each time, at most.
+        ahead: how much later it should be there, at each place.
+        z: the distances before step ``start``, 0 by default.
+        start: the first step.
+    """
+    z, first = np.zeros(len(programs)) if z is None else z, programs[0]
+    for t in range(start, first.steps):
+        met = t % first.run.batches
         image = programs[(met + 1) % len(programs)].expansion(t).value(z)
         if met < len(programs):
             image[met] = programs[met].expansion(t).value(z[met : met + 1])[0]
         image = image * _UP
-        wanted = goal[np.minimum(t + 1 + ahead, steps)]
+        wanted = goal[np.minimum(t + 1 + ahead, first.steps)]
         z = np.minimum(np.minimum(image, wanted), first.diameter)
-        with np.errstate(invalid="ignore"):
-            yield np.where(wanted < first.diameter, image - z, 0.0)
+        yield image, wanted, z
 
 
 def _states(program: ShiftProgram, path: Shifts) -> Array:

@@ -13,12 +13,11 @@ What is found is a proposal: its cost is the caller's to certify, from the shift
 
 from collections.abc import Callable
 from math import isfinite
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.losses.stack import Stack
 from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
@@ -30,6 +29,8 @@ _FALLING = 0.5 ** np.arange(1, 46, 3)
 _LEVELS, _SHRINK, _SETTLED = 16, 0.2, 1e-7
 _CELLS, _STARTS, _RIVALS, _RIVAL = 4, 4, 2, 1.03
 _HAIR = 1e-14
+_ROWS = 256
+"""Times at which expansions are evaluated at once."""
 _ALIKE, _UNKNOWN = 1e-13, np.array([0.0, np.inf])
 _UP = 1 + 3e-14
 """Shifts are this much longer, so that run forward a path stays at or below its nodes: just above one e may jump."""
@@ -75,15 +76,21 @@ class _Search:
         self.program = program
         self.top = program.tracked
         self.expansions = [program.expansion(t) for t in range(program.steps)]
+        self.stack = Stack(self.expansions)
+        self.pins = np.array(
+            sorted({0.0, *(knot for e in {id(e): e for e in self.expansions}.values() for knot in e.knots)})
+        )
         self.weights = [program.noise_at(t) ** -2.0 for t in range(program.steps)]
         self.period = program.run.period if program.run.constant else program.steps
         self.cells = int(np.clip(np.sqrt(_WORK / program.steps), _COARSEST, _FINEST))
+        self.fractions = np.append(np.linspace(0, 1, self.cells), _FALLING / self.cells)
         self.nodes: dict[int, Array] = {}
         self.value: dict[int, Array] = {}
+        self.next: dict[int, Array] = {}
 
     def coarse(self, share: float) -> dict[int, float]:
         """The cost from each start that may pay, on nodes over all states."""
-        return self.backward(self.whole, 0, lambda _: None, share)
+        return self.backward(lambda rows: self.pinned(self.top[rows, None] * self.fractions), 0, lambda _: None, share)
 
     def run(self) -> Path:
         """The cheapest path found, from the best of the starts."""
@@ -98,23 +105,17 @@ class _Search:
             best = min(best, self.refined(cost, states, rival=best[0]), key=lambda one: one[0])
         return self.path(best[1])
 
-    def whole(self, t: int) -> Array:
-        """Nodes over all states of time t, closer together towards 0."""
-        top = float(self.top[t])
-        return self.pinned(t, np.concatenate([np.linspace(0, top, self.cells), top / self.cells * _FALLING]), 0.0, top)
-
-    def pinned(self, t: int, nodes: NDArray[np.floating[Any]], low: float, high: float) -> Array:
-        """The nodes in [low, high], with 0 and the knots of e_t among them, and a hair above each."""
-        pins = [pin for pin in (0.0, *self.expansions[t].knots) if low <= pin <= high]
-        hairs = [min(pin * (1 + _HAIR) + _HAIR * high, high) for pin in pins]
-        found: Array = np.concatenate([nodes, pins, hairs, [low, high]]).astype(np.float64)
-        found.sort()
-        inside = (found >= low) & (found <= high)
-        inside[1:] &= found[1:] > found[:-1]
-        return found[inside]
+    def pinned(self, nodes: Array) -> Array:
+        """The nodes of some times, a row each, with 0 and the knots between them, and a hair above each; sorted."""
+        low, high = nodes.min(axis=1, keepdims=True), nodes.max(axis=1, keepdims=True)
+        inside = (low <= self.pins) & (self.pins <= high)
+        hairs = np.minimum(self.pins * (1 + _HAIR) + _HAIR * high, high)
+        found = np.concatenate([nodes, np.where(inside, self.pins, low), np.where(inside, hairs, low)], axis=1)
+        found.sort(axis=1)
+        return found
 
     def backward(
-        self, grid: Callable[[int], Array], first: int, mark: Callable[[int], object], share: float = -np.inf
+        self, grid: Callable[[slice], Array], first: int, mark: Callable[[int], object], share: float = -np.inf
     ) -> dict[int, float]:
         """Fill in the cost-to-go from the end to ``first``; the cost from each start.
 
@@ -122,24 +123,37 @@ class _Search:
         is that of a period later and a constant, so it is before: there it is copied.
 
         Args:
-            grid: nodes at each time.
+            grid: sorted nodes at some times that follow each other, a row each; a node may come twice.
             first: where to stop.
             mark: what the nodes depend on, besides the step and the greatest distance.
             share: see above.
         """
         steps, period = self.program.steps, self.period
-        self.nodes, self.value = {steps: np.zeros(1)}, {steps: np.zeros(1)}
+        self.nodes, self.value, self.next = {steps: np.zeros(1)}, {steps: np.zeros(1)}, {}
         starts: dict[int, float] = {}
-        best, more = np.inf, None
+        best, more, begun = np.inf, None, steps
         for t in reversed(range(first, steps)):
+            if t < begun:
+                begun = max(t + 1 - _ROWS, first)
+                table = grid(slice(begun, t + 1))
+                images = self.stack.value(slice(begun, t + 1), np.append(table, self.top[begun : t + 1, None], axis=1))
+                differs = np.ones(images.shape, dtype=bool)
+                differs[:, 1:-1] = table[:, 1:] > table[:, :-1]
             later = t + period
             alike = later < steps and self.top[t] == self.top[later] and mark(t) == mark(later)
             if alike and more is not None:
-                self.nodes[t], self.value[t] = self.nodes[later], self.value[later] + more
+                self.nodes[t], self.value[t], self.next[t] = (
+                    self.nodes[later],
+                    self.value[later] + more,
+                    self.next[later],
+                )
                 starts[t] = starts[later] + more
             else:
-                nodes = self.nodes[later] if alike else grid(t)
-                cost, _ = self.ahead(t, self.expansions[t].value(np.append(nodes, self.top[t])))
+                kept = differs[t - begun]
+                nodes = self.nodes[later] if alike else table[t - begun][kept[:-1]]
+                image = images[t - begun][kept]
+                cost, to = self.ahead(t, image)
+                self.next[t] = np.array([np.minimum(to, image), image])
                 self.nodes[t], self.value[t], starts[t] = nodes, cost[:-1], float(cost[-1])
                 rise = self.value[t] - self.value[later] if alike else _UNKNOWN
                 more = float(rise[0]) if np.ptp(rise) <= _ALIKE * starts[t] else None
@@ -168,8 +182,13 @@ class _Search:
         states, paid = {start: float(self.top[start])}, dict[int, float]()
         for t in range(start, self.program.steps):
             before = t - self.period
-            if states.get(before) == states[t] and self.nodes[t + 1] is self.nodes.get(before + 1):
+            if states.get(before) == states[t] and self.next[t] is self.next.get(before):
                 states[t + 1], paid[t] = states[before + 1], paid[before]
+                continue
+            place = int(self.nodes[t].searchsorted(states[t])) if states[t] <= self.nodes[t][-1] else -1
+            if self.nodes[t][place] == states[t]:
+                z, ahead = self.next[t][:, place].tolist()
+                states[t + 1], paid[t] = z, (ahead - z) ** 2 * self.weights[t]
                 continue
             image = self.expansions[t].value(np.array([states[t]]))
             z = np.minimum(self.ahead(t, image)[1], image)
@@ -191,8 +210,8 @@ class _Search:
             def mark(t: int, centre: dict[int, float] = centre, start: int = start) -> object:
                 return centre.get(t), t <= start + _STARTS
 
-            def grid(t: int, scale: float = scale, centre: dict[int, float] = centre, start: int = start) -> Array:
-                return self.around(t, centre, scale * float(self.top[t]), near=t <= start + _STARTS)
+            def grid(rows: slice, scale: float = scale, centre: dict[int, float] = centre, start: int = start) -> Array:
+                return self.around(rows, centre, scale, near=start + _STARTS)
 
             starts = self.backward(grid, max(start - _STARTS, 0), mark)
             found = self.forward(min(starts, key=lambda t: starts[t]))
@@ -205,17 +224,16 @@ class _Search:
                 scale *= _SHRINK
         return best
 
-    def around(self, t: int, centre: dict[int, float], radius: float, *, near: bool) -> Array:
-        """Nodes around the path at time t; up to the top where a path may start near there."""
-        top = float(self.top[t])
-        z = min(centre.get(t, top), top)
-        low, high = max(z - radius, 0.0), min(z + radius, top)
-        nodes = z + radius * _AROUND
-        if low == 0:
-            nodes = np.append(nodes, high * _FALLING)
-        if near:
-            nodes, high = np.append(nodes, np.linspace(z, top, 17)), top
-        return self.pinned(t, nodes, low, high)
+    def around(self, rows: slice, centre: dict[int, float], scale: float, *, near: int) -> Array:
+        """Nodes around the path at some times; up to the top as far as ``near``, where a path may start."""
+        top = self.top[rows, None]
+        z = np.minimum([[centre.get(t, np.inf)] for t in range(rows.start, rows.stop)], top)
+        low, high = np.maximum(z - scale * top, 0.0), np.minimum(z + scale * top, top)
+        parts = [np.clip(z + scale * top * _AROUND, low, high), np.where(low == 0, high * _FALLING, low)]
+        if rows.start <= near:
+            reach = np.where(np.arange(rows.start, rows.stop)[:, None] <= near, top, z)
+            parts.append(z + (reach - z) * np.linspace(0, 1, 17))
+        return self.pinned(np.concatenate(parts, axis=1))
 
     def path(self, states: dict[int, float]) -> Path:
         """The shifts that follow the states, or stay below them."""

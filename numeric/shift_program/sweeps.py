@@ -24,6 +24,8 @@ _UP = 1 + 2 * ULPS * float(np.finfo(float).eps)
 _LEVELS = 20
 _SLOW, _WORK = 0.5, 1e8
 """Where a level leaves more of the gap than that, the cells are halved, up to that many pairs of them in a level."""
+_LOST, _LONG = 0.999, 4000
+"""A long run of which the first level leaves that much open stays open at every number of cells that is affordable."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def enclosed(program: ShiftProgram, path: Shifts, *, length: int, tolerance: flo
             best = replace(best, upper=cost, path=moved) if cost < best.upper else best
         gap, done = best.gap, sweep.cells == finest and best.lower > 0
         best = replace(best, lower=max(best.lower, min(float(values[-1][0]), best.upper)))
-        if best.gap <= tolerance or (done and best.gap == gap):
+        lost = best.gap > _LOST and length > _LONG
+        if best.gap <= tolerance or (done and best.gap == gap) or lost:
             break
         if best.gap > _SLOW * gap:
             sweep.cells = min(2 * sweep.cells, finest)

@@ -5,6 +5,7 @@ path, so that no lower end may be above it, and what it finds may not be below w
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from math import inf
 
 import numpy as np
@@ -17,6 +18,7 @@ from lastiterate.numeric.losses.assumptions import (
     Convex,
     Holder,
     Minimum,
+    Smooth,
     StronglyConvex,
     Sum,
     Tabulated,
@@ -147,9 +149,9 @@ def _assumption(kind: str, rng: np.random.Generator, eta: float, K: float, D: fl
     return Blocks(holder(low), holder(high), table())
 
 
-def _check(seed: int, count: int) -> None:
+def _check(seed: int, count: int, first: int = 0) -> None:
     wrong = []
-    for i, program in enumerate(_programs(seed, count)):
+    for i, program in enumerate(islice(_programs(seed, count), first, None), start=first):
         found = optimum(program)
         tried = _cheapest(program.run, program.assumption, program.position)
         told, least = upper(found.cost), found.lower
@@ -161,6 +163,33 @@ def _check(seed: int, count: int) -> None:
 
 def test_random_programs() -> None:
     _check(1, 72)
+
+
+@pytest.mark.parametrize(("seed", "place"), [(2, 52), (9, 28)])
+def test_a_step_is_not_copied_from_one_with_other_costs_ahead(seed: int, place: int) -> None:
+    """On the same nodes a path once did what it had done a period before, 4% too dear."""
+    _check(seed, place + 1, place)
+
+
+@pytest.mark.parametrize("kind", ["smooth", "minimum"])
+@pytest.mark.parametrize("batches", [1, 3])
+def test_a_path_below_the_cap_is_proved(kind: str, batches: int) -> None:
+    """Without a domain, too, where an expansion is affine as far as it matters."""
+    smooth = Smooth(0.1)
+    assumption = smooth if kind == "smooth" else Minimum(smooth, Smooth(0.2))
+    rng = np.random.default_rng(batches)
+    for steps in (8, 24):
+        sizes, noises = rng.uniform(0.05, 0.2, steps), rng.choice([0.3, 1.0], steps)
+        sampling = "cyclic" if batches > 1 else "full"
+        run = NoisySGD(
+            steps, sizes.tolist(), noises.tolist(), 1.0, 5 * batches, batch_size=5, sampling=sampling, diameter=inf
+        )
+        program = ShiftProgram(run, assumption, batches - 1)
+        found = optimum(program)
+        assert found.proved
+        assert found.gap == 0
+        assert found.lower is not None
+        assert found.lower <= _cheapest(run, assumption, batches - 1) * (1 + 1e-9)
 
 
 @pytest.mark.nightly
