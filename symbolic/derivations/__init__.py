@@ -29,6 +29,7 @@ from lastiterate.symbolic.derivations.random_batches import (
     swap_composition,
     swap_window,
 )
+from lastiterate.symbolic.derivations.ranges import poisson_ranges
 from lastiterate.symbolic.derivations.stretches import Inside, poisson_stretches
 from lastiterate.symbolic.derivations.tracked import N_0
 from lastiterate.symbolic.kernel.judgement import Guarantee
@@ -75,6 +76,10 @@ def _cyclic(made: Callable[..., Guarantee], losses: str, begins: tuple[Expr, Exp
     return made(kernel, LOSSES[losses], *begins, w, t)
 
 
+def _ranges(losses: str, kernel: Kernel) -> Guarantee:
+    return poisson_ranges(kernel, LOSSES[losses], q, T)
+
+
 def _stretches(losses: str, inside: Inside, count: Expr, length: Expr, kernel: Kernel) -> Guarantee:
     return poisson_stretches(kernel, LOSSES[losses], q, inside, count, length)
 
@@ -100,6 +105,7 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),
     **_paths("poisson", poisson_window, q),
     **_paths("poisson_sizes", poisson_sizes, q, tracked=True),
+    **{f"poisson_ranges/{losses}": partial(_ranges, losses) for losses in ("modulus", "convex", "strongly convex")},
     "poisson_blocks/strongly convex, from 0": lambda kernel: poisson_blocks(
         kernel, LOSSES["strongly convex"], q, S.Zero, S.Zero, T
     ),

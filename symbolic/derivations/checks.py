@@ -7,7 +7,7 @@ from sympy import Expr, Function
 
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
-from lastiterate.symbolic.derivations import orders
+from lastiterate.symbolic.derivations import orders, ranges
 from lastiterate.symbolic.derivations.projections import p as loads
 from lastiterate.symbolic.derivations.random_batches import A, C, P, i, k, p, r
 from lastiterate.symbolic.derivations.shared_noise import B
@@ -91,6 +91,14 @@ def poisson_sizes(losses: str) -> Iterator[Derived]:
         steps = T if part == "from 0" else w
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
         yield Derived(f"poisson_sizes/{losses}, {part}", _or_composition(inside, total), f"sizes: {losses}, {part}")
+
+
+def poisson_ranges(*losses: str) -> Iterator[Derived]:
+    """Ranges of sizes with a window each, counted by the first that holds, and a composition beyond them."""
+    inside = Composed((Steps(PoissonStep(q, p(k, i)), i, ranges.lengths(k)), Gauss(ranges.costs(k))))
+    found = Average(ranges.chances(k), inside, k, ranges.N)
+    for one in losses:
+        yield Derived(f"poisson_ranges/{one}", _or_composition(found, T), f"ranges: {one}")
 
 
 def poisson_blocks() -> Iterator[Derived]:

@@ -38,7 +38,7 @@ _A, A = symbols("A_j A", real=True)
 C, p, r = (Function(name, real=True) for name in ("C", "p", "r"))
 """Of step i: C the cost of its shift, p that of its coin, r the chance of another size of its batch. A sums C."""
 
-_all = Variable("the batches of all steps without the sample that differs", S.Zero)
+ALL = Variable("the batches of all steps without the sample that differs", S.Zero)
 P = Function("P", real=True)
 """Of step i the cost of its coin where no shift takes a part of the noise."""
 
@@ -85,13 +85,19 @@ def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Ex
 
 
 def sized_window(
-    kernel: Kernel, losses: Losses, order: Order, q: Expr, run: tuple[Expr, Expr, Expr], batches: Variable
+    kernel: Kernel,
+    losses: Losses,
+    order: Order,
+    q: Expr,
+    run: tuple[Expr, Expr, Expr],
+    batches: Variable,
+    price: Expr | None = None,
 ) -> tuple[Span, frozenset[Hypothesis]]:
-    """A window as in `poisson_window` where all sizes are as supposed, and that event."""
+    """A window as in `poisson_window` where all sizes are as supposed, and that event; ``price`` is p_j unless said."""
     sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
     carried = losses.same_data(_eta * _low / b, _eta * _high / b)
     sized = replace(carried, hypotheses=carried.hypotheses | {sizes})
-    coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
+    coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j) if price is None else price)
     laws = (Ge(_low, 0), Le(_low, _high))
     before = losses.one_more(_eta * _low / b, _eta * _high / b, update.moved(_eta, K, b)) if run[1] == Delta else None
     supposed = None if before is None else replace(before, hypotheses=before.hypotheses | {sizes})
@@ -105,7 +111,7 @@ def poisson_sizes(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Exp
     With the chance rho some batch has another size; a composition of all steps holds for every size.
     """
     run = tau, start, m
-    return Guarantee(*(_with_fallback(kernel, q, *sized_window(kernel, losses, one, q, run, _all)) for one in Order))
+    return Guarantee(*(_with_fallback(kernel, q, *sized_window(kernel, losses, one, q, run, ALL)) for one in Order))
 
 
 def contracting_blocks(
@@ -129,7 +135,7 @@ def poisson_blocks(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Ex
     """
     run = tau, start, blocks
     return Guarantee(
-        *(_with_fallback(kernel, q, *contracting_blocks(kernel, losses, one, q, run, _all)) for one in Order)
+        *(_with_fallback(kernel, q, *contracting_blocks(kernel, losses, one, q, run, ALL)) for one in Order)
     )
 
 
@@ -199,8 +205,8 @@ def _with_fallback(kernel: Kernel, q: Expr, inside: Span, event: frozenset[Hypot
     """The mean over all batches: ``inside`` on an event, elsewhere a composition."""
     whole = kernel.under(Le(rho, 1))
     coin = poisson_coin(q, update.moved(_eta, K, b), _v, inside.order, P(_j))
-    composed = coins(whole, inside.order, coin, _v, inside.end, _all)
-    return whole.mean(_all, ((1 - rho, inside), (rho, composed)), events=(event, frozenset()))
+    composed = coins(whole, inside.order, coin, _v, inside.end, ALL)
+    return whole.mean(ALL, ((1 - rho, inside), (rho, composed)), events=(event, frozenset()))
 
 
 def coins(

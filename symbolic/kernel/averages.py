@@ -1,9 +1,14 @@
 """The mean over a variable of any number of values, of which one judgement speaks for each; see `Kernel.mean`."""
 
-from sympy import Expr, Symbol
+from collections.abc import Iterable
 
+from sympy import Expr, Ge, Le, Symbol
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.kernel.composition import common
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, Variable, record
-from lastiterate.symbolic.kernel.profiles import Average
+from lastiterate.symbolic.kernel.profiles import Average, Mean
+from lastiterate.symbolic.kernel.rules import Kernel
 
 
 def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: Span) -> Span:
@@ -32,3 +37,53 @@ def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: 
         scope=span.scope - {variable},
         drawn=span.drawn | {variable},
     )
+
+
+def average_or(
+    kernel: Kernel,
+    variable: Variable,
+    index: Symbol,
+    count: Expr,
+    weight: Expr,
+    span: Span,
+    event: frozenset[Hypothesis],
+    chance: Expr,
+    rest: Span,
+) -> Span:
+    """The mean over a revealed variable that is in one of ``count`` disjoint events, or in none, of chance ``chance``.
+
+    ``span`` is for event number ``index``, of which ``event`` is what is supposed of the variable; its chance is
+    ``weight`` times that of any. ``rest`` holds for every value. A further coin leaves just so much of each event. What
+    is given of the numbers of an event is supposed of each.
+    """
+    own = frozenset(one for one in span.given if index in one.free_symbols)
+    fixed = (span.start, span.end, span.near, span.far)
+    if variable.follows or variable not in span.scope & rest.scope or any(index in one.free_symbols for one in fixed):
+        raise UnprovedError(f"A mean over {variable} needs one law of it, revealed, and ends that do not name {index}.")
+    if span.order is not rest.order:
+        raise UnprovedError(f"Judgements of one order are needed, got {span.order} and {rest.order}.")
+    says = f"{variable.name} has one law in both runs and is independent of the state before; it is in event number"
+    law = Hypothesis(
+        f"{says} {index}, disjoint from others, of so many, with at least this chance", (count, (1 - chance) * weight)
+    )
+    inside = Average(weight, span.profile, index, count, span.profile.order)
+    pairs = ((1 - chance, inside), (chance, rest.profile))
+    profile = Mean(pairs, order=common((span.profile, rest.profile)))
+    ends = kernel.same(span.start, rest.start) + kernel.same(span.end, rest.end)
+    distances = kernel.same(span.near, rest.near) + kernel.same(span.far, rest.far)
+    conditions = (Ge(chance, 0), Le(chance, 1), *ends, *distances)
+    made = kernel.apply(
+        "mean", span.order, (span.start, span.end), (span.near, span.far), profile, conditions, (span, rest)
+    )
+    supposed = (span.hypotheses - event) | rest.hypotheses | set(_each(own, index, count)) | {law}
+    return record(
+        made,
+        given=made.given - own,
+        hypotheses=frozenset(supposed),
+        scope=made.scope - {variable},
+        drawn=made.drawn | {variable},
+    )
+
+
+def _each(conditions: Iterable[Boolean], index: Symbol, count: Expr) -> list[Hypothesis]:
+    return [Hypothesis(f"for every {index} below the first this holds", (count, one)) for one in conditions]

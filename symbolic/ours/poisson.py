@@ -9,7 +9,13 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
-from lastiterate.symbolic.derivations.checks import poisson, poisson_blocks, poisson_sizes, poisson_stretches
+from lastiterate.symbolic.derivations.checks import (
+    poisson,
+    poisson_blocks,
+    poisson_ranges,
+    poisson_sizes,
+    poisson_stretches,
+)
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n
@@ -120,6 +126,7 @@ CLAIMS = (
         ),
         *poisson_sizes("modulus"),
         *poisson_sizes("strongly convex"),
+        *poisson_ranges("modulus", "strongly convex"),
         assumptions=(p > 0, q < 1, rho <= 1, m <= L),
     ),
     Ours(

@@ -2,9 +2,29 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 
 import pytest
-from sympy import Eq, Expr, Function, Ge, Gt, Integer, Max, Rational, S, Symbol, exp, expand, false, symbols, true
+from scipy.integrate import quad
+from sympy import (
+    Eq,
+    Expr,
+    Function,
+    Ge,
+    Gt,
+    Integer,
+    Max,
+    Rational,
+    S,
+    Symbol,
+    exp,
+    expand,
+    false,
+    lambdify,
+    oo,
+    symbols,
+    true,
+)
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures
@@ -22,13 +42,15 @@ from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.orders import cyclic, cyclic_from_0
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.kernel.averages import average
+from lastiterate.symbolic.formulas.divergences import chi_square
+from lastiterate.symbolic.kernel.averages import average, average_or
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin, swap_coin
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, Steps, SwapStep
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, Profile, Steps, SwapStep
+from lastiterate.symbolic.kernel.projected import Projected, X
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.tables import Atoms
 from lastiterate.symbolic.ledger import claims
@@ -475,3 +497,37 @@ def test_what_a_recursion_begins_with_and_how_it_goes_on() -> None:
             steps.recur(begin, Gauss(s), further)
     with pytest.raises(UnprovedError):
         steps.recur(begun(), Gauss(s / 2), on())
+
+
+def test_the_mean_over_events_of_any_number() -> None:
+    """Two events and the rest, by the rule for any number of them, have the mean of three cases."""
+    i, count = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
+    chance, cost = (Function(name, real=True) for name in ("w", "A"))
+    batches, event = Variable("the batches", S.Zero), Hypothesis("all sizes are in range number i")
+
+    def judged(profile: Profile, order: Order = FIRST, revealed: tuple[Variable, ...] = (batches,)) -> Span:
+        return KERNEL.suppose(order, (S.Zero, T), (S.Zero, S.Zero), profile, "a case", revealed)
+
+    span = judged(Gauss(cost(i)))
+    span = record(span, hypotheses=span.hypotheses | {event}, given=frozenset({cost(i) <= 1}))
+    third = Rational(1, 3)
+    made = average_or(KERNEL, batches, i, count, chance(i), span, frozenset({event}), third, judged(Gauss(s)))
+    assert event not in made.hypotheses
+    assert made.given == frozenset()
+    assert any("A(i) <= 1" in str(one) for one in made.hypotheses)
+    of_both = made.profile.moment(Integer(2)).subs(count, 2).doit()
+    parts = [Gauss(one).moment(Integer(2)) for one in (cost(0), cost(1), s)]
+    assert expand(of_both - (2 * (chance(0) * parts[0] + chance(1) * parts[1]) + parts[2]) / 3) == 0
+    for rest in (judged(Gauss(s), SECOND), judged(Gauss(s), revealed=())):
+        with pytest.raises(UnprovedError):
+            average_or(KERNEL, batches, i, count, chance(i), span, frozenset({event}), third, rest)
+    with pytest.raises(UnprovedError):
+        average_or(KERNEL, batches, i, count, chance(i), span, frozenset({event}), Integer(2), judged(Gauss(s)))
+
+
+def test_a_projected_step_has_the_moment_of_its_matrix() -> None:
+    """By quadrature over the chi-square variable, below the order from which on it is infinite."""
+    profile = Projected(Gauss(X / 10), Integer(3))
+    density = lambdify(X, chi_square(X, Integer(3)) * Gauss(X / 10).moment(Integer(2)))
+    assert quad(density, 0, inf)[0] == pytest.approx(float(profile.moment(Integer(2))), rel=1e-9)
+    assert profile.moment(Integer(4)) == oo
