@@ -6,6 +6,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What is imported is compiled then, and kept; compiling all that is installed takes longer than the rest of it.
 unexport PYTHONDONTWRITEBYTECODE
+# With its own 1000 entries Sympy computes much anew.
+export SYMPY_CACHE_SIZE ?= 20000
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 
 .PHONY: check test nightly bench bench-gpu coverage mutants drawing docs dist figures clean

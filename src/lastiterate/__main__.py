@@ -3,6 +3,7 @@
 Exit status: 0 all is well, 1 a claim failed, 2 bad input, 130 interrupted, 141 when nobody reads stdout any more.
 """
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -101,6 +102,7 @@ def broken_claims(error: Exception) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input is one sentence on stderr and exit status 2."""
+    os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # with Sympy's own 1000 it computes much anew
     try:
         status = cli.main(args=arguments, prog_name="lastiterate", standalone_mode=False)
     except (InputError, click.ClickException) as error:

@@ -1,14 +1,13 @@
 """Induction over the steps of a run: one generic step, and sequences beside it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Shown, Span, UnprovedError, record
-from lastiterate.symbolic.kernel.profiles import Profile
+from lastiterate.symbolic.kernel.profiles import Profile, put
 from lastiterate.symbolic.kernel.rules import Kernel
 
 
@@ -74,8 +73,8 @@ class Induction:
                 self._same(one.closed.subs(self.index, self.index + 1), after, given | {Ge(self.index, 0)})
         here = given.union(self.keeps, self.laws, (Ge(self.index, 0), Le(self.index, self.count - 1))) - {true}
         for condition in self.keeps:
-            self._show(_put(condition, self._first), given)
-            self._show(_put(condition, self._after), here)
+            self._show(put(condition, self._first), given)
+            self._show(put(condition, self._after), here)
         self._known = here | self._kept
 
     def falls(self, u: Expr, w: Expr) -> None:
@@ -85,18 +84,18 @@ class Induction:
         """
         for condition in (
             Ge(w, 0),
-            Gt(_put(w, self._after), 0),
-            Le(_put(u, self._after) * w, u * _put(w, self._after)),
+            Gt(put(w, self._after), 0),
+            Le(put(u, self._after) * w, u * put(w, self._after)),
         ):
             self._show(condition, self._known)
-        fact = Le(_put(u, self._last) * w, u * _put(w, self._last))
-        self._known |= {fact, _put(fact, self._after)}
+        fact = Le(put(u, self._last) * w, u * put(w, self._last))
+        self._known |= {fact, put(fact, self._after)}
 
     def returns(self, condition: Boolean) -> None:
         """A condition that is given at m and passes back from j + 1 to j holds for every 1 <= j <= m."""
-        self._show(_put(condition, self._last), self.kernel.given | self._kept)
-        self._show(condition, self._known | {_put(condition, self._after), Ge(self.index, 1)})
-        self._known |= {_put(condition, self._after)}
+        self._show(put(condition, self._last), self.kernel.given | self._kept)
+        self._show(condition, self._known | {put(condition, self._after), Ge(self.index, 1)})
+        self._known |= {put(condition, self._after)}
 
     def span(
         self,
@@ -115,7 +114,7 @@ class Induction:
         judgement for one j from the kernel that knows what holds there.
         """
         inner = self.kernel.under(*self._known)
-        one = step(inner, distance, _put(distance, self._after))
+        one = step(inner, distance, put(distance, self._after))
         if any(self.index in variable.step.free_symbols for variable in one.scope) or any(
             self.index not in variable.step.free_symbols for variable in one.drawn
         ):
@@ -127,12 +126,12 @@ class Induction:
         before = record(supposed, rule="induction hypothesis")
         self._same(one.end, start + length * (self.index + 1), inner.given)
         joined = inner.weaken(
-            inner.chain(before, one), far=_put(distance, self._after), profile=profile.subs(self._after)
+            inner.chain(before, one), far=put(distance, self._after), profile=profile.subs(self._after)
         )
-        last = _put(distance, self._last)
+        last = put(distance, self._last)
         if far is not None:
             self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
-        distances = (_put(distance, self._first), last if far is None else far)
+        distances = (put(distance, self._first), last if far is None else far)
         return self._induct(one, inner, (start, start + length * self.count), distances, profile, (joined,))
 
     def recur(
@@ -188,16 +187,16 @@ class Induction:
         if not {self._meant(one) for one in self.sequences} <= span.hypotheses:
             raise UnprovedError("What is closed was not reached by this induction.")
         known = [(one, one.closed) for one in self.sequences if one.closed is not None]
-        closed = {one.last: _put(form, {self.index: self.count}) for one, form in known}
+        closed = {one.last: put(form, {self.index: self.count}) for one, form in known}
         here = closed | {one.value: form for one, form in known}
         meant = span.hypotheses - {self._meant(one) for one, _ in known}
-        given = frozenset(_put(one, closed) for one in span.given - self._kept) - {true}
+        given = frozenset(put(one, closed) for one in span.given - self._kept) - {true}
         return record(
             span,
             rule="close", premises=(span,), shown=(), cites=(),
-            near=_put(span.near, closed), far=_put(span.far, closed),
+            near=put(span.near, closed), far=put(span.far, closed),
             profile=span.profile.subs(closed), given=given,
-            hypotheses=frozenset(replace(one, constants=tuple(_put(c, here) for c in one.constants)) for one in meant),
+            hypotheses=frozenset(replace(one, constants=tuple(put(c, here) for c in one.constants)) for one in meant),
         )  # fmt: skip
 
     @property
@@ -219,7 +218,7 @@ class Induction:
     @property
     def _kept(self) -> frozenset[Boolean]:
         """The conditions that the sequences keep, at m."""
-        return frozenset(_put(condition, self._last) for condition in self.keeps)
+        return frozenset(put(condition, self._last) for condition in self.keeps)
 
     @property
     def _supposed(self) -> frozenset[Hypothesis]:
@@ -251,7 +250,3 @@ class Induction:
     def _show(self, condition: Boolean, given: frozenset[Boolean]) -> None:
         if condition != true:
             self.shown.append(Shown(condition, given, self.kernel.how(condition, given)))
-
-
-def _put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
-    return thing.subs(values, simultaneous=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from sympy import Add, Expr, Max, Min, Mul, Piecewise, Product, S, Sum, Symbol, erfc, exp, log, oo, sqrt, true
+from sympy import Add, Basic, Expr, Max, Min, Mul, Piecewise, Product, S, Sum, Symbol, erfc, exp, log, oo, sqrt, true
 
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.formulas.divergences import sampled_moment
@@ -44,7 +44,7 @@ class Profile:
     def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
         """The term with values for symbols, all at once."""
         own: Any = self  # every profile is a dataclass
-        changed: Profile = replace(own, **{one.name: _put(getattr(own, one.name), values) for one in fields(own)})
+        changed: Profile = replace(own, **{one.name: put(getattr(own, one.name), values) for one in fields(own)})
         return changed
 
     def at(self, g: Expr) -> Expr:
@@ -261,9 +261,13 @@ def _normal(x: Expr) -> Expr:
     return erfc(-x / sqrt(2)) / 2
 
 
-def _put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
+def put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
+    """A term, or many, with values for symbols, all at once."""
     if isinstance(thing, tuple):
-        return tuple(_put(one, values) for one in thing)
+        return tuple(put(one, values) for one in thing)
     if isinstance(thing, Profile):
         return thing.subs(values)
-    return thing.subs(values, simultaneous=True) if isinstance(thing, Expr) else thing
+    if not isinstance(thing, Basic):
+        return thing
+    bound = thing.atoms(Symbol) - thing.free_symbols
+    return thing.subs(values, simultaneous=True) if bound else thing.xreplace(values)  # the same, in a thirtieth

@@ -11,7 +11,7 @@ F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear i
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 from sympy import Add, Eq, Expr, Ge, Le, S, Symbol, false, true
 from sympy.logic.boolalg import Boolean
@@ -30,7 +30,7 @@ from lastiterate.symbolic.kernel.judgement import (
     record,
 )
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
-from lastiterate.symbolic.kernel.profiles import Equal, Hull, Mean, Order, Profile
+from lastiterate.symbolic.kernel.profiles import Equal, Hull, Mean, Order, Profile, put
 
 
 @dataclass(frozen=True)
@@ -215,25 +215,20 @@ class Kernel:
 
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
         """Values for symbols, where what is given holds for them and what was declared of the symbols, too."""
-
-        def put(thing: Any) -> Any:
-            return thing.subs(values, simultaneous=True)
-
+        at = partial(put, values=values)
         conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
         changed = values.keys() & set().union(*(condition.free_symbols for condition in span.given))
-        conditions += [put(one) for one in span.given if one not in self.given or changed & one.free_symbols]
+        conditions += [at(one) for one in span.given if one not in self.given or changed & one.free_symbols]
         made = self.apply(
             "specialise",
             span.order,
-            (put(span.start), put(span.end)),
-            (put(span.near), put(span.far)),
+            (at(span.start), at(span.end)),
+            (at(span.near), at(span.far)),
             span.profile.subs(values),
             conditions,
         )
-        hypotheses = frozenset(replace(one, constants=tuple(map(put, one.constants))) for one in span.hypotheses)
-        scope, drawn = (
-            frozenset(replace(one, step=put(one.step)) for one in each) for each in (span.scope, span.drawn)
-        )
+        hypotheses = frozenset(replace(one, constants=tuple(map(at, one.constants))) for one in span.hypotheses)
+        scope, drawn = (frozenset(replace(one, step=at(one.step)) for one in each) for each in (span.scope, span.drawn))
         return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
 
     def apply(

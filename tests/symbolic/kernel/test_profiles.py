@@ -1,0 +1,19 @@
+"""Values for the symbols of profiles and conditions."""
+
+from sympy import Ge, Sum, Symbol, symbols
+
+from lastiterate.symbolic.kernel.profiles import Equal, put
+
+x, y = symbols("x y", positive=True)
+k, m = symbols("k m", integer=True, positive=True)
+
+
+def test_values_are_put_all_at_once_and_bound_letters_stay() -> None:
+    assert put((x - y, Ge(x, 2 * y)), {x: y, y: x}) == (y - x, Ge(y, 2 * x))
+    total = Sum(x * k, (k, 1, m))
+    assert put(total, {k: y, x: y, m: k + 1}) == Sum(y * k, (k, 1, m)).subs(
+        m, Symbol("k", integer=True, positive=True) + 1
+    )
+    assert put(total, {k: y}) == total
+    assert put(Equal(), {x: y}) == Equal()
+    assert put("text", {x: y}) == "text"
