@@ -161,10 +161,10 @@ class Bound(PrivacyLoss):
         """The choices behind the number, ready for JSON, from which anyone can check it (docs/certificates.md).
 
         Args:
-            weaker: where the route of the number has none, take the least number that has one; it is larger.
+            weaker: where the number is out of the checker's reach, take the least that is not; it is larger.
 
         Raises:
-            InputError: there is no certificate for the route of the number; the error names the least that has one.
+            InputError: the number is out of the checker's reach; the error names the least that is not.
         """
         from lastiterate.numeric.certificates.description import UncertifiedError
         from lastiterate.numeric.certificates.proof import certificate, least_certified

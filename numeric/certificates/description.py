@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from fractions import Fraction
 from itertools import groupby
 from math import isfinite
 from typing import Any
@@ -18,7 +17,7 @@ Node = dict[str, Any]
 
 
 class UncertifiedError(InputError):
-    """The route of a number has no certificate; that of another may have one."""
+    """A number is out of the checker's reach; another may not be."""
 
 
 def sealed(value: Any) -> Any:
@@ -32,9 +31,9 @@ def sealed(value: Any) -> Any:
     return {**inner, "digest": hashlib.sha256(text.encode()).hexdigest()[:32]}
 
 
-def dyadic(value: float) -> list[int]:
-    """Write a float as [m, e], value = m 2^e."""
-    if not isfinite(value):
+def dyadic(value: float | arb) -> list[int]:
+    """Write an exact number as [m, e], value = m 2^e."""
+    if not isfinite(float(value)):
         raise InputError(f"A certificate needs a finite number, got {value}; no bound is known there.")
     m, e = (int(part) for part in arb(value).man_exp())
     return [m, e]
@@ -45,31 +44,25 @@ def undyadic(value: list[int]) -> float:
     return float(arb((value[0], value[1])))
 
 
-def runs(values: Iterable[float]) -> list[list[int]]:
+def runs(values: Iterable[float | arb]) -> list[list[int]]:
     """Write numbers as rows [m, e, count] of equal ones."""
     return [[*dyadic(value), len(list(group))] for value, group in groupby(values)]
-
-
-def _ratio(value: float) -> str:
-    return str(Fraction(value))
 
 
 def described_run(run: NoisySGD) -> Node:
     """Write a run."""
 
-    def schedule(value: float | tuple[float, ...]) -> list[list[Any]]:
-        if not isinstance(value, tuple):
-            return [[_ratio(value), run.steps]]
-        return [[_ratio(one), len(list(group))] for one, group in groupby(value)]
+    def schedule(value: float | tuple[float, ...]) -> list[list[int]]:
+        return runs(value) if isinstance(value, tuple) else [[*dyadic(value), run.steps]]
 
     return {
         "steps": run.steps,
         "step_size": schedule(run.step_size),
         "noise_std": schedule(run.noise_std),
-        "clip_norm": _ratio(run.clip_norm),
+        "clip_norm": dyadic(run.clip_norm),
         "dataset_size": run.dataset_size,
         "batch_size": run.batch,
-        "diameter": _ratio(run.diameter) if isfinite(run.diameter) else None,
+        "diameter": dyadic(run.diameter) if isfinite(run.diameter) else None,
         "scheme": run.scheme.name,
         "adjacency": run.adjacency,
     }

@@ -9,7 +9,9 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.accounting.dominating import Candidate
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.certificates.description import Node, UncertifiedError, dyadic, runs
+from lastiterate.numeric.certificates.orders import pooled_orders
 from lastiterate.numeric.losses.assumptions import Assumption, Sized
 from lastiterate.numeric.losses.expansion import Affine
 from lastiterate.numeric.rounding import exact, geometric_sum, upper
@@ -18,21 +20,17 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.positions import moved_path
 from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
+from lastiterate.numeric.shuffling.pooling import Orders
 from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling.poisson import tail_from
 
-_LONGEST = 100_000
+_LONGEST = 2_000_000
+_ROWS = 100_000
+"""Of equal shifts."""
 _PIECES = 1000
 """Stretches of equal steps of a longer path."""
 _CLOSE = 1e-9
 """A path that is written step by step may cost so much more than its closed form."""
-
-
-def no_certificate(route: str) -> UncertifiedError:
-    """The error for a route without a certificate."""
-    return UncertifiedError(
-        f"A certificate needs a route that the checker knows, got route={route!r}; ask at another order or delta."
-    )
 
 
 class Paths:
@@ -63,17 +61,17 @@ class Paths:
         run: NoisySGD = self.run
         best: Any = found.optimum
         match run.scheme.name:
-            case "full" | "cyclic" if best is None and found.route != "composition":
-                raise no_certificate(found.route)
             case "full":
                 return self.explicit(best) if best is not None else _both(found.pair.cost)
             case "cyclic" if run.constant:
                 of, cost = self.explicit(best) if best is not None else _both(found.pair.cost)
-                return {"rule": "last position", "of": of}, cost
+                return {"rule": "positions", "of": [of]}, cost
             case "cyclic":
                 return self.positions(found)
+            case "shuffled" if isinstance(found.choices, Orders):
+                return pooled_orders(run, self.assumption, found.route, found.choices)
             case "shuffled" if found.route == "composition":
-                return {"rule": "late order", "of": _composed(found.pair.cost)}, found.pair.cost
+                return pooled_orders(run, self.assumption, found.route, Orders(None, found.pair.cost, 0))
             case "shuffled" if found.route == "one last step":
                 last = self.path(None, Path(run.steps - 1, run.diameter, np.zeros(1)), found.pair.cost)
                 return {"rule": "worst batches", "of": last}, found.pair.cost
@@ -82,8 +80,6 @@ class Paths:
                 best = optimum(ShiftProgram(every, self.assumption))
             case "shuffled" if found.route.startswith("taut string"):
                 return self.late(found)
-            case "shuffled":
-                raise no_certificate(found.route)
         if best is not None:
             of, cost = self.explicit(best)
             return self.sized({"rule": "worst batches", "of": of}, best.program, of), cost
@@ -103,8 +99,10 @@ class Paths:
         where = self.begun(best.program, start, path.distance)
         if isinstance(path, GeometricPath) and path.length > 1:
             return {"rule": "straight", **where, "ends": [], "cost": dyadic(cost)}, cost
-        if self.run.steps - start > _LONGEST and self.run.scheme.name == "full":
-            return self.pieces(best, where)
+        if self.run.steps - start > _ROWS and self.run.scheme.name == "full":
+            pieces = self.pieces(best, where)
+            if pieces is not None:
+                return pieces
         self.short(self.run.steps - start)
         shifts = path.shifts if self.run.steps - start > 1 else np.zeros(1)
         if best.program is not None:
@@ -113,22 +111,22 @@ class Paths:
             if not cost <= upper(best.cost) * (1 + _CLOSE):  # what is left of rounding grows where updates expand
                 shifts = shifts * (1 + 1e-12)
                 cost = upper(best.program.cost(Path(path.start, path.distance, shifts)))
-        return {"rule": "path", **where, "shifts": runs(shifts[:-1].tolist()), "cost": dyadic(cost)}, cost
+        return {"rule": "path", **where, "shifts": self.rows(shifts), "cost": dyadic(cost)}, cost
 
-    def pieces(self, best: Any, where: Node) -> tuple[Node, float]:
-        """Distances where steps change, between which the best path is known in closed form."""
+    def pieces(self, best: Any, where: Node) -> tuple[Node, float] | None:
+        """Distances where steps change, between which the best path is known in closed form; None where it is not."""
         start, shifts, z = where["start"], best.path.shifts, best.path.distance
         sizes = np.broadcast_to(self.run.step_size, self.run.steps)
         noise = np.broadcast_to(self.run.noise_std, self.run.steps)
         changed = np.flatnonzero((np.diff(sizes) != 0) | (np.diff(noise) != 0)) + 1
         stops = [start, *changed[changed > start].tolist(), self.run.steps]
         if len(stops) > _PIECES:
-            self.short(self.run.steps - start)
+            return None
         ends, total, known = [], arb(0), exact(z)
         for first, end in pairwise(stops):
             line = best.program.expansion(first).affine_on(z)
             if line is None or not 0 < line[0] <= 1:
-                self.short(self.run.steps - start)
+                return None
             c, s = line
             for a in shifts[first - start : end - start].tolist():
                 z = max(float(c) * z + float(s) - a, 0.0)
@@ -158,24 +156,34 @@ class Paths:
         return {"rule": "late order", "of": self.path(None, path, cost)}, max(cost, found.pair.cost)
 
     def short(self, length: int) -> None:
-        """Refuse a path that has too many steps to be written down."""
+        """Refuse a path that has too many steps to be followed."""
         if length > _LONGEST:
             raise UncertifiedError(
                 f"A certificate of a path needs at most {_LONGEST} steps, got {length}; certify a shorter run, or one "
                 "whose steps are all alike."
             )
 
+    def rows(self, shifts: Array) -> list[list[int]]:
+        """All shifts but the last, unless they are too many to be written down."""
+        rows = runs(shifts[:-1].tolist())
+        if len(rows) > _ROWS:
+            raise UncertifiedError(
+                f"A certificate of a path needs at most {_ROWS} shifts that differ, got {len(rows)}; certify a shorter "
+                "run, or one whose steps are all alike."
+            )
+        return rows
+
     def path(self, program: ShiftProgram | None, path: Shifts, cost: float) -> Node:
         """A path step by step."""
         where = self.begun(program, path.start, path.distance)
-        return {"rule": "path", **where, "shifts": runs(path.shifts[:-1].tolist()), "cost": dyadic(cost)}
+        return {"rule": "path", **where, "shifts": self.rows(path.shifts), "cost": dyadic(cost)}
 
     def positions(self, found: Candidate) -> tuple[Node, float]:
         """A path for every batch of an epoch: composition, that of the worst one moved, or the best one found."""
         run, most = self.run, found.pair.cost
         worst: Any = found.optimum
         count = min(run.batches, run.steps)
-        self.short(count * run.steps // 10)
+        self.short(2 * count * run.steps)
         programs = [ShiftProgram(run, self.assumption, place) for place in range(count)]
         nodes = []
         for place, program in enumerate(programs):
@@ -189,7 +197,7 @@ class Paths:
             path = moved_path(programs, found.position or 0, place, worst.path)
             cost = upper(program.cost(path))
             nodes.append(self.explicit(optimum(program)) if cost > most else (self.path(program, path, cost), cost))
-        return {"rule": "every position", "of": [node for node, _ in nodes]}, max(cost for _, cost in nodes)
+        return {"rule": "positions", "of": [node for node, _ in nodes]}, max(cost for _, cost in nodes)
 
 
 def _both(cost: float) -> tuple[Node, float]:

@@ -4,14 +4,15 @@ A certificate is a JSON object. `lastiterate.proofs_checks.certificates.checker`
 says what each rule proves; docs/certificates.md shows how to read one.
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, repeated_rdp, tangent_point
+from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp, repeated_rdp, tangent_point
 from lastiterate.numeric.accounting.dominating import Candidate, step_rdp
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.certificates.description import (
@@ -25,13 +26,14 @@ from lastiterate.numeric.certificates.description import (
     undyadic,
 )
 from lastiterate.numeric.certificates.losses import on_lattices
-from lastiterate.numeric.certificates.paths import Paths, no_certificate
+from lastiterate.numeric.certificates.paths import Paths
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.noise_split import Split
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares
+from lastiterate.numeric.subsampling.windows import step_multiplier
 from lastiterate.numeric.subsampling.without_replacement import Mixture, Stretches
 
 FORMAT = "lastiterate certificate 1"
@@ -56,7 +58,7 @@ def certificate(
         found: the bound.
 
     Raises:
-        InputError: there is no certificate for its route.
+        InputError: it is out of the checker's reach.
     """
     with precision():
         claim, proof = _Writer(run, assumption, found).claim(order, delta)
@@ -105,6 +107,8 @@ class _Writer:
         if found.renyi is not None:
             at, rho = found.renyi
             proof = {"rule": "from rdp", "order": dyadic(at), "tangent": None, "of": self.rdp(found, at)}
+            rho = max(rho, undyadic(proof["of"]["rdp"]))
+            value = max(value, rdp_to_dp(at, rho, delta))
             point = tangent_point(at, rho, delta, value)
             if point is not None and not quick_rdp_to_dp(at, rho, delta) <= value:
                 proof["tangent"] = dyadic(point)
@@ -129,10 +133,6 @@ class _Writer:
                 law, multiplier = found.pair.steps[0], undyadic(price["multiplier"])
                 price["rdp"] = dyadic(step_rdp(law.rate, multiplier, law.adjacency, order))
             return node | {"rdp": dyadic(replace(found.pair, failure=0.0).rdp(order))}
-        if self.run.scheme.name == "shuffled" and found.renyi is not None:
-            if found.route == "composition":
-                return {"rule": "mean order", "rdp": dyadic(found.renyi[1])}
-            raise no_certificate(found.route)
         of, squared = self.paths.gaussian(found)
         return {"rule": "gaussian", "of": of, "rdp": dyadic(upper(exact(order) / 2 * exact(squared)))}
 
@@ -140,7 +140,11 @@ class _Writer:
         """Sampled steps, with a window of shifts or without; prices are left out."""
         if isinstance(found.choices, Split):
             return self.window(found.choices, found)
-        return {"rule": "sampled composition", "prices": [_listed(one.multiplier) for one in found.pair.steps]}
+        listed = [one.multiplier for one in found.pair.steps]
+        alike = ((self.run.step_size_at(t), self.run.noise_std_at(t)) for t in range(self.run.steps))
+        each = [(step_multiplier(self.run, *sizes), len(list(group))) for sizes, group in groupby(alike)]
+        node = {"rule": "window", "start": 0, "since": 0, "shifts": "proportional", "cost": dyadic(0.0)}
+        return self.paths.sized(node | _kinds(listed, each), None, node)
 
     def losses(self, found: Candidate, delta: float) -> tuple[float, Node]:
         """An epsilon by the privacy losses of all steps, and its proof."""
@@ -167,8 +171,6 @@ class _Writer:
 
     def stretches(self, chosen: Stretches, parts: list[Node], order: float) -> Node:
         """A bound that is about stretches of the run, each by itself, and a composition."""
-        if parts[0]["rule"] != "window" or parts[1]["rule"] != "sampled composition":
-            raise no_certificate("stretches of the run")
         (inside, composed), steps = (undyadic(part["rdp"]) for part in parts), self.run.steps
         each, (count, rest) = exact(composed) / steps, divmod(steps, chosen.steps)
         costs = upper(each * chosen.steps), count, upper(each * rest)
@@ -179,14 +181,12 @@ class _Writer:
         """A window of shifts."""
         shares, run = chosen.shares, self.run
         multipliers, start = chosen.multipliers, run.steps - len(chosen.multipliers)
-        kinds = np.unique(multipliers)
-        places = np.searchsorted(kinds, multipliers).tolist()
+        each = [(one, len(list(group))) for one, group in groupby(multipliers.tolist())]
         reach = float(shares.reach[len(multipliers) - 1])
         node = {
             "rule": "window",
             "start": start,
-            "prices": [_listed(one) for one in kinds.tolist()],
-            "kinds": [[kind, len(list(group))] for kind, group in groupby(places)],
+            **_kinds(np.unique(multipliers).tolist(), each),
             "shifts": "proportional" if chosen.shifts is None else runs(chosen.shifts[:-1].tolist()),
             "cost": dyadic(found.pair.cost),
         }
@@ -205,8 +205,10 @@ def _blocks(block: Block, start: int, length: int) -> Node:
     return {"width": block.steps, "sum": least, "largest": largest, "before": before, "chance": chance}
 
 
-def _listed(multiplier: float) -> Node:
-    return {"multiplier": dyadic(multiplier)}
+def _kinds(listed: list[float], each: Iterable[tuple[float, int]]) -> Node:
+    """Multipliers in rising order, and rows of the greatest of them that serves each of the steps."""
+    rows = [[bisect_right(listed, one) - 1, count] for one, count in each]
+    return {"prices": [{"multiplier": dyadic(one)} for one in listed], "kinds": rows}
 
 
 def _chance(node: Mapping[str, Any]) -> float:

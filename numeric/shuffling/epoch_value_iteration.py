@@ -23,7 +23,7 @@ import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
-from lastiterate.numeric.shuffling.oblivious_shifts import pool
+from lastiterate.numeric.shuffling.pooling import pool
 
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 32 * _EPS
@@ -170,15 +170,15 @@ class Shuffled:
     ahead: int
 
 
-def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[float, int]:
-    """The pooled cost, rounded up, and the first epoch in which the run may start.
+def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[float, int, int]:
+    """The pooled cost, rounded up, the first epoch in which the run may start, and the first that was looked at.
 
     Args:
         run: the run.
         kappa: alpha (alpha - 1) / 2 for the mean over orders, None for the worst order.
         cells: half the number of nodes.
     """
-    nodes = _nodes(run, cells)
+    nodes = grid(run, cells)
     # The best window from the diameter spans about D / s epochs; after that the rest is the same epoch by epoch.
     longest = _SHORT + int(min(4 * run.diameter / run.scale, _LONGEST)) if isfinite(run.diameter) else _SHORT
     value: Array | None = None  # (Q, N), for each order of the next epoch that is known in advance
@@ -206,11 +206,12 @@ def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[flo
             rho = max(float(rises.max()), 0.0) + 4 * _EPS * float(value.max())
             whole = (float(value[0, 0]) + k * rho) * _UP
             if (rho - float(rises.min())) * k <= _SETTLED * whole or run.count - k > longest:
-                return (whole, 0) if whole < best else (best, start)
-    return best, start
+                return (whole, 0, k) if whole < best else (best, start, start)
+    return best, start, start
 
 
-def _nodes(run: Shuffled, cells: int) -> Array:
+def grid(run: Shuffled, cells: int) -> Array:
+    """Distances at which costs are computed, from 0 on."""
     top = min(run.reach, run.diameter)
     nodes = np.unique(np.concatenate([np.linspace(0, min(4 * run.scale, top), cells), np.linspace(0, top, cells)]))
     return np.asarray(nodes[np.concatenate([[True], np.diff(nodes) > 1e-9 * top])])

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.shuffling.pooling import pool
 
 LONGEST = 4096
 """Windows considered; a longer one could only lower the bound."""
@@ -93,32 +94,6 @@ class Epochs:
         return (whole * one + float(pool(np.array([[0.0], [one]]), kappa, shares)[0])) * _UP
 
 
-def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Array:
-    """The greatest of the rows, or log mean exp (kappa x) / kappa of them; rounded up.
-
-    Args:
-        values: shape (k, ...), costs of k cases, at least 0.
-        kappa: above 0, or None for the greatest.
-        weights: shape (k,), the chances of the cases; None for equal ones.
-    """
-    top = values.max(axis=0)
-    if kappa is None:
-        return np.asarray(top)
-    count = len(values)
-    chance = np.full(count, 1 / count) if weights is None else weights
-    with np.errstate(invalid="ignore"):
-        below = np.where(np.isfinite(values), kappa * (values - top), -inf)
-    column = chance.reshape(-1, *([1] * (values.ndim - 1)))
-    # Of 1 - q and q, q = 1 - mean of exp: the one that is not close to 0 is what floats know well.
-    q = -np.sum(column * np.expm1(below), axis=0)
-    far = np.sum(column * np.exp(below), axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(q < 0.5, np.log1p(-np.minimum(q, 0.75)), np.log(far))
-        slack = 8 * (count + 64) * _EPS * np.minimum(q, 1.0)
-        mean = top + (part + slack) / kappa
-    return np.asarray(np.where(np.isfinite(top), np.minimum(mean + 4e-16 * top, top), top))
-
-
 def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float = inf) -> tuple[float, int]:
     """The least cost found, rounded up, and the earliest start that it uses.
 
@@ -131,99 +106,125 @@ def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None, enoug
     composed = epochs.composition(kappa)
     if not isfinite(epochs.diameter):
         return composed, 0
-    oblivious, free, never = _starts(drift, epochs, kappa, min(composed, enough))
-    waiting, start = inf, epochs.steps
+    waiting, start, _ = _begun(epochs, kappa, _windows(drift, epochs, kappa, min(composed, enough)))
+    return (waiting, start) if waiting < composed else (composed, 0)
+
+
+def oblivious_distances(
+    drift: PowerDrift, epochs: Epochs, kappa: float | None, work: float
+) -> tuple[float, int, list[Array]]:
+    """As `oblivious_cost` by few paths, and what each of them has hidden after the last w = 1, 2, ... steps.
+
+    Args:
+        drift: g, in units of the noise.
+        epochs: the run, in a domain.
+        kappa: as `oblivious_cost` has it.
+        work: the square of the number of paths, times their steps; fewer than there are cost a little more.
+    """
+    _, begun, used = _begun(epochs, kappa, _windows(drift, epochs, kappa, inf))
+    prices, most = np.array(sorted(set(used))), max(int((work / (epochs.steps - begun)) ** 0.5), 6)
+    prices = prices[np.unique(np.linspace(0, len(prices) - 1, most).astype(int))]
+    cost, start, used = _begun(epochs, kappa, _windows(drift, epochs, kappa, inf, prices))
+    shots = _Shots(drift, epochs, prices)
+    shots.rows(0, epochs.steps - start)
+    hidden = np.minimum(np.array(shots.distances), epochs.diameter).T
+    return cost, start, [row for price, row in zip(prices.tolist(), hidden, strict=True) if price in used]
+
+
+def _begun(epochs: Epochs, kappa: float | None, windows: "_Windows") -> tuple[float, int, list[float]]:
+    """The pooled cost of a run that has not begun, rounded up, its earliest start, and last prices of its windows."""
+    waiting, start, used = inf, epochs.steps, list[float]()
     for k in range((epochs.steps - 1) // epochs.batches, -1, -1):
         first = k * epochs.batches
         if epochs.steps - first > LONGEST + epochs.batches:
             break
         steps = epochs.steps - first
-        after = free[max(steps - epochs.batches, 0) : steps]
+        these = slice(max(steps - epochs.batches, 0), steps)
+        after = windows.free[these]
         # Participations before the windows looked at start later; in a cut epoch the sample may not be met at all.
         cases = np.array([min(steps, epochs.batches) - len(after), max(epochs.batches - steps, 0)])
-        options = np.concatenate([np.minimum(after, waiting), [waiting, never]])[:, None]
+        options = np.concatenate([np.minimum(after, waiting), [waiting, windows.never]])[:, None]
         chances = np.concatenate([np.ones(len(after)), cases]) / epochs.batches
         met = chances > 0
         pooled = float(pool(options[met], kappa, chances[met])[0])
-        now = min(pooled, oblivious[min(steps, len(oblivious) - 1)], waiting)
+        whole = min(steps, len(windows.oblivious) - 1)
+        now = min(pooled, windows.oblivious[whole], waiting)
         if now < waiting:
+            used += windows.free_price[these][after < waiting].tolist()
+            used += [windows.price[whole], windows.never_price]
             waiting, start = float(now), first
         elif now > 0 and float(after.min(initial=inf)) >= waiting:
             break
-    waiting *= _UP
-    return (waiting, start) if waiting < composed else (composed, 0)
+    return waiting * _UP, start, [one for one in used if one > 0]
 
 
-def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
-    """The mean over orders, rounded up, where each participation is hidden in what is left of its own epoch, from 0.
-
-    Arguments as `oblivious_cost`.
-    """
-    rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, _by_itself(drift, epochs)
-
-    def mean(steps: int) -> float:
-        """Over the participations of an epoch of so many steps; 0 where the epoch is cut before."""
-        chances = np.ones(min(steps, len(cost)))
-        chances[-1] += steps - len(chances)
-        return float(
-            pool(np.append(cost[: len(chances)], 0.0)[:, None], kappa, np.append(chances, batches - steps) / batches)[0]
-        )
-
-    return ((epochs.steps // batches) * mean(batches) + (mean(rest) if rest else 0.0)) * _UP
-
-
-@lru_cache(maxsize=4)
-def _by_itself(drift: PowerDrift, epochs: Epochs) -> Array:
-    """The least found over shots of sum a_t^2 + (s - A)_+^2, A what k = 0, 1, ... steps after a participation hide."""
-    cost = np.full(min(epochs.batches, LONGEST), epochs.s**2)
-    xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
-    A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
-    for k in range(1, len(cost)):
-        paid, lost = paid + xi**2, lost + 4 * _EPS * (A + xi)
-        A = drift.inverse(A + xi)
-        cost[k:] = min(float(cost[k - 1]), float((paid + np.maximum(epochs.s - A + lost, 0.0) ** 2).min()))
-        xi = _next(xi, drift, A)
-        if float(paid.min()) > float(cost[k]):
-            break
-    return cost
-
-
-def _next(xi: Array, drift: PowerDrift, A: Array) -> Array:
+def next_shift(xi: Array, drift: PowerDrift, A: Array) -> Array:
     """The shift of the step before, as the best path has it; where it would be longer than any, just very long."""
     with np.errstate(over="ignore"):
         return np.minimum(xi * drift.slope(A), 1e150)
 
 
-def _starts(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float) -> tuple[Array, Array, float]:
-    """The costs of windows of w = 0, 1, ... steps from the diameter.
+@dataclass(eq=False)
+class _Windows:
+    """The costs of windows of w = 0, 1, ... steps from the diameter, and the last price of the best shot of each.
 
-    First where the start does not look at the order; then right after a participation, so that the next one is in the
-    epoch after; and that of a whole last epoch that is cut before its participation.
+    Attributes:
+        oblivious: where the start does not look at the order.
+        free: right after a participation, so that the next one is in the epoch after.
+        never: of a whole last epoch that is cut before its participation.
+        price: of the first.
+        free_price: of the second.
+        never_price: of the third.
     """
+
+    oblivious: Array
+    free: Array
+    price: Array
+    free_price: Array
+    never: float = inf
+    never_price: float = 0.0
+
+
+def _windows(
+    drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float, prices: Array | None = None
+) -> _Windows:
+    """The least found over shots; over those of the last prices alone where they are given."""
     horizon = min(epochs.steps, LONGEST)
-    oblivious, free, never = np.full(horizon + 1, inf), np.full(horizon + 1, inf), inf
+    found = _Windows(*np.full((2, horizon + 1), inf), *np.zeros((2, horizon + 1)))
     ahead = float(drift.value(np.array([epochs.diameter]))[0]) + epochs.s
     low, high = log(ahead) - 14.0, log(ahead) + 1.0
-    for _ in range(_ROUNDS):
-        at = np.full(_SHOTS, inf)
-        for w, hidden, paid, total in _priced(_shots(drift, epochs, low, high), kappa, horizon):
-            cost, without = np.where(hidden, total, inf), np.where(hidden, paid, inf).min(axis=1)
-            at, least = np.minimum(at, cost.min(axis=0)), cost.min(axis=1)
-            oblivious[w] = np.minimum(oblivious[w], least)
-            free[w] = np.minimum(free[w], np.where((epochs.steps - w) % epochs.batches, without, least))
-            never = min(never, float(np.where(w == epochs.steps % epochs.batches, without, inf).min()))
-            if float(paid[-1].min()) >= min(enough, float(oblivious.min())):
+    for _ in range(_ROUNDS if prices is None else 1):
+        shots = _shots(drift, epochs, low, high) if prices is None else _Shots(drift, epochs, prices)
+        at = np.full(len(shots.prices), inf)
+        for w, hidden, paid, total in _priced(shots, kappa, horizon):
+            cost, without = np.where(hidden, total, inf), np.where(hidden, paid, inf)
+            at = np.minimum(at, cost.min(axis=0))
+            inside = ((epochs.steps - w) % epochs.batches)[:, None] > 0
+            _improve(found.oblivious, found.price, w, cost, shots.prices)
+            _improve(found.free, found.free_price, w, np.where(inside, without, cost), shots.prices)
+            cut = np.where((w == epochs.steps % epochs.batches)[:, None], without, inf).min(axis=0)
+            if cut.min() < found.never:
+                found.never, found.never_price = float(cut.min()), float(shots.prices[cut.argmin()])
+            if float(paid[-1].min()) >= min(enough, float(found.oblivious.min())):
                 break  # longer windows cost more than one that is known
         centre, width = low + int(at.argmin()) * (high - low) / (_SHOTS - 1), (high - low) * 8 / _SHOTS
         low, high = centre - width, centre + width
-    return oblivious, free, never
+    return found
+
+
+def _improve(least: Array, price: Array, w: NDArray[np.int64], cost: Array, prices: Array) -> None:
+    """Put costs of windows of w steps, and the prices of their shots, where they are less than those known."""
+    here, best = cost.min(axis=1), prices[cost.argmin(axis=1)]
+    price[w] = np.where(here < least[w], best, price[w])
+    least[w] = np.minimum(least[w], here)
 
 
 class _Shots:
     """Shots backwards from A_T = 0, one for each last price: their shifts, and whether w = 1, 2, ... steps hide D."""
 
     def __init__(self, drift: PowerDrift, epochs: Epochs, last_price: Array) -> None:
-        self.drift, self.epochs = drift, epochs
+        self.drift, self.epochs, self.prices = drift, epochs, last_price
+        self.distances: list[Array] = []
         self._xi, self._A, self._lost = last_price, np.zeros_like(last_price), np.zeros_like(last_price)
         self._shifts: list[Array] = []
         self._hidden: list[NDArray[np.bool_]] = []
@@ -236,8 +237,9 @@ class _Shots:
             self._lost = self._lost + 4 * _EPS * (self._A + a)
             self._A = self.drift.inverse(self._A + a)
             self._shifts.append(a)
+            self.distances.append(self._A)
             self._hidden.append(self.epochs.diameter + self._lost <= self._A * (1 - 4 * _EPS))
-            self._xi = _next(self._xi, self.drift, self._A)
+            self._xi = next_shift(self._xi, self.drift, self._A)
         return np.array(self._shifts[first:last]), np.array(self._hidden[first:last])
 
 
@@ -253,9 +255,9 @@ def _priced(
     """Rows of w, whether w steps hide D, and the cost without and with a participation in the epoch that is open."""
     epochs, s, batches = shots.epochs, shots.epochs.s, shots.epochs.batches
     cut = epochs.steps % batches
-    before, first = np.zeros(_SHOTS), 0
+    before, first = np.zeros(len(shots.prices)), 0
     # Two cases of the open epoch: the sample is among the steps passed so far, or not.
-    met = np.full((1, _SHOTS), -inf)
+    met = np.full((1, len(before)), -inf)
     while first < horizon:
         last = min(first + _ROWS, first + ((epochs.steps - first) % batches or batches), horizon)
         w = np.arange(first + 1, last + 1)
@@ -276,4 +278,4 @@ def _priced(
         yield w, hidden, paid, total
         before, first = paid[-1], last
         if (epochs.steps - last) % batches == 0:
-            before, met = total[-1], np.full((1, _SHOTS), -inf)
+            before, met = total[-1], np.full((1, len(before)), -inf)

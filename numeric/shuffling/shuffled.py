@@ -31,7 +31,9 @@ from lastiterate.numeric.shift_program.participations import Participations, che
 from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merged, merged_alike
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, each_by_itself, oblivious_cost, pool
+from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, oblivious_cost
+from lastiterate.numeric.shuffling.pooling import Orders, pool
+from lastiterate.numeric.shuffling.single_participations import each_by_itself
 
 _HIGHEST = 1e9
 """Beyond this order only the worst order of the batches is looked at."""
@@ -50,10 +52,10 @@ _HUGE = 1e140
 class View:
     """The parts of a run that the routes use: expansions with and without the sample, and epochs."""
 
-    def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
+    def __init__(self, run: NoisySGD, assumption: Assumption, *, every: bool = False) -> None:
         if not run.scheme.permuted:
             raise InputError(f"An order needs shuffled batches, got sampling={run.sampling!r}; call bound.")
-        self.run, self.assumption = run, assumption
+        self.run, self.assumption, self.every = run, assumption, every  # every participation is told apart
         self.batches, self.count = run.batches, -(-run.steps // run.batches)
         self._epochs: dict[int, Epoch | None] = {}
         self.into(0)  # an assumption that does not fit the run is refused here
@@ -131,7 +133,7 @@ class View:
                 c, d, s, noise = rows[0]
                 if len(steps) * log(max(c, 1.0)) > log(_HUGE):
                     return None
-                places = _places(c, len(steps)) if d <= c else range(len(steps))
+                places = _places(c, len(steps)) if d <= c and not self.every else range(len(steps))
                 found = merged_alike(c, d, s, noise, len(steps), self.batches, places)
             else:
                 free_growth, growth, sensitivity, noises = np.array(rows).T
@@ -187,7 +189,8 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
             cost, path = cheapest(view.late, run.diameter)
             cost /= exact(run.noise_std_at(0)) ** 2
             return [*found, always("taut string, every participation late", cost, path.start, path)]
-        found += [always(route, exact(cost), start) for cost, start, route in _pooled(view, None, _FINE)]
+        for least, start, route in _pooled(view, None, _FINE):
+            found.append(replace(always(route, exact(least), start), choices=Orders(None, least, _FINE)))
         every = optimum(ShiftProgram(replace(run, sampling="without_replacement"), assumption))
         return [*found, always("in every batch", every.cost, every.path.start)]
 
@@ -230,6 +233,7 @@ def mean_routes(
                 (start, view.run.steps),
                 worst,
                 renyi=(order, upper(exact(order) * exact(cost) / 2)),
+                choices=Orders(kappa, cost, cells),
             )
             for cost, start, route in _pooled(view, kappa, cells, every=every)
         ]
@@ -252,7 +256,7 @@ def _pooled(view: View, kappa: float | None, cells: int, *, every: bool = True) 
     epochs_known = (view.epoch(k) for k in ((0, view.count - 1) if run.constant else range(view.count)))
     if any(epoch is None or len(epoch.weight) > _MOST_PLACES for epoch in epochs_known):
         return
-    cost, first = iterate(_affine(view), kappa, cells=cells)
+    cost, first, _ = iterate(affine_run(view), kappa, cells=cells)
     yield cost, first * view.batches, "value iteration over orders"
 
 
@@ -271,7 +275,7 @@ def _composed(view: View, kappa: float) -> float:
     return total * (1 + 1e-11)
 
 
-def _affine(view: View) -> Shuffled:
+def affine_run(view: View) -> Shuffled:
     """The run for `iterate`, its grid as wide as paths that pay."""
     run = view.run
 

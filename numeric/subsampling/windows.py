@@ -46,13 +46,17 @@ _ROUNDS = 4
 _BISECTIONS = 18
 
 
+def step_multiplier(run: NoisySGD, step_size: float, noise: float) -> float:
+    """The noise of a step over how far one sample moves it, rounded down."""
+    return lower(exact(noise) / (exact(step_size) * exact(moved(run))))
+
+
 def composition(run: NoisySGD) -> Candidate:
     """All steps, each with all of its noise. Beyond 256 kinds of steps, multipliers are rounded down to so many."""
     alike = Counter((run.step_size_at(t), run.noise_std_at(t)) for t in range(1 if run.constant else run.steps))
     counts: Counter[float] = Counter()
     for (step_size, noise), count in alike.items():
-        multiplier = lower(exact(noise) / (exact(step_size) * exact(moved(run))))
-        counts[multiplier] += run.steps if run.constant else count
+        counts[step_multiplier(run, step_size, noise)] += run.steps if run.constant else count
     multipliers = np.sort(np.array(list(counts)))
     nodes = multipliers
     if len(nodes) > _MOST_KINDS:

@@ -7,29 +7,31 @@ the last iterate alone is released. It claims, for every loss of the class, ever
 data sets, in both directions, that the last iterate is mu-GDP, (alpha, epsilon)-RDP or (epsilon, delta)-DP. Besides
 it holds *choices*, such as how long the shifts are. Every choice is free: each rule computes what follows from its
 choices in balls, and a number that is stated must be at least that. Proofs are pages docs/proofs/ of lastiterate.
-
-Numbers: [m, e] is m 2^e, exactly; "p/q" is a fraction; rows [m, e, k] or ["p/q", k] stand for k numbers.
+Numbers: [m, e] is m 2^e, exactly; a row [m, e, k] stands for k of them.
 """
 
 import hashlib
 import json
-import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from flint import acb, arb, ctx, fmpq, fmpz_poly
+from flint import acb, arb, ctx, fmpz_poly
 
 FORMAT = "lastiterate certificate 1"
 BITS = 320
 LONGEST = 10**5  # steps that are followed one by one
+CONSTANTS = {"smooth": ["L"], "convex": ["L"], "holder": ["L", "lam"], "strongly_convex": ["L", "m"], "clipped": []}
+PARTS = ["sum", "blocks", "minimum"]
+CONSTANTS |= {"tabulated": [], **{name: [] for name in PARTS}}
 Node = dict[str, Any]
+Costs = list[arb]
+ONE = arb(1), arb(0)
 Law = tuple[int, list[int], int]  # the first of some privacy losses, their masses, that of an infinite one; whole units
 
 
@@ -65,13 +67,6 @@ def number(value: Any) -> arb:
     return arb((whole(m, 0, 2**512), whole(e, -20_000, 20_000)))
 
 
-def fraction(value: Any) -> arb:
-    """The text "p/q" above 0, to 320 bits."""
-    need(isinstance(value, str) and re.fullmatch("[0-9]{1,999}(/[0-9]{1,999})?", value) is not None, "no fraction")
-    need(Fraction(value) > 0, f"{value} is not above 0")
-    return arb(fmpq(*Fraction(value).as_integer_ratio()))
-
-
 def shown(value: arb) -> str:
     """A number for readers: a float where it is one exactly, else an enclosure."""
     return repr(float(value)) if value == float(value) else str(value.str(20, radius=True))
@@ -84,26 +79,25 @@ def stated(node: Node, key: str, computed: arb) -> arb:
     return found
 
 
-def unbroken(value: Any, where: str) -> None:
-    """Refuse what was altered by accident, at the innermost object that holds it: its digest is that of its text."""
-    for key, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        unbroken(one, f"{where}.{key}")
-    if isinstance(value, dict):
-        text = json.dumps({k: v for k, v in value.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
-        found = hashlib.sha256(text.encode()).hexdigest()[:32]
-        need(value.get("digest") == found, f"{where}: it was altered, its digest is another")
+def unbroken(pairs: list[tuple[str, Any]]) -> Node:
+    """An object of the file; what was altered by accident is seen in the innermost one: its digest is of its text."""
+    node = dict(pairs)
+    text = json.dumps({k: v for k, v in node.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
+    holds = node.get("digest") == hashlib.sha256(text.encode()).hexdigest()[:32] and len(node) == len(pairs)
+    need(holds, f"the object of {', '.join(node)} was altered: its digest is another")
+    return node
 
 
-class Schedule:
-    """One number a step, from rows ["p/q", count]."""
+class Rows:
+    """Values, one a step, from rows that end with how many steps they stand for."""
 
-    def __init__(self, rows: Any, steps: int) -> None:
-        self.values = [fraction(value) for value, _ in rows]
-        self.ends = list(accumulate(whole(count, 1) for _, count in rows))
-        need(self.ends[-1] == steps, "a schedule needs one number for every step")
+    def __init__(self, rows: Any, steps: int, read: Callable[[Any], arb] = number) -> None:
+        self.values = [read(row[:-1]) for row in rows]
+        self.ends = list(accumulate((whole(row[-1], 1) for row in rows), initial=0))
+        need(self.ends[-1] == steps, f"rows need one number for each of {steps} steps")
 
     def __getitem__(self, t: int) -> arb:
-        return self.values[bisect_right(self.ends, t)]
+        return self.values[bisect_right(self.ends, t) - 1]
 
     def __str__(self) -> str:
         return shown(self.values[0]) if len(self.values) == 1 else f"in {len(self.values)} rows"
@@ -115,12 +109,12 @@ class Run:
     def __init__(self, node: Node) -> None:
         self.steps, self.n = whole(node["steps"], 1), whole(node["dataset_size"], 1)
         self.b, self.scheme = whole(node["batch_size"], 1, self.n), node["scheme"]
-        self.eta, self.sigma = (Schedule(node[key], self.steps) for key in ("step_size", "noise_std"))
-        self.clip = fraction(node["clip_norm"])
-        self.diameter = arb("inf") if node["diameter"] is None else fraction(node["diameter"])
+        self.eta, self.sigma = (Rows(node[key], self.steps) for key in ("step_size", "noise_std"))
+        self.clip = number(node["clip_norm"])
+        self.diameter = arb("inf") if node["diameter"] is None else number(node["diameter"])
         need(self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is not known")
-        need(self.scheme != "full" or self.b == self.n, "full batches hold all samples")
-        need(self.scheme not in ("cyclic", "shuffled") or self.n % self.b == 0, "batches need to divide an epoch")
+        whole_epochs = self.n % self.b == 0 or self.scheme not in ("cyclic", "shuffled")
+        need(whole_epochs and (self.b == self.n or self.scheme != "full"), "batches need to divide an epoch")
         need(node["adjacency"] == ("add_remove" if self.scheme == "poisson" else "replace"), "adjacency is another")
         self.random = self.scheme in ("without_replacement", "poisson")
         self.epoch, self.rate = self.n // self.b, arb(self.b) / self.n
@@ -132,7 +126,7 @@ class Run:
 
     def moved(self, t: int) -> arb:
         """s_t, how far one sample moves an update: 2 eta K / b where it is replaced, eta K / b where it is left out."""
-        return self.eta[t] * self.clip / self.b * (1 if self.scheme == "poisson" else 2)
+        return self.clip * self.eta[t] / self.b * (1 if self.scheme == "poisson" else 2)
 
     def stretches(self, tau: int) -> Iterator[tuple[int, int]]:
         """(first, end) of the stretches of equal steps from tau on."""
@@ -143,27 +137,17 @@ class Loss:
     """The class of losses; convex ones are L-smooth and K-Lipschitz, so that clipping never acts on them."""
 
     def __init__(self, node: Node) -> None:
-        self.name = node["name"]
-        self.L, self.m, self.lam, self.parts, self.table = arb(0), arb(0), arb(1), list[Loss](), []
-        letters = {"smooth": "L", "convex": "L", "holder": ("L", "lam"), "strongly_convex": "Lm", "clipped": ""}
-        self.letters = letters.get(self.name, ())
-        for letter in self.letters:
-            setattr(self, letter, number(node[letter]))
-        if self.name == "tabulated":
-            self.table = [(number(row["distance"]), number(row["value"])) for row in node["table"]]
-            need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table needs to rise")
-        elif self.name not in letters:
-            need(self.name in ("sum", "blocks", "minimum"), "class is not known")
-            self.parts = [at(f"parts.{i}", Loss, one) for i, one in enumerate(node["parts"])]
-            need(bool(self.parts), "parts are missing")
+        self.name, self.constants = node["name"], {x: number(node[x]) for x in CONSTANTS[node["name"]]}
+        self.L, self.m, self.lam = (self.constants.get(x, arb(x == "lam")) for x in ("L", "m", "lam"))
+        self.parts = [at(f"parts.{i}", Loss, one) for i, one in enumerate(node["parts"] if self.name in PARTS else [])]
+        self.table = [(number(row["distance"]), number(row["value"])) for row in node.get("table", [])]
+        need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table needs to rise")
         self.each: list[Loss] = [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
         self.contracts = self.name in ("convex", "strongly_convex")
-        maps = any(part.contracts or part.name == "minimum" for part in self.parts)
-        need(self.name == "minimum" or not maps, "a sum of moduli needs moduli")
         need(bool(self.lam > 0) and bool(self.lam <= 1) and bool(self.m <= self.L), "a constant is out of its range")
 
     def __str__(self) -> str:
-        inside = [f"{letter} = {shown(getattr(self, letter))}" for letter in self.letters] + [*map(str, self.parts)]
+        inside = [f"{letter} = {shown(one)}" for letter, one in self.constants.items()] + [*map(str, self.parts)]
         inside += [f"{shown(value)} up to {shown(distance)}" for distance, value in self.table]
         return f"{self.name} ({', '.join(inside)})" if inside else str(self.name)
 
@@ -183,18 +167,16 @@ class Loss:
     @property
     def linear(self) -> arb | None:
         """L where omega(z) <= L z for every z."""
-        if self.name in ("smooth", "holder"):
-            return self.L if self.lam == 1 or self.L == 0 else None
-        known = [part.linear**2 for part in self.parts if part.linear is not None]
-        return sum(known, arb(0)).sqrt() if self.name == "blocks" and len(known) == len(self.parts) else None
+        whole = bool(self.parts) and all(part.linear is not None for part in self.parts)
+        power = self.name in ("smooth", "holder") and (self.lam == 1 or self.L == 0)
+        return self.modulus(arb(1)) if power or (whole and self.name == "blocks") else None
 
 
 @dataclass(frozen=True)
 class Updates:
-    """The updates of two runs, docs/proofs/expansions.md.
+    """The updates of two runs, docs/proofs/expansions.md; ``sizes`` are those of Poisson batches without the sample.
 
-    ``meets`` says which batches hold the sample that differs: "every" (it may be in any), "none", "late" (the last
-    of every epoch), or its place in the epoch, from 0. ``sizes`` is the range of Poisson batches without the sample.
+    The sample is met in "every" batch (maybe in any), in "none", "late" (last of every epoch), or at a place from 0.
     """
 
     run: Run
@@ -210,10 +192,8 @@ class Updates:
 
     def e(self, t: int, z: arb) -> arb:
         """e_t(z): updates from points at most z apart end at most so far apart, z a point; rounded up."""
-        found = self._expanded(t, z, self.met(t))
-        if self.meets == "every" and self.run.scheme != "full":  # it need not be in the batch
-            found = found.max(self._expanded(t, z, met=False))
-        return found.upper()
+        both = [self.met(t), False] if self.meets == "every" and self.run.scheme != "full" else [self.met(t)]
+        return reduce(arb.max, (self._expanded(t, z, met) for met in both)).upper()  # it need not be in the batch
 
     def line(self, t: int) -> tuple[arb, arb]:
         """(c, s), e_t(z) <= c z + s for every z."""
@@ -247,108 +227,180 @@ def start(node: Node, updates: Updates) -> tuple[int, arb]:
 
     z_{t+1} = min(e_t(z_t), D) from ``since`` on: from one point at 0, and later from D, which a projection leaves.
     """
-    run, tau, left = updates.run, whole(node["start"], 0, updates.run.steps - 1), 0
+    run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
     since = whole(node["since"], 0, tau)
     z, alike = (run.diameter if since else arb(0)), run.constant and updates.meets == "every"
     need(bool(z.is_finite()), "nothing bounds the runs here")
     if alike and tau - since > LONGEST:  # z_k <= c^k z + s (1 + c + ... + c^(k-1))
-        (c, s), left = updates.line(since), tau - since
-        return tau, (c**left * z + s * (1 + geometric(c, left - 1))).upper().min(run.diameter)
+        (c, s), k = updates.line(since), tau - since
+        return tau, (c**k * z + s * powers(c, k)).upper().min(run.diameter)
     for t in range(since, tau):
-        ahead = updates.e(t, z).min(run.diameter)
-        if alike and ahead == z:
+        need(t - since < LONGEST, "the distance is tracked for too long")
+        before, z = z, updates.e(t, z).min(run.diameter)
+        if alike and z == before:
             break  # and so for all that follows
-        z, left = ahead, left + 1
-        need(left <= LONGEST, "the distance is tracked for too long")
     return tau, z
 
 
-def geometric(r: arb, m: int) -> arb:
-    """r + r^2 + ... + r^m."""
-    return m * r.union(r**m) if (r - 1).contains(0) else r * (1 - r**m) / (1 - r)
+def powers(r: arb, m: int) -> arb:
+    """1 + r + ... + r^(m-1)."""
+    return m * arb(1).union(r**m) if (r - 1).contains(0) else (1 - r**m) / (1 - r)
 
 
 def composition(_node: Node, updates: Updates) -> arb:
-    """Every update hides its own sensitivity, a_t = e_t(0), z_t = 0: sum of (s_t / sigma_t)^2 over the participations.
-
-    Of a shuffled epoch the dearest step counts.
-    """
+    """Every update hides its own sensitivity, a_t = e_t(0), z_t = 0: sum of (s_t / sigma_t)^2 where it is met."""
     run = updates.run
-    late, period = updates.meets == "late", 1 if updates.meets == "every" else run.epoch
     if run.constant:
-        first = updates.meets if isinstance(updates.meets, int) else 0
-        return len(range(first, run.steps, period)) * (run.moved(0) / run.sigma[0]) ** 2
+        first, period = (updates.meets, run.epoch) if isinstance(updates.meets, int) else (0, 1)
+        return (run.moved(0) / run.sigma[0]) ** 2 * len(range(first, run.steps, period))
     need(run.steps <= 20 * LONGEST, "the schedule is too long")
-    each = [(run.moved(t) / run.sigma[t]) ** 2 if late or updates.met(t) else arb(0) for t in range(run.steps)]
-    dearest = (reduce(arb.max, each[t : t + period]) for t in range(0, run.steps, period))
-    return sum(dearest if late else each, arb(0))
-
-
-def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[int], arb]) -> arb:
-    """sum of a_t^2 / v_t for z_{t+1} = max(e_t(z_t) - a_t, 0), z_T = 0: the last shift is what is left to hide."""
-    last, total, t = updates.run.steps - 1, arb(0), tau
-    need(last - tau < LONGEST and sum(whole(k, 1) for *_, k in rows) == last - tau, "a shift is missing or too many")
-    for m, e, count in rows:
-        a = number([m, e])
-        for _ in range(count):
-            z = (updates.e(t, z) - a).upper().max(arb(0))
-            total += a**2 / variance(t)
-            t += 1
-    return total + updates.e(last, z) ** 2 / variance(last)
+    return sum(((run.moved(t) / run.sigma[t]) ** 2 for t in range(run.steps) if updates.met(t)), arb(0))
 
 
 def path(node: Node, updates: Updates) -> arb:
     """A path of shifts, one by one: mu^2 = sum of a_t^2 / sigma_t^2. docs/proofs/shift_program.md."""
-    tau, z = start(node, updates)
-    return follow(node["shifts"], updates, tau, z, lambda t: updates.run.sigma[t] ** 2)
+    return follow(node["shifts"], updates, *start(node, updates), lambda t: updates.run.sigma[t] ** 2)
+
+
+def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[int], arb]) -> arb:
+    """sum of a_t^2 / v_t for z_{t+1} = max(e_t(z_t) - a_t, 0), z_T = 0: the last shift is what is left to hide."""
+    last, total = updates.run.steps - 1, arb(0)
+    shifts = Rows(rows, last - tau)
+    need(last - tau < 20 * LONGEST, "the path is too long")
+    for t in range(tau, last):
+        a = shifts[t - tau]
+        z, total = (updates.e(t, z) - a).upper().max(arb(0)), total + a**2 / variance(t)
+    return total + updates.e(last, z) ** 2 / variance(last)
 
 
 def straight(node: Node, updates: Updates) -> arb:
     """Over every stretch of m equal steps e(z) = c z + s the best path from z to z' = ``ends``, at last 0.
 
-    V = c^-1 + ... + c^-m, W = c^-2 + ... + c^-2m, a_j = lam c^-j, lam = (s V + z - z' c^-m) / W, and mu^2 is the sum of
-    lam^2 W / sigma^2. Feasible where c <= 1, and where the last shift is at least s. docs/proofs/affine_windows.md.
+    It hides A = c^m z + s (1 + c + ... + c^(m-1)) - z', carried to its end, at the cost A^2 / (sigma^2 S) with
+    S = 1 + c^2 + ... + c^(2m-2). Feasible where c <= 1, and where the last shift, A / S, is at least s.
+    docs/proofs/affine_windows.md.
     """
     need(updates.meets == "every", "the sample is not in every batch")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
     for (t, end), after in zip(run.stretches(tau), [*map(number, node["ends"]), arb(0)], strict=True):
         (c, s), m = updates.line(t), end - t
-        V, W = geometric(1 / c, m), geometric(1 / c**2, m)
-        lam: arb = (s * V + z - after * c**-m) / W
-        need(bool(lam >= 0) and bool(c > 0) and (bool(c <= 1) or bool(lam * c**-m >= s)), "the shifts pass below 0")
-        total, z = total + lam**2 * W / run.sigma[t] ** 2, after
+        A, S = c**m * z + s * powers(c, m) - after, powers(c * c, m)
+        need(bool(A >= 0) and (bool(c <= 1) or bool(s <= A / S)), "the shifts pass below 0")
+        total, z = total + A**2 / S / run.sigma[t] ** 2, after
     return total
 
 
 def cost(node: Node, updates: Updates) -> arb:
     """mu^2 of one path."""
-    rules = {"composition": composition, "path": path, "straight": straight}
-    need(node["rule"] in rules, f"rule {node['rule']!r} is no path")
-    return stated(node, "cost", rules[node["rule"]](node, updates))
+    paths = {"composition": composition, "path": path, "straight": straight}
+    return stated(node, "cost", paths[node["rule"]](node, updates))
 
 
-def gaussian(node: Node, run: Run, loss: Loss) -> tuple[arb, arb]:
-    """mu^2 of the last iterates, and the chance of the event outside which it holds."""
+def gaussian(node: Node, run: Run, loss: Loss, kappa: arb | None = None) -> tuple[arb, arb]:
+    """mu^2 of the last iterates, log mean exp (kappa mu^2) / kappa over random orders; the chance that it fails."""
     rule, never = node["rule"], arb(0)
-    if rule == "last position":  # docs/proofs/cyclic.md: with constant steps the sample of the last batch costs most
-        need(run.scheme == "cyclic" and run.constant, "this needs cyclic batches and constant steps")
-        return at("of", cost, node["of"], Updates(run, loss, (run.steps - 1) % run.epoch)), never
-    if rule == "every position":  # else each place in the epoch; a sample that is never met costs nothing
-        need(run.scheme == "cyclic" and len(node["of"]) == min(run.epoch, run.steps), "a position is missing")
-        places = (at(f"of.{p}", cost, one, Updates(run, loss, p)) for p, one in enumerate(node["of"]))
-        return reduce(arb.max, places), never
+    if rule == "positions":  # docs/proofs/cyclic.md: with constant steps the sample of the last batch costs most
+        last = (run.steps - 1) % run.epoch
+        places = [last] if run.constant and len(node["of"]) == 1 else list(range(min(run.epoch, run.steps)))
+        need(run.scheme == "cyclic" and len(node["of"]) == len(places), "a position is missing")
+        each = [at(f"of.{p}", cost, one, Updates(run, loss, p)) for p, one in zip(places, node["of"], strict=True)]
+        return reduce(arb.max, each), never
     if rule == "late order":  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
-        need(run.scheme == "shuffled", "this needs shuffled batches")
-        if node["of"]["rule"] != "composition":
-            slopes = [Updates(run, loss, meets).line(0)[0] for meets in ("every", "none")]
-            need(run.constant and all(c <= 1 for c in slopes), "updates expand")
+        contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
+        need(run.scheme == "shuffled" and run.constant and contract, "updates expand")
         return at("of", cost, node["of"], Updates(run, loss, "late")), never
+    if rule == "orders":
+        return stated(node, "cost", orders(node, run, loss, kappa)), never
     if rule == "worst batches":  # given the batches it is a shift program, and the largest expansion serves all
         need(run.random or run.scheme == "shuffled", "batches are fixed")
         sizes, chance = leaving(node, node["of"], run)
         return at("of", cost, node["of"], Updates(run, loss, "every", sizes)), chance
     need(run.scheme == "full", f"rule {rule!r} gives no mu for these batches")
     return cost(node, Updates(run, loss, "every")), never
+
+
+def pooled(rows: Iterable[Costs], chances: Costs, kappa: arb | None) -> Costs:
+    """The greatest of every column of costs, or log mean exp (kappa x) / kappa."""
+    columns = zip(*rows, strict=True)
+    if kappa is None:
+        return [reduce(arb.max, column) for column in columns]
+    means = (sum(q * (kappa * x).exp() for q, x in zip(chances, column, strict=True)) for column in columns)
+    return [mean.log() / kappa for mean in means]
+
+
+def joined(pieces: Iterable[tuple[arb, arb]]) -> list[tuple[arb, arb]]:
+    """C and S of the first few of some steps: they grow z by C, and hide A, carried to their end, for A^2 / S."""
+    return list(accumulate(pieces, lambda one, then: (one[0] * then[0], one[1] * then[0] ** 2 + then[1]), initial=ONE))
+
+
+def hidden(reached: Costs, S: arb, z: Costs, values: Costs) -> Costs:
+    """min over y of (u - y)_+^2 / S + f(y) for rising u, f the chords of values at nodes z; y is a choice."""
+    slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(z, values, strict=False))] + [arb(0)]
+    ends, found, i = [float(y + S / 2 * slope) for y, slope in zip(z[1:], slopes, strict=False)], [], 0
+    for u in reached:
+        while i < len(ends) and float(u) > ends[i]:
+            i += 1
+        y = (u - S / 2 * slopes[i]).mid().min(z[min(i + 1, len(ends))]).max(z[i])
+        found.append((u - y).max(arb(0)) ** 2 / S + values[i] + slopes[i] * (y - z[i]))
+    return found
+
+
+def by_chords(into: Updates, steps: range, z: list[Costs], values: Costs) -> list[Costs]:
+    """Costs of an epoch from nodes, between which chords are bounds, where e(z) = c z, and d z + s with the sample."""
+    run, nodes, never, D = into.run, z[0], [arb("inf")], into.run.diameter
+    hide = partial(hidden, z=z[-1] if steps.stop < run.steps else z[-1][:1], values=values)
+    free = [(Updates(run, into.loss, "none").line(t)[0], run.sigma[t] ** 2) for t in steps]
+    before, rows, (C, S) = joined(free), list[Costs](), ONE
+    for t, (c, v), (grown, noise) in reversed(list(zip(steps, free, before, strict=False))):
+        (d, s), late = into.line(t), hide([C * D], S) if S > 0 and D.is_finite() else never
+        row = hide([C * (d * x + s) for x in nodes], S + C**2 * v)
+        rows.append((hidden([grown * x for x in nodes], noise, nodes, row) if noise > 0 else row) + late)
+        C, S = C * c, S + C**2 * v
+    return [*rows[::-1], hide([C * x for x in nodes], S) + never]
+
+
+def by_lists(into: Updates, steps: range, z: list[Costs], values: Costs) -> list[Costs]:
+    """Costs of an epoch along lists of z_t, a_t = e_t(z_t) - z_{t+1}; the sample adds s_t, and may change the list."""
+    run, free, rows = into.run, Updates(into.run, into.loss, "none"), list[tuple[Costs, Costs, arb]]()
+    rest = [reduce(arb.min, (one for y, one in zip(z[-1], values, strict=True) if y >= x)) for x in z[-1]]
+    for t, now, then in reversed(list(zip(steps, z[:-1], z[1:], strict=True))):
+        e, s, v = [free.e(t, x) for x in now], run.moved(t), run.sigma[t] ** 2
+        ahead = dict(sorted(zip(then, rest, strict=True), key=lambda pair: -float(pair[1]))).items()
+        hide = {x: reduce(arb.min, ((x + s - y).max(arb(0)) ** 2 / v + one for y, one in ahead)) for x in set(e)}
+        late = reduce(arb.min, (one for y, one in ahead if y >= run.diameter), arb("inf"))
+        rest = [one + (x - y).max(arb(0)) ** 2 / v for x, y, one in zip(e, then, rest, strict=True)]
+        rows.append(([hide[x] for x in e], rest, late))
+    each = [[*(x - y + whole for x, y, whole in zip(*row, rest, strict=True)), late] for *row, late in rows[::-1]]
+    return [*each, [*rest, arb("inf")]]
+
+
+def orders(node: Node, run: Run, loss: Loss, kappa: arb | None) -> arb:
+    """Orders of shuffled batches, pooled epoch by epoch from the last one back to ``since``. docs/proofs/shuffled.md.
+
+    U is the least cost known of hiding each of the distances z_t listed, z_T = 0, and beside it that of a run that has
+    not begun: it does at 0 from 0, or from D where an epoch begins or after a participation. Orders are known where
+    their epoch begins, of the last ``ahead`` one epoch before. U <= U' + rho, U' an epoch later, holds ever before.
+    """
+    need(run.scheme == "shuffled", "this needs shuffled batches")
+    width, since, inside = run.epoch, whole(node["since"]), by_chords if node["chords"] else by_lists
+    listed = [Rows([*rows, [0, 0, 1]], run.steps - since * width + 1) for rows in node["distances"]]
+    known, before, chances = [[arb(0) for _ in listed] + [arb("inf")]], list[Costs](), [arb(1)]
+    for t in reversed(range(since * width, run.steps, width)):
+        steps, before, each = range(t, min(t + width, run.steps)), known, list[list[Costs]]()
+        z = [[rows[k - since * width] for rows in listed] for k in range(t, steps.stop + 1)]
+        begin = [i for i, one in enumerate(z[0]) if t == 0 or one >= run.diameter]
+        places = [arb(1) / width for _ in steps] + [arb(width - len(steps)) / width] * (len(steps) < width)
+        for *values, wait in known:
+            rows = inside(Updates(run, loss, "every"), steps, z, values)[: len(places)]
+            each.append([[*row, reduce(arb.min, (row[i] for i in begin), wait.min(late))] for *row, late in rows])
+        known, chances = [pooled(rows, chances, kappa) for rows in zip(*each, strict=True)], places
+        if run.steps - t > (whole(node["ahead"]) - 1) * width:
+            known, chances = [pooled(known, chances, kappa)], [arb(1)]
+    found = pooled(known, chances, kappa)[-1]
+    if run.constant and (since + 1) * width < run.steps and len(known) == len(before) == 1 and z[0] == z[-1]:
+        rises = (u - after for u, after in zip(known[0][:-1], before[0], strict=False))
+        found = found.min(known[0][0] + since * reduce(arb.max, rises, arb(0)))
+    return found
 
 
 def tail(n: int, q: arb, k: int) -> arb:
@@ -375,14 +427,14 @@ def above(x: arb) -> arb:
 
 
 @lru_cache(maxsize=256)
-def renyi(q: Fraction, multiplier: arb, alpha: arb, replace: bool, bits: int) -> arb:
+def renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int) -> arb:
     """The Renyi divergence of one sampled step in both directions, its noise ``multiplier`` times its sensitivity.
 
-    With g = 1 / multiplier, r(x) = 1 - q + q e^(g x - g^2/2), M(p, a) = int_a^inf phi(x) r(x)^p dx, e^((alpha-1) D) is
+    g = 1 / multiplier, r(x) = 1 - q + q e^(g x - g^2/2), M(p, a) = int_a^inf phi(x) r(x)^p dx, e^((alpha-1) D) is
     replace      1 + M(alpha, g/2) + M(1 - alpha, g/2) - M(1, g/2) - M(0, g/2);
     add, remove  M(alpha, -inf), with over without, and M(1 - alpha, -inf), without over with: the larger.
     """
-    g, rate = 1 / multiplier, arb(q.numerator) / q.denominator
+    g, rate = 1 / multiplier, arb(b) / n
     grown = (alpha * (alpha - 1) * g * g / 2).exp()
 
     def moment(p: arb, a: arb | None) -> arb:
@@ -415,30 +467,11 @@ def renyi(q: Fraction, multiplier: arb, alpha: arb, replace: bool, bits: int) ->
 
 def price(node: Node, run: Run, alpha: arb) -> arb:
     """The divergence stated of a step with a multiplier, at least its own or that of a batch with the sample."""
-    multiplier, found = number(node["multiplier"]), number(node["rdp"])
-    computed = alpha / (2 * multiplier**2)
-    for bits in (100, 250):
-        if not computed <= found and run.rate < 1:
-            computed = renyi(Fraction(run.b, run.n), multiplier, alpha, run.scheme != "poisson", bits)
-    return stated(node, "rdp", computed)
-
-
-def released(node: Node, run: Run, loss: Loss) -> tuple[list[tuple[int, int]], arb, arb]:
-    """Counts of steps by multiplier listed, mu^2 of one Gaussian beside them, the chance that this fails.
-
-    The composition of these dominates the last iterates in both directions. Without a window every step hides the
-    change of its own data by all of its noise, rounded down to a multiplier listed.
-    """
-    need(run.random, "batches are not random")
-    if node["rule"] == "window":
-        return window(node, run, loss)
-    need(node["rule"] == "sampled composition", f"rule {node['rule']!r} has no sampled steps")
-    listed, kinds = [number(one["multiplier"]) for one in node["prices"]], []
-    for first, end in run.stretches(0):
-        below = [k for k, one in enumerate(listed) if one <= run.sigma[first] / run.moved(first)]
-        need(bool(below), f"no multiplier is at most that of step {first}")
-        kinds.append((max(below, key=lambda k: float(listed[k])), end - first))
-    return kinds, arb(0), arb(0)
+    multiplier = number(node["multiplier"])
+    found = alpha / (2 * multiplier**2)
+    if not found <= number(node["rdp"]) and run.rate < 1:
+        found = renyi(run.b, run.n, multiplier, alpha, run.scheme != "poisson", 200)
+    return stated(node, "rdp", found)
 
 
 def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, arb]:
@@ -451,12 +484,11 @@ def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, a
     w, most = whole(node["width"], 2), whole(node["largest"], 0, run.n - 1)
     least, before = whole(node["sum"], 0, w * most), whole(node["before"])
     length, rest = divmod(run.steps - tau, w)
-    need(loss.name == "strongly_convex" and len(run.eta.values) == 1 and rest == 0, "blocks do not fit")
-    need(run.scheme == "poisson", "blocks need Poisson batches")
+    affine = loss.name == "strongly_convex" and len(run.eta.values) == 1
+    need(affine and rest == 0 and run.scheme == "poisson", "blocks need Poisson batches, and to fit")
     h = run.eta[0] / run.b
-    need(bool(h * most * (loss.L + loss.m) <= 2), "a batch may be too large")
     C = (1 - h * loss.m * least / w) ** w
-    need(bool(C < 1), "nothing contracts")
+    need(bool(h * most * (loss.L + loss.m) <= 2) and bool(C < 1), "nothing contracts, or a batch may be too large")
     z = w * run.moved(0) / (1 - C) if before else run.diameter
     known = -(-tau // w)  # all that there are, the first one possibly cut
     if 0 < before < known:
@@ -466,13 +498,15 @@ def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, a
     return w, C, z, stated(node, "chance", (min(before, known) + length) * each)
 
 
-def window(node: Node, run: Run, loss: Loss) -> tuple[list[tuple[int, int]], arb, arb]:
-    """A window of shifts under random batches, docs/proofs/without_replacement.md and poisson.md.
+def window(node: Node, run: Run, loss: Loss) -> tuple[list[int], arb, arb]:
+    """Counts of steps by multiplier listed, mu^2 of one Gaussian beside them, the chance that this fails.
 
-    Of the variance of step t the part (multiplier_t s_t)^2 hides the change of the data, the rest v_t a shift: beside
-    the steps mu^2 = sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) - a_t, 0), with e_t of two copies of one run and one
-    batch. For e_t(z) = c_t z the best shifts cost z^2 / sum of v_t / (c_tau ... c_t)^2.
+    The composition of these dominates the last iterates in both directions, docs/proofs/without_replacement.md and
+    poisson.md. Of the variance of step t the part (multiplier_t s_t)^2 hides the change of the data, the rest v_t a
+    shift: beside the steps mu^2 = sum of a_t^2 / v_t, z_{t+1} = max(e_t(z_t) - a_t, 0), with e_t of two copies of one
+    run and one batch. For e_t(z) = c_t z the best shifts cost (C z)^2 / S.
     """
+    need(run.random and node["rule"] == "window", "this needs a window of random batches")
     width, contraction = 1, arb(1)
     if "blocks" in node:
         tau, copies = whole(node["start"], 0, run.steps - 1), Updates(run, loss, "none", (0, run.n - 1))
@@ -482,72 +516,52 @@ def window(node: Node, run: Run, loss: Loss) -> tuple[list[tuple[int, int]], arb
         copies = Updates(run, loss, "none", sizes)
         tau, z = start(node, Updates(run, loss, "every", sizes))
     listed = [number(one["multiplier"]) for one in node["prices"]]
-    kinds = [(whole(kind), whole(count, 1)) for kind, count in node["kinds"]]
-    ends = list(accumulate((count for _, count in kinds), initial=tau))[1:]
-    need(ends[-1] == run.steps, "kinds need one price for every step of the window")
+    kinds = Rows(node["kinds"], run.steps - tau, lambda kind: listed[whole(*kind)])
 
     def left(t: int) -> arb:
         """v_t."""
-        found: arb = run.sigma[t] ** 2 - (listed[kinds[bisect_right(ends, t)][0]] * run.moved(t)) ** 2
-        need(bool(found > 0), f"nothing is left of the noise of step {t}")
-        return found
+        return run.sigma[t] ** 2 - (kinds[t - tau] * run.moved(t)) ** 2
 
+    inner = {t - 1 for t in range(tau + width, run.steps + 1, width)} if width > 1 else set[int]()
+    stops = {*(tau + end for end in kinds.ends), *inner, *(t + 1 for t in inner)}.union(*run.stretches(tau))
+    need(all(left(t) >= 0 for t in stops - {run.steps}), "a step has less noise")
     if node["shifts"] == "proportional":
-        total, growth = arb(0), arb(1)
-        inner = {t - 1 for t in range(tau + width, run.steps + 1, width)} if width > 1 else set[int]()
-        stops = sorted({tau, *ends, *inner, *(t + 1 for t in inner), *(end for _, end in run.stretches(tau))})
-        for t, end in pairwise(stops):
-            c = copies.line(t)[0] if width == 1 else contraction if t in inner else arb(1)
-            c = c.max(arb(2) ** -200)
-            total += left(t) / growth**2 * geometric(1 / c**2, end - t)
-            growth *= c ** (end - t)
-        spent = z**2 / total
+        pieces = list[tuple[arb, arb]]()
+        for t, end in pairwise(sorted(stops)):
+            c = copies.line(t)[0] if width == 1 and z > 0 else contraction if t in inner else arb(1)
+            pieces.append((c ** (end - t), left(t) * powers(c * c, end - t)))
+        C, S = joined(pieces)[-1]
+        spent = arb(0) if z == 0 else (C * z) ** 2 / S
     else:
         need(width == 1, "blocks need shifts in proportion")
         spent = follow(node["shifts"], copies, tau, z, left)
-    return kinds, stated(node, "cost", spent), chance
-
-
-def mean_order(run: Run, alpha: arb) -> arb:
-    """Composition on the mean over the orders of shuffled batches, docs/proofs/shuffled.md.
-
-    e^((alpha-1) D) <= product over epochs of the mean over the l places of the sample, some of which the last epoch may
-    not reach, of e^(alpha (alpha-1)/2 (s_t / sigma_t)^2).
-    """
-    need(run.scheme == "shuffled" and (run.constant or run.steps <= 20 * LONGEST), "no epochs to follow")
-    cut, total = run.steps // run.epoch * run.epoch, arb(0)
-    for first in {0, cut} - {run.steps} if run.constant else range(0, run.steps, run.epoch):
-        end = min(first + run.epoch, run.steps)
-        steps = range(first, first + 1 if run.constant else end)
-        met = sum(((alpha * (alpha - 1) / 2 * (run.moved(t) / run.sigma[t]) ** 2).exp() for t in steps), arb(0))
-        mean = 1 + (met / len(steps) - 1) * (end - first) / run.epoch
-        total += (run.steps // run.epoch if run.constant and first < cut else 1) * mean.log()
-    return total / (alpha - 1)
+    counts = [sum(count for kind, count in node["kinds"] if kind == k) for k in range(len(listed))]
+    return counts, stated(node, "cost", spent), chance
 
 
 def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
     """Epsilon of (alpha, epsilon)-RDP in both directions, and the chance of the event outside which it holds."""
     rule, never = node["rule"], arb(0)
     if rule == "gaussian":
-        squared, chance = at("of", gaussian, node["of"], run, loss)
+        squared, chance = at("of", gaussian, node["of"], run, loss, alpha * (alpha - 1) / 2)
         return stated(node, "rdp", alpha / 2 * squared), chance
-    if rule in ("sampled composition", "window"):
-        kinds, squared, chance = released(node, run, loss)
+    if rule == "window":
+        counts, squared, chance = window(node, run, loss)
         prices = [at(f"prices.{i}", price, one, run, alpha) for i, one in enumerate(node["prices"])]
-        return stated(node, "rdp", sum((n * prices[k] for k, n in kinds), alpha / 2 * squared)), chance
-    if rule == "mean order":
-        return stated(node, "rdp", mean_order(run, alpha)), never
+        total = sum((n * one for n, one in zip(counts, prices, strict=True)), alpha / 2 * squared)
+        return stated(node, "rdp", total), chance
     need(rule in ("ranges", "stretches"), f"rule {rule!r} gives no Renyi divergence")
     # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with chance p_0, G_1 with p_1, ..., the last one never.
     terms = [at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
     need(bool(terms[-1][1] == 0), "the last bound may fail")
-    (least, chance), first = terms[0], node["of"][0]
+    (least, chance), (first, then) = terms[0], node["of"][:2]
     total = 1 - chance.min(arb(1))
     if rule == "stretches":  # "Stretches": G_0 rests on the last w of T equal steps, each costs a T-th of G_1
         w, each, blocks = whole(node["steps"], 1, run.steps), (alpha - 1) * terms[1][0] / run.steps, first.get("blocks")
         since = first["start"] - blocks["before"] * blocks["width"] if blocks else first["since"]
-        kinds = [run.constant] + [one["rule"] for one in node["of"]]
-        need(kinds == [True, "window", "sampled composition"] and since >= run.steps - w > 0, "no equal stretches")
+        alike = run.constant and first["rule"] == then["rule"] == "window" and then["start"] == 0
+        need(alike and len(terms) == 2 and len(then["kinds"]) == 1, "steps are not alike")
+        need(since >= run.steps - w > 0, "the bound rests on more steps")
         n, x = run.steps // w, chance * (each * w).exp()
         total = total * (1 - x**n) / (1 - x) + x**n * (each * (run.steps - n * w) - (alpha - 1) * least).exp()
     for value, fails in terms[1:] if rule == "ranges" else []:
@@ -590,14 +604,11 @@ def added(one: Law, other: Law, bits: int, trim: int) -> Law:
 
 
 def from_losses(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
-    """Sum over privacy losses l > epsilon of mass (1 - e^(epsilon - l)), and the mass of infinite ones, <= delta.
-
-    That of the sum of all losses, those of every step and of a Gaussian, outside an event whose chance adds to delta.
-    """
-    kinds, squared, chance = at("of", released, node["of"], run, loss)
+    """Losses of all steps and a Gaussian: over sums l > epsilon of mass (1 - e^(epsilon - l)), <= delta."""
+    counts, squared, chance = at("of", window, node["of"], run, loss)
     bits, trim = whole(node["bits"], 1, 4096), whole(node["trim"], 0, 2**4096)
-    listed = [number(one["multiplier"]) for one in node["of"]["prices"]]
-    steps = [(run.rate, 1 / one, sum(n for k, n in kinds if k == i)) for i, one in enumerate(listed)]
+    listed = zip(node["of"]["prices"], counts, strict=True)
+    steps = [(run.rate, 1 / number(one["multiplier"]), count) for one, count in listed]
     steps += [(arb(1), squared.sqrt(), 1)] if squared > 0 else []
     sides = ("remove", "add") if run.scheme == "poisson" else ("replace",)
     for side, lattice in zip(sides, node["lattices"], strict=True):
@@ -633,9 +644,8 @@ def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
     the second term of F: epsilon >= rho + log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1).
     """
     alpha = number(node["order"])
-    need(bool(alpha > 1), "order needs to be above 1")
     rho, chance = at("of", rdp, node["of"], run, loss, alpha)
-    need(bool(chance == 0), "the bound may fail")
+    need(bool(alpha > 1) and bool(chance == 0), "order needs to be above 1, and the bound to hold always")
     if node["tangent"] is None:
         usual = rho + (1 - 1 / alpha).log() - (delta.log() + alpha.log()) / (alpha - 1)
         return need(bool(usual <= epsilon), "the usual conversion exceeds epsilon")
@@ -653,21 +663,19 @@ def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
 
 def accepted(certificate: Any) -> str:
     """Check a certificate, and say what it proves in words of this file; raises `Refused`."""
-    need(isinstance(certificate, dict) and certificate.get("format") == FORMAT, f"format needs to be {FORMAT!r}")
-    at("file", unbroken, certificate, "certificate")
     with ctx.workprec(BITS):
         return str(at("certificate", claimed, certificate))
 
 
 def claimed(top: Node) -> str:
     """The claim, whose value must be at least what the proof gives."""
+    need(top["format"] == FORMAT, f"format needs to be {FORMAT!r}")
     run, loss, claim, proof = at("run", Run, top["run"]), at("class", Loss, top["class"]), top["claim"], top["proof"]
     quantity, value = claim["quantity"], number(claim["value"])
     last = f"the last iterate on {loss} losses after {run},"
     if quantity == "dp":
         delta, rules = number(claim["at"]), {"from gdp": from_gdp, "from rdp": from_rdp, "from losses": from_losses}
         need(bool(delta > 0) and bool(delta < 1), "claim: at needs a delta in (0, 1)")
-        need(proof["rule"] in rules, f"proof: rule {proof['rule']!r} gives no epsilon")
         at("proof", rules[proof["rule"]], proof, run, loss, value, delta)
         return f"{last} is ({shown(value)}, {shown(delta)})-DP"
     need(quantity in ("gdp", "rdp"), "claim: quantity needs to be gdp, rdp or dp")
@@ -680,13 +688,8 @@ def claimed(top: Node) -> str:
 
 
 def check(text: str) -> str:
-    """As `accepted`, from the text of a file."""
-
-    def once(pairs: list[tuple[str, Any]]) -> Node:
-        need(len({key for key, _ in pairs}) == len(pairs), "a key stands twice in one object")
-        return dict(pairs)
-
-    return accepted(at("file", lambda: json.loads(text, object_pairs_hook=once)))
+    """As `accepted`, from the text of a file, which no accident has altered."""
+    return accepted(at("file", lambda: json.loads(text, object_pairs_hook=unbroken)))
 
 
 if __name__ == "__main__":

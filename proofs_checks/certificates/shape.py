@@ -10,7 +10,6 @@ Dyadic = tuple[NonNegativeInt, int]
 """[m, e], which is m 2^e."""
 Runs = list[tuple[NonNegativeInt, int, PositiveInt]]
 """[m, e, k], k times in a row."""
-Fraction = Annotated[str, Field(pattern=r"^[0-9]+(/[0-9]+)?$")]
 
 
 class Part(BaseModel):
@@ -24,12 +23,12 @@ class Run(Part):
     """The run."""
 
     steps: PositiveInt
-    step_size: list[tuple[Fraction, PositiveInt]]
-    noise_std: list[tuple[Fraction, PositiveInt]]
-    clip_norm: Fraction
+    step_size: Runs
+    noise_std: Runs
+    clip_norm: Dyadic
     dataset_size: PositiveInt
     batch_size: PositiveInt
-    diameter: Fraction | None
+    diameter: Dyadic | None
     scheme: Literal["full", "cyclic", "shuffled", "without_replacement", "poisson"]
     adjacency: Literal["replace", "add_remove"]
 
@@ -96,8 +95,8 @@ class Step(Part):
 
     rule: Literal[
         "composition", "path", "straight",
-        "last position", "every position", "late order", "worst batches",
-        "gaussian", "sampled composition", "mean order", "window", "ranges", "stretches",
+        "positions", "late order", "orders", "worst batches",
+        "gaussian", "window", "ranges", "stretches",
         "from gdp", "from rdp", "from losses",
     ]  # fmt: skip
     of: "Step | list[Step] | None" = None
@@ -113,6 +112,9 @@ class Step(Part):
     order: Dyadic | None = None
     tangent: Dyadic | None = None
     ends: list[Dyadic] | None = None
+    chords: bool | None = None
+    ahead: NonNegativeInt | None = None
+    distances: list[Runs] | None = None
     lattices: list[Lattice] | None = None
     bits: PositiveInt | None = None
     trim: NonNegativeInt | None = None

@@ -9,7 +9,6 @@ are held together wherever a theorem is known by name; the rules that convert a 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, Final
 
 from flint import arb
@@ -81,11 +80,11 @@ def replay(certificate: Mapping[str, Any]) -> tuple[Replayed, ...]:
         return ()
     with precision():
         match node["rule"]:
-            case "last position":
-                found = [_known(run, losses, node["of"], (run.steps - 1) % run.epoch)]
-            case "every position":
+            case "positions" if run.constant and len(node["of"]) == 1:
+                found = [_known(run, losses, node["of"][0], (run.steps - 1) % run.epoch)]
+            case "positions":
                 found = [_known(run, losses, one, place) for place, one in enumerate(node["of"])]
-            case "window" | "sampled composition" if run.scheme != "cyclic" and "blocks" not in node:
+            case "window" if run.scheme != "cyclic" and "blocks" not in node:
                 found = [_sampled(run, losses, node)]
             case rule if rule in _PATHS and run.scheme == "full":
                 found = [_known(run, losses, node, 0)]
@@ -107,11 +106,12 @@ class _Run:
         self.steps, self.scheme = int(told["steps"]), str(told["scheme"])
         n, b = int(told["dataset_size"]), int(told["batch_size"])
         self.epoch = 1 if self.scheme == "full" else n // b
-        self.constants = {"n": arb(n), "b": arb(b), "K": _ratio(told["clip_norm"]), "q": arb(b) / n}
+        self.constants = {"n": arb(n), "b": arb(b), "K": arb(tuple(told["clip_norm"])), "q": arb(b) / n}
         if told["diameter"] is not None:
-            self.constants["D"] = _ratio(told["diameter"])
+            self.constants["D"] = arb(tuple(told["diameter"]))
         self.constants |= {names[key]: arb(tuple(value)) for key, value in self.losses.items() if key in names}
         self.eta, self.noise = (list(_listed(told[name])) for name in ("step_size", "noise_std"))
+        self.constant = len(told["step_size"]) == len(told["noise_std"]) == 1
 
     def step(self, t: int) -> Numbers:
         """Step size and variance."""
@@ -132,7 +132,7 @@ def _known(run: _Run, losses: str, node: Mapping[str, Any], place: int) -> Repla
     distance = run.constants["D"] if since else arb(0)
     still, shifts = [arb(0)] * (start - since), list[arb | None]([None] * (len(rows) - 1))  # a step hides what it does
     if node["rule"] == "path":
-        shifts = [*still, *_shifts(node["shifts"])]
+        shifts = [*still, *_listed(node["shifts"])]
     if node["rule"] == "straight":
         shifts = [*still, *theorem.straight(rows, start - since, distance)]
     return Replayed(theorem.name, theorem.window(rows, shifts, distance), undyadic(node["cost"]))
@@ -145,42 +145,31 @@ def _sampled(run: _Run, losses: str, node: Mapping[str, Any]) -> Replayed | None
         return None
     kind, part = "poisson_sizes" if poisson else run.scheme, "from the domain" if since else "from 0"
     theorem = Theorem(f"{kind}/{losses}, {f'tracked {part}' if start > since else part}", run.constants)
-    sizes = node.get("sizes", {"low": 0, "high": int(run.description["dataset_size"]) - 1}) if poisson else {}
+    sizes = node["sizes"] if poisson else {}
     size = {f"{name}_j": arb(sizes[name]) for name in ("low", "high") if sizes}
     distance = run.constants["D"] if since else arb(0)
     if start > since:
         distance = theorem.tracked([run.step(t) | size for t in range(since, start)], distance)
-    multipliers = list(_multipliers(run, node))
+    multipliers = list(_multipliers(node))
     rows = [
         run.step(t) | size | {"u_j": (exact(one) * run.moved(t)) ** 2}
         for t, one in zip(range(start, run.steps), multipliers, strict=True)
     ]
-    shifts = node.get("shifts")
-    path = theorem.proportional(rows, distance) if shifts == "proportional" else list(_shifts(shifts or []))
-    cost = theorem.window(rows, path if shifts else [arb(0)] * (len(rows) - 1), distance)
+    path: Sequence[arb | None] = [arb(0)] * (len(rows) - 1)
+    if start > 0:  # two runs that begin at one point have nothing to hide but coins
+        path = theorem.proportional(rows, distance) if node["shifts"] == "proportional" else [*_listed(node["shifts"])]
+    cost = theorem.window(rows, path, distance)
     coins = tuple(zip(theorem.coins, (upper(1 / exact(one) ** 2) for one in multipliers), strict=True))
-    return Replayed(theorem.name, cost, undyadic(node["cost"]) if shifts else 0.0, coins)
+    return Replayed(theorem.name, cost, undyadic(node["cost"]), coins)
 
 
-def _multipliers(run: _Run, node: Mapping[str, Any]) -> Iterator[float]:
-    """Noise of the coin of each step over its sensitivity, one of those listed; without shifts all of the noise."""
+def _multipliers(node: Mapping[str, Any]) -> Iterator[float]:
+    """Noise of the coin of each step over its sensitivity, one of those listed."""
     listed = [undyadic(one["multiplier"]) for one in node["prices"]]
-    for kind, count in node.get("kinds", ()):
+    for kind, count in node["kinds"]:
         yield from [listed[kind]] * count
-    for t in range(0 if "kinds" in node else run.steps):
-        yield max(one for one in listed if one <= run.noise[t] / run.moved(t))
 
 
-def _ratio(text: str) -> arb:
-    value = Fraction(text)
-    return arb(value.numerator) / value.denominator
-
-
-def _listed(rows: Sequence[tuple[str, int]]) -> Iterator[arb]:
-    for text, count in rows:
-        yield from [_ratio(text)] * count
-
-
-def _shifts(rows: Sequence[tuple[int, int, int]]) -> Iterator[arb]:
+def _listed(rows: Sequence[tuple[int, int, int]]) -> Iterator[arb]:
     for mantissa, exponent, count in rows:
         yield from [arb((mantissa, exponent))] * count

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from fractions import Fraction
 from math import exp, inf, log
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,9 @@ from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSte
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.bound import candidates
 from lastiterate.numeric.certificates import proof as proofs
-from lastiterate.numeric.certificates.description import described_run, dyadic, sealed
+from lastiterate.numeric.certificates.description import described_loss, described_run, dyadic, sealed
 from lastiterate.numeric.certificates.losses import on_lattices
-from lastiterate.numeric.rounding import precision, printed_up
+from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.subsampling.noise_split import rate
 from lastiterate.proofs_checks.certificates import checker
@@ -75,7 +74,7 @@ def _certified(seed: int, count: int) -> Iterator[tuple[li.Bound, dict[str, Any]
     rng = np.random.default_rng(seed)
     for _ in range(count):
         found, _ = _drawn(rng)
-        yield found, found.certificate(weaker=True)
+        yield found, found.certificate()
 
 
 def _value(certificate: dict[str, Any]) -> float:
@@ -91,9 +90,7 @@ def test_certificates_of_random_runs_hold_and_claim_the_bound(count: int) -> Non
         number = found.mu if found.order is None and found.delta is None else found.epsilon
         assert number is not None
         assert number <= _value(certificate)
-        if _value(certificate) > number * (1 + 1e-9):
-            with pytest.raises(li.InputError, match=r"A larger number, .* has one: certificate\(weaker=True\)"):
-                found.certificate()
+        assert _value(certificate) <= number * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("count", FEW)
@@ -127,14 +124,23 @@ def test_a_lie_with_new_digests_is_refused_by_arithmetic(count: int) -> None:
                 key = next((key for key in ("cost", "rdp") if key in proof), None)
                 if key is None or not proof[key][0]:  # of privacy losses nothing but the claim is stated
                     continue
-                proof[key] = _scaled(proof[key], 0.999)
+                proof[key] = dyadic(_least(forged, proof, key) * 0.999)
             else:
                 rows = forged["run"]["noise_std"]
-                rows[-1] = [f"{rows[-1][0]}", rows[-1][1]]
-                numerator, _, denominator = rows[-1][0].partition("/")
-                rows[-1][0] = f"{int(numerator) * 99}/{int(denominator or 1) * 100}"
+                rows[-1] = [*_scaled(rows[-1][:2], 0.99), rows[-1][2]]
             with pytest.raises(Refused):
                 accepted(sealed(forged))
+
+
+def _least(certificate: dict[str, Any], node: dict[str, Any], key: str) -> float:
+    """The number that a rule gives, which may be less than what the node states: lists serve more than one way."""
+    stated, node[key] = node[key], [0, 0]
+    with pytest.raises(Refused) as refused:
+        accepted(sealed(certificate))
+    node[key] = stated
+    found = re.search(r"its rule gives \[?([0-9.e+-]+)", str(refused.value))
+    assert found is not None
+    return float(found[1])
 
 
 def _scaled(number: list[int], factor: float) -> list[int]:
@@ -152,11 +158,11 @@ def test_a_run_that_is_longer_is_another_run() -> None:
     assert accepted(certificate)
     certificate["run"]["steps"] = 9
     for key in ("step_size", "noise_std"):
-        certificate["run"][key][0][1] = 9
+        certificate["run"][key][0][2] = 9
     assert accepted(sealed(certificate)), "fewer steps cost no more"
     certificate["run"]["steps"] = 11
     for key in ("step_size", "noise_std"):
-        certificate["run"][key][0][1] = 11
+        certificate["run"][key][0][2] = 11
     with pytest.raises(Refused, match=r"certificate: proof: cost is"):
         accepted(sealed(certificate))
 
@@ -164,8 +170,8 @@ def test_a_run_that_is_longer_is_another_run() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda c: c["proof"]["shifts"].pop(), "a shift is missing"),
-        (lambda c: c["proof"]["shifts"].append([1, -9, 1]), "a shift is missing or too many"),
+        (lambda c: c["proof"]["shifts"].pop(), "rows need one number for each of"),
+        (lambda c: c["proof"]["shifts"].append([1, -9, 1]), "rows need one number for each of"),
         (lambda c: c["proof"].update(since=c["proof"]["start"] + 1), "no whole number"),
         (lambda c: c["run"].update(diameter=None), "nothing bounds the runs"),
         (lambda c: c["run"].update(scheme="cyclic"), "gives no mu for these batches"),
@@ -266,7 +272,8 @@ def test_privacy_losses_of_whole_batches_are_those_of_a_gaussian(steps: int) -> 
     with precision():
         epsilon, choices = on_lattices(pair, 1e-6)
     exact = gdp_epsilon(steps**0.5 / 16, 1e-6)
-    of = {"rule": "sampled composition", "prices": [{"multiplier": dyadic(16.0)}]}
+    of = {"rule": "window", "start": 0, "since": 0, "prices": [{"multiplier": dyadic(16.0)}], "kinds": [[0, steps]]}
+    of |= {"sizes": {"low": 7, "high": 7}, "chance": dyadic(0.0), "shifts": "proportional", "cost": dyadic(0.0)}
     body: dict[str, Any] = {
         "format": "lastiterate certificate 1",
         "run": described_run(run),
@@ -325,13 +332,20 @@ def test_blocks_need_the_sizes_of_poisson_batches() -> None:
     window = {"rule": "window", "start": 38, "prices": prices, "kinds": [[0, 2]], "shifts": "proportional"}
     window |= {"cost": dyadic(0.001), "rdp": dyadic(inside)}
     window["blocks"] = {"width": 2, "sum": 1, "largest": 1, "before": 0, "chance": dyadic(chance)}
-    composed = {"rule": "sampled composition", "prices": prices, "rdp": dyadic(outside)}
+    composed = {
+        "rule": "window",
+        "start": 0,
+        "since": 0,
+        "prices": prices,
+        "kinds": [[0, 40]],
+        "shifts": "proportional",
+    }
+    composed |= {"cost": dyadic(0.0), "rdp": dyadic(outside)}
     certificate["class"] = {"name": "strongly_convex", "L": [1, 0], "m": [1, 0]}
-    for of, value in (([composed], outside), ([window, composed], mixed)):
-        certificate["proof"] = {"rule": "ranges", "of": of, "rdp": dyadic(value)}
-        certificate["claim"]["value"] = dyadic(value)
-        if len(of) == 1:
-            assert accepted(sealed(certificate))
+    certificate["claim"]["value"] = dyadic(outside)
+    assert accepted(sealed(certificate | {"proof": composed}))
+    certificate["proof"] = {"rule": "ranges", "of": [window, composed], "rdp": dyadic(mixed)}
+    certificate["claim"]["value"] = dyadic(mixed)
     with pytest.raises(Refused, match="blocks need Poisson batches"):
         accepted(sealed(certificate))
 
@@ -346,17 +360,15 @@ def test_the_statement_is_no_less_than_what_is_proved() -> None:
     tiny = accepted(_changed(certificate, (("claim", "at"), [1, -2000]), (("claim", "value"), [1, 12])))
     assert "0.0)-DP" not in tiny
     assert "e-60" in tiny
-    rough = accepted(_changed(certificate, (("run", "diameter"), "1/3")))
+    rough = accepted(_changed(certificate, (("run", "diameter"), [2**80 // 3 + 1, -80])))
     assert "diameter [0.333333333333333" in rough
 
 
-@pytest.mark.parametrize(
-    "text", ["1e400000000", "1/2e9", "0.5", " 1/2", "1_0", "\u0663", "inf", "nan", "-1", "0", "1/0", ""]
-)
-def test_a_fraction_is_two_whole_numbers(text: str) -> None:
+@pytest.mark.parametrize("number", [1, "1", [1], [1, 0, 0], [-1, 0], [1.0, 0], [True, 0], [1, 0.5], [1, 10**6], None])
+def test_a_number_is_two_whole_numbers(number: Any) -> None:
     certificate = _made(li.NoisySGD(steps=10, **FULL), li.Smooth(1.0))
     with pytest.raises(Refused):
-        accepted(_changed(certificate, (("run", "clip_norm"), text)))
+        accepted(_changed(certificate, (("run", "clip_norm"), number)))
 
 
 def test_a_gaussian_of_mu_0_needs_its_chance_below_delta(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -373,7 +385,7 @@ def test_a_gaussian_of_mu_0_needs_its_chance_below_delta(monkeypatch: pytest.Mon
 def test_two_terms_that_cancel_are_told_apart() -> None:
     """At epsilon = 0 and mu = 1e-100 both are 1/2 to 320 bits, and delta is about mu / sqrt(2 pi)."""
     certificate = _made(li.NoisySGD(steps=1, **FULL), li.Smooth(1.0), delta=1e-5)
-    certificate["run"]["noise_std"][0][0] = f"{8 * 10**98}"  # moved is .08
+    certificate["run"]["noise_std"][0][:2] = [10**98, 3]  # moved is .08
     proof = {"rule": "composition", "cost": _up(arb(10) ** -200)}
     certificate["proof"] = {"rule": "from gdp", "of": proof}
     for delta, holds in ((arb("0.398943e-100"), True), (arb("0.398942e-100"), False)):
@@ -402,55 +414,107 @@ def test_quadratures_begin_where_their_enclosure_does(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(checker, "acb", type("Recorded", (acb,), {"integral": staticmethod(integral)}))
     wide = arb(3, 0.01)
-    found = checker.renyi.__wrapped__(Fraction(1, 10), wide, arb(4), True, 60)
+    found = checker.renyi.__wrapped__(1, 10, wide, arb(4), True, 60)
     assert len(begun) == 2
     assert all(low <= 1 / wide / 2 for low in begun)
     assert all(high.is_exact() for high in ended)
     for multiplier in ("2.99", "3", "3.01"):
-        assert found.upper() >= checker.renyi(Fraction(1, 10), arb(multiplier).mid(), arb(4), True, 60)
+        assert found.upper() >= checker.renyi(1, 10, arb(multiplier).mid(), arb(4), True, 60)
 
 
 def test_the_mean_over_orders_cannot_be_that_of_another_epoch() -> None:
     run = li.NoisySGD(25, 0.1, 0.1, 1.0, 40, 10, "shuffled")
     certificate = _made(run, li.Clipped(), order=4.0)
-    assert certificate["proof"]["rule"] == "mean order"
+    assert certificate["proof"]["of"]["rule"] == "orders"
     assert accepted(certificate)
     for forgery in (("steps", 26), ("dataset_size", 30)):
         forged = _changed(certificate, (("run", forgery[0]), forgery[1]))
         for key in ("step_size", "noise_std"):
-            forged["run"][key][0][1] = forged["run"]["steps"]
-        with pytest.raises(Refused, match="rdp is"):
+            forged["run"][key][0][2] = forged["run"]["steps"]
+        forged["proof"]["of"] |= {"since": 0, "distances": [[[0, 0, forged["run"]["steps"]]]]}
+        with pytest.raises(Refused, match="cost is"):
             accepted(sealed(forged))
 
 
-def test_a_route_without_a_certificate_names_the_least_number_that_has_one(tmp_path: Path) -> None:
-    run = li.NoisySGD(12, 0.1, 0.1, 1.0, 40, 10, "shuffled", 0.3)
-    found = li.bound(run, li.Convex(1.0), order=4.0)
-    assert found.route == "value iteration over orders"
-    weaker = found.certificate(weaker=True)
-    assert accepted(weaker)
-    assert _value(weaker) > found.epsilon
-    with pytest.raises(li.InputError, match=f"A larger number, {_value(weaker):.6g} by .*, has one: "):
-        found.certificate()
-    text = """[run]
-steps = 12
-step_size = 0.1
-noise_std = 0.1
-clip_norm = 1.0
-dataset_size = 40
-batch_size = 10
-sampling = "shuffled"
-diameter = 0.3
-[assumption]
-kind = "convex"
-L = 1.0
-"""
-    (tmp_path / "run.toml").write_text(text)
-    command = ["bound", str(tmp_path / "run.toml"), "--order", "4", "--certificate", str(tmp_path / "run.json")]
-    said = CliRunner().invoke(cli, command).output
-    assert f"certified: {printed_up(_value(weaker))} in its place" in said
-    told = json.loads(CliRunner().invoke(cli, [*command, "--json"]).output)
-    assert told["certified"] == _value(weaker) > told["epsilon"] == found.epsilon
+_SHUFFLED: dict[str, tuple[li.NoisySGD, li.Assumption, dict[str, float]]] = {
+    "composition": (li.NoisySGD(25, 0.1, 0.1, 1.0, 40, 10, "shuffled"), li.Clipped(), {"order": 4.0}),
+    "value iteration over orders": (
+        li.NoisySGD(120, 0.1, 0.05, 1.0, 40, 10, "shuffled", 0.05),
+        li.Convex(1.0),
+        {"order": 4.0},
+    ),
+    "oblivious shifts": (
+        li.NoisySGD(200, 0.05, 0.02, 1.0, 60, 10, "shuffled", 0.05),
+        li.Holder(0.01, 0.5),
+        {"order": 4.0},
+    ),
+    "each participation by itself": (
+        li.NoisySGD(38, 0.01, 0.5, 1.35, 18, 6, "shuffled"),
+        li.Holder(1.1, 0.5),
+        {"order": 21.3},
+    ),
+}
+"""Every way to pool all orders of shuffled batches."""
+
+
+@pytest.mark.parametrize("route", _SHUFFLED)
+def test_pooled_orders_cannot_be_those_of_another_run(route: str) -> None:
+    """Fewer distances, a start from the domain where there is none, an order that is said to be known, other epochs."""
+    run, assumption, ask = _SHUFFLED[route]
+    found = li.bound(run, assumption, **ask)
+    assert found.route == route
+    certificate = json.loads(json.dumps(found.certificate()))
+    assert accepted(certificate)
+    assert _value(certificate) <= found.epsilon * (1 + 1e-9)
+    with precision():
+        least = _least(certificate, certificate["proof"]["of"], "cost") * (1 + 1e-12)
+        certificate["proof"]["of"]["cost"] = dyadic(least)
+        value = upper(exact(ask["order"]) / 2 * exact(least))
+        certificate["proof"]["rdp"] = certificate["claim"]["value"] = dyadic(value)
+    assert accepted(sealed(certificate))
+    of: tuple[Any, ...] = ("proof", "of")
+    proof = certificate["proof"]["of"]
+    forgeries: list[list[tuple[tuple[Any, ...], Any]]] = [
+        [((*of, "cost"), _scaled(proof["cost"], 0.9999))],
+        [(("claim", "at"), dyadic(ask["order"] * 1.01))],
+        [((*of, "distances"), [])],
+        [((*of, "distances"), [rows[1:] for rows in proof["distances"]])],
+        [((*of, "since"), run.steps)],
+        [((*of, "since"), -1)],
+        [(("run", "scheme"), "cyclic")],
+        [(("run", "scheme"), "without_replacement")],
+        [(("run", "batch_size"), run.batch // 2)],
+        [(("run", "clip_norm"), dyadic(run.clip_norm * 1.01))],
+    ]
+    if route in ("value iteration over orders", "oblivious shifts"):
+        forgeries += [[(("run", "diameter"), None)], [(("run", "diameter"), dyadic(run.diameter * 1.1))]]
+    for forgery in forgeries:
+        with pytest.raises(Refused):
+            raise AssertionError(f"{forgery} is accepted: {accepted(_changed(certificate, *forgery))}")
+
+
+@pytest.mark.parametrize("route", _SHUFFLED)
+def test_no_choice_of_distances_makes_the_orders_cost_less_than_what_is_true(route: str) -> None:
+    """Whatever is listed, for chords or not: what follows is no less than what linear losses cost."""
+    run, assumption, ask = _SHUFFLED[route]
+    described, rng = Run(described_run(run)), np.random.default_rng(5)
+    s, sigma, count = 2 * run.step_size_at(0) * run.clip_norm / run.batch, run.noise_std_at(0), run.steps // run.batches
+    alone = s**2 / (
+        run.batches * sigma**2
+    )  # the noise of all steps from a participation to the end of its epoch hides it
+    least = alone if run.diameter < inf else count * alone
+    kappa = arb(ask["order"] * (ask["order"] - 1) / 2)
+    with precision():
+        loss = Loss(described_loss(assumption))
+        for _ in range(25):
+            since = int(rng.integers(0, 3)) if count > 3 else 0
+            steps = run.steps - since * run.batches
+            lists = rng.uniform(0, 4 * s, (int(rng.integers(1, 5)), steps)) * (rng.random((1, steps)) < rng.random())
+            rows = [[[*dyadic(float(z)), 1] for z in one] for one in lists]
+            node = {"since": since, "ahead": int(rng.integers(0, 4)), "distances": rows, "chords": False}
+            assert not checker.orders(node, described, loss, kappa) < least / 4
+            if isinstance(assumption, li.Convex):
+                assert not checker.orders(node | {"chords": True}, described, loss, kappa) < least / 4
 
 
 def test_blocks_of_automatic_clipping_have_a_certificate() -> None:
@@ -482,7 +546,7 @@ def test_a_long_path_of_a_few_stretches_is_short_to_write_down() -> None:
         [(("proof", "ends", 0), [1, 40])],
         [(("proof", "ends"), [])],
         [(("proof", "ends"), [*proof["ends"], [0, 0]])],
-        [(("run", "step_size", 1, 0), certificate["run"]["step_size"][0][0])],
+        [(("run", "step_size", 1), certificate["run"]["step_size"][0])],
     ]
     for forgery in forgeries:
         with pytest.raises(Refused):
@@ -541,7 +605,8 @@ def test_the_commands(tmp_path: Path) -> None:
     assert refused.exit_code == 1
     assert json.loads(refused.output) == {
         "holds": False,
-        "statement": "file: certificate.run: it was altered, its digest is another",
+        "statement": "file: the object of steps, step_size, noise_std, clip_norm, dataset_size, batch_size, diameter, "
+        "scheme, adjacency, digest was altered: its digest is another",
     }
     certificate = json.loads(path.read_text().replace('"steps": 1', '"steps": '))
     path.write_text(json.dumps(sealed(certificate | {"remark": "epsilon is 0"})))

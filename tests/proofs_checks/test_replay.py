@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import lastiterate as li
+from lastiterate.numeric.certificates.description import dyadic
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import suppositions
 from lastiterate.proofs_checks.engines.replay import Replayed, replay
@@ -56,10 +57,10 @@ def test_a_distance_that_is_tracked() -> None:
 
 
 _FAULTS = {
-    "gradients one percent longer": ("run", "clip_norm", "101/100"),
-    "a domain one percent wider": ("run", "diameter", "303/100000"),
-    "one percent less noise": ("run", "noise_std", [["297/1000", 40]]),
-    "steps one percent longer": ("run", "step_size", [["101/1000", 40]]),
+    "gradients one percent longer": ("run", "clip_norm", dyadic(1.01)),
+    "a domain one percent wider": ("run", "diameter", dyadic(0.00303)),
+    "one percent less noise": ("run", "noise_std", [[*dyadic(0.297), 40]]),
+    "steps one percent longer": ("run", "step_size", [[*dyadic(0.101), 40]]),
     "a tenth of the samples fewer in a batch": ("run", "batch_size", 18),
     "a curvature that is a tenth less": ("class", "m", [461, -10]),
 }

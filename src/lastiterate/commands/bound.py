@@ -60,7 +60,7 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
     click.echo(f"by {found.route}: {_steps(found)}; claim {found.claim}")
     number = found.mu if order is None and delta is None else found.epsilon
     if certified is not None and number is not None and certified > number * (1 + 1e-9):
-        click.echo(f"certified: {printed_up(certified)} in its place, as that route has no certificate")
+        click.echo(f"certified: {printed_up(certified)} in its place, by choices that the checker can follow")
     click.echo("assuming that")
     for statement in found.assumptions:
         click.echo(f"  - {statement}")

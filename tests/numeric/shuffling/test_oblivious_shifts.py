@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.shuffling import oblivious_shifts
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, each_by_itself, oblivious_cost, pool
+from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, oblivious_cost
+from lastiterate.numeric.shuffling.pooling import pool
+from lastiterate.numeric.shuffling.single_participations import each_by_itself
 
 _VALUES = st.lists(st.floats(0, 6).map(lambda power: 10.0**power), min_size=1, max_size=6)
 
