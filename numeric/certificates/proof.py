@@ -141,8 +141,11 @@ class _Writer:
         if isinstance(found.choices, Split):
             return self.window(found.choices, found)
         listed = [one.multiplier for one in found.pair.steps]
-        alike = ((self.run.step_size_at(t), self.run.noise_std_at(t)) for t in range(self.run.steps))
-        each = [(step_multiplier(self.run, *sizes), len(list(group))) for sizes, group in groupby(alike)]
+        run = self.run
+        alike = groupby((run.step_size_at(t), run.noise_std_at(t)) for t in range(1 if run.constant else run.steps))
+        each = [
+            (step_multiplier(run, *sizes), run.steps if run.constant else len(list(steps))) for sizes, steps in alike
+        ]
         node = {"rule": "window", "start": 0, "since": 0, "shifts": "proportional", "cost": dyadic(0.0)}
         return self.paths.sized(node | _kinds(listed, each), None, node)
 
