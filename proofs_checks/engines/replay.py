@@ -7,7 +7,7 @@ theorem then says: mu^2 of the shifts, and mu^2 of the coin of every step. So th
 are held together wherever a theorem is known by name; the rules that convert a profile are elsewhere.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -113,9 +113,16 @@ class _Run:
         self.eta, self.noise = (list(_listed(told[name])) for name in ("step_size", "noise_std"))
         self.constant = len(told["step_size"]) == len(told["noise_std"]) == 1
 
-    def step(self, t: int) -> Numbers:
-        """Step size and variance."""
-        return {"eta_j": self.eta[t], "v_j": self.noise[t] ** 2}
+    def rows(self, steps: Iterable[tuple[int, float]], beside: Callable[[int, float], Numbers]) -> list[Numbers]:
+        """Step size, variance and what is beside them, for steps each with a number; one object for equal ones."""
+        known: dict[tuple[int, int, float], Numbers] = {}
+        found = []
+        for t, one in steps:
+            key = id(self.eta[t]), id(self.noise[t]), one
+            if key not in known:
+                known[key] = {"eta_j": self.eta[t], "v_j": self.noise[t] ** 2} | beside(t, one)
+            found.append(known[key])
+        return found
 
     def moved(self, t: int) -> arb:
         """The most by which the sample that differs moves a step."""
@@ -128,7 +135,8 @@ def _known(run: _Run, losses: str, node: Mapping[str, Any], place: int) -> Repla
     if run.steps - since > LONGEST or node.get("ends"):
         return None
     theorem = Theorem(f"known_batches/{losses}, from {'the domain' if since else '0'}", run.constants)
-    rows = [run.step(t) | {"k_j": arb(t % run.epoch == place)} for t in range(since, run.steps)]
+    met = ((t, float(t % run.epoch == place)) for t in range(since, run.steps))
+    rows = run.rows(met, lambda _, one: {"k_j": arb(one)})
     distance = run.constants["D"] if since else arb(0)
     still, shifts = [arb(0)] * (start - since), list[arb | None]([None] * (len(rows) - 1))  # a step hides what it does
     if node["rule"] == "path":
@@ -149,12 +157,10 @@ def _sampled(run: _Run, losses: str, node: Mapping[str, Any]) -> Replayed | None
     size = {f"{name}_j": arb(sizes[name]) for name in ("low", "high") if sizes}
     distance = run.constants["D"] if since else arb(0)
     if start > since:
-        distance = theorem.tracked([run.step(t) | size for t in range(since, start)], distance)
+        distance = theorem.tracked(run.rows(((t, 0.0) for t in range(since, start)), lambda *_: size), distance)
     multipliers = list(_multipliers(node))
-    rows = [
-        run.step(t) | size | {"u_j": (exact(one) * run.moved(t)) ** 2}
-        for t, one in zip(range(start, run.steps), multipliers, strict=True)
-    ]
+    steps = zip(range(start, run.steps), multipliers, strict=True)
+    rows = run.rows(steps, lambda t, one: size | {"u_j": (exact(one) * run.moved(t)) ** 2})
     path: Sequence[arb | None] = [arb(0)] * (len(rows) - 1)
     if start > 0:  # two runs that begin at one point have nothing to hide but coins
         path = theorem.proportional(rows, distance) if node["shifts"] == "proportional" else [*_listed(node["shifts"])]

@@ -3,10 +3,10 @@
 A letter of a step, such as a_j, goes by its name; so does a function of the step, C for C(j).
 """
 
+import operator
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
-from operator import mul
 from typing import Final
 
 from flint import arb
@@ -32,11 +32,14 @@ class _Law:
     def __init__(self, law: Relational) -> None:
         self.law, self.left, self.right = law, _Formula(law.lhs), _Formula(law.rhs)
         self.gap, self.strict = _Formula(law.gts - law.lts), law.rel_op in {"<", ">"}
-        self.names = self.gap.names
+        self.names, self.seen = self.gap.names, list[arb]()
 
     def hold(self, values: Numbers) -> None:
         """Raise an error where it is not so, or not seen."""
-        gap = self.gap.at(values)
+        numbers = [values[name] for name in self.names]
+        if len(numbers) == len(self.seen) and all(map(operator.is_, numbers, self.seen)):
+            return  # the step before had the same
+        gap, self.seen = self.gap.at(values), numbers
         if not bool(gap > 0 if self.strict else gap >= 0):
             at = ", ".join(f"{name}={values[name].str(6, radius=False)}" for name in sorted(self.names))
             raise UnprovedError(f"The theorem supposes {self.law}, which is not so at {at}.")
@@ -94,7 +97,7 @@ class Theorem:
         s = self.after(rows[-1], arb(0))
         reach = z if z != 0 else s
         c, count = (self.after(rows[-1], reach) - s) / reach, len(rows) - first
-        powers = list(accumulate([1 / c] * count, mul))
+        powers = list(accumulate([1 / c] * count, operator.mul))
         slope = (s * sum(powers, arb(0)) + z) / sum((power**2 for power in powers), arb(0))
         return [(slope * power).mid() for power in powers[:-1]]
 
@@ -104,7 +107,7 @@ class Theorem:
 
     def window(self, rows: Sequence[Numbers], shifts: Sequence[arb | None], z: arb) -> float:
         """mu^2 of shifts, of which the last hides what is left; all that is supposed of them is checked."""
-        total = arb(0)
+        total, before, p = arb(0), Numbers(), arb(0)
         if len(shifts) != len(rows) - 1:
             raise InputError(f"A path needs shifts for {len(rows) - 1} steps, got shifts={len(shifts)}; write it anew.")
         for row, shift in zip(rows, [*shifts, None], strict=True):
@@ -112,7 +115,8 @@ class Theorem:
             a = least(after) if shift is None else shift
             values = self.constants | row | {"z_j": z, "a_j": a, "z_next": least(after - a)}
             if self.coin is not None:
-                values["p"] = self.coin.left.at(values) / values["u_j"] * _UP
+                values["p"] = p if row is before else self.coin.left.at(values) / values["u_j"] * _UP
+                before, p = row, values["p"]
                 values["C"] = a**2 / (values["v_j"] - values["u_j"]) * _UP if a != 0 else arb(0)
                 self.coins.append(upper(values["p"]))
             for law in self.of_windows:

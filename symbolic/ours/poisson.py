@@ -47,6 +47,7 @@ def _powers(ratio: Expr) -> Expr:
 
 # Densities over the law without i*: of the mixture where that with i* has u, and u times that where it has 1/u.
 _with, _turned = 1 - q + q * u, q + (1 - q) * u
+_above, _below = sinh((alpha - _half) * r), sinh(r / 2)
 _slope = (alpha - 1) * sinh(alpha * r) - alpha * sinh((alpha - 1) * r)
 
 # P(X = j + 1) / P(X = j) for X ~ Binomial(n, q), and at j + 1.
@@ -73,8 +74,9 @@ CLAIMS = (
         Identity(_with - 1, u - _turned, "the factors before both"),
         Identity(_powers(u), _powers(1 / u), "a ratio or its inverse", (Ne(u, 1),)),
         Identity(_with * _turned - u, q * (1 - q) * (1 - u) ** 2, "u over the second lies below the first"),
-        Identity(_powers(exp(r)), sinh((alpha - _half) * r) / sinh(r / 2), "of e^r"),
-        Identity(diff(sinh((alpha - _half) * r) / sinh(r / 2), r), _slope / (2 * sinh(r / 2) ** 2), "its slope"),
+        Identity(exp(alpha * r) - exp((1 - alpha) * r), 2 * exp(r / 2) * _above, "of e^r, above"),
+        Identity(exp(r) - 1, 2 * exp(r / 2) * _below, "below"),
+        Identity(diff(_above, r) * _below - _above * diff(_below, r), _slope / 2, "the slope of their ratio"),
         Identity(diff(_slope, r), alpha * (alpha - 1) * (cosh(alpha * r) - cosh((alpha - 1) * r)), "grows from 0"),
         Identity(
             cosh(alpha * r) - cosh((alpha - 1) * r), 2 * sinh((alpha - _half) * r) * sinh(r / 2), "as this is > 0"
