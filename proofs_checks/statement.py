@@ -34,6 +34,7 @@ from lastiterate.symbolic.claim import (
 from lastiterate.symbolic.kernel.profiles import (
     Average,
     Composed,
+    Equal,
     Gauss,
     Mean,
     PoissonStep,
@@ -43,6 +44,8 @@ from lastiterate.symbolic.kernel.profiles import (
     Steps,
     SwapStep,
 )
+from lastiterate.symbolic.kernel.projected import Projected
+from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.notation import PREVIOUS, unit_text
 from lastiterate.symbolic.statement import Exists, ForAll, Statement
 from lastiterate.symbolic.vectors import Norm
@@ -127,13 +130,11 @@ def _of_profile(profile: Profile) -> Iterator[Line]:
     if isinstance(profile, Gauss):
         yield Line((), "The last iterates of the two runs are mu-GDP, in both orders, with")
         yield Line((sp.Symbol("mu") ** 2, "<=", profile.square))
-    elif isinstance(profile, Average | Composed | Steps | Power | Mean | Recurring | SwapStep | PoissonStep):
+    else:
         parts = tuple(_parts(profile))
         places = "".join(part if isinstance(part, str) else "{}" for part in parts)
         values = tuple(part for part in parts if not isinstance(part, str))
         yield Line(values, f"The last iterates of the two runs cost no more, in either order, than {places}.")
-    else:
-        raise TypeError(f"no statement for a profile of type {type(profile).__name__}")
 
 
 def _parts(profile: Profile) -> Iterator[Any]:
@@ -144,6 +145,13 @@ def _parts(profile: Profile) -> Iterator[Any]:
         kind = "a replaced" if isinstance(profile, SwapStep) else "an added"
         yield from (f"{kind} sample that is in the batch with chance ", profile.rate)
         yield from (", at squared distance over variance ", profile.square)
+    elif isinstance(profile, Chords):
+        yield from (*_parts(profile.part), ", by chords between nodes ", profile.node)
+    elif isinstance(profile, Projected):
+        yield from ("over X, chi-square of ", profile.dimension, " degrees of freedom, the mean of ")
+        yield from _parts(profile.part)
+    elif isinstance(profile, Equal):
+        yield "nothing"
     elif isinstance(profile, Power):
         yield from (profile.count, " times ", *_parts(profile.part))
     elif isinstance(profile, Steps):

@@ -23,7 +23,7 @@ from flint import arb
 
 from lastiterate.numeric.accounting.conversion import mixed_rdp, repeated_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.losses.assumptions import Assumption, Sized, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Assumption, Minimum, Sized, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -38,6 +38,8 @@ _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
 """Natural logarithms: how much less likely an event is than what would make it count, at an order and at a delta."""
 _CHAINED, _IN_BLOCKS, _STRETCHES = (12.0, 8.0, 4.0), (8.0, 12.0), (9.0, 12.0, 15.0)
 """The same in a chain of ranges, each of which counts on the bound of the one before, in blocks, and in stretches."""
+_LENGTHS = (2**16, 2**24)
+"""Steps that the window that is best may have, at a delta, beside those of the one that is best at every size."""
 _FEW, _SHORTEST, _LIKELY = 64, 4096, 12.0
 """Blocks, and steps, that a window is taken to have until it is known, and the depth at which that is guessed."""
 
@@ -80,8 +82,10 @@ def poisson_routes(
                 if best.pair.conditional.rdp(order) < beyond[0][1]:
                     inside = best.choices.inside if isinstance(best.choices, Mixture) else best
                     beyond.insert(0, (best.pair.failure, best.pair.conditional.rdp(order), inside))
-        if isinstance(assumption, StronglyConvex) and not isinstance(run.step_size, tuple) and rate(run) < 1:
-            found += search.in_blocks(assumption, limit(beyond[0][1] if beyond else surely))
+        all_hold = assumption.parts if isinstance(assumption, Minimum) else (assumption,)
+        curved = [one for one in all_hold if isinstance(one, StronglyConvex)]
+        if curved and not isinstance(run.step_size, tuple) and rate(run) < 1:
+            found += search.in_blocks(curved[0], limit(beyond[0][1] if beyond else surely))
     return least_of_each(found, order, delta)
 
 
@@ -107,8 +111,10 @@ class _Search:
             return
         seen, most = {(0, others)}, None if every else self._growth(0, others)
         depths = (*_CHAINED, *_DEPTHS) if self.delta is None else _TAKEN_OFF
-        for depth, alike in [*product(depths, (False,)), *product(_STRETCHES if self.alike else (), (True,))]:
-            steps = run.steps - max((one.window[0] for one in found[1:]), default=0)
+        guessed = [steps for steps in _LENGTHS if steps < run.steps] if self.delta is not None else []
+        ways = [*product(depths, (False,), (0,)), *product(depths[:1], (False,), guessed)]
+        for depth, alike, guess in [*ways, *product(_STRETCHES if self.alike else (), (True,), (0,))]:
+            steps = guess or run.steps - max((one.window[0] for one in found[1:]), default=0)
             steps, against = self._span(steps) if alike else (steps, self._log_chance())
             log_chance = against - depth - log(steps)
             low, high, tail = least_range(others, q, log_chance, both=not self.assumption.expansive)

@@ -484,11 +484,11 @@ def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, a
     w, most = whole(node["width"], 2), whole(node["largest"], 0, run.n - 1)
     least, before = whole(node["sum"], 0, w * most), whole(node["before"])
     length, rest = divmod(run.steps - tau, w)
-    affine = loss.name == "strongly_convex" and len(run.eta.values) == 1
+    part, h = max(loss.each, key=lambda one: float(one.m)), run.eta[0] / run.b  # all that are listed hold
+    affine = bool(part.m > 0) and len(run.eta.values) == 1
     need(affine and rest == 0 and run.scheme == "poisson", "blocks need Poisson batches, and to fit")
-    h = run.eta[0] / run.b
-    C = (1 - h * loss.m * least / w) ** w
-    need(bool(h * most * (loss.L + loss.m) <= 2) and bool(C < 1), "nothing contracts, or a batch may be too large")
+    C = (1 - h * part.m * least / w) ** w
+    need(bool(h * most * (part.L + part.m) <= 2) and bool(C < 1), "nothing contracts, or a batch may be too large")
     z = w * run.moved(0) / (1 - C) if before else run.diameter
     known = -(-tau // w)  # all that there are, the first one possibly cut
     if 0 < before < known:

@@ -95,6 +95,13 @@ def test_no_cliff_where_compositions_were_the_only_other_bound() -> None:
     assert before.epsilon <= after.epsilon <= 1.001 * before.epsilon
 
 
+@pytest.mark.parametrize("assumption", [li.Convex(6.84), li.Minimum(_CURVED, li.Smooth(6.84))])
+def test_no_cliff_at_a_delta(assumption: li.Assumption) -> None:
+    """The window that is best is longer than the one that is best for every size, and as long for every longer run."""
+    before, after = (li.bound(replace(_RUN, steps=steps), assumption, delta=1e-6) for steps in (10**6, 10**12))
+    assert after.epsilon <= 1.001 * before.epsilon
+
+
 @pytest.mark.parametrize("order", [1.5, 64.0])
 def test_no_cliff_at_other_orders(order: float) -> None:
     before, *after = (li.bound(replace(_RUN, steps=steps), _CURVED, order=order) for steps in (10**5, 10**6, 10**12))
