@@ -11,10 +11,9 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shuffling.epoch_value_iteration import grid, iterate
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, oblivious_distances
-from lastiterate.numeric.shuffling.pooling import Orders, pool
+from lastiterate.numeric.shuffling.epochs import Epochs, Orders, PowerDrift, pool
+from lastiterate.numeric.shuffling.oblivious_shifts import oblivious_distances, single_paths
 from lastiterate.numeric.shuffling.shuffled import View, affine_run
-from lastiterate.numeric.shuffling.single_participations import single_paths
 
 _WORK = 500_000
 """Costs that the checker may have to compute; coarser choices are made where there would be more."""

@@ -5,6 +5,7 @@ with it. Shifts with A_T = 0, g(A_t) = A_{t+1} + a_t hide A_tau from tau on, and
 participations of (s^2 + 2 s a_t). The start may look at the order: right after the participation of any epoch, from the
 diameter, or at 0 from 0. With Q_t the cost of starting right after a participation at t - 1, a run that has not started
 costs W_k = pool over p of min(Q_{k l + p + 1}, W_{k+1}), `pool` being the greatest or log mean exp (kappa x) / kappa.
+Or each participation is hidden by itself, in what is left of its own epoch.
 
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*). All lengths are in units of the noise.
 """
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.shuffling.pooling import pool
+from lastiterate.numeric.shuffling.epochs import Epochs, PowerDrift, pool
 
 LONGEST = 4096
 """Windows considered; a longer one could only lower the bound."""
@@ -28,70 +29,6 @@ _UP = 1 + 1e-11
 _SHOTS = 257
 _ROWS = 64
 _ROUNDS = 2
-
-
-@dataclass(frozen=True)
-class PowerDrift:
-    """g(z) = z + min(weight z^order, cap), 0 < order <= 1, distances in units of the noise."""
-
-    weight: float
-    order: float
-    cap: float = inf
-
-    def value(self, x: Array) -> Array:
-        """g(x), elementwise."""
-        return np.asarray(x + np.minimum(self.weight * x**self.order, self.cap))
-
-    def inverse(self, y: Array) -> Array:
-        """h(y), rounded down: g(h(y)) <= y."""
-        if self.weight == inf:
-            x = np.zeros_like(y)
-        elif self.order == 1 or self.weight == 0:
-            x = y / (1 + self.weight * (self.order == 1))
-        else:  # Newton's method on a concave function, from below
-            with np.errstate(over="ignore"):  # then y / 2 is the smaller
-                x = np.minimum(y / 2, (y / (2 * self.weight)) ** (1 / self.order))
-                x = np.maximum(x, y - self.weight * y**self.order)
-            for _ in range(60):
-                step = (y - x - self.weight * x**self.order) / (1 + self._steepness(x))
-                x = x + np.where(x > 0, step, 0.0)
-                if np.all(step <= 1e-15 * x):
-                    break
-        x = x * max(1 - 2e-14 / self.order, 0.0)
-        if self.weight < inf:
-            x = np.where(self.value(x) * (1 + 1e-14) <= y, x, 0.0)
-        return np.asarray(np.maximum(x, (y - self.cap) * (1 - 1e-15)))
-
-    def slope(self, x: Array) -> Array:
-        """g'(x) where x > 0; 1 at 0, where a path has nothing left to hide."""
-        if self.weight == inf:
-            return np.ones_like(x)
-        free = (x > 0) & (self.weight * x**self.order < self.cap)
-        return np.where(free, 1 + self._steepness(x), 1.0)
-
-    def _steepness(self, x: Array) -> Array:
-        safe = np.where(x > 0, x, 1.0)
-        with np.errstate(over="ignore"):  # as steep as it gets
-            return np.asarray(self.weight * self.order * safe ** (self.order - 1))
-
-
-@dataclass(frozen=True)
-class Epochs:
-    """A shuffled run: ``steps`` updates, ``batches`` an epoch, sensitivity s and diameter in units of the noise."""
-
-    steps: int
-    batches: int
-    s: float
-    diameter: float
-
-    def composition(self, kappa: float | None) -> float:
-        """Cost of hiding each participation by itself; the last epoch may end before it."""
-        whole, rest = divmod(self.steps, self.batches)
-        one = self.s**2
-        if not rest:
-            return whole * one * _UP
-        shares = np.array([1 - rest / self.batches, rest / self.batches])
-        return (whole * one + float(pool(np.array([[0.0], [one]]), kappa, shares)[0])) * _UP
 
 
 def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float = inf) -> tuple[float, int]:
@@ -279,3 +216,72 @@ def _priced(
         before, first = paid[-1], last
         if (epochs.steps - last) % batches == 0:
             before, met = total[-1], np.full((1, len(before)), -inf)
+
+
+def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
+    """The mean over orders, rounded up, where each participation is hidden in what is left of its own epoch, from 0.
+
+    Arguments as `oblivious_cost`.
+    """
+    rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, _by_itself(drift, epochs)[0]
+
+    def mean(steps: int) -> float:
+        """Over the participations of an epoch of so many steps; 0 where the epoch is cut before."""
+        chances = np.ones(min(steps, len(cost)))
+        chances[-1] += steps - len(chances)
+        return float(
+            pool(np.append(cost[: len(chances)], 0.0)[:, None], kappa, np.append(chances, batches - steps) / batches)[0]
+        )
+
+    return ((epochs.steps // batches) * mean(batches) + (mean(rest) if rest else 0.0)) * _UP
+
+
+def single_paths(drift: PowerDrift, epochs: Epochs, steps: int, most: int) -> tuple[Array, list[tuple[int, Array]]]:
+    """The costs of the participations of an epoch of so many steps by few paths, and the paths.
+
+    A path is the place where it begins and what is left to hide step by step from there on; a participation between
+    two places joins the path of an earlier one on its way.
+
+    Args:
+        drift: g, in units of the noise.
+        epochs: the run.
+        steps: of the epoch, at most ``epochs.batches``.
+        most: so many paths; with fewer than there are steps the costs are a little larger.
+    """
+    _, lengths, prices = _by_itself(drift, epochs)
+    costs, paths = np.full(steps, epochs.s**2), []
+    for place in np.unique(np.linspace(0, steps - 1, most).astype(int)).tolist():
+        left = min(steps - 1 - place, len(lengths) - 1)
+        count, A, xi, paid = int(lengths[left]), np.zeros(1), np.array([prices[left]]), 0.0
+        hidden = np.zeros(count)
+        for k in range(count):
+            paid += float(xi[0]) ** 2
+            A = drift.inverse(A + xi)
+            hidden[count - 1 - k] = A[0]
+            at = place + count - 1 - k
+            costs[at] = min(costs[at], paid + max(epochs.s - float(A[0]), 0.0) ** 2)
+            xi = next_shift(xi, drift, A)
+        paths.append((place, hidden))
+    return costs, paths
+
+
+@lru_cache(maxsize=4)
+def _by_itself(drift: PowerDrift, epochs: Epochs) -> tuple[Array, NDArray[np.int64], Array]:
+    """The least found over shots of sum a_t^2 + (s - A)_+^2, A what k = 0, 1, ... steps after a participation hide.
+
+    Beside it how many steps these are, and the last price of the shot.
+    """
+    cost = np.full(min(epochs.batches, LONGEST), epochs.s**2)
+    lengths, prices = np.zeros(len(cost), dtype=np.int64), np.zeros(len(cost))
+    first = xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
+    A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
+    for k in range(1, len(cost)):
+        paid, lost = paid + xi**2, lost + 4 * _EPS * (A + xi)
+        A = drift.inverse(A + xi)
+        each = paid + np.maximum(epochs.s - A + lost, 0.0) ** 2
+        if float(each.min()) < cost[k]:
+            cost[k:], lengths[k:], prices[k:] = float(each.min()), k, first[each.argmin()]
+        xi = next_shift(xi, drift, A)
+        if float(paid.min()) > float(cost[k]):
+            break
+    return cost, lengths, prices

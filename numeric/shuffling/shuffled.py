@@ -31,9 +31,8 @@ from lastiterate.numeric.shift_program.participations import Participations, che
 from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merged, merged_alike
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, oblivious_cost
-from lastiterate.numeric.shuffling.pooling import Orders, pool
-from lastiterate.numeric.shuffling.single_participations import each_by_itself
+from lastiterate.numeric.shuffling.epochs import Epochs, Orders, PowerDrift, pool
+from lastiterate.numeric.shuffling.oblivious_shifts import each_by_itself, oblivious_cost
 
 _HIGHEST = 1e9
 """Beyond this order only the worst order of the batches is looked at."""

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.shuffling import oblivious_shifts
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PowerDrift, oblivious_cost
-from lastiterate.numeric.shuffling.pooling import pool
-from lastiterate.numeric.shuffling.single_participations import each_by_itself
+from lastiterate.numeric.shuffling.epochs import Epochs, PowerDrift, pool
+from lastiterate.numeric.shuffling.oblivious_shifts import each_by_itself, oblivious_cost
 
 _VALUES = st.lists(st.floats(0, 6).map(lambda power: 10.0**power), min_size=1, max_size=6)
 
