@@ -1,6 +1,6 @@
 """Orders of shuffled batches in certificates: distances, from which the checker computes what every order costs."""
 
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 from flint import arb
@@ -8,11 +8,20 @@ from flint import arb
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.certificates.description import Node, dyadic, runs
 from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.expansion import PowerDrift
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shuffling.epoch_value_iteration import grid, iterate
-from lastiterate.numeric.shuffling.epochs import Epochs, Orders, PowerDrift, pool
-from lastiterate.numeric.shuffling.oblivious_shifts import oblivious_distances, single_paths
+from lastiterate.numeric.shuffling.oblivious_shifts import (
+    Epochs,
+    Orders,
+    Shots,
+    by_itself,
+    next_shift,
+    not_begun,
+    pool,
+    windows_of,
+)
 from lastiterate.numeric.shuffling.shuffled import View, affine_run
 
 _WORK = 500_000
@@ -99,3 +108,53 @@ def _lengths(view: View, distances: Array) -> list[list[int]]:
     """Rows of distances in units of the noise."""
     sigma = exact(view.run.noise_std_at(0))
     return runs([exact(one) * sigma if one > 0 else arb(0) for one in distances.tolist()])
+
+
+def oblivious_distances(
+    drift: PowerDrift, epochs: Epochs, kappa: float | None, work: float
+) -> tuple[float, int, list[Array]]:
+    """As `oblivious_cost` by few paths, and what each of them has hidden after the last w = 1, 2, ... steps.
+
+    Args:
+        drift: g, in units of the noise.
+        epochs: the run, in a domain.
+        kappa: as `oblivious_cost` has it.
+        work: the square of the number of paths, times their steps; fewer than there are cost a little more.
+    """
+    _, earliest, used = not_begun(epochs, kappa, windows_of(drift, epochs, kappa, inf))
+    prices, most = np.array(sorted(set(used))), max(int((work / (epochs.steps - earliest)) ** 0.5), 6)
+    prices = prices[np.unique(np.linspace(0, len(prices) - 1, most).astype(int))]
+    cost, start, used = not_begun(epochs, kappa, windows_of(drift, epochs, kappa, inf, prices))
+    shots = Shots(drift, epochs, prices)
+    shots.rows(0, epochs.steps - start)
+    hidden = np.minimum(np.array(shots.distances), epochs.diameter).T
+    return cost, start, [row for price, row in zip(prices.tolist(), hidden, strict=True) if price in used]
+
+
+def single_paths(drift: PowerDrift, epochs: Epochs, steps: int, most: int) -> tuple[Array, list[tuple[int, Array]]]:
+    """The costs of the participations of an epoch of so many steps by few paths, and the paths.
+
+    A path is the place where it begins and what is left to hide step by step from there on; a participation between
+    two places joins the path of an earlier one on its way.
+
+    Args:
+        drift: g, in units of the noise.
+        epochs: the run.
+        steps: of the epoch, at most ``epochs.batches``.
+        most: so many paths; with fewer than there are steps the costs are a little larger.
+    """
+    _, lengths, prices = by_itself(drift, epochs)
+    costs, paths = np.full(steps, epochs.s**2), []
+    for place in np.unique(np.linspace(0, steps - 1, most).astype(int)).tolist():
+        left = min(steps - 1 - place, len(lengths) - 1)
+        count, A, xi, paid = int(lengths[left]), np.zeros(1), np.array([prices[left]]), 0.0
+        hidden = np.zeros(count)
+        for k in range(count):
+            paid += float(xi[0]) ** 2
+            A = drift.inverse(A + xi)
+            hidden[count - 1 - k] = A[0]
+            at = place + count - 1 - k
+            costs[at] = min(costs[at], paid + max(epochs.s - float(A[0]), 0.0) ** 2)
+            xi = next_shift(xi, drift, A)
+        paths.append((place, hidden))
+    return costs, paths

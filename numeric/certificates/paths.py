@@ -20,7 +20,7 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.positions import moved_path
 from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
-from lastiterate.numeric.shuffling.epochs import Orders
+from lastiterate.numeric.shuffling.oblivious_shifts import Orders
 from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling.poisson import tail_from
 

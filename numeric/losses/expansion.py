@@ -9,6 +9,7 @@ points between which it is concave.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -183,3 +184,48 @@ class LeastOf(Expansion):
 
     def ball(self, z: arb) -> arb:
         return reduce(arb.min, (part.ball(z) for part in self.parts))
+
+
+@dataclass(frozen=True)
+class PowerDrift:
+    """g(z) = z + min(weight z^order, cap), 0 < order <= 1, distances in units of the noise."""
+
+    weight: float
+    order: float
+    cap: float = inf
+
+    def value(self, x: Array) -> Array:
+        """g(x), elementwise."""
+        return np.asarray(x + np.minimum(self.weight * x**self.order, self.cap))
+
+    def inverse(self, y: Array) -> Array:
+        """h(y), rounded down: g(h(y)) <= y."""
+        if self.weight == inf:
+            x = np.zeros_like(y)
+        elif self.order == 1 or self.weight == 0:
+            x = y / (1 + self.weight * (self.order == 1))
+        else:  # Newton's method on a concave function, from below
+            with np.errstate(over="ignore"):  # then y / 2 is the smaller
+                x = np.minimum(y / 2, (y / (2 * self.weight)) ** (1 / self.order))
+                x = np.maximum(x, y - self.weight * y**self.order)
+            for _ in range(60):
+                step = (y - x - self.weight * x**self.order) / (1 + self._steepness(x))
+                x = x + np.where(x > 0, step, 0.0)
+                if np.all(step <= 1e-15 * x):
+                    break
+        x = x * max(1 - 2e-14 / self.order, 0.0)
+        if self.weight < inf:
+            x = np.where(self.value(x) * (1 + 1e-14) <= y, x, 0.0)
+        return np.asarray(np.maximum(x, (y - self.cap) * (1 - 1e-15)))
+
+    def slope(self, x: Array) -> Array:
+        """g'(x) where x > 0; 1 at 0, where a path has nothing left to hide."""
+        if self.weight == inf:
+            return np.ones_like(x)
+        free = (x > 0) & (self.weight * x**self.order < self.cap)
+        return np.where(free, 1 + self._steepness(x), 1.0)
+
+    def _steepness(self, x: Array) -> Array:
+        safe = np.where(x > 0, x, 1.0)
+        with np.errstate(over="ignore"):  # as steep as it gets
+            return np.asarray(self.weight * self.order * safe ** (self.order - 1))

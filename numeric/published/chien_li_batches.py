@@ -19,9 +19,9 @@ import numpy as np
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, StronglyConvex
+from lastiterate.numeric.losses.expansion import PowerDrift
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shuffling.epochs import Epochs, PowerDrift
-from lastiterate.numeric.shuffling.oblivious_shifts import LONGEST, oblivious_cost
+from lastiterate.numeric.shuffling.oblivious_shifts import LONGEST, Epochs, oblivious_cost
 
 _UP = 1 + 1e-12
 _SHOTS = 769

@@ -23,7 +23,7 @@ import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
-from lastiterate.numeric.shuffling.epochs import pool
+from lastiterate.numeric.shuffling.oblivious_shifts import pool
 
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 32 * _EPS

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.shuffling.epochs import Epochs, PowerDrift, pool
+from lastiterate.numeric.losses.expansion import PowerDrift
 
 LONGEST = 4096
 """Windows considered; a longer one could only lower the bound."""
@@ -29,6 +29,66 @@ _UP = 1 + 1e-11
 _SHOTS = 257
 _ROWS = 64
 _ROUNDS = 2
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """A shuffled run: ``steps`` updates, ``batches`` an epoch, sensitivity s and diameter in units of the noise."""
+
+    steps: int
+    batches: int
+    s: float
+    diameter: float
+
+    def composition(self, kappa: float | None) -> float:
+        """Cost of hiding each participation by itself; the last epoch may end before it."""
+        whole, rest = divmod(self.steps, self.batches)
+        one = self.s**2
+        if not rest:
+            return whole * one * _UP
+        shares = np.array([1 - rest / self.batches, rest / self.batches])
+        return (whole * one + float(pool(np.array([[0.0], [one]]), kappa, shares)[0])) * _UP
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Choices of a bound that pools all orders, which its certificate needs.
+
+    Attributes:
+        kappa: alpha (alpha - 1) / 2 for the mean over orders, None for the worst order.
+        cost: the pooled cost, rounded up.
+        cells: of the table of costs, where there is one.
+    """
+
+    kappa: float | None
+    cost: float
+    cells: int
+
+
+def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Array:
+    """The greatest of the rows, or log mean exp (kappa x) / kappa of them; rounded up.
+
+    Args:
+        values: shape (k, ...), costs of k cases, at least 0.
+        kappa: above 0, or None for the greatest.
+        weights: shape (k,), the chances of the cases; None for equal ones.
+    """
+    top = values.max(axis=0)
+    if kappa is None:
+        return np.asarray(top)
+    count = len(values)
+    chance = np.full(count, 1 / count) if weights is None else weights
+    with np.errstate(invalid="ignore"):
+        below = np.where(np.isfinite(values), kappa * (values - top), -inf)
+    column = chance.reshape(-1, *([1] * (values.ndim - 1)))
+    # Of 1 - q and q, q = 1 - mean of exp: the one that is not close to 0 is what floats know well.
+    q = -np.sum(column * np.expm1(below), axis=0)
+    far = np.sum(column * np.exp(below), axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(q < 0.5, np.log1p(-np.minimum(q, 0.75)), np.log(far))
+        slack = 8 * (count + 64) * _EPS * np.minimum(q, 1.0)
+        mean = top + (part + slack) / kappa
+    return np.asarray(np.where(np.isfinite(top), np.minimum(mean + 4e-16 * top, top), top))
 
 
 def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float = inf) -> tuple[float, int]:
@@ -43,32 +103,11 @@ def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None, enoug
     composed = epochs.composition(kappa)
     if not isfinite(epochs.diameter):
         return composed, 0
-    waiting, start, _ = _begun(epochs, kappa, _windows(drift, epochs, kappa, min(composed, enough)))
+    waiting, start, _ = not_begun(epochs, kappa, windows_of(drift, epochs, kappa, min(composed, enough)))
     return (waiting, start) if waiting < composed else (composed, 0)
 
 
-def oblivious_distances(
-    drift: PowerDrift, epochs: Epochs, kappa: float | None, work: float
-) -> tuple[float, int, list[Array]]:
-    """As `oblivious_cost` by few paths, and what each of them has hidden after the last w = 1, 2, ... steps.
-
-    Args:
-        drift: g, in units of the noise.
-        epochs: the run, in a domain.
-        kappa: as `oblivious_cost` has it.
-        work: the square of the number of paths, times their steps; fewer than there are cost a little more.
-    """
-    _, begun, used = _begun(epochs, kappa, _windows(drift, epochs, kappa, inf))
-    prices, most = np.array(sorted(set(used))), max(int((work / (epochs.steps - begun)) ** 0.5), 6)
-    prices = prices[np.unique(np.linspace(0, len(prices) - 1, most).astype(int))]
-    cost, start, used = _begun(epochs, kappa, _windows(drift, epochs, kappa, inf, prices))
-    shots = _Shots(drift, epochs, prices)
-    shots.rows(0, epochs.steps - start)
-    hidden = np.minimum(np.array(shots.distances), epochs.diameter).T
-    return cost, start, [row for price, row in zip(prices.tolist(), hidden, strict=True) if price in used]
-
-
-def _begun(epochs: Epochs, kappa: float | None, windows: "_Windows") -> tuple[float, int, list[float]]:
+def not_begun(epochs: Epochs, kappa: float | None, windows: "Windows") -> tuple[float, int, list[float]]:
     """The pooled cost of a run that has not begun, rounded up, its earliest start, and last prices of its windows."""
     waiting, start, used = inf, epochs.steps, list[float]()
     for k in range((epochs.steps - 1) // epochs.batches, -1, -1):
@@ -102,7 +141,7 @@ def next_shift(xi: Array, drift: PowerDrift, A: Array) -> Array:
 
 
 @dataclass(eq=False)
-class _Windows:
+class Windows:
     """The costs of windows of w = 0, 1, ... steps from the diameter, and the last price of the best shot of each.
 
     Attributes:
@@ -122,16 +161,16 @@ class _Windows:
     never_price: float = 0.0
 
 
-def _windows(
+def windows_of(
     drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float, prices: Array | None = None
-) -> _Windows:
+) -> Windows:
     """The least found over shots; over those of the last prices alone where they are given."""
     horizon = min(epochs.steps, LONGEST)
-    found = _Windows(*np.full((2, horizon + 1), inf), *np.zeros((2, horizon + 1)))
+    found = Windows(*np.full((2, horizon + 1), inf), *np.zeros((2, horizon + 1)))
     ahead = float(drift.value(np.array([epochs.diameter]))[0]) + epochs.s
     low, high = log(ahead) - 14.0, log(ahead) + 1.0
     for _ in range(_ROUNDS if prices is None else 1):
-        shots = _shots(drift, epochs, low, high) if prices is None else _Shots(drift, epochs, prices)
+        shots = _shots(drift, epochs, low, high) if prices is None else Shots(drift, epochs, prices)
         at = np.full(len(shots.prices), inf)
         for w, hidden, paid, total in _priced(shots, kappa, horizon):
             cost, without = np.where(hidden, total, inf), np.where(hidden, paid, inf)
@@ -156,7 +195,7 @@ def _improve(least: Array, price: Array, w: NDArray[np.int64], cost: Array, pric
     least[w] = np.minimum(least[w], here)
 
 
-class _Shots:
+class Shots:
     """Shots backwards from A_T = 0, one for each last price: their shifts, and whether w = 1, 2, ... steps hide D."""
 
     def __init__(self, drift: PowerDrift, epochs: Epochs, last_price: Array) -> None:
@@ -181,13 +220,13 @@ class _Shots:
 
 
 @lru_cache(maxsize=4)
-def _shots(drift: PowerDrift, epochs: Epochs, low: float, high: float) -> _Shots:
+def _shots(drift: PowerDrift, epochs: Epochs, low: float, high: float) -> Shots:
     """Last prices over a range of logarithms. They do not depend on kappa: those of one order serve the next."""
-    return _Shots(drift, epochs, np.exp(np.linspace(low, high, _SHOTS)))
+    return Shots(drift, epochs, np.exp(np.linspace(low, high, _SHOTS)))
 
 
 def _priced(
-    shots: _Shots, kappa: float | None, horizon: int
+    shots: Shots, kappa: float | None, horizon: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_], Array, Array]]:
     """Rows of w, whether w steps hide D, and the cost without and with a participation in the epoch that is open."""
     epochs, s, batches = shots.epochs, shots.epochs.s, shots.epochs.batches
@@ -223,7 +262,7 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
 
     Arguments as `oblivious_cost`.
     """
-    rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, _by_itself(drift, epochs)[0]
+    rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, by_itself(drift, epochs)[0]
 
     def mean(steps: int) -> float:
         """Over the participations of an epoch of so many steps; 0 where the epoch is cut before."""
@@ -236,37 +275,8 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
     return ((epochs.steps // batches) * mean(batches) + (mean(rest) if rest else 0.0)) * _UP
 
 
-def single_paths(drift: PowerDrift, epochs: Epochs, steps: int, most: int) -> tuple[Array, list[tuple[int, Array]]]:
-    """The costs of the participations of an epoch of so many steps by few paths, and the paths.
-
-    A path is the place where it begins and what is left to hide step by step from there on; a participation between
-    two places joins the path of an earlier one on its way.
-
-    Args:
-        drift: g, in units of the noise.
-        epochs: the run.
-        steps: of the epoch, at most ``epochs.batches``.
-        most: so many paths; with fewer than there are steps the costs are a little larger.
-    """
-    _, lengths, prices = _by_itself(drift, epochs)
-    costs, paths = np.full(steps, epochs.s**2), []
-    for place in np.unique(np.linspace(0, steps - 1, most).astype(int)).tolist():
-        left = min(steps - 1 - place, len(lengths) - 1)
-        count, A, xi, paid = int(lengths[left]), np.zeros(1), np.array([prices[left]]), 0.0
-        hidden = np.zeros(count)
-        for k in range(count):
-            paid += float(xi[0]) ** 2
-            A = drift.inverse(A + xi)
-            hidden[count - 1 - k] = A[0]
-            at = place + count - 1 - k
-            costs[at] = min(costs[at], paid + max(epochs.s - float(A[0]), 0.0) ** 2)
-            xi = next_shift(xi, drift, A)
-        paths.append((place, hidden))
-    return costs, paths
-
-
 @lru_cache(maxsize=4)
-def _by_itself(drift: PowerDrift, epochs: Epochs) -> tuple[Array, NDArray[np.int64], Array]:
+def by_itself(drift: PowerDrift, epochs: Epochs) -> tuple[Array, NDArray[np.int64], Array]:
     """The least found over shots of sum a_t^2 + (s - A)_+^2, A what k = 0, 1, ... steps after a participation hide.
 
     Beside it how many steps these are, and the last price of the shot.

@@ -23,7 +23,7 @@ from flint import arb
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder
-from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.losses.expansion import Expansion, PowerDrift
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
@@ -31,8 +31,7 @@ from lastiterate.numeric.shift_program.participations import Participations, che
 from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merged, merged_alike
-from lastiterate.numeric.shuffling.epochs import Epochs, Orders, PowerDrift, pool
-from lastiterate.numeric.shuffling.oblivious_shifts import each_by_itself, oblivious_cost
+from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, Orders, each_by_itself, oblivious_cost, pool
 
 _HIGHEST = 1e9
 """Beyond this order only the worst order of the batches is looked at."""

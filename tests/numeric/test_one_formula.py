@@ -39,7 +39,7 @@ from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program import optimum, positions
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.shuffling.epochs import pool
+from lastiterate.numeric.shuffling.oblivious_shifts import pool
 from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling import poisson
 from lastiterate.numeric.subsampling.noise_split import moved, rate

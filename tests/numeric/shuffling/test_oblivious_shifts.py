@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lastiterate.numeric.losses.expansion import PowerDrift
 from lastiterate.numeric.shuffling import oblivious_shifts
-from lastiterate.numeric.shuffling.epochs import Epochs, PowerDrift, pool
-from lastiterate.numeric.shuffling.oblivious_shifts import each_by_itself, oblivious_cost
+from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, each_by_itself, oblivious_cost, pool
 
 _VALUES = st.lists(st.floats(0, 6).map(lambda power: 10.0**power), min_size=1, max_size=6)
 
@@ -131,7 +131,7 @@ def test_a_window_hides_the_domain_in_exact_arithmetic_too() -> None:
             exactly = max(exactly + Fraction(shift) - Fraction(cap), Fraction(0))
         for diameter in (float(held[0]) * (1 - 1e-15), float(held[0]) * (1 - 1e-3)):
             epochs = Epochs(40, 40, 1e-300, diameter)
-            _, hidden = oblivious_shifts._Shots(drift, epochs, np.array([shift])).rows(0, 40)
+            _, hidden = oblivious_shifts.Shots(drift, epochs, np.array([shift])).rows(0, 40)
             assert not hidden[-1, 0] or Fraction(diameter) <= exactly
 
 
