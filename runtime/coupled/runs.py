@@ -77,8 +77,9 @@ def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -
         replaced: index of the sample that differs; cyclic batches are consecutive samples.
 
     Raises:
-        InputError: Poisson batches, or an assumption that does not fit the run.
+        InputError: Poisson batches, an assumption that does not fit the run, or an index that is none.
     """
+    replaced = count("replaced", replaced, least=0)
     if run.scheme.permuted:
         return _tracked_in_any_order(run, assumption)
     position = replaced // run.batch if run.scheme.fixed else 0

@@ -1,6 +1,7 @@
 from itertools import permutations, product
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import known
 import numpy as np
@@ -150,3 +151,10 @@ def test_bad_input(options: dict[str, int], said: str) -> None:
         coupled_runs(known.linear(), NoisySGD(1, 0.1, 0.1, 1.0, dataset_size=2))
     with pytest.raises(InputError, match=r"left\.shape"):
         wasserstein_2(np.zeros((2, 1)), np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize("wrong", [None, -1, 0.5, "one"])
+def test_the_sample_that_differs_has_an_index(wrong: Any) -> None:
+    run = NoisySGD(steps=2, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=4, diameter=1.0)
+    with pytest.raises(InputError, match="replaced"):
+        tracked_distance(run, Smooth(2.0), wrong)
