@@ -10,7 +10,7 @@ chien_li/remarks_3_1/last_step.
 """
 
 from collections.abc import Iterator
-from math import isfinite
+from math import isfinite, isqrt
 
 import numpy as np
 from flint import arb
@@ -118,8 +118,9 @@ def _improved(programs: list[ShiftProgram], places: tuple[int, int], path: Shift
 def _moved(programs: list[ShiftProgram], place: int, path: Shifts, apart: Array) -> Array:
     """The cost of the path of one place at each place, moved to where the sample is met; rounded up."""
     spent = np.zeros(len(programs))
-    start = max(path.start - programs[0].run.batches, 0)
-    for t, shift in enumerate(_moved_shifts(programs, place, path, apart[start], start), start=start):
+    row = max(path.start - programs[0].run.batches, 0) // _stride(programs)
+    start = row * _stride(programs)
+    for t, shift in enumerate(_moved_shifts(programs, place, path, apart[row], start), start=start):
         spent += (shift / programs[0].noise_at(t)) ** 2
     return np.asarray(spent * (1 + (programs[0].steps + 8) * _EPS))  # a term is off by 3 units, the sum by one a term
 
@@ -146,9 +147,15 @@ def _moved_shifts(
 
 
 def _apart(programs: list[ShiftProgram]) -> Array:
-    """The distances at the times 0..T at each place without shifts, rounded up, shape (T + 1, places)."""
+    """The distances at each place without shifts, rounded up, at every multiple of `_stride`; shape (times, places)."""
     free = _followed(programs, np.full(programs[0].steps + 1, np.inf), np.zeros(len(programs), dtype=np.int64))
-    return np.array([np.zeros(len(programs)), *(z for _, _, z in free)])
+    kept = (z for t, (_, _, z) in enumerate(free, start=1) if t % _stride(programs) == 0)
+    return np.array([np.zeros(len(programs)), *kept])
+
+
+def _stride(programs: list[ShiftProgram]) -> int:
+    """So many steps lie between times at which distances are kept: all of them would fill the memory."""
+    return isqrt(programs[0].steps) + 1
 
 
 def _followed(

@@ -48,7 +48,7 @@ class Replayed:
     stated: float
     coins: tuple[tuple[float, float], ...] = ()
 
-    def exceeds(self, rounding: float) -> bool:
+    def exceeds(self, rounding: float = 1e-8) -> bool:
         """Tell whether the theorem says more than is stated, by more than a relative ``rounding``."""
         pairs = ((self.cost, self.stated), *self.coins)
         return any(not said <= stated * (1 + rounding) for said, stated in pairs)

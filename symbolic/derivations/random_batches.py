@@ -237,9 +237,8 @@ def window(
 ) -> Span:
     """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to none.
 
-    With ``before``, the expansion of two data sets, the distance is one that is tracked from 0 at no price.
-
-    A ``batch`` for all steps is left revealed; else every step has its own, which is averaged over.
+    With ``before``, the expansion of two data sets, the distance is one that is tracked until then at no price. A
+    ``batch`` for all steps is left revealed; else every step has its own, which is averaged over.
     """
     tau, start, m = run
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))

@@ -53,8 +53,8 @@ def average_or(
     """The mean over a revealed variable that is in one of ``count`` disjoint events, or in none, of chance ``chance``.
 
     ``span`` is for event number ``index``, of which ``event`` is what is supposed of the variable; its chance is
-    ``weight`` times that of any. ``rest`` holds for every value. A further coin leaves just so much of each event. What
-    is given of the numbers of an event is supposed of each.
+    ``weight`` times that of any, and the weights add up to 1. ``rest`` holds for every value. A further coin leaves
+    just so much of each event. What is given of the numbers of an event is supposed of each.
     """
     own = frozenset(one for one in span.given if index in one.free_symbols)
     fixed = (span.start, span.end, span.near, span.far)
@@ -75,7 +75,8 @@ def average_or(
     made = kernel.apply(
         "mean", span.order, (span.start, span.end), (span.near, span.far), profile, conditions, (span, rest)
     )
-    supposed = (span.hypotheses - event) | rest.hypotheses | set(_each(own, index, count)) | {law}
+    adding = Hypothesis(f"the second, over {index} below the first, adds up to 1", (count, weight))
+    supposed = (span.hypotheses - event) | rest.hypotheses | set(_each(own, index, count)) | {law, adding}
     return record(
         made,
         given=made.given - own,

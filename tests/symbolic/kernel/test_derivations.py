@@ -515,6 +515,7 @@ def test_the_mean_over_events_of_any_number() -> None:
     assert event not in made.hypotheses
     assert made.given == frozenset()
     assert any("A(i) <= 1" in str(one) for one in made.hypotheses)
+    assert any("adds up to 1 (N, w(i))" in str(one) for one in made.hypotheses)
     of_both = made.profile.moment(Integer(2)).subs(count, 2).doit()
     parts = [Gauss(one).moment(Integer(2)) for one in (cost(0), cost(1), s)]
     assert expand(of_both - (2 * (chance(0) * parts[0] + chance(1) * parts[1]) + parts[2]) / 3) == 0
