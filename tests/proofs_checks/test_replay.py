@@ -3,11 +3,14 @@
 import json
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import lastiterate as li
+from lastiterate.__main__ import cli
 from lastiterate.numeric.certificates.description import dyadic
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import suppositions
@@ -106,3 +109,20 @@ def test_another_theorem_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_certificate_is_refused() -> None:
     with pytest.raises(InputError, match="needs a proof"):
         replay({"proof": {"rule": "path"}})
+
+
+def test_verify_names_the_theorem_and_refuses_what_it_does_not_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps(li.bound(_run("full"), li.Convex(2.0), order=4.0).certificate()))
+    said = CliRunner().invoke(cli, ["verify", str(file), "--theorem"])
+    assert said.exit_code == 0
+    assert "known_batches/convex" in said.output
+
+    def stop(_: object) -> None:
+        raise UnprovedError("The theorem supposes more.")
+
+    monkeypatch.setattr("lastiterate.proofs_checks.engines.replay.replay", stop)
+    refused = CliRunner().invoke(cli, ["verify", str(file), "--theorem"])
+    assert (refused.exit_code, refused.output) == (1, "refused: The theorem supposes more.\n")

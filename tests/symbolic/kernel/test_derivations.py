@@ -29,6 +29,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures
 from lastiterate.numeric.divergences.mixtures import Mixture
+from lastiterate.numeric.random_projection.cost import _ratio
 from lastiterate.proofs_checks.engines import derivation
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.lock import read_lock
@@ -532,3 +533,16 @@ def test_a_projected_step_has_the_moment_of_its_matrix() -> None:
     density = lambdify(X, chi_square(X, Integer(3)) * Gauss(X / 10).moment(Integer(2)))
     assert quad(density, 0, inf)[0] == pytest.approx(float(profile.moment(Integer(2))), rel=1e-9)
     assert profile.moment(Integer(4)) == oo
+
+
+def test_the_load_of_a_projected_step_is_that_of_the_code() -> None:
+    """What the theorem asks of p is the ratio that `random_projection` puts into its moment, and no less."""
+    made = derivation.derive("projections/revealed_coin", frozenset({q <= 1}))
+    supposed = {str(one): one for each in made.first.hypotheses for one in each.constants}
+    (law,) = (one for says, one in supposed.items() if "sigma_A" in says and "p(j)" in says)
+    values = {"b": 5, "sigma_A": Rational(3, 2), "ell": 7, "v_j": Rational(9, 4)}
+    at = {letter: values[str(letter)] for letter in law.free_symbols if str(letter) in values}
+    ratio = Rational(float(_ratio(2 / 5, 1.5, 7, 1.5)))
+    (price,) = law.atoms(Function("p", real=True)(j).func)
+    for factor, holds in ((Rational(1000001, 1000000), True), (Rational(97, 100), False)):
+        assert bool(law.subs({price: factor * ratio}).subs(at)) is holds
