@@ -38,7 +38,7 @@ PROVED: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         ("ours", "chien_li_3_1_strongly_convex"): "chien_li/theorem_3_1/shares/no_gain",
     }
 )
-"""(lower, higher) -> the claim of the ledger that proves it; a test asks that it HOLDS and that the samples agree."""
+"""(lower, higher) -> the claim that proves it; a test asks that it is PROVED and that the samples agree."""
 
 
 @dataclass(frozen=True)

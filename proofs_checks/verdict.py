@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Verdict(StrEnum):
     """Verdict on a claim."""
 
-    HOLDS = "HOLDS"
+    PROVED = "PROVED"
     SUPPORTED = "SUPPORTED"
     TESTED = "TESTED"
     REFUTED = "REFUTED"
@@ -204,7 +204,7 @@ def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | 
 
     Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof. When all
     hold, a claim with a misprint is a TYPO if the printed form is refuted; one whose evidence has a scope is SUPPORTED,
-    another HOLDS. A test of the code that found nothing is TESTED, no more. Everything else is UNDECIDED.
+    another is PROVED. A test of the code that found nothing is TESTED, no more. Everything else is UNDECIDED.
     """
     if any(outcome.status is Status.REFUTED for outcome in outcomes):
         return Verdict.GAP if claim.role is Role.STEP else Verdict.REFUTED
@@ -213,6 +213,6 @@ def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | 
     if claim.role is Role.CODE:
         return Verdict.TESTED
     if claim.misprint is None:
-        return Verdict.SUPPORTED if any(outcome.scope for outcome in carrying(outcomes)) else Verdict.HOLDS
+        return Verdict.SUPPORTED if any(outcome.scope for outcome in carrying(outcomes)) else Verdict.PROVED
     printed = misprint is not None and misprint.status is Status.REFUTED
     return Verdict.TYPO if printed else Verdict.UNDECIDED

@@ -73,7 +73,7 @@ class Claim:
         misprint: the check as printed, where ``checks`` hold its evident reading; it must be refuted,
             and the verdict is then TYPO.
         repairs: key of the claim that this one mends.
-        remark: for a reader of a verdict other than HOLDS: what is claimed, what fails, what is true instead. Lines
+        remark: for a reader of a verdict other than PROVED: what is claimed, what fails, what is true instead. Lines
             are joined.
     """
 

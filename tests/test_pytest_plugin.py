@@ -47,7 +47,7 @@ def test_each_claim_is_a_test_and_failures_are_a_few_lines(collect):
     code, out = collect(files, "--lastiterate")
     assert code == 1
     assert "2 failed, 1 passed" in out
-    assert "paper/lemma_2 is REFUTED, expected is HOLDS." in out
+    assert "paper/lemma_2 is REFUTED, expected is PROVED." in out
     assert "check 'recursion': identity says refuted" in out
     assert "at c = 5/8, s = " in out
     assert "paper/lemma_3 does not reject the mutant 'stationary from the start'" in out
@@ -60,12 +60,12 @@ def test_a_lock_file_written_by_several_workers_is_what_counts_afterwards(collec
     assert code == 0, out
     lock = json.loads((tmp_path / "lastiterate.lock.json").read_text())
     assert {key: entry["verdict"] for key, entry in lock.items()} == {
-        "paper/lemma_1": "HOLDS",
+        "paper/lemma_1": "PROVED",
         "paper/lemma_2": "REFUTED",
     }
     code, out = collect({"claims/wrong.py": TEMPLATE.replace("lemma_1", "lemma_2")}, "--lastiterate")
     assert code == 1
-    assert "paper/lemma_2 is HOLDS, the lock file says REFUTED." in out
+    assert "paper/lemma_2 is PROVED, the lock file says REFUTED." in out
     assert "1 failed, 1 passed" in out
 
 

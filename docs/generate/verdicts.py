@@ -27,7 +27,7 @@ This page is made from the ledger and its lock file, which `lastiterate check` c
 
 | Verdict | Meaning |
 |---|---|
-| HOLDS | every check of the claim was decided in its favour, wherever its assumptions hold |
+| PROVED | what the claim says follows, with all its quantifiers |
 | SUPPORTED | every check was decided in its favour, on the box, sample or settings printed with it as its scope |
 | TESTED | it states nothing: the code was tested and passed; how small a fault would be noticed is printed with it |
 | TYPO | the formula as printed fails; its evident reading holds |
@@ -42,7 +42,11 @@ _PAGE = "../verdicts/"
 """Where this page lies, seen from the others at its height."""
 
 _OWN = (Role.OURS, Role.CODE)
-_SOUND = {Verdict.HOLDS: "that hold", Verdict.SUPPORTED: "that are supported", Verdict.TESTED: "tests of the code"}
+_SOUND = {
+    Verdict.PROVED: "that are proved",
+    Verdict.SUPPORTED: "that are supported",
+    Verdict.TESTED: "tests of the code",
+}
 _FAULTY = (Verdict.REFUTED, Verdict.GAP, Verdict.TYPO, Verdict.UNDECIDED)
 
 

@@ -150,7 +150,7 @@ def kind_of(claim: str) -> str:
     It is a "bound" where the claim holds, "supported" where the evidence for it has a scope that the ledger states and
     nothing speaks against it beyond, "refuted", a "gap", or "unknown".
     """
-    known = {"HOLDS": "bound", "SUPPORTED": "supported", "REFUTED": "refuted", "GAP": "gap"}
+    known = {"PROVED": "bound", "SUPPORTED": "supported", "REFUTED": "refuted", "GAP": "gap"}
     return known.get(_verdicts().get(claim, {}).get("verdict", ""), "unknown")
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
 
 _COLOUR = {
-    Verdict.HOLDS: "green",
+    Verdict.PROVED: "green",
     Verdict.SUPPORTED: "blue",
     Verdict.TESTED: "white",
     Verdict.REFUTED: "red",
@@ -24,7 +24,7 @@ def summary(reports: Sequence[ClaimReport]) -> str:
     """One line that counts claims by verdict, and mutants and near misses rejected.
 
     >>> summary(())
-    '0 claims: 0 HOLDS, 0 SUPPORTED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
+    '0 claims: 0 PROVED, 0 SUPPORTED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
     """
     counts = Counter(report.verdict for report in reports)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)

@@ -50,7 +50,7 @@ def test_agreement_is_status_0_and_the_last_line_counts(capsys):
     assert status("check", "--jobs", "1") == 0
     lines = capsys.readouterr().out.rstrip().splitlines()
     verdicts, rejected = lines[-1].split("; ")
-    assert verdicts == "2 claims: 1 HOLDS, 0 SUPPORTED, 0 TESTED, 1 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
+    assert verdicts == "2 claims: 1 PROVED, 0 SUPPORTED, 0 TESTED, 1 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
     assert rejected == "1 of 1 mutants and 3 of 3 near misses rejected"
 
 
@@ -58,7 +58,7 @@ def test_a_planted_error_is_status_1_and_says_which_and_how(ledger, make_claim, 
     ledger(make_claim(FALSE, key="toy/square"), make_claim(FALSE, key="toy/wrong"))
     assert status("check", "--jobs", "1") == 1
     out = capsys.readouterr().out
-    assert "drift: toy/square is REFUTED, the lock file says HOLDS." in out
+    assert "drift: toy/square is REFUTED, the lock file says PROVED." in out
     assert "drift: toy/square rejects 0 of 0 mutants, the lock file says 1." in out
     assert "\n  check 'identity': identity says refuted" in out
     assert "fails\n" in out
@@ -140,7 +140,7 @@ def test_json_and_junit(capsys):
     assert status("check", "--format", "json", "--jobs", "1") == 0
     data = json.loads(capsys.readouterr().out)
     assert {entry["key"]: entry["verdict"] for entry in data["claims"]} == {
-        "toy/square": "HOLDS",
+        "toy/square": "PROVED",
         "toy/wrong": "REFUTED",
     }
     assert data["claims"][1]["outcomes"][0]["counterexample"]["at"]
@@ -166,7 +166,7 @@ def test_show_recomputes_a_counterexample(capsys):
     assert "  fails" in shown
     assert "820.8225" + "0" * 20 in shown
     assert status("show", "toy/square", "--recompute") == 0
-    assert capsys.readouterr().out == "toy/square is HOLDS: there is no counterexample.\n"
+    assert capsys.readouterr().out == "toy/square is PROVED: there is no counterexample.\n"
 
 
 def test_the_real_ledger_is_locked_claim_by_claim():
@@ -179,7 +179,7 @@ def test_the_real_ledger_is_locked_claim_by_claim():
 def test_one_real_claim(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
     assert status("check", "--claim", CLAIMS[0].key, "--jobs", "1") == 0
-    assert "1 claims: 1 HOLDS" in capsys.readouterr().out
+    assert "1 claims: 1 PROVED" in capsys.readouterr().out
 
 
 def test_the_bounds_of_the_ledger_meet_ten_thousand_settings():

@@ -20,10 +20,10 @@ BOXED = IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)})
 @pytest.mark.parametrize(
     ("checks", "rest", "verdict", "grade"),
     [
-        ((TRUE,), {}, Verdict.HOLDS, Grade.PROVED),
+        ((TRUE,), {}, Verdict.PROVED, Grade.PROVED),
         ((TRUE, WEAK), {}, Verdict.SUPPORTED, Grade.SAMPLED),
         ((BOXED,), {}, Verdict.SUPPORTED, Grade.CERTIFIED),
-        ((BOXED,), {"assumptions": (x <= 1,)}, Verdict.HOLDS, Grade.CERTIFIED),
+        ((BOXED,), {"assumptions": (x <= 1,)}, Verdict.PROVED, Grade.CERTIFIED),
         ((TRUE, FALSE), {}, Verdict.REFUTED, None),
         ((OPEN, FALSE), {}, Verdict.REFUTED, None),
         ((FALSE,), {"kind": Step}, Verdict.GAP, None),

@@ -45,7 +45,7 @@ def test_what_is_proved_holds_in_the_ledger_and_on_every_sample(found):
     proved = {(pair.lower.name, pair.higher.name): pair for pair in found if pair.proved}
     assert set(proved) == set(PROVED)
     for pair in proved.values():
-        assert verdicts[pair.proved].verdict == "HOLDS"
+        assert verdicts[pair.proved].verdict == "PROVED"
         assert pair.relation in ("<=", "=")
 
 

@@ -90,13 +90,13 @@ def test_a_formula_too_wide_for_paper_is_printed_as_text():
 def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents):
     page = contents["index.html"]
     assert re.findall(r'id="([a-z]+/[a-z]+)" data-verdict="([A-Z]+)"', page) == [
-        ("toy/square", "HOLDS"),
+        ("toy/square", "PROVED"),
         ("toy/wrong", "REFUTED"),
         ("other/gap", "GAP"),
         ("other/typo", "TYPO"),
     ]
     assert (
-        "4 claims: 1 HOLDS, 0 SUPPORTED, 0 TESTED, 1 REFUTED, 1 GAP, 1 TYPO, 0 UNDECIDED; "
+        "4 claims: 1 PROVED, 0 SUPPORTED, 0 TESTED, 1 REFUTED, 1 GAP, 1 TYPO, 0 UNDECIDED; "
         "1 of 1 mutants and 6 of 6 near" in page
     )
     assert "1 of 1 mutants and 3 of 3 near misses rejected" in page
@@ -106,7 +106,7 @@ def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents)
     assert "toy/wrong is new." in page
     assert page.count("Counterexample</p>") == 3
     assert re.findall(r'<rect class="fill-([A-Z]+)" x="[0-9.]+" y="4" width="([0-9.]+)"', page) == [
-        ("HOLDS", "200.0"),
+        ("PROVED", "200.0"),
         ("REFUTED", "200.0"),
     ]
 

@@ -132,7 +132,7 @@ def test_a_broken_entry_is_dropped_and_decided_again(claims, store, damage):
     if damage == "cut":
         damaged = text[: len(text) // 2]
     elif damage == "flip":
-        damaged = text.replace('"HOLDS"', '"REFUTED"')
+        damaged = text.replace('"PROVED"', '"REFUTED"')
     elif damage == "other":
         other = run(claims[1:2], jobs=1, cache=store)
         assert other
@@ -189,17 +189,17 @@ def test_every_drift_is_a_sentence(claims):
     reports = run(claims, jobs=1)
     expected = _expected(reports)
     expected["toy/a"] = Expected(Verdict.REFUTED, None, 1, 1, 3)
-    expected["toy/b"] = Expected(Verdict.HOLDS, Grade.SAMPLED, 2, 1, 2)
-    expected["toy/gone"] = Expected(Verdict.HOLDS, Grade.PROVED, 1, 2, 3)
+    expected["toy/b"] = Expected(Verdict.PROVED, Grade.SAMPLED, 2, 1, 2)
+    expected["toy/gone"] = Expected(Verdict.PROVED, Grade.PROVED, 1, 2, 3)
     del expected["toy/c"]
     found = drifts(reports, expected)
     assert found == (
-        "toy/a is HOLDS, the lock file says REFUTED.",
+        "toy/a is PROVED, the lock file says REFUTED.",
         "toy/b is proved, the lock file says sampled.",
         "toy/b has 1 checks, the lock file says 2.",
         "toy/b rejects 3 of 3 near misses, the lock file says 2.",
-        "toy/c is new: HOLDS (proved), 1 mutants rejected, and the lock file does not know it.",
-        "toy/gone is missing: the lock file says HOLDS (proved), 2 mutants rejected.",
+        "toy/c is new: PROVED (proved), 1 mutants rejected, and the lock file does not know it.",
+        "toy/gone is missing: the lock file says PROVED (proved), 2 mutants rejected.",
     )
     assert "toy/gone" not in " ".join(drifts(reports, expected, complete=False))
 
@@ -210,7 +210,7 @@ def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_c
     (sentence,) = drifts(reports, _expected(reports))
     assert "does not reject the mutant 'harmless'" in sentence
     assert "identity says held" in sentence
-    (more, _) = drifts(reports, {"toy/claim": Expected(Verdict.HOLDS, Grade.PROVED, 1, 1, 3)})
+    (more, _) = drifts(reports, {"toy/claim": Expected(Verdict.PROVED, Grade.PROVED, 1, 1, 3)})
     assert more == "toy/claim rejects 0 of 1 mutants, the lock file says 1."
 
 
@@ -220,13 +220,13 @@ def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_c
         "",
         "[]",
         '{"toy/a": 1}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved"}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": -1, "rejected": 1, "near_misses": 1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": 1, "near_misses": 1, "more": 2}}',
+        '{"toy/a": {"verdict": "PROVED", "grade": "proved"}}',
+        '{"toy/a": {"verdict": "PROVED", "grade": "proved", "checks": -1, "rejected": 1, "near_misses": 1}}',
+        '{"toy/a": {"verdict": "PROVED", "grade": "proved", "checks": 1, "rejected": 1, "near_misses": 1, "more": 2}}',
         '{"toy/a": {"verdict": "MAYBE", "grade": "proved", "checks": 1, "rejected": 1, "near_misses": 1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "sure", "checks": 1, "rejected": 1, "near_misses": 1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": 1, "near_misses": -1}}',
-        '{"toy/a": {"verdict": "HOLDS", "grade": "proved", "checks": 1, "rejected": true, "near_misses": 1}}',
+        '{"toy/a": {"verdict": "PROVED", "grade": "sure", "checks": 1, "rejected": 1, "near_misses": 1}}',
+        '{"toy/a": {"verdict": "PROVED", "grade": "proved", "checks": 1, "rejected": 1, "near_misses": -1}}',
+        '{"toy/a": {"verdict": "PROVED", "grade": "proved", "checks": 1, "rejected": true, "near_misses": 1}}',
     ],
 )
 def test_a_bad_lock_file_is_bad_input(tmp_path, text):
@@ -253,7 +253,7 @@ def test_selection(claims):
 
 def test_three_formats(claims):
     reports = run(claims, jobs=1)
-    sentences = ("toy/a is HOLDS, the lock file says REFUTED.", "toy/gone is missing: nothing.")
+    sentences = ("toy/a is PROVED, the lock file says REFUTED.", "toy/gone is missing: nothing.")
     data = json.loads(formats.as_json(reports, sentences))
     assert [entry["key"] for entry in data["claims"]] == ["toy/a", "toy/b", "toy/c"]
     assert data["drifts"] == list(sentences)
@@ -261,7 +261,7 @@ def test_three_formats(claims):
     assert suite.get("failures") == "2"
     assert len(suite.findall("testcase")) == 4
     line = formats.summary(reports)
-    verdicts = "3 claims: 3 HOLDS, 0 SUPPORTED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
+    verdicts = "3 claims: 3 PROVED, 0 SUPPORTED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
     assert line == f"{verdicts}; 3 of 3 mutants and 9 of 9 near misses rejected"
     assert formats.table(reports).row_count == 3
 
@@ -279,7 +279,7 @@ def test_describe_shows_everything(make_claim):
     for part in (
         "toy/claim",
         "toy, Lemma 1",
-        "verdict: HOLDS (proved); 1 of 1 mutants and 7 of 7 near misses rejected",
+        "verdict: PROVED (proved); 1 of 1 mutants and 7 of 7 near misses rejected",
         "c < 1",
         "sensitivity of one step",
         "u(t) = c⋅u(t - 1) + s",

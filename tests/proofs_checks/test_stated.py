@@ -33,7 +33,7 @@ def test_every_theorem_can_be_asked_for(subtests: pytest.Subtests) -> None:
             found = theorem(name, _SAMPLED, Smooth(1.0), order=20)
             assert found.verdict == read_lock()[found.claim].verdict
             assert (found.epsilon is None) == bool(found.refusal)
-            if found.verdict not in ("HOLDS", "SUPPORTED"):
+            if found.verdict not in ("PROVED", "SUPPORTED"):
                 assert found.why
                 assert found.instead
             assert found.verdict in str(found)
@@ -85,7 +85,7 @@ def test_the_table(tmp_path, capsys) -> None:
     assert run_command("compare", str(path), "--order", "20", "--json") == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["chien_li_3_12"]["verdict"] == "REFUTED"
-    assert rows["bound"]["verdict"] == "HOLDS"
+    assert rows["bound"]["verdict"] == "PROVED"
     assert rows["lower"]["verdict"] is None
     assert run_command("compare", str(path), "--order", "20") == 0
     out = capsys.readouterr().out

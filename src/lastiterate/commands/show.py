@@ -11,7 +11,7 @@ from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import of_ledger, repaired_by
 from lastiterate.proofs_checks.verdict import Verdict
 
-_HOLDS = (Verdict.HOLDS, Verdict.SUPPORTED, Verdict.TESTED)
+_STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.TESTED)
 
 
 @click.command(name="show")
@@ -39,7 +39,7 @@ def command(key: str, no_cache: bool, again: bool, digits: int, as_json: bool) -
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
     if not again:
-        mended = repaired_by(ledger.claims()).get(key, ()) if report.verdict not in _HOLDS else ()
+        mended = repaired_by(ledger.claims()).get(key, ()) if report.verdict not in _STANDS else ()
         click.echo(describe(claims[0], report, mended))
         return
     found = recompute(claims[0], report, digits)

@@ -16,7 +16,7 @@ from lastiterate.symbolic import ledger
 
 CLAIMS = ledger.claims()
 
-_KINDS = {Verdict.HOLDS: "bound", Verdict.SUPPORTED: "supported", Verdict.REFUTED: "refuted", Verdict.GAP: "gap"}
+_KINDS = {Verdict.PROVED: "bound", Verdict.SUPPORTED: "supported", Verdict.REFUTED: "refuted", Verdict.GAP: "gap"}
 _RUN = NoisySGD(20, 0.1, 1.0, 1.0, dataset_size=10, diameter=1.0)
 
 each = pytest.mark.parametrize("theorem", THEOREMS.values(), ids=lambda theorem: theorem.name)
@@ -27,7 +27,7 @@ def test_the_kind_is_the_verdict_of_the_lock_file(subtests: pytest.Subtests) -> 
         with subtests.test(theorem=theorem):
             verdict = read_lock()[theorem.claim].verdict
             assert theorem.kind == _KINDS[verdict]
-            assert theorem.usable == (verdict in (Verdict.HOLDS, Verdict.SUPPORTED))
+            assert theorem.usable == (verdict in (Verdict.PROVED, Verdict.SUPPORTED))
 
 
 def test_what_is_refuted_has_a_reason_in_the_ledger(subtests: pytest.Subtests) -> None:

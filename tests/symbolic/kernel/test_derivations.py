@@ -369,7 +369,7 @@ def test_a_derivation_that_supposes_a_judgement_proves_nothing(monkeypatch: pyte
 
 def test_what_is_derived_rests_on_claims_that_hold() -> None:
     cited = {one for losses in LOSSES.values() for one in losses.other_data(s, s, S.One).lemmas if "/" in one}
-    held = {key for key, entry in read_lock().items() if entry.verdict == "HOLDS"}
+    held = {key for key, entry in read_lock().items() if entry.verdict == "PROVED"}
     assert cited <= held
     outcome = derivation.decide(Derived("full_batch/composition", Gauss(T)), ())
     assert outcome.status is Status.UNDECIDED
