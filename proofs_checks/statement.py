@@ -17,6 +17,7 @@ from lastiterate.symbolic.claim import (
     Asymptotic,
     Certified,
     Check,
+    Cited,
     Derived,
     Identity,
     Inequality,
@@ -110,6 +111,10 @@ def of_check(check: Check) -> Iterator[Line]:
         yield Line((check.derivation,), "By the derivation {}.")
     elif isinstance(check, Printed):
         yield Line((check.derivation,), "Every line of the printed proof of {} follows by a rule of the kernel.")
+    elif isinstance(check, Cited):
+        said = check.conclusion
+        yield Line((said.lhs, said.rel_op, said.rhs) if isinstance(said, Relational) else (said,))
+        yield Line((str(check.source),), "It is taken from {}.")
     else:
         raise TypeError(f"no statement for a check of type {type(check).__name__}")
     if isinstance(check, IntervalInequality | RandomPoints):
@@ -119,7 +124,7 @@ def of_check(check: Check) -> Iterator[Line]:
     if isinstance(check, Asymptotic | Unbounded):
         lead = "Tried on the path" if isinstance(check, Asymptotic) else "No constant serves on the path"
         yield from _listed(lead, "{} = {}", check.path.items())
-    if isinstance(check, Asymptotic | Unbounded | Identity | Inequality | NormBound | Recursion):
+    if isinstance(check, Asymptotic | Cited | Unbounded | Identity | Inequality | NormBound | Recursion):
         yield from _listed("Given", "{}", ((premise,) for premise in check.given))
     if isinstance(check, Inequality):
         yield from _listed("Attained where", "{}", ((condition,) for condition in check.attained))

@@ -21,6 +21,7 @@ class Verdict(StrEnum):
 
     PROVED = "PROVED"
     SUPPORTED = "SUPPORTED"
+    CITED = "CITED"
     TESTED = "TESTED"
     REFUTED = "REFUTED"
     GAP = "GAP"
@@ -37,6 +38,7 @@ class Grade(StrEnum):
     SIMULATED = "simulated"
     SAMPLED = "sampled"
     MEASURED = "measured"
+    CITED = "cited"
 
 
 class Status(StrEnum):
@@ -194,17 +196,19 @@ def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
 
 
 def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
-    """The outcomes that a verdict rests on: attacks only where nothing is derived."""
+    """The outcomes that a verdict rests on: what is cited, if anything is; attacks only where nothing is derived."""
+    cited = tuple(outcome for outcome in outcomes if outcome.engine is Engine.CITATION)
     derived = any(outcome.engine is Engine.DERIVATION for outcome in outcomes)
-    return tuple(outcome for outcome in outcomes if not (derived and outcome.engine is Engine.ATTACK))
+    return cited or tuple(outcome for outcome in outcomes if not (derived and outcome.engine is Engine.ATTACK))
 
 
 def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | None) -> Verdict:
     """The verdict on a claim from the outcomes of its checks.
 
     Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof. When all
-    hold, a claim with a misprint is a TYPO if the printed form is refuted; one whose evidence has a scope is SUPPORTED,
-    another is PROVED. A test of the code that found nothing is TESTED, no more. Everything else is UNDECIDED.
+    hold, a claim with a misprint is a TYPO if the printed form is refuted; what another work shows is CITED; a claim
+    whose evidence has a scope is SUPPORTED, another is PROVED. A test of the code that found nothing is TESTED, no
+    more. Everything else is UNDECIDED.
     """
     if any(outcome.status is Status.REFUTED for outcome in outcomes):
         return Verdict.GAP if claim.role is Role.STEP else Verdict.REFUTED
@@ -213,6 +217,8 @@ def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | 
     if claim.role is Role.CODE:
         return Verdict.TESTED
     if claim.misprint is None:
+        if any(outcome.grade is Grade.CITED for outcome in outcomes):
+            return Verdict.CITED
         return Verdict.SUPPORTED if any(outcome.scope for outcome in carrying(outcomes)) else Verdict.PROVED
     printed = misprint is not None and misprint.status is Status.REFUTED
     return Verdict.TYPO if printed else Verdict.UNDECIDED

@@ -16,7 +16,6 @@ from sympy import Symbol
 from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.symbolic.checks import Asymptotic as Asymptotic
-from lastiterate.symbolic.checks import Certified as Certified
 from lastiterate.symbolic.checks import Check as Check
 from lastiterate.symbolic.checks import Derived as Derived
 from lastiterate.symbolic.checks import Engine as Engine
@@ -27,11 +26,13 @@ from lastiterate.symbolic.checks import NormBound as NormBound
 from lastiterate.symbolic.checks import Printed as Printed
 from lastiterate.symbolic.checks import RandomPoints as RandomPoints
 from lastiterate.symbolic.checks import Recursion as Recursion
-from lastiterate.symbolic.checks import Simulated as Simulated
 from lastiterate.symbolic.checks import Unbounded as Unbounded
 from lastiterate.symbolic.checks import Units as Units
-from lastiterate.symbolic.checks import UpperBound as UpperBound
 from lastiterate.symbolic.checks import Value as Value
+from lastiterate.symbolic.citation import Cited as Cited
+from lastiterate.symbolic.measured import Certified as Certified
+from lastiterate.symbolic.measured import Simulated as Simulated
+from lastiterate.symbolic.measured import UpperBound as UpperBound
 from lastiterate.symbolic.papers import Source as Source
 from lastiterate.symbolic.relations import Relation as Relation
 from lastiterate.symbolic.statement import Statement, derived

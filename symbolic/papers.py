@@ -92,3 +92,13 @@ PAPERS: Final[Mapping[str, Paper]] = MappingProxyType({key: Paper(**entry) for k
 
 CITED: Final = tuple(Paper(**entry) for entry in _DATA["cited"])
 """What docstrings and proofs cite, in alphabetical order."""
+
+
+def cited(short: str) -> Paper:
+    """The work that text cites so.
+
+    >>> print(Source(cited("Mironov, Talwar & Zhang 2019"), "Theorem 11"))
+    Mironov, Talwar & Zhang 2019 (arXiv:1908.10530), Theorem 11
+    """
+    (found,) = (paper for paper in CITED if paper.short == short)
+    return found

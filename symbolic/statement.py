@@ -19,6 +19,7 @@ from lastiterate.symbolic.checks import (
     Recursion,
     Value,
 )
+from lastiterate.symbolic.citation import Cited
 from lastiterate.symbolic.notation import PREVIOUS, alpha
 from lastiterate.symbolic.relations import Relation
 
@@ -80,6 +81,22 @@ class Image(QuantityBase):
     """The law of the image of a point of some law, of (map, law)."""
 
 
+class Normal(QuantityBase):
+    """The Gaussian law on the line of (mean, variance)."""
+
+
+class Wasserstein(QuantityBase):
+    """W_infinity of two laws: the infimum over couplings of the essential supremum of the distance."""
+
+
+class LeastGradient(QuantityBase):
+    """The least mean length, over the steps up to a number, of the gradient of the population risk."""
+
+
+class Constant(QuantityBase):
+    """A universal constant times its argument: O(argument) with a constant that depends on nothing."""
+
+
 class Expectation(QuantityBase):
     """The mean of a quantity of the run."""
 
@@ -120,6 +137,15 @@ Diameter: Final = _condition("Diameter", "domain of diameter {0}")
 Lipschitz: Final = _condition("Lipschitz", "{0} {1}-Lipschitz")
 HolderMove: Final = _condition("HolderMove", "{0} moves points by a ({1}, {2})-Hoelder map")
 EveryStep: Final = _condition("EveryStep", "{0} in every step")
+Coupled: Final = _condition("Coupled", "some u of law {0} and v of law {1} are at most {2} apart almost surely")
+Displaced: Final = _condition(
+    "Displaced", "some u of law {0} and w, no longer than {2} almost surely, have u + w of law {1}"
+)
+Variance: Final = _condition("Variance", "sample gradients of variance at most {0} about their mean")
+Projectable: Final = _condition(
+    "Projectable",
+    "for every {0} points of R^{1} a linear map to R^{2} keeps squared distances within 1 - {3} and 1 + {3} times them",
+)
 Hides: Final = _condition(
     "Hides", "shifts {0} lead from the distance tracked under {3} up to {2}, or the diameter, to 0 under {1}"
 )
@@ -173,8 +199,12 @@ def for_some(letters: tuple[Symbol, ...], statement: ForAll) -> Exists:
 
 
 def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll | None:
-    """The statement that equations and inequalities make by themselves; None where a check says something else."""
-    said = [_said(check) for check in checks]
+    """The statement that equations and inequalities make by themselves; None where a check says something else.
+
+    Beside what is cited, other checks are instances of it.
+    """
+    cited = tuple(check for check in checks if isinstance(check, Cited))
+    said = [_said(check) for check in cited or checks]
     if None in said:
         return None
     return closed(And(*said, evaluate=False) if len(said) > 1 else said[0], *assumptions)
@@ -191,6 +221,8 @@ def _said(check: Check) -> Basic | None:
         base = Eq(here.subs(index, check.start), check.initial, evaluate=False)
         before = here.subs(index, index - 1)
         return And(base, Eq(here, check.step.xreplace({PREVIOUS: before}), evaluate=False), evaluate=False)
+    if isinstance(check, Cited):
+        return Implies(And(*check.given), check.conclusion, evaluate=False) if check.given else check.conclusion
     if not isinstance(check, Comparison):
         return None
     kind = {Relation.EQUAL: Eq, Relation.BELOW: Lt}.get(check.relation, Le)

@@ -29,6 +29,7 @@ This page is made from the ledger and its lock file, which `lastiterate check` c
 |---|---|
 | PROVED | what the claim says follows, with all its quantifiers |
 | SUPPORTED | every check was decided in its favour, on the box, sample or settings printed with it as its scope |
+| CITED | taken from another work, which is named; nothing is decided, instances are tried |
 | TESTED | it states nothing: the code was tested and passed; how small a fault would be noticed is printed with it |
 | TYPO | the formula as printed fails; its evident reading holds |
 | GAP | a step of a proof does not follow as written; what it serves may still hold |
@@ -45,6 +46,7 @@ _OWN = (Role.OURS, Role.CODE)
 _SOUND = {
     Verdict.PROVED: "that are proved",
     Verdict.SUPPORTED: "that are supported",
+    Verdict.CITED: "that are cited",
     Verdict.TESTED: "tests of the code",
 }
 _FAULTY = (Verdict.REFUTED, Verdict.GAP, Verdict.TYPO, Verdict.UNDECIDED)

@@ -12,6 +12,7 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
 _COLOUR = {
     Verdict.PROVED: "green",
     Verdict.SUPPORTED: "blue",
+    Verdict.CITED: "bright_blue",
     Verdict.TESTED: "white",
     Verdict.REFUTED: "red",
     Verdict.GAP: "yellow",
@@ -24,7 +25,7 @@ def summary(reports: Sequence[ClaimReport]) -> str:
     """One line that counts claims by verdict, and mutants and near misses rejected.
 
     >>> summary(())
-    '0 claims: 0 PROVED, 0 SUPPORTED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
+    '0 claims: 0 PROVED, 0 SUPPORTED, 0 CITED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED; 0 of 0 mutants rejected'
     """
     counts = Counter(report.verdict for report in reports)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)

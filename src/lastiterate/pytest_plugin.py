@@ -2,10 +2,10 @@
 
 ``pytest --lastiterate`` looks into the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` unless
 told otherwise), and into a file named on the command line, for a tuple ``CLAIMS`` of
-`lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when its verdict is PROVED, SUPPORTED or TESTED
-and every mutant is rejected; where the repository has a lock file (``lastiterate_lock``), when verdict, grade, checks
-and mutants are as locked, and a run of whole folders fails where a locked claim is gone. ``--lastiterate-update-lock``
-writes that file. Without the flag nothing is imported and nothing runs.
+`lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when its verdict is PROVED, SUPPORTED, CITED or
+TESTED and every mutant is rejected; where the repository has a lock file (``lastiterate_lock``), when verdict, grade,
+checks and mutants are as locked, and a run of whole folders fails where a locked claim is gone.
+``--lastiterate-update-lock`` writes that file. Without the flag nothing is imported and nothing runs.
 """
 
 import sys
@@ -121,7 +121,11 @@ class ClaimItem(pytest.Item):
         elif lock.exists():
             expected = read_lock(lock)
         else:
-            passes = report.verdict if report.verdict in (Verdict.SUPPORTED, Verdict.TESTED) else Verdict.PROVED
+            passes = (
+                report.verdict
+                if report.verdict in (Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
+                else Verdict.PROVED
+            )
             counts = (own.checks, len(report.mutants), len(report.near_misses))
             expected = {report.key: Expected(passes, own.grade, *counts)}
         found = drifts([report], expected, complete=False)

@@ -1,20 +1,24 @@
 """Privacy amplification by sampling and by iteration: Lemmas 2.12, 2.15 and 2.16, Propositions 2.17 and 3.2.
 
-Lemma 2.12 is cited from Mironov, Talwar & Zhang 2019, Theorem 11; certified here on boxes that the conditions on alpha
-cut, in both directions, and at the orders 2 and 3 in closed form. In 2.4 sigma is the noise on the iterate, v its
+Lemma 2.12 is Theorem 11 of Mironov, Talwar & Zhang 2019, about the larger direction, hence about both; certified
+here on boxes that the conditions on alpha cut. In 2.4 sigma is the noise on the iterate, v its
 variance, w = T - tau steps: by Cauchy and Schwarz equal shifts are best, and two Gaussian walks attain the value.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from sympy import Abs, Expr, Integer, Max, Rational, Symbol, exp, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
+from lastiterate.symbolic.claim import Cited, Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
 from lastiterate.symbolic.letters import a, gamma, q, v, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, D, T, alpha, s, sigma, t, w
+from lastiterate.symbolic.papers import Source, cited
+from lastiterate.symbolic.statement import Normal, RenyiDivergence
 
+THEOREM_11: Final = Source(cited("Mironov, Talwar & Zhang 2019"), "Theorem 11")
 _fifth, _low, _tenth = Rational(1, 5), Rational(3, 20), Rational(1, 10)
 _large = log(1 + 1 / (q * (alpha - 1)))
 _orders = (
@@ -33,6 +37,8 @@ _four: Mapping[Symbol, tuple[Expr | int, Expr | int]] = {
 _up, _down = SampledUp(q, sigma, alpha), SampledDown(q, sigma, alpha)
 
 _zero = Integer(0)
+_plain = Normal(0, sigma**2)
+_mixed = (1 - q) * _plain + q * Normal(1, sigma**2)
 
 
 # N(x, sigma^2) may be moved by z, the points themselves by z + a.
@@ -48,9 +54,10 @@ _squares = sum((shift**2 for shift in SHIFTS), _zero)
 
 CLAIMS = (
     Claim(
-        "altschuler_talwar/lemma_2_12/smaller_direction",
-        "Lemma 2.12 as Definition 2.10 reads: S <= 2 alpha q^2/sigma^2",
+        "altschuler_talwar/lemma_2_12",
+        "Lemma 2.12, S as Definition 2.10 reads: S <= 2 alpha q^2/sigma^2 for q < 1/5, sigma >= 4, alpha <= alpha*",
         at("Lemma 2.12"),
+        Cited(RenyiDivergence(alpha, _plain, _mixed) <= _bound, THEOREM_11, (q < _fifth, sigma >= 4, alpha > 1)),
         IntervalInequality(_down, "<=", _bound, _two, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5"),
         IntervalInequality(_down, "<=", _bound, _four, "orders 3/2 to 3, q as before, sigma = 4"),
         assumptions=_orders,
@@ -59,6 +66,7 @@ CLAIMS = (
         "altschuler_talwar/lemma_2_12/larger_direction",
         "The bound of Lemma 2.12 holds for the larger direction too, which the asymptotics need",
         at("Lemma 2.12"),
+        Cited(RenyiDivergence(alpha, _mixed, _plain) <= _bound, THEOREM_11, (q < _fifth, sigma >= 4, alpha > 1)),
         IntervalInequality(_up, "<=", _bound, _two, "order 2, 3/20 <= q <= 1/5, 4 <= sigma <= 5"),
         IntervalInequality(_up, "<=", _bound, _four, "orders 3/2 to 3, q as before, sigma = 4"),
         IntervalInequality(exp(v) - 1, "<=", 4 * v, {v: (0, Rational(1, 16))}, "order 2, everywhere"),

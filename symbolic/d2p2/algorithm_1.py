@@ -1,15 +1,28 @@
-"""Algorithm 1, Lemma 2 and Table 3: the projection's index and means, the noise exponents, the sensitivity.
+"""Algorithm 1, Lemmas 1 and 2 and Table 3: the projection's index and means, the noise exponents, the sensitivity.
 
 A^T o written out for d = p = 2: a_1, a_2, a_3 and x are the entries of A by rows, y and z those of the vector; j is the
 step k.
 """
 
-from sympy import Abs, Integer, Rational, sqrt
+from sympy import Abs, Integer, Rational, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, NormBound, Ours, Printed, Recursion, Simulated, Step
+from lastiterate.symbolic.claim import (
+    Cited,
+    Claim,
+    Identity,
+    Inequality,
+    NormBound,
+    Ours,
+    Printed,
+    Recursion,
+    Simulated,
+    Step,
+)
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.letters import g, gamma, j, kappa, y, z
-from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, T, dim, ell, nu, sigma_A, stab
+from lastiterate.symbolic.letters import g, gamma, j, kappa, y, z, zeta
+from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, T, dim, ell, m, nu, sigma_A, stab
+from lastiterate.symbolic.papers import Source, cited
+from lastiterate.symbolic.statement import Projectable
 from lastiterate.symbolic.vectors import Norm, Vector
 
 _a, _b, _c = SHIFTS  # A = ((a, b), (c, x)), o = (y, z)
@@ -26,6 +39,19 @@ _u, _v = Vector("u"), Vector("v")  # normalised gradients
 _short = (Norm(_u) <= 1, Norm(_v) <= 1)
 
 CLAIMS = (
+    Claim(
+        "d2p2/lemma_1",
+        "Lemma 1: a linear map to R^p keeps the distances of m points, p > 8 ln(m)/zeta^2",
+        at("Lemma 1"),
+        Cited(
+            Projectable(m, dim, ell, zeta),
+            Source(cited("Larsen & Nelson 2017"), "Johnson-Lindenstrauss"),
+            (zeta > 0, zeta < 1, ell > 8 * log(m) / zeta**2),
+        ),
+        letters={m: "number of points", zeta: "distortion"},
+        remark="""The constant 8 is taken over. The usual proof, by a union bound over tails of chi-square, gives
+        8/(1 - 2 zeta/3) in its place.""",
+    ),
     Claim(
         "d2p2/lemma_2",
         "r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j: first entry, d = p = 2",

@@ -4,19 +4,33 @@ Gaussians or two coins for the divergences, points of the line and quadratics fo
 not a proof of the lemma. The divergence of order 2 of two coins is log(p^2/q + (1-p)^2/(1-q)).
 """
 
-from sympy import Eq, Expr, Integer, Rational, log, sqrt
+from sympy import Eq, Equivalent, Expr, Integer, Rational, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Units
+from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
+from lastiterate.symbolic.claim import Cited, Claim, Identity, Inequality, IntervalInequality, Units
 from lastiterate.symbolic.formulas.divergences import renyi
 from lastiterate.symbolic.letters import G, P, Q, R, a, g, p, q, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import L, alpha, c, m, s
+from lastiterate.symbolic.notation import L, alpha, c, m, s, sigma
+from lastiterate.symbolic.papers import Source, cited
+from lastiterate.symbolic.statement import FIRST, SECOND, Coupled, Displaced, Normal, RenyiDivergence, Wasserstein
 
 _coins = (p < 1, q < 1)
 _zero = Integer(0)
 _above = (p + q <= 1, x < a, y >= a)
 _all_at_a = (Eq(x, 0), Eq(y, a))
+_plain = Normal(0, sigma**2)
+_mixed = (1 - q) * _plain + q * Normal(1, sigma**2)
+_large = log(1 + 1 / (q * (alpha - 1)))
+_least = _large**2 * sigma**2 / 2 - log(5) - 2 * log(sigma)
+_allowed = (
+    q <= Rational(1, 5),
+    sigma > 4,
+    alpha > 1,
+    alpha <= _large * sigma**2 / 2 - 2 * log(sigma),
+    alpha <= _least / (_large + log(q * alpha) + 1 / (2 * sigma**2)),
+)
 _mechanism = {q: (Rational(1, 20), Rational(1, 5)), v: (16, 16)}
 
 
@@ -61,6 +75,16 @@ CLAIMS = (
         Inequality(sqrt(x + y), "<= and attained", sqrt(x) + sqrt(y), name="Lemma A.6", attained=(Eq(y, 0),)),
     ),
     Claim(
+        "liang/lemma_a_8",
+        "Lemma A.8: W_infinity <= s, a coupling of points at most s apart, and a displacement by at most s",
+        at("Lemma A.8"),
+        Cited(
+            Equivalent(Wasserstein(FIRST, SECOND) <= s, Coupled(FIRST, SECOND, s), Displaced(FIRST, SECOND, s)),
+            Source(cited("Feldman et al. 2018"), "on W_infinity"),
+        ),
+        letters={FIRST: "a law", SECOND: "a law", s: "a distance"},
+    ),
+    Claim(
         "liang/lemma_a_9",
         "(28): merging two outcomes of a die does not raise the divergence of order 2",
         at("Lemma A.9", "(28)"),
@@ -88,8 +112,9 @@ CLAIMS = (
     ),
     Claim(
         "liang/lemma_a_13",
-        "Lemma A.13 at orders 2 to 4 in the larger direction: at most 2 alpha q^2/sigma^2, sigma = 4",
+        "Lemma A.13: D^SGM(q, sigma) <= 2 alpha q^2/sigma^2 for q <= 1/5, sigma > 4 and orders with (33)",
         at("Lemma A.13"),
+        Cited(RenyiDivergence(alpha, _plain, _mixed) <= 2 * alpha * q**2 / sigma**2, THEOREM_11, _allowed),
         _sampled(2),
         _sampled(3),
         _sampled(4),

@@ -6,7 +6,7 @@ leaves out; x stands for min{T, T-bar}, a number; the paper's C is K, its mu is 
 
 from sympy import Expr, Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Units
+from lastiterate.symbolic.claim import Asymptotic, Cited, Claim, Identity, Inequality, Ours, Step, Units
 from lastiterate.symbolic.letters import G, g, r, x, y
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
 from lastiterate.symbolic.notation import (
@@ -29,6 +29,8 @@ from lastiterate.symbolic.notation import (
     sigma_dp,
     sigma_sgd,
 )
+from lastiterate.symbolic.papers import Source, cited
+from lastiterate.symbolic.statement import Constant, LeastGradient, Smooth, Variance
 
 _gap = {**SMOOTH, r: GRADIENT * LENGTH}
 _noise = alpha * K**2 * T / (epsilon * n * b)
@@ -72,13 +74,20 @@ _earlier = alpha / epsilon * ((1 + eta * L) ** 2 * D**2 / eta**2 + K**2 / (n * b
 CLAIMS = (
     Claim(
         "liang/lemma_3_7",
-        "(14): its six terms are gradients once the first two carry the initial gap l(theta_0) - l*",
+        "(14), with the initial gap r = l(theta_0) - l*: the least mean length of the gradient up to a constant",
         at("Lemma 3.7", "(14)"),
-        Units(_start(r) + _rest, g, _gap, "with the gap r and its root"),
-        misprint=Units(_start(Integer(1)) + _rest, g, _gap, "as printed, 1 for the gap"),
-        remark="""(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and no gradient, beside terms that are
-        gradients. Koloskova et al. have the initial gap F_0 = l(theta_0) - l* there: F_0/(eta C T) + sqrt(F_0/(eta
-        T)). As printed no constant serves all problems, since F_0 may be as large as one likes.""",
+        Cited(
+            LeastGradient(T) <= Constant(_start(r) + _rest),
+            Source(cited("Koloskova, Hendrikx & Stich 2023"), "clipped SGD with noise"),
+            (Smooth(L), Variance(sigma_sgd**2), eta <= 1 / (9 * L)),
+        ),
+        Units(_start(r) + _rest, g, _gap, "with the gap r and its root").mutant(
+            "1 for the gap", left=_start(Integer(1)) + _rest
+        ),
+        remark="""(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and no gradient: its constant stands
+        for the initial gap F_0, too. With it the terms are F_0/(eta C T) + sqrt(F_0/(eta T)) and the
+        constant depends on nothing.""",
+        letters={r: "initial gap l(theta_0) - l*"},
     ),
     Ours(
         "liang/lemma_3_7/gap_needed",

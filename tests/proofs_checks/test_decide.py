@@ -5,7 +5,7 @@ import sympy as sp
 
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Status, Verdict
-from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, RandomPoints, Step
+from lastiterate.symbolic.claim import Cited, Identity, Inequality, IntervalInequality, RandomPoints, Source, Step
 from lastiterate.symbolic.letters import x, y
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
@@ -13,6 +13,7 @@ FALSE = Identity((x + y) ** 2, x**2 + y**2)
 OPEN = Identity(sp.gamma(x) * sp.Function("f")(y), sp.Function("g")(y))
 RAISES = IntervalInequality(sp.zeta(x), "<=", x, {x: (2, 3)})
 WEAK = RandomPoints(x, "<=", x + 1, {x: (0, 1)})
+CITED = Cited(x <= y, Source("A book", "Theorem 1"), (x < 1,))
 
 BOXED = IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)})
 
@@ -26,6 +27,9 @@ BOXED = IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)})
         ((BOXED,), {"assumptions": (x <= 1,)}, Verdict.PROVED, Grade.CERTIFIED),
         ((TRUE, FALSE), {}, Verdict.REFUTED, None),
         ((OPEN, FALSE), {}, Verdict.REFUTED, None),
+        ((CITED, TRUE), {}, Verdict.CITED, Grade.CITED),
+        ((CITED, WEAK), {}, Verdict.CITED, Grade.CITED),
+        ((CITED, FALSE), {}, Verdict.REFUTED, None),
         ((FALSE,), {"kind": Step}, Verdict.GAP, None),
         ((TRUE,), {"misprint": FALSE}, Verdict.TYPO, Grade.PROVED),
         ((TRUE,), {"misprint": TRUE}, Verdict.UNDECIDED, Grade.PROVED),

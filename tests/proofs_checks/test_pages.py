@@ -96,7 +96,7 @@ def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents)
         ("other/typo", "TYPO"),
     ]
     assert (
-        "4 claims: 1 PROVED, 0 SUPPORTED, 0 TESTED, 1 REFUTED, 1 GAP, 1 TYPO, 0 UNDECIDED; "
+        "4 claims: 1 PROVED, 0 SUPPORTED, 0 CITED, 0 TESTED, 1 REFUTED, 1 GAP, 1 TYPO, 0 UNDECIDED; "
         "1 of 1 mutants and 6 of 6 near" in page
     )
     assert "1 of 1 mutants and 3 of 3 near misses rejected" in page
@@ -145,7 +145,7 @@ def test_counts(toys):
 def test_other_programs_read_the_rest(contents):
     assert len(json.loads(contents["ledger.json"])["claims"]) == 4
     assert ET.fromstring(contents["junit.xml"]).get("failures") == "1"  # noqa: S314
-    assert "| toy | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 4/4 |" in contents["ledger.md"]
+    assert "| toy | 1 | 0 | 0 | 0 | 1 | 0 | 0 | 0 | 4/4 |" in contents["ledger.md"]
 
 
 def test_a_mapping_page_leads_from_items_to_claims(toys):

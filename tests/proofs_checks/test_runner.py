@@ -261,7 +261,7 @@ def test_three_formats(claims):
     assert suite.get("failures") == "2"
     assert len(suite.findall("testcase")) == 4
     line = formats.summary(reports)
-    verdicts = "3 claims: 3 PROVED, 0 SUPPORTED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
+    verdicts = "3 claims: 3 PROVED, 0 SUPPORTED, 0 CITED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
     assert line == f"{verdicts}; 3 of 3 mutants and 9 of 9 near misses rejected"
     assert formats.table(reports).row_count == 3
 

@@ -11,7 +11,7 @@ from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import of_ledger, repaired_by
 from lastiterate.proofs_checks.verdict import Verdict
 
-_STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.TESTED)
+_STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
 
 
 @click.command(name="show")
