@@ -128,6 +128,7 @@ def _condition(name: str, words: str) -> type[Condition]:
 
 Neighbours: Final = _condition("Neighbours", "{0} and {1} differ in one sample")
 OneMore: Final = _condition("OneMore", "one of {0}, {1} has one sample more than the other")
+Larger: Final = _condition("Larger", "{1} has one sample more than {0}")
 Clipped: Final = _condition("Clipped", "gradients clipped at {0}")
 Smooth: Final = _condition("Smooth", "losses {0}-smooth")
 Convex: Final = _condition("Convex", "losses convex, {0}-smooth and {1}-Lipschitz")

@@ -7,7 +7,7 @@ not a proof of the lemma. The divergence of order 2 of two coins is log(p^2/q + 
 from sympy import Eq, Equivalent, Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
-from lastiterate.symbolic.claim import Cited, Claim, Identity, Inequality, IntervalInequality, Units
+from lastiterate.symbolic.claim import Cited, Claim, Identity, Inequality, IntervalInequality, Ours, Units
 from lastiterate.symbolic.formulas.divergences import renyi
 from lastiterate.symbolic.letters import G, P, Q, R, a, g, p, q, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
@@ -119,9 +119,9 @@ CLAIMS = (
         _sampled(3),
         _sampled(4),
     ),
-    Claim(
+    Ours(
         "liang/lemma_a_13/orders",
-        "(33) at q = 1/5, sigma = 4: order 4 is allowed, order 5 is not",
+        "What (33) allows where q = 1/5 and sigma falls to 4: order 4, not order 5",
         at("Lemma A.13", "(33)"),
         IntervalInequality(Integer(4), "<=", _first_order(4), {}, "first condition, order 4"),
         IntervalInequality(Integer(4), "<=", _second_order(4), {}, "second condition, order 4"),

@@ -263,10 +263,15 @@ CLAIMS = (
     ),
     Claim(
         "liang/remark_3_13",
-        "A smaller diameter lowers each of the three rates of (19)",
+        "A smaller D lowers the bound of privacy, (12), and the terms of (18) that have D",
         at("Remark 3.13"),
-        Inequality(r * x**2, "<= and attained", r * D**2, (x <= D,), "first and, squared, second"),
-        Inequality(r * x, "<= and attained", r * D, (x <= D,), "third"),
+        Inequality(Min(T, r * x**2), "<= and attained", Min(T, r * D**2), name="(12), and the noise of (18)"),
+        Inequality(Min(T, 1 + r * x**2), "<= and attained", Min(T, 1 + r * D**2), name="(12), mended"),
+        Inequality(r * x**2 + u * x, "<= and attained", r * D**2 + u * D, name="first two terms of (18)"),
+        Inequality(
+            sqrt(Min(T, r * x**2)), "<= and attained", sqrt(Min(T, r * D**2)), name="last term; the fifth has no root"
+        ),
+        assumptions=(x <= D,),
     ),
     Step(
         "liang/appendix_c_3/implications",

@@ -69,7 +69,14 @@ _rate = _first + D / sqrt(eta * T) + _bias + sqrt(eta) * sigma_sgd / sqrt(b) + _
 _noise_late = alpha * K**2 / (epsilon * n * b) * x
 _strong_late = alpha * K**2 / (epsilon * n**2) * x
 _late = (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2)
-_earlier = alpha / epsilon * ((1 + eta * L) ** 2 * D**2 / eta**2 + K**2 / (n * b))
+
+
+def _hidden(size: Expr) -> Expr:
+    """The noise of the earlier version over alpha/epsilon."""
+    return (1 + eta * L) ** 2 * D**2 / eta**2 + K**2 / size
+
+
+_earlier = alpha / epsilon * _hidden(n * b)
 
 CLAIMS = (
     Claim(
@@ -108,7 +115,8 @@ CLAIMS = (
         ),
         remark="""In our copy of the later version the root of the sixth term of (15), (80), (81) and (83) reaches over
         C, so the term is no gradient. Substituting the noise gives C outside the root, which is what the earlier
-        version's (20) and (21) print. (84), its square, has C^2 and agrees with that reading.""",
+        version's (20) and (21) print. (84), its square, has C^2 and agrees with that reading. The noise is
+        that of (11), enough for RDP in one order only: liang/theorem_3_3.""",
     ),
     Claim(
         "liang/proposition_c_1",
@@ -152,7 +160,8 @@ CLAIMS = (
         ),
         remark="""In our copy of the later version the root of the sixth term of (18) and (94) reaches over C, and that
         of (95) and (96) over C/n, so the terms are no roots of a loss. Substituting the noise gives them outside.
-        (97), the square, has C^2/n^2 and agrees with that reading.""",
+        (97), the square, has C^2/n^2 and agrees with that reading. The noise is that of (12), which is not enough for
+        RDP: liang/theorem_3_4 and liang/theorem_3_3.""",
     ),
     Claim(
         "liang/proposition_c_3",
@@ -176,8 +185,14 @@ CLAIMS = (
     ),
     Claim(
         "liang/proposition_3_12/earlier",
-        "Earlier Corollary 3.12: its noise keeps C^2/(n b) beside the term in D, above the later noise",
-        earlier("Corollary 3.12"),
+        "(22), (23): sigma_DP^2 = alpha/epsilon ((1 + eta L)^2 D^2/eta^2 + C^2/(n b)), or n^2, put into (19)",
+        earlier("Corollary 3.12", "(22), (23)"),
+        Identity(_at(_linear, _earlier), dim * alpha * eta * sqrt(L) / (epsilon * K) * _hidden(n * b), "fifth of (22)"),
+        Identity(_at(_root, _earlier), sqrt(dim * alpha * eta / epsilon * _hidden(n * b)), "sixth of (22)"),
+        Identity(
+            _at(_linear, _earlier).subs(b, n), dim * alpha * eta * sqrt(L) / (epsilon * K) * _hidden(n**2), "of (23)"
+        ),
+        Identity(_at(_root, _earlier).subs(b, n), sqrt(dim * alpha * eta / epsilon * _hidden(n**2)), "sixth of (23)"),
         Units(_earlier, K**2, SMOOTH, "a variance of gradients"),
         Identity(_earlier, alpha * K**2 / (epsilon * n * b) * (1 + _late), "1 + T-bar times the rate"),
         Inequality(Min(T, _late), "<", 1 + _late, name="above the later noise, always"),

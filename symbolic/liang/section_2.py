@@ -5,7 +5,7 @@ D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for x >= z. u and v are v
 
 from sympy import Eq, Expr, Integer, Rational, exp
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Units
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Units
 from lastiterate.symbolic.formulas.divergences import delta_of_gdp, renyi
 from lastiterate.symbolic.letters import a, d, p, q, u, v, x, z
 from lastiterate.symbolic.liang.paper import at
@@ -37,16 +37,16 @@ CLAIMS = (
     ),
     Claim(
         "liang/definition_2_2",
-        "(2) on Gaussians of equal variance is alpha |u|^2/(2 sigma^2), as (38) quotes it, either way",
-        at("Definition 2.2", "(2)"),
+        "The well-known result below (38): D_alpha(N(0, sigma^2 I) || N(u, sigma^2 I)) = alpha |u|^2/(2 sigma^2)",
+        at("Lemma B.1", "below (38)"),
         Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "forward"),
         Identity(renyi((Integer(0), v), (d, v), alpha), alpha * d**2 / (2 * v), "backward"),
         Units(alpha * d**2 / (2 * v), _one, name="a number"),
         assumptions=(alpha > 1,),
     ),
-    Claim(
+    Ours(
         "liang/definition_2_2/two_directions",
-        "(3) asks for every pair of adjacent sets, so for both directions, and they differ: coins of 1/4 and 1/2",
+        "(3) asks for every pair of adjacent sets, so for both orders, and they differ: coins of 1/4 and 1/2",
         at("Definition 2.3", "(3)"),
         Identity(
             (p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 4), q: Rational(1, 2)}),
@@ -68,7 +68,7 @@ CLAIMS = (
         letters={u: "variance", v: "variance of the noise"},
         assumptions=(z + a <= x,),
     ),
-    Claim(
+    Ours(
         "liang/definition_2_5",
         "(4) at z = 0 is the divergence, and it falls to 0 at z = |x|: Gaussians of equal variance",
         at("Definition 2.5", "(4)"),

@@ -6,7 +6,7 @@ Rates are compared by z3, units by the units engine. The paper's C and M are bot
 from sympy import Expr, Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Ours, Step, Units, Value
-from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sigma_dp
 
 _price = alpha * K**2 / sigma_dp**2
@@ -40,6 +40,15 @@ CLAIMS = (
         Units(_weakly, _one, SMOOTH, "Kong & Ribero"),
         Units(_unbounded, _one, SMOOTH, "ours, unbounded"),
         Units(_bounded, _one, SMOOTH, "ours, bounded"),
+    ),
+    Claim(
+        "liang/table_1/earlier_units",
+        "Earlier Table 1: the rate of Kong & Ribero is a number with eta^2 below it, as the later version has it",
+        earlier("Table 1"),
+        Units(_weakly, _one, SMOOTH, "with eta^2"),
+        misprint=Units(_weakly * eta**2, _one, SMOOTH, "as printed"),
+        remark="""The earlier table divides a squared length by sigma_DP^2, the variance of noise on gradients. The
+        later version has eta^2 sigma_DP^2 there. E.1 has the same slip, see liang/appendix_e/units.""",
     ),
     Ours(
         "liang/table_1/dominance",

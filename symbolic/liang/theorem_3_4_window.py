@@ -3,6 +3,7 @@
 x^2 = A is the price of a step, y^2 = B that of the domain, as in `theorem_3_4`. Against the earlier version: alpha = 2,
 n = 100, b = eta = sigma_DP = 1, K = 10, L = 0, T = 1 on [-D/2, D/2], from 0; all gradients are K, that of the added
 sample is -K. With its own share each step of a window costs (s + x_j)^2, s^2 = A: the program of direct shifts.
+Clipping alone is c = 1, s = 2 eta K.
 """
 
 from sympy import Expr, Integer, Min, Rational, log, sqrt
@@ -59,7 +60,8 @@ CLAIMS = (
         ),
         remark="""Like Theorem 3.3 it bounds one order only, the larger data set in second place. At alpha = 2, n =
         100, K = 10, D = 0.01 and one step the other order is above 40 where (14) is at most 16.1. It is true for the
-        order that is bounded, and then it keeps what the later (12) drops.""",
+        order that is bounded, and then it keeps what the later (12) drops. (The theorem is on DPSGD-DC; its last
+        sentence prints DPSGD-GC.)""",
     ),
     Ours(
         "liang/theorem_3_4/earlier_order",
@@ -106,9 +108,16 @@ CLAIMS = (
         Value(_window(4), "1.135", "the window of four steps"),
         IntervalInequality(_s, "<", _last, {}, "all its shifts are positive"),
     ),
+    Claim(
+        "liang/remark_3_5",
+        "(54) does not depend on T, and grows like D^2: from B up to 2 (A + B)",
+        at("Remark 3.5"),
+        Inequality(y**2 * D**2, "<=", (x + y * D) ** 2, name="at least B; x^2 = A, y^2 = B at D = 1"),
+        Inequality((x + y * D) ** 2, "<= and attained", 2 * (x**2 + y**2 * D**2), name="at most 2 (A + B)"),
+    ),
     Ours(
         "liang/theorem_3_4/linear",
-        "c = 1: the window of w steps costs (s w + Delta)^2/w, at least 4 s Delta, attained at w = Delta/s",
+        "The square is not inherent (Remark 3.5): a window of w = Delta/s steps costs 4 s Delta, clipping alone",
         at("Remark 3.5"),
         Inequality(4 * s * Delta, "<= and attained", _flat, name="least over the window"),
         Inequality(4 * s * Delta, "<", r * Delta**2, (r * Delta > 4 * s,), "no r serves Remark 3.5"),
