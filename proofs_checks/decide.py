@@ -4,6 +4,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+from lastiterate.proofs_checks.conclusion import left_open
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.near_misses import near_misses
@@ -33,16 +34,18 @@ def decide(claim: Claim) -> ClaimReport:
         outcomes = tuple(_decided(check, claim) for check in claim.checks)
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
+    left = left_open(claim) if weakest(outcomes) and claim.statement is not None else ""
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
     beside = [wrong for check in held for wrong in near_misses(check, claim.assumptions)]
     return ClaimReport(
         key=claim.key,
-        verdict=verdict_of(claim, outcomes, misprint),
+        verdict=verdict_of(claim, outcomes, misprint, left),
         grade=weakest(outcomes),
         outcomes=outcomes,
         misprint=misprint,
         mutants=mutants,
         near_misses=tuple(_tried(wrong, claim) for wrong in beside),
+        left_open=left,
         seconds=perf_counter() - started,
     )
 

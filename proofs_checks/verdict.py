@@ -114,6 +114,7 @@ class ClaimReport:
         misprint: outcome of the check as printed, for a claim with a misprint.
         mutants: one for each mutant of the claim, in its order.
         near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.near_misses`.
+        left_open: what of the claim's own statement its checks leave open; see `lastiterate.proofs_checks.conclusion`.
         seconds: time it took to decide, mutants and near misses included.
     """
 
@@ -124,6 +125,7 @@ class ClaimReport:
     misprint: Outcome | None
     mutants: tuple[Outcome, ...]
     near_misses: tuple[Outcome, ...]
+    left_open: str
     seconds: float
 
     @property
@@ -135,7 +137,8 @@ class ClaimReport:
     @property
     def scope(self) -> str:
         """On what the evidence rests, where that is less than what the assumptions leave."""
-        return "; ".join(dict.fromkeys(outcome.scope for outcome in carrying(self.outcomes) if outcome.scope))
+        scopes = (self.left_open, *(outcome.scope for outcome in carrying(self.outcomes)))
+        return "; ".join(dict.fromkeys(filter(None, scopes)))
 
     @property
     def tried(self) -> tuple[Outcome, ...]:
@@ -202,13 +205,13 @@ def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
     return cited or tuple(outcome for outcome in outcomes if not (derived and outcome.engine is Engine.ATTACK))
 
 
-def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | None) -> Verdict:
+def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | None, left_open: str = "") -> Verdict:
     """The verdict on a claim from the outcomes of its checks.
 
-    Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof. When all
-    hold, a claim with a misprint is a TYPO if the printed form is refuted; what another work shows is CITED; a claim
-    whose evidence has a scope is SUPPORTED, another is PROVED. A test of the code that found nothing is TESTED, no
-    more. Everything else is UNDECIDED.
+    Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof. When all hold, a claim
+    with a misprint is a TYPO if the printed form is refuted; what another work shows is CITED; a claim whose evidence
+    has a scope, or leaves something of its statement open, is SUPPORTED, another is PROVED. A test of the code that
+    found nothing is TESTED, no more. Everything else is UNDECIDED.
     """
     if any(outcome.status is Status.REFUTED for outcome in outcomes):
         return Verdict.GAP if claim.role is Role.STEP else Verdict.REFUTED
@@ -219,6 +222,7 @@ def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | 
     if claim.misprint is None:
         if any(outcome.grade is Grade.CITED for outcome in outcomes):
             return Verdict.CITED
-        return Verdict.SUPPORTED if any(outcome.scope for outcome in carrying(outcomes)) else Verdict.PROVED
+        less = left_open or any(outcome.scope for outcome in carrying(outcomes))
+        return Verdict.SUPPORTED if less else Verdict.PROVED
     printed = misprint is not None and misprint.status is Status.REFUTED
     return Verdict.TYPO if printed else Verdict.UNDECIDED

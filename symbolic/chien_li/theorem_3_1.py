@@ -43,7 +43,7 @@ CLAIMS = (
             name="smooth",
         ),
         *shared_noise("smooth", c),
-        statement=private(split_bound(1 + eta * L), *FULL_BATCHES, Smooth(L)),
+        statement=private(split_bound(1 + eta * L), *FULL_BATCHES, Smooth(L), L > 0),
         assumptions=(alpha > 1, Eq(c, 1 + eta * L), c > 1),
     ),
     Claim(
@@ -67,7 +67,7 @@ CLAIMS = (
             name="strongly convex",
         ),
         *shared_noise("strongly convex", c),
-        statement=private(split_bound(1 - eta * m), *FULL_BATCHES, StronglyConvex(m, L, K), eta * L <= 1),
+        statement=private(split_bound(1 - eta * m), *FULL_BATCHES, StronglyConvex(m, L, K), eta * L <= 1, eta * m < 1),
         assumptions=(alpha > 1, m <= L, eta * L <= 1, eta * m < 1, Eq(c, 1 - eta * m), c < 1),
     ),
     Ours(

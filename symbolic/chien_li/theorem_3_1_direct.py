@@ -126,7 +126,7 @@ CLAIMS = (
         statement=private(
             shift_bound(Max(1 - eta * m, eta * L - 1) * z + sensitivity()), *FULL_BATCHES, StronglyConvex(m, L, K)
         ),
-        assumptions=(alpha > 1, m <= L, eta * L <= 2),
+        assumptions=(alpha > 1, m <= L),
     ),
     Ours(
         "chien_li/theorem_3_1/direct/clipped",

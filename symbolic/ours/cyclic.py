@@ -5,16 +5,15 @@ hide; then z stays at 0. The last encounter hides itself, the E - 1 before it sh
 steps, p = c^l, q = c^(l(E-1)). In the touching points q = c^d with d the steps from the encounter to the end.
 """
 
-from sympy import Eq, Expr, Integer, Mod, Piecewise
+from sympy import Expr, Integer
 
-from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear, shift_bound
+from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import cyclic
 from lastiterate.symbolic.formulas.update import expansion
 from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, alpha, b, c, eta, lam, n, s, sensitivity, t, w
+from lastiterate.symbolic.notation import PREVIOUS, L, alpha, c, eta, lam, s, w
 from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.statement import Convex, CyclicBatches, Diameter, private
 
 _zero = Integer(0)
 _budget = p / c * (1 - q) / (1 - p)
@@ -36,13 +35,6 @@ CLAIMS = (
             "the best position", bound="cyclic_best_position"
         ),
         *cyclic("convex"),
-        statement=private(
-            shift_bound(z + Piecewise((sensitivity(b), Eq(Mod(T - 1 - t, n / b), 0)), (0, True))),
-            Diameter(D),
-            CyclicBatches(b, n),
-            Convex(L, K),
-            eta * L <= 2,
-        ),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
     Ours(

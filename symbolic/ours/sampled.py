@@ -7,13 +7,12 @@ is B^2 / X, X = x + (1 - beta) r linear in every share.
 
 from sympy import Integer, diff
 
-from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear, sampled_bound
+from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import without_replacement
-from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, xi, z
-from lastiterate.symbolic.notation import D, K, L, alpha, b, beta, eta, lam, n, sigma
+from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, xi
+from lastiterate.symbolic.notation import L, alpha, b, beta, eta, lam, n, sigma
 from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, SampledStep, private
 
 _one = Integer(1)
 
@@ -42,13 +41,6 @@ CLAIMS = (
         .mutant("priced by S_down, as in the papers", bound="without_replacement_s_down")
         .mutant("half the rate", bound="half_the_rate"),
         *without_replacement("convex"),
-        statement=private(
-            sampled_bound(SampledStep, z, z),
-            Diameter(D),
-            BatchesOf(b, n),
-            Convex(L, K),
-            eta * L <= 2,
-        ),
         assumptions=(alpha > 1, eta * L <= 2),
         repairs="chien_li/theorem_3_12",
     ),

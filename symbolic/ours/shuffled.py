@@ -5,15 +5,13 @@ runs. t^alpha u^(1 - alpha) is jointly convex, being the perspective of t^alpha:
 A.3 of Chien & Li 2025 asks for the mean.
 """
 
-from sympy import Eq, Expr, Max, Min, Mod, Or, Piecewise
+from sympy import Expr, Max, Min
 
-from lastiterate.symbolic.chien_li.paper import shift_bound
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import late, shuffled
 from lastiterate.symbolic.letters import a, p, q, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, m, n, s, sensitivity, sigma, t
+from lastiterate.symbolic.notation import K, L, alpha, b, c, eta, m, s, sigma
 from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.statement import Convex, Diameter, ShuffledBatches, private
 
 
 def _positive(at: Expr) -> Expr:
@@ -35,13 +33,6 @@ CLAIMS = (
         proof("shuffled", "The worst order is late"),
         *late("convex"),
         *late("strongly convex"),
-        statement=private(
-            shift_bound(z + Piecewise((sensitivity(b), Or(Eq(Mod(t + 1, n / b), 0), Eq(t, T - 1))), (0, True))),
-            Diameter(D),
-            ShuffledBatches(b, n),
-            Convex(L, K),
-            eta * L <= 2,
-        ),
         assumptions=(alpha > 1, eta * L <= 2, m <= L),
     ),
     Ours(
