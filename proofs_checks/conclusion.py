@@ -1,4 +1,4 @@
-"""Whether the checks of a claim conclude its own statement, with all its quantifiers.
+"""The statement of a claim held against what its checks conclude, with all its quantifiers.
 
 What the checks say by themselves needs no showing. A bound of the divergence of the last iterates follows from
 derivations whose suppositions the conditions of the statement grant: a minimum is at most what a derivation reaches

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Role
 
@@ -13,6 +14,7 @@ CLAIMS = ledger.claims()
 
 _DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+")
 _README = Path(__file__).parents[1] / "README.md"
+_ORDER = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TYPO, Verdict.GAP, Verdict.REFUTED)
 
 
 def test_examples_run() -> None:
@@ -51,7 +53,7 @@ def test_counts_are_those_of_the_ledger() -> None:
     )
     assert counts is not None
     said = [int(one) for one in counts.groups()]
-    assert said == [papers.total(), *(papers[v] for v in ("PROVED", "SUPPORTED", "CITED", "TYPO", "GAP", "REFUTED"))]
+    assert said == [papers.total(), *(papers[v] for v in _ORDER)]
 
 
 def test_numbers_in_sentences_are_those_that_the_examples_print() -> None:
