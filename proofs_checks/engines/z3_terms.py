@@ -11,6 +11,7 @@ from sympy.logic.boolalg import And, Boolean, Not, Or
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
 from lastiterate.proofs_checks.engines.unknowns import RANGES, known_of
+from lastiterate.proofs_checks.engines.z3_questions import note
 
 EFFORT = 1_000_000
 """z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
@@ -239,6 +240,7 @@ def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult
         if answer == z3.sat:
             return answer, solver.model()
         if answer == z3.unsat:
+            note(formulas)
             return answer, None
     return answer, None
 

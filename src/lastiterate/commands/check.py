@@ -39,10 +39,20 @@ WIDTH = 130
 @click.option("--json", "style", flag_value="json", help="The same as --format json.")
 @click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
 @click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
-def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_cache: bool, update_lock: bool) -> int:
+@click.option("--second-opinion", is_flag=True, help="Ask cvc5 for all that z3 has proved.")
+def command(
+    paper: str | None,
+    keys: tuple[str, ...],
+    jobs: int,
+    style: str,
+    no_cache: bool,
+    update_lock: bool,
+    second_opinion: bool,
+) -> int:
     r"""Decide every claim of the ledger and compare with the lock file.
 
-    Exit status 0 when every verdict, grade and mutant is as the lock file says and every mutant is rejected.
+    Exit status 0 when every verdict, grade and mutant is as the lock file says and every mutant is rejected. With
+    --second-opinion also when cvc5 contradicts z3 nowhere; what it leaves open is counted.
 
     \b
     Examples:
@@ -83,7 +93,28 @@ def command(paper: str | None, keys: tuple[str, ...], jobs: int, style: str, no_
         console.print(formats.table(reports))
         _say_drifts(reports, found, expected)
         click.echo(formats.summary(reports))
-    return 1 if found else 0
+    contradicted = second_opinion and _contradicted(paper, keys, jobs)
+    return 1 if found or contradicted else 0
+
+
+def _contradicted(paper: str | None, keys: Sequence[str], jobs: int) -> bool:
+    """Tell whether cvc5 contradicts z3, and say where, on stderr, and how much it leaves open."""
+    from lastiterate.proofs_checks.second_opinion import opinions
+    from lastiterate.proofs_checks.selection import of_ledger
+
+    claims = of_ledger(paper=paper, keys=keys)
+    with progress("asking cvc5") as told:
+        given = opinions((claim.key for claim in claims), jobs=jobs, on_claim=told)
+    for one in given:
+        for question in one.disagreed:
+            click.echo(
+                f"contradiction: cvc5 has a solution of what z3 shows to have none, in {one.key}:\n{question}", err=True
+            )
+        if one.unknown:
+            click.echo(f"{one.key}: cvc5 leaves {one.unknown} of {one.questions} questions open", err=True)
+    asked, agreed, left = (sum(getattr(one, of) for one in given) for of in ("questions", "agreed", "unknown"))
+    click.echo(f"cvc5: {asked} questions, {agreed} answered as by z3, {left} left open", err=True)
+    return any(one.disagreed for one in given)
 
 
 def _decided(paper: str | None, keys: Sequence[str], jobs: int, cache: ReportCache | None) -> tuple[ClaimReport, ...]:

@@ -1,0 +1,34 @@
+"""cvc5's answer to SMT-LIB on standard input; a process of its own, for it has to be stopped from outside.
+
+The covering of a nonlinear question spends no resource units, so the process has an end by its computing time.
+"""
+
+import sys
+
+SECONDS = 5
+RESOURCES = 60_000
+
+
+def main() -> None:
+    """Print sat, unsat or unknown."""
+    import cvc5
+
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        pass
+    else:
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("rlimit-per", str(RESOURCES))
+    solver.setOption("nl-cov", "true")
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, sys.stdin.read(), "question")
+    symbols, said = parser.getSymbolManager(), ""
+    while not (command := parser.nextCommand()).isNull():
+        said += command.invoke(solver, symbols) or ""
+    sys.stdout.write(said.split()[0])
+
+
+if __name__ == "__main__":
+    main()

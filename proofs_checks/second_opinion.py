@@ -1,0 +1,98 @@
+"""A second opinion, cvc5's, on all that z3 finds to have no solution while the checks of a claim are decided."""
+
+import multiprocessing
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+
+from joblib import cpu_count
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.z3_questions import recorded
+from lastiterate.proofs_checks.selection import of_ledger
+from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic.claim import Claim
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """cvc5's opinion on a claim.
+
+    Attributes:
+        key: of the claim.
+        questions: the number of questions that z3 answered with unsat on the way to the checks that hold.
+        agreed: the number of those that cvc5 answers so, too.
+        disagreed: those for which cvc5 has a solution, in SMT-LIB; the rest it leaves open.
+    """
+
+    key: str
+    questions: int
+    agreed: int
+    disagreed: tuple[str, ...]
+
+    @property
+    def unknown(self) -> int:
+        """The number of questions that cvc5 leaves open."""
+        return self.questions - self.agreed - len(self.disagreed)
+
+
+@lru_cache(maxsize=8192)
+def ask(question: str) -> str:
+    """cvc5's answer: sat, unsat, or unknown where it gives up or takes too long.
+
+    Raises:
+        RuntimeError: cvc5 cannot read the question.
+    """
+    program = [sys.executable, "-m", "lastiterate.proofs_checks.cvc5_answer"]
+    ended = subprocess.run(program, input=question, capture_output=True, text=True, check=False)  # noqa: S603
+    if ended.returncode > 0:
+        raise RuntimeError(f"cvc5 stopped: {ended.stderr.strip()[-300:]}")
+    return ended.stdout.strip() or "unknown"  # the process is ended by a signal
+
+
+def opinion(claim: Claim) -> Opinion:
+    """cvc5's opinion on a claim: its checks are decided here and now.
+
+    What this process proved before for another claim, z3 is not asked again, nor is cvc5.
+    """
+    questions: dict[str, None] = {}
+    for check in claim.checks:
+        with recorded() as found:
+            outcome = decide_check(check, claim.assumptions)
+        if outcome.status is Status.HELD:
+            questions |= dict.fromkeys(found)
+    answers = {question: ask(question) for question in questions}
+    agreed = sum(answer == "unsat" for answer in answers.values())
+    return Opinion(claim.key, len(answers), agreed, tuple(q for q, answer in answers.items() if answer == "sat"))
+
+
+def _of_key(key: str) -> Opinion:
+    (claim,) = of_ledger(keys=(key,))
+    return opinion(claim)
+
+
+def opinions(
+    keys: Iterable[str], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
+) -> tuple[Opinion, ...]:
+    """cvc5's opinions on claims of the ledger, in new processes, which remember no proof.
+
+    Raises:
+        InputError: cvc5 is not installed.
+    """
+    if find_spec("cvc5") is None:
+        raise InputError(
+            "A second opinion needs cvc5, got an installation without; run pip install 'lastiterate[cvc5]'."
+        )
+    wanted = tuple(keys)
+    given: dict[str, Opinion] = {}
+    workers = max(1, min(len(wanted), cpu_count() if jobs < 0 else jobs))
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(_of_key, key) for key in wanted]):
+            given[done.result().key] = done.result()
+            on_claim(len(given), len(wanted))
+    return tuple(given[key] for key in wanted)
