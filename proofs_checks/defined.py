@@ -15,6 +15,7 @@ from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.proofs_checks.exact_values import Point, truth_at
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
+from lastiterate.symbolic.unevaluated import carried_out
 
 _TOTAL: Final = (
     sp.Add, sp.Mul, sp.exp, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.sech, sp.asinh, sp.atan, sp.erf, sp.erfc,
@@ -22,6 +23,9 @@ _TOTAL: Final = (
     sp.re, sp.im, sp.conjugate,
 )  # fmt: skip
 """Defined for every real argument."""
+
+_KINKED: Final = (sp.Abs, sp.sign, sp.Min, sp.Max, sp.floor, sp.ceiling, sp.frac, sp.Heaviside, sp.Mod, sp.Piecewise)
+"""Not differentiable everywhere; the derivative of a formula with one is not taken."""
 
 _COMPLEX: Final = (sp.re, sp.im, sp.conjugate, sp.arg)
 
@@ -85,6 +89,17 @@ def _needs(part: sp.Basic, given: tuple[Boolean, ...], over: bool) -> Iterator[N
         yield from _of_sum(part, given, over)
     elif isinstance(part, sp.Piecewise):
         yield from _of_cases(part, given, over)
+    elif isinstance(part, sp.Subs):
+        values = dict(zip(part.variables, part.point, strict=True))
+        for need in (need for inner in part.point for need in _needs(inner, given, over)):
+            yield need
+        for need in _needs(part.expr, (), over):
+            inside = tuple(case.xreplace(values) for case in need.given)
+            yield Need(need.part, need.condition.xreplace(values), (*given, *inside))
+    elif isinstance(part, sp.Derivative):
+        yield from _needs(part.expr, given, over)
+        yield Need(part, sp.false if part.has(*_KINKED) else sp.true, given)
+        yield from _needs(carried_out(part), given, over)
     else:
         for inner in part.args:
             yield from _needs(inner, given, over)

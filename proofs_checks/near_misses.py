@@ -40,6 +40,7 @@ from lastiterate.symbolic.kernel.profiles import Average, Composed, Mean, Profil
 from lastiterate.symbolic.kernel.projected import Projected
 from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.notation import D
+from lastiterate.symbolic.unevaluated import carried_out
 
 MOST: Final = 3
 """Near misses of one check."""
@@ -125,9 +126,9 @@ def _terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, in
     """The terms of an expression, and those of the sums inside its factors, bases, exponents and logarithms."""
     if not inside and not isinstance(side, sp.Add):
         yield _Term(field, side, whole)
-    if not isinstance(side, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log):
+    if not isinstance(side, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log | sp.Subs | sp.Derivative):
         return
-    for i, part in enumerate(side.args):
+    for i, part in enumerate(side.args[:1] if isinstance(side, sp.Subs | sp.Derivative) else side.args):
 
         def around(new: sp.Expr, i: int = i) -> sp.Expr:
             return whole(side.func(*side.args[:i], new, *side.args[i + 1 :]))
@@ -138,8 +139,8 @@ def _terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, in
 
 def _lost(check: Check, place: _Term) -> bool:
     """Tell whether a change of the term is none, or is lost where a sum cancels, seen at one point."""
-    side = sp.sympify(getattr(check, place.field), strict=True)
-    changed = place.side(_MORE * place.term)
+    side = carried_out(sp.sympify(getattr(check, place.field), strict=True))
+    changed = carried_out(place.side(_MORE * place.term))
     if side == changed or side.has(sp.Sum, sp.Integral, sp.Derivative):
         return bool(side == changed)
     point = {

@@ -33,6 +33,7 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.notation import PREVIOUS
+from lastiterate.symbolic.unevaluated import carried_out
 
 MOST_DIGITS: Final = 1000
 
@@ -118,7 +119,7 @@ def _point(found: Counterexample, *parts: sp.Basic | int) -> Point:
 
 
 def _ball(expression: sp.Expr, point: Point, bits: int) -> arb:
-    return next(enclosures(expression, point, (bits,)))
+    return next(enclosures(carried_out(expression), point, (bits,)))
 
 
 def _unrolled(check: Recursion, found: Counterexample) -> tuple[sp.Expr, Relation, sp.Expr]:

@@ -15,22 +15,23 @@ from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.recursion import recursion
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
-from lastiterate.symbolic.claim import Check, Identity, Recursion
+from lastiterate.symbolic.claim import Identity, Recursion
+from lastiterate.symbolic.unevaluated import carried_out
 
 SPOTS = 12
 """Points at which an identity is tried before any simplification."""
 
 
-def _equal(
-    check: Check, left: sp.Expr, right: sp.Expr, conditions: tuple[Boolean, ...], symbols: tuple[sp.Symbol, ...]
-) -> Outcome:
+def _equal(check: Identity, conditions: tuple[Boolean, ...], symbols: tuple[sp.Symbol, ...]) -> Outcome:
+    left, right = carried_out(check.left), carried_out(check.right)
     confirmed = 0
     for point in points(symbols, conditions, SPOTS):
         same = compared(left, right, point)
         if same is False:
             return refuted(check, differ(left, right, point))
         confirmed += bool(same)
-    undefined = unmet((left, right, *(side.doit() for side in (left, right))), conditions, shown)
+    everything = (check.left, check.right, left, right, left.doit(), right.doit())
+    undefined = unmet(everything, conditions, shown)
     if undefined:
         return undecided(check, undefined)
     route, residue = vanishes(left - right, conditions)
@@ -54,7 +55,7 @@ def decide(check: Identity | Recursion, assumptions: tuple[Boolean, ...]) -> Out
     why = impossible(assumptions, tries=2000) if len(relevant) < len(assumptions) else ""
     if why:
         raise NoPointError(why)
-    return _equal(check, check.left, check.right, relevant, symbols)
+    return _equal(check, relevant, symbols)
 
 
 def _connected(assumptions: tuple[Boolean, ...], symbols: tuple[sp.Symbol, ...]) -> tuple[Boolean, ...]:

@@ -10,6 +10,7 @@ from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Units, Value
 from lastiterate.symbolic.letters import x, y, z
 from lastiterate.symbolic.notation import D, K, b, eta, n
+from lastiterate.symbolic.unevaluated import put
 
 _probability: Expr = (1 + erf(sqrt(5))) / 2
 _needed: Expr = exp(Rational(1, 10)) / 2 + Rational(1, 100)
@@ -25,7 +26,7 @@ CLAIMS = (
         "altschuler_talwar/appendix_a_4/observation_a_1",
         "Observation A.1: P[E] >= 0.9",
         at("Observation A.1"),
-        Identity(b * (3 * D * n / (4 * K * eta)) / n, 3 * b * D / (4 * K * eta), "mean number of pushes"),
+        Identity(put(b * x / n, {x: 3 * D * n / (4 * K * eta)}), _mean, "mean number of pushes"),
         Inequality(Integer(750), "<= and attained", _mean, (1000 * eta * K <= D,), "at least 750").mutant(
             "D >= 900 eta K", sign="<=", given=(900 * eta * K <= D,)
         ),

@@ -5,7 +5,7 @@ diameter at least 100, zero but for i*, whose gradient is -1 or 0; b = eta = sig
 N(0, 1) + 1/10 N(1, 1) or N(0, 1), told apart above 20.
 """
 
-from sympy import Expr, Integer, Rational, log, sqrt
+from sympy import Expr, Integer, Min, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, claimed
@@ -14,6 +14,7 @@ from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalIneq
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
 from lastiterate.symbolic.letters import u, v, x, y, z
 from lastiterate.symbolic.notation import D, T, alpha, eta, sigma, sigma_dp
+from lastiterate.symbolic.unevaluated import put
 
 _tenth, _order, _one = Rational(1, 10), Integer(20), Integer(1)
 _claimed = SampledDown(_tenth, Rational(1, 2), _order)
@@ -27,7 +28,7 @@ def _one_step(left: Expr, name: str) -> IntervalInequality:
 
 
 def _window_range(last: Expr) -> Inequality:
-    return Inequality(last, "<=", T - 1, name="the window is one of 0..T-1")
+    return Inequality(Min(y, last), "<=", T - 1, name="the window is one of 0..T-1")
 
 
 CLAIMS = (
@@ -101,7 +102,7 @@ CLAIMS = (
         at("B.2", "Numerical computation"),
         Inequality(2 * sqrt(u * v), "<= and attained", u * y + v / y, (y > 0,), "no window is better"),
         Identity(
-            sqrt(alpha * D**2 / (2 * eta**2 * sigma**2) / u),
+            put(sqrt(v / u), {v: alpha * D**2 / (2 * eta**2 * sigma**2)}),
             D / (eta * sigma) * sqrt(alpha / (2 * u)),
             "as printed",
         ),

@@ -4,7 +4,7 @@
 alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c) (1-c)^2 / Q.
 """
 
-from sympy import Expr, Integer, Min, Rational, diff, log, sqrt
+from sympy import Derivative, Expr, Integer, Min, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
@@ -12,6 +12,7 @@ from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalIneq
 from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import r, u
 from lastiterate.symbolic.notation import SHIFTS, D, c, epsilon, tau
+from lastiterate.symbolic.unevaluated import put
 
 _beta = c ** (tau + 2) * (1 - c**-2) / (1 - u)
 _squares = c**-2 * (1 - u) / (1 - c**-2)  # c^-2 + ... + c^(-2w)
@@ -20,7 +21,7 @@ _cost = -epsilon * log(u) / (2 * log(c)) + r * (1 - c**2) / (u - 1)
 
 def _slope(factor: Expr) -> Expr:
     """Slope of the cost at the u with u + 1/u = 2 - 2 r log(c) factor / Q."""
-    return diff(_cost, u).subs(r, -((u - 1) ** 2) * epsilon / (2 * u * factor * log(c)))
+    return put(Derivative(_cost, u), {r: -((u - 1) ** 2) * epsilon / (2 * u * factor * log(c))})
 
 
 # No two shifts that meet the constraint cost less than its square over the sum of c^-2t.

@@ -8,11 +8,14 @@ from sympy import Abs, Expr, Integer, Min, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units, UpperBound
-from lastiterate.symbolic.letters import gamma, kappa, u, v, x, z
-from lastiterate.symbolic.notation import K, T, alpha, b, chi, growth, n, sigma_dp, w
+from lastiterate.symbolic.letters import gamma, kappa, q, u, v, x, z
+from lastiterate.symbolic.notation import K, T, alpha, b, chi, eta, growth, n, sigma_dp, w
+from lastiterate.symbolic.unevaluated import carried_out, put
 
-_step = 2 * alpha * (b / n) ** 2 / (b * sigma_dp / (2 * K)) ** 2
+_lemma = put(2 * alpha * q**2 / z**2, {q: b / n, z: b * sigma_dp / (2 * K)})
+_step = carried_out(_lemma)
 _rate = alpha * K**2 / (n**2 * sigma_dp**2)
+_noise = b * sigma_dp / K
 _one = Integer(1)
 
 
@@ -26,7 +29,7 @@ CLAIMS = (
         "altschuler_talwar/section_1/known_rate",
         "(1.1): T steps of the sampled Gaussian cost 8 alpha K^2 T/(n^2 sigma_DP^2)",
         at("Section 1.2", "(1.1)"),
-        Identity(T * _step, 8 * _rate * T, "Lemma 2.12 put in"),
+        Identity(T * _lemma, 8 * _rate * T, "Lemma 2.12 put in"),
         Asymptotic(T * _step, _rate * T, Integer(8), name="constant 8").mutant(
             "n for n^2",
             left=_step,
@@ -87,8 +90,8 @@ CLAIMS = (
         "altschuler_talwar/section_1/remark_1_4_range",
         "The range of delta, exp(-b sigma_DP/n), does not change when the losses are rescaled",
         at("Remark 1.4"),
-        Identity(b * sigma_dp / K, b * (u * sigma_dp) / (u * K), "losses times u, with b sigma/K"),
-        Units(b * sigma_dp / K, _one, name="a number"),
+        Identity(put(_noise, {sigma_dp: u * sigma_dp, K: u * K}), _noise, "losses times u"),
+        Units(_noise, _one, name="a number"),
         misprint=Units(b * sigma_dp / n, _one, name="as printed"),
         remark="""delta may be as small as exp(-b sigma/n), it is said. Losses times u with eta/u give the same run,
         but b sigma/n is multiplied by u: it is a gradient, not a number. b sigma over the Lipschitz constant, the
@@ -98,7 +101,8 @@ CLAIMS = (
         "altschuler_talwar/section_1/footnote_3",
         "Footnote 3: one noise in three conventions, by rescaling",
         at("Footnote 3"),
-        Identity((u * sigma_dp) ** 2, u * (sqrt(u) * sigma_dp) ** 2, "eta^2 sigma^2 = eta (sqrt(eta) sigma)^2"),
+        Identity(put(eta * z**2, {z: sqrt(eta) * sigma_dp}), (eta * sigma_dp) ** 2, "variance eta times a square"),
+        Identity(put(z**2, {z: eta * sigma_dp}), (eta * sigma_dp) ** 2, "variance a square"),
     ),
     Claim(
         "altschuler_talwar/section_1/footnote_4",
@@ -121,7 +125,7 @@ CLAIMS = (
         "altschuler_talwar/section_1/schedule_rate",
         "With step sizes t^-c the threshold D n/(K eta_T) grows as T^c, more slowly than T",
         at("Section 1.2"),
-        Identity(z / (T ** (-u)), z * T**u, "D n/K over eta_T"),
+        Identity(put(z / eta, {eta: T ** (-u)}), z * T**u, "D n/K over eta_T"),
         Unbounded(T, T**u, {T: growth, u: _one / 2}, (u < 1,), "T over T^c at c = 1/2").mutant(
             "c = 1", path={T: growth, u: _one}, given=(u <= 1,)
         ),

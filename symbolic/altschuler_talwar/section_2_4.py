@@ -13,10 +13,11 @@ from sympy import Abs, Expr, Integer, Max, Rational, Symbol, exp, log
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Cited, Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
-from lastiterate.symbolic.letters import a, gamma, q, v, x, xi, z, zeta
+from lastiterate.symbolic.letters import a, gamma, kappa, q, v, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, D, T, alpha, s, sigma, t, w
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import Normal, RenyiDivergence
+from lastiterate.symbolic.unevaluated import put
 
 THEOREM_11: Final = Source(cited("Mironov, Talwar & Zhang 2019"), "Theorem 11")
 _fifth, _low, _tenth = Rational(1, 5), Rational(3, 20), Rational(1, 10)
@@ -46,8 +47,9 @@ _left = alpha * Max(x - z, _zero) ** 2 / (2 * sigma**2)
 
 
 def _differ(other: Expr) -> Inequality:
-    """xi is phi_T(x), gamma phi'_T(x), zeta phi'_(T-1)(x)."""
-    return Inequality(Abs(xi - other), "<=", s, (Abs(xi - gamma) <= s,), "maps differ by s_T")
+    """xi is phi_T(x), gamma phi'_T(x), zeta phi'_T(y) and kappa phi'_(T-1)(y), where |x - y| <= z."""
+    given = (Abs(xi - gamma) <= s, Abs(gamma - zeta) <= z)
+    return Inequality(Abs(xi - other), "<= and attained", z + s, given, "points z apart end z + s_T apart")
 
 
 _squares = sum((shift**2 for shift in SHIFTS), _zero)
@@ -126,8 +128,8 @@ CLAIMS = (
         "Proposition 3.2: from a distance D at time tau, with shifts that bring z_t from D to 0",
         at("Proposition 3.2"),
         Recursion(t, D, PREVIOUS + s - a, D + t * (s - a), name="z_t after t steps"),
-        Identity(D + w * (s - (D / w + s)), _zero, "equal shifts D/w + s end at 0").mutant(
-            "shifts D/w", left=D + w * (s - D / w)
+        Identity(put(D + w * (s - a), {a: D / w + s}), _zero, "equal shifts D/w + s end at 0").mutant(
+            "shifts D/w", left=put(D + w * (s - a), {a: D / w})
         ),
         Identity(
             renyi((D + w * s, w * v), (_zero, w * v), alpha), alpha / 2 * w * (D / w + s) ** 2 / v, "attained by walks"
@@ -138,8 +140,8 @@ CLAIMS = (
         "altschuler_talwar/section_2_4/proposition_3_2_maps",
         "In the same round both runs apply their maps of time T, which differ by s_T",
         at("Proposition 3.2"),
-        _differ(gamma),
-        misprint=_differ(zeta),
+        _differ(zeta),
+        misprint=_differ(kappa),
         remark="""The display gives the second run the map phi'_(T-1) beside phi_T in the first. s_T is the distance of
         phi_T and phi'_T, and Definition 2.13 has X_T from X_(T-1) by the map of time T. The reading phi'_T holds.""",
     ),

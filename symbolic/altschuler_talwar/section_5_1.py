@@ -12,6 +12,7 @@ from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalIneq
 from lastiterate.symbolic.formulas.divergences import SampledDown, tail
 from lastiterate.symbolic.letters import P, Q, R, a, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, s, sigma, t, w
+from lastiterate.symbolic.unevaluated import put
 
 _two = Integer(2)
 _c = (L - m) / (L + m)
@@ -65,7 +66,7 @@ CLAIMS = (
         "(5.2): with s = 0 one last shift c^(T - tau - 1) D costs its square at sigma_1",
         at("Section 5.1", "(5.2)"),
         Identity(
-            alpha * (c**w * D) ** 2 / (2 * eta**2 * sigma**2),
+            put(alpha * z**2 / (2 * eta**2 * sigma**2), {z: c**w * D}),
             c ** (2 * w) * alpha * D**2 / (2 * eta**2 * sigma**2),
             "price",
         ),

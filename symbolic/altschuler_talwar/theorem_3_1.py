@@ -19,6 +19,7 @@ from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import a, d, gamma, j, kappa, q, r, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, growth, n, sigma, sigma_dp, w
 from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, for_some, private
+from lastiterate.symbolic.unevaluated import put
 
 _one = Integer(1)
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
@@ -32,7 +33,7 @@ def _loss(price: int) -> Expr:
 
 def _price(noise: Expr) -> Expr:
     """2 alpha q^2/s^2 of Lemma 2.12 at q = b/n."""
-    return 2 * alpha * (b / n) ** 2 / noise**2
+    return put(2 * alpha * q**2 / z**2, {q: b / n, z: noise})
 
 
 _chance = binomial(n - 1, b - 1) / binomial(n, b)
@@ -77,7 +78,11 @@ CLAIMS = (
         .mutant("no ceiling", right=Min(T, x), constant=None, path={T: growth, w: _one, x: 1 / growth})
         .mutant("root of x", right=Min(T, sqrt(x)), constant=None, path={T: growth**4, w: growth**2, x: growth**2}),
         Asymptotic(_loss(100), Min(T, w), Integer(101), name="b >= n/5"),
-        Identity(w * (D / w) ** 2 * alpha / (2 * eta**2 * sigma_dp**2 / 2), (D * n / (K * eta)) ** 2 / w * _unit),
+        Identity(
+            put(w * z**2 * alpha / (2 * eta**2 * sigma**2), {z: D / w, sigma: sigma_dp / sqrt(2)}),
+            put(x**2 / w * _unit, {x: D * n / (K * eta)}),
+            "w shifts D/w at half the variance",
+        ),
         statement=for_some(
             (r,),
             private(
@@ -103,7 +108,11 @@ CLAIMS = (
         Inequality(
             8 * K / b, "<", sigma_dp / sqrt(2), (sigma_dp > 8 * sqrt(2) * K / b,), "noise of the theorem"
         ).mutant("8 K/b in the theorem", given=(sigma_dp > 8 * K / b,)),
-        Identity(b * (sigma_dp / sqrt(2)) / (2 * K), b * sigma_dp / (2 * sqrt(2) * K), "argument of alpha*"),
+        Identity(
+            put(b * sigma / (2 * K), {sigma: sigma_dp / sqrt(2)}),
+            b * sigma_dp / (2 * sqrt(2) * K),
+            "argument of alpha*",
+        ),
         Identity(2 * _price(b * (sigma_dp / sqrt(2)) / (2 * K)), 32 * _unit, "twice, half the variance"),
     ),
     Step(
@@ -121,7 +130,9 @@ CLAIMS = (
         "Footnote 8: for b >= n/5 one Gaussian step costs 2 alpha K^2/(b^2 sigma_2^2), tight up to a constant",
         at("Footnote 8"),
         Identity(
-            alpha * (2 * eta * K / b) ** 2 / (2 * eta**2 * sigma**2), 2 * alpha * K**2 / (b**2 * sigma**2), "price"
+            put(alpha * z**2 / (2 * eta**2 * sigma**2), {z: 2 * eta * K / b}),
+            2 * alpha * K**2 / (b**2 * sigma**2),
+            "price",
         ),
         Asymptotic(1 / b**2, 1 / n**2, Integer(25), name="against 1/n^2"),
         Inequality(4 / b**2, "<= and attained", 100 / n**2, name="at half the variance"),
@@ -148,8 +159,8 @@ CLAIMS = (
         "altschuler_talwar/proof_3_1/observation_3_3",
         "Observation 3.3: V_(t+1) = phi_t(V_t) + Y_(t+1)",
         at("Observation 3.3"),
-        Identity(_auxiliary + x - a, xi, "the point where phi_t takes gradients is W_t"),
-        Identity(_auxiliary - y + (z + x), _next, "what is projected"),
+        Identity(put(zeta + x - a, {zeta: _auxiliary}), xi, "the point where phi_t takes gradients is W_t"),
+        Identity(put(zeta - y + (z + x), {zeta: _auxiliary}), _next, "what is projected"),
     ),
     Claim(
         "altschuler_talwar/proof_3_1/observation_3_4",
@@ -188,8 +199,8 @@ CLAIMS = (
         "altschuler_talwar/proof_3_1/last_map",
         "Below (3.4): W_T = h(V_(T-1)), gradients taken at v + (Z_tau + ... + Z_(T-2)) - Y_(T-1)",
         at("Step 3"),
-        Identity(_auxiliary + x - a, xi, "that point is W_(T-1)"),
-        misprint=Identity(_auxiliary + (x + z) - a, xi, "the sum up to Z_(T-1), as printed"),
+        Identity(put(zeta + x - a, {zeta: _auxiliary}), xi, "that point is W_(T-1)"),
+        misprint=Identity(put(zeta + (x + z) - a, {zeta: _auxiliary}), xi, "the sum up to Z_(T-1), as printed"),
         remark="""In the map h the gradients are taken where the sum runs up to z_(T-1). They are taken at W_(T-1),
         which does not contain Z_(T-1). The sum in the gradient ends at T - 2; the one outside is right.""",
     ),
@@ -197,7 +208,7 @@ CLAIMS = (
         "altschuler_talwar/proof_3_1/noise",
         "(3.5): Z against Z' costs T - tau times S(b/n, b sigma_2/(2 K)), Z first",
         at("Step 3a", "(3.5)"),
-        Identity(eta * sigma / (2 * eta * K / b), b * sigma / (2 * K), "noise over the bias"),
+        Identity(put(eta * sigma / z, {z: 2 * eta * K / b}), b * sigma / (2 * K), "noise over the bias"),
         _bias(gamma - kappa, "bias at most 2 eta K/b"),
         misprint=_bias(gamma - eta * kappa, "with eta inside the bracket, as printed"),
         remark="""m_t is printed as eta/b times grad f(x_i*) - eta grad f(x'_i*). Its size then exceeds 2 eta K/b for

@@ -13,6 +13,7 @@ from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.letters import u, v, x, y, z
 from lastiterate.symbolic.notation import D, K, eta, growth, n, sigma_dp, w
+from lastiterate.symbolic.unevaluated import put
 
 _one = Integer(1)
 _level = Rational(9, 1_600_000)  # (4.1) over y
@@ -44,16 +45,22 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1",
         "Theorem 4.1 at T = T bar from 0: the order 100 exceeds (4.1) at every admissible noise",
         at("Theorem 4.1", "(4.1)"),
-        Identity(_quantity(_bar), _level * D**2 / (_bar * eta**2 * sigma_dp**2), "(4.1) is a multiple of y"),
+        Identity(
+            put(_quantity(x), {x: _bar}),
+            put(_level * D**2 / (x * eta**2 * sigma_dp**2), {x: _bar}),
+            "(4.1) is a multiple of y",
+        ),
         IntervalInequality(_level * y, "<", _seen, _noises, "what the event shows"),
-        Identity(exp(-((D / 20) ** 2) / (2 * D**2 / y)), exp(-y / 800), "maximum of the walk"),
+        Identity(
+            put(exp(-(z**2) / (2 * v)), {z: D / 20, v: D**2 / y}), exp(-y / 800), "maximum of the walk", (y >= 1000,)
+        ),
     ),
     Step(
         "altschuler_talwar/theorem_4_1/construction",
         "The push is 3D/4 in all, so that the mean is D/4 and the variance at most D^2/1000",
         at("Section 4"),
-        Identity(_bar * eta * K / n, 3 * D / 4, "eta K/b with probability b/n, T bar times"),
-        Identity(-D / 2 + 3 * D / 4, D / 4, "mean"),
+        Identity(put(x * eta * K / n, {x: _bar}), 3 * D / 4, "eta K/b with probability b/n, T bar times"),
+        Identity(put(-D / 2 + z, {z: 3 * D / 4}), D / 4, "mean"),
         Inequality(
             _bar * eta**2 * sigma_dp**2,
             "<= and attained",

@@ -5,20 +5,25 @@ with best constant 1; case 3 is about (3/4) |x|^(4/3), with best constant 2^(2/3
 alpha / (2 sigma^2), runs of any length; its D^2 is not a valid bound (`remarks_3_1/output_perturbation`).
 """
 
-from sympy import Abs, Eq, Expr, Integer, Rational, diff, sign
+from sympy import Abs, Derivative, Eq, Expr, Integer, Rational, sign
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.formulas.shift_program import best_window_cost, window_cost
 from lastiterate.symbolic.letters import p, r, u, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import D, K, c, eta, lam, n, s, w
+from lastiterate.symbolic.unevaluated import put
 
 _third, _one = Rational(1, 3), Integer(1)
-_f = Rational(3, 4) * x ** Rational(4, 3)  # at |argument| = x
 # X = x and Y = y are the cube roots of the two arguments' absolute values, z that of their distance.
 _same, _opposite = (y <= x, z**3 >= x**3 - y**3), (z**3 >= x**3 + y**3,)
 _from_zero = (Eq(y, 0), Eq(z, x))
 _mean = u**_third + (1 - u) ** _third
+
+
+def _f(point: Expr) -> Expr:
+    """(3/4) point^(4/3), of a point that is not negative."""
+    return Rational(3, 4) * point ** Rational(4, 3)
 
 
 def _odd(point: Expr) -> Expr:
@@ -42,9 +47,8 @@ CLAIMS = (
         "chien_li/appendix_a_14/derivative",
         "f(x) = sign(x) (3/4) |x|^(4/3) has the derivative |x|^(1/3) on both sides of zero",
         at("A.14"),
-        Identity(diff(_f, x), x**_third, "x > 0"),
-        Identity(diff(-_f, x) / diff(-x, x), x**_third, "x < 0: minus f, at -x"),
-        assumptions=(x > 0,),
+        Identity(Derivative(_f(xi), xi), xi**_third, "x > 0", (xi > 0,)),
+        Identity(Derivative(-_f(-xi), xi), (-xi) ** _third, "x < 0: minus f, at -x", (xi < 0,)),
     ),
     Claim(
         "chien_li/appendix_a_14/powers",
@@ -92,7 +96,7 @@ CLAIMS = (
         "chien_li/appendix_a_14/case_3",
         "(131): for x < 0 < y the difference |G(x) - G(y)| is |x|^(1/3) + y^(1/3)",
         at("A.14", "(131)"),
-        Identity(Abs(_odd(-x) - _odd(p)), _odd(x) + _odd(p), "G(x) = sign(x) |x|^(1/3), at -x and p"),
+        Identity(Abs(_odd(xi) - _odd(zeta)), _across, "G(x) = sign(x) |x|^(1/3)"),
         assumptions=(xi < 0, zeta > 0),
         misprint=Identity(
             Abs(_even(xi) - _even(zeta)), _across.subs(zeta, Abs(zeta)), name="G(x) = |x|^(1/3), as printed"
@@ -106,7 +110,7 @@ CLAIMS = (
         "(132): u^(1/3) + (1 - u)^(1/3) <= 2^(2/3) = 1.587, attained at u = 1/2",
         at("A.14", "(132)"),
         Inequality((x + y) ** 3, "<= and attained", 4 * (x**3 + y**3), name="opposite signs, cubed"),
-        Identity(_mean.subs(u, Rational(1, 2)), 2 ** Rational(2, 3), "attained at 1/2"),
+        Identity(put(_mean, {u: Rational(1, 2)}), 2 ** Rational(2, 3), "attained at 1/2"),
         Value(2 ** Rational(2, 3), "1.587", "printed value"),
         Inequality(x, "<=", Integer(1), given=(x**3 <= 1,), name="each term at most 1, so C = 2 does"),
     ),
@@ -116,14 +120,14 @@ CLAIMS = (
         at("A.14", "(2^(2/3), 1/3)-Hoelder"),
         Inequality(x - y, "<= and attained", z, given=_opposite, name="opposite signs", attained=_from_zero),
         Inequality(x - y, "<= and attained", z, given=_same, name="same sign", attained=_from_zero),
-        Identity(Abs(_even(p) - _even(Integer(0))), p**_third, "equal at y = 0"),
+        Identity(put(Abs(_even(p) - _even(xi)), {xi: 0}), p**_third, "equal at y = 0"),
     ),
     Step(
         "chien_li/appendix_a_14/not_lipschitz",
         "(133): |G(x) - G(0)| / |x| = x^(-2/3) exceeds every r > 0 near zero",
         at("A.14", "(133)"),
-        Identity((x**_third) / x, x ** Rational(-2, 3), "the quotient"),
-        Identity((r ** Rational(-3, 2)) ** Rational(-2, 3), r, "it is r at x = r^(-3/2)"),
+        Identity(put(Abs(_even(x) - _even(xi)) / x, {xi: 0}), x ** Rational(-2, 3), "the quotient"),
+        Identity(put(x ** Rational(-2, 3), {x: r ** Rational(-3, 2)}), r, "it is r at x = r^(-3/2)"),
         Inequality(r, "<", 1 / y**2, given=(y > 0, y**2 * r < 1), name="and more below; x = y^3").mutant(
             "bounded by r", left=1 / y**2, sign="<=", right=r, given=(y > 0,)
         ),

@@ -10,6 +10,7 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Step
 from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, n, s, t
+from lastiterate.symbolic.unevaluated import put
 
 _s = 2 * eta * K / n
 _cap = 2 * eta * K
@@ -73,8 +74,8 @@ CLAIMS = (
         "chien_li/lemma_3_5/identification",
         "(90) with D_{t-1} = ess sup |W_{t-1} - W'_{t-1}| is the recursion (7)",
         at("A.7", "below (90)"),
-        Identity(c * x + s, (c * PREVIOUS + s).subs(PREVIOUS, x), "D_{t-1} = x"),
-        misprint=Identity(c * x + s, (c * PREVIOUS + s).subs(PREVIOUS, c * x), name="D_{t-1} = c x, as printed"),
+        Identity(c * x + s, put(c * PREVIOUS + s, {PREVIOUS: x}), "D_{t-1} = x"),
+        misprint=Identity(c * x + s, put(c * PREVIOUS + s, {PREVIOUS: c * x}), name="D_{t-1} = c x, as printed"),
         remark="""D_{t-1} is printed as ess sup c |W_{t-1} - W'_{t-1}|, but D_t as ess sup |W_t - W'_t|. With a factor
         c inside, (90) reads D_t = D_{t-1} + s, which is not (7) and depends on the index. The c belongs to the
         recursion, not to the definition.""",

@@ -11,8 +11,9 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Step
 from lastiterate.symbolic.formulas.update import g, inverse_half, slope
 from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import K, L, alpha, eta, lam, n
+from lastiterate.symbolic.notation import K, L, alpha, b, eta, lam, n, sensitivity
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, ShiftedDivergence, closed
+from lastiterate.symbolic.unevaluated import put
 
 _moved = Abs(xi + gamma - zeta - kappa)
 # lambda = 1/2 with |xi - zeta| <= z^2: no roots are needed.
@@ -27,7 +28,7 @@ _s, _cap = 2 * eta * K / n, 2 * eta * K
 _given = (Abs(gamma - kappa) <= L * y, Abs(xi - zeta) <= z, n >= 2)
 _both = Abs(xi - zeta - eta * (gamma - kappa) * (n - 1) / n)
 _next = g(z, eta * L, lam) + _s
-_special = g(z, eta * L * (n - 1) / n, lam) + _s
+_met = g(z, eta * L * (b - 1) / b, lam) + sensitivity(b)
 
 
 CLAIMS = (
@@ -49,7 +50,7 @@ CLAIMS = (
         "chien_li/lemma_3_9/monotone",
         "1)-3): g(0) = 0, g grows strictly and without limit, so h is defined, increasing and bijective",
         at("Lemma 3.9", "1)-3)"),
-        Identity(g(_zero, L, lam), _zero, "g(0) = 0").mutant("g(0) = L", right=L),
+        Identity(put(g(x, L, lam), {x: 0}), _zero, "g(0) = 0").mutant("g(0) = L", right=L),
         IntervalInequality(_zero, "<", slope(x, L, lam), _box, "g' > 0"),
         Inequality(x, "<=", x + L * y, name="g(x) >= x: no limit; y = x^lambda"),
         assumptions=(lam <= 1,),
@@ -68,8 +69,7 @@ CLAIMS = (
         "chien_li/lemma_3_9/half",
         "4): lambda = 1/2, h(z) = ((-L + sqrt(L^2 + 4 z)) / 2)^2",
         at("Lemma 3.9", "4); (104)"),
-        Identity(_root**2 + L * _root, z, "u^2 + L u = z"),
-        Identity(_h, _root**2, "h = u^2"),
+        Identity(_h + L * _root, z, "h + L u = z, u^2 = h"),
         Inequality(_zero, "<=", _root, name="u >= 0, so sqrt(h) = u"),
     ),
     Claim(
@@ -97,7 +97,7 @@ CLAIMS = (
         "chien_li/lemma_3_10/special_case",
         "(17) follows from the full-batch case of Lemma A.2, which is the smaller",
         at("A.10"),
-        Identity(_special, z + eta * L * (n - 1) / n * z**lam + _s, "(29) at b = n"),
+        Identity(put(_met, {b: n}), z + eta * L * (n - 1) / n * z**lam + _s, "(29) at b = n"),
         Inequality(z + eta * L * (n - 1) / n * y + _s, "<=", z + eta * L * y + _s, name="never above (17)"),
         assumptions=(lam <= 1,),
     ),

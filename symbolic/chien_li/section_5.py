@@ -10,6 +10,7 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.letters import u, x, xi, zeta
 from lastiterate.symbolic.notation import c, s
+from lastiterate.symbolic.unevaluated import put
 
 _window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
 _composition = 2 * s**2
@@ -80,7 +81,7 @@ CLAIMS = (
         "With an isotropic Hessian the clipped update is 1-Lipschitz, but no longer contracts",
         at("Section 5", "Gradient clipping"),
         Inequality(_square_after(xi - zeta), "<= and attained", _before, name="1-Lipschitz"),
-        Identity(_square_after(xi - zeta).subs(zeta, xi), _before.subs(zeta, xi), "along the gradient"),
+        Identity(put(_square_after(xi - zeta), {zeta: xi}), put(_before, {zeta: xi}), "along the gradient"),
         assumptions=(u <= 2,),
         repairs="chien_li/section_5/clipped_convex",
     ),

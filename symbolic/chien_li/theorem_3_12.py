@@ -5,7 +5,7 @@ be the run whose sample is in the batch. What holds is in `ours/sampled`. gamma 
 the base and of the moved Gaussian.
 """
 
-from sympy import Integer, Rational, log
+from sympy import Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at, sampled_bound
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Printed, Step, Value
@@ -14,6 +14,7 @@ from lastiterate.symbolic.letters import gamma, kappa, p, q, z
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, n, sensitivity, sigma
 from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, Holder, private
+from lastiterate.symbolic.unevaluated import put
 
 _one, _two = Integer(1), Integer(2)
 _tenth = Rational(1, 10)
@@ -21,7 +22,8 @@ _ceiling = log(1 / (1 - _tenth))
 _run = "n = 10, b = eta = K = sigma = T = 1, alpha = 20, no projection"
 _against_zero = larger_direction(20, _tenth)
 _against_all = larger_direction(20, _tenth, Rational(1, 4))
-_posterior = q * kappa / ((1 - q) * gamma + q * kappa)
+_density = (1 - q) * gamma + q * kappa
+_posterior = q * kappa / _density
 
 
 CLAIMS = (
@@ -73,7 +75,7 @@ CLAIMS = (
         "chien_li/theorem_3_12/share",
         "(19), (69): the noise Z_t of variance beta_t sigma^2 has the standard deviation sqrt(beta_t) sigma",
         at("Theorem 3.12", "(19)"),
-        Identity((beta ** Rational(1, 2) * sigma) ** 2, beta * sigma**2, "variance of Z_t, below (70)"),
+        Identity(put(z**2, {z: sqrt(beta) * sigma}), beta * sigma**2, "variance of Z_t, below (70)"),
         Inequality(beta, "<", p, given=(p**2 >= beta,), name="p = sqrt(beta) > beta: the less noise"),
         assumptions=(beta > 0, beta < 1),
         misprint=Identity((beta * sigma) ** 2, beta * sigma**2, "beta_t sigma as printed"),
@@ -99,7 +101,7 @@ CLAIMS = (
         "chien_li/theorem_3_12/posterior",
         "Given Z'_t = z the batch holds i* with chance q kappa/((1 - q) gamma + q kappa)",
         at("A.3", "(65)"),
-        Identity(_posterior * ((1 - q) * gamma + q * kappa), q * kappa, "Bayes"),
+        Identity(_posterior + (1 - q) * gamma / _density, _one, "Bayes: with the chance that it does not, 1"),
         Inequality(_posterior, "<", q, given=(kappa < gamma,), name="less where the moved law is rarer"),
         Inequality(_posterior.subs(kappa, gamma), "==", q, name="q where the densities agree"),
         assumptions=(q < 1, gamma > 0, kappa > 0),

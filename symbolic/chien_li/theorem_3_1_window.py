@@ -19,6 +19,7 @@ from lastiterate.symbolic.formulas.shift_program import (
 from lastiterate.symbolic.formulas.update import expansion
 from lastiterate.symbolic.letters import u, xi, z, zeta
 from lastiterate.symbolic.notation import D, L, beta, c, epsilon, lam, mu, s, w
+from lastiterate.symbolic.unevaluated import put
 
 _cost = window_cost(c, s, D, u)
 _best = s / (s + D * (c - 1))
@@ -108,8 +109,8 @@ CLAIMS = (
         "One interpolated step: the shift share e(z) and what is left, (1 - share) e(z), make e(z)",
         at("Section 3.1", "(8)"),
         Identity((1 - beta) * _grown, _grown - beta * _grown, "the state update z' = e(z) - a"),
-        Identity((_grown - beta * _grown).subs(beta, 1), _zero, "share 1 ends at z = 0").mutant(
-            "ends at share 1/2", left=(_grown - beta * _grown).subs(beta, _one / 2)
+        Identity(put(_grown - beta * _grown, {beta: 1}), _zero, "share 1 ends at z = 0").mutant(
+            "ends at share 1/2", left=put(_grown - beta * _grown, {beta: _one / 2})
         ),
     ),
     Ours(

@@ -12,9 +12,10 @@ from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.formulas.update import expansion, g, inverse_half
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import a, x, z
+from lastiterate.symbolic.letters import a, u, x, z
 from lastiterate.symbolic.notation import D, K, L, alpha, beta, eta, lam, n, s, sensitivity, sigma
 from lastiterate.symbolic.statement import Holder, private
+from lastiterate.symbolic.unevaluated import put
 
 _shift = s + a
 
@@ -42,7 +43,7 @@ CLAIMS = (
         "chien_li/theorem_3_7/two_programs",
         "The A-program of (15) is the z-program of e(z) = g(z) + s, and the best beta leaves (s + a)^2",
         at("Theorem 3.7", "(15)"),
-        Identity(expansion(z, L, lam, s) - _shift, g(z, L, lam) - a, "one step, u = s + a"),
+        Identity(put(expansion(z, L, lam, s) - u, {u: _shift}), g(z, L, lam) - a, "one step, u = s + a"),
         Identity(g(inverse_half(z, L), L, Rational(1, 2)), z, "A -> h(A + a) undoes z -> g(z) - a, lambda = 1/2"),
         Inequality(_shift**2, "<= and attained", s**2 / beta + a**2 / (1 - beta), name="price of a step"),
         assumptions=(L > 0, z > 0, beta > 0, beta < 1),

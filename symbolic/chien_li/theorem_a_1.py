@@ -11,8 +11,9 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.formulas.update import expansion, g
-from lastiterate.symbolic.letters import a, gamma, kappa, r, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import a, gamma, kappa, r, u, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, s
+from lastiterate.symbolic.unevaluated import put
 
 _share = (beta > 0, beta < 1)
 _split = s**2 / beta + a**2 / (1 - beta)
@@ -57,7 +58,7 @@ CLAIMS = (
         Inequality(_direct, "<= and attained", _split, _share, "an encounter: direct shifts cost no more"),
         Identity(_split.subs(beta, s / (s + a)), _direct, "and no less, at beta = s/(s + a)", (a > 0,)),
         Inequality(a**2, "<=", a**2 / (1 - beta), _share, "elsewhere: beta = 0 is best"),
-        Identity(expansion(z, L, lam, s) - (s + a), g(z, L, lam) - a, "the state of (27), u = s + a"),
+        Identity(put(expansion(z, L, lam, s) - u, {u: s + a}), g(z, L, lam) - a, "the state of (27), u = s + a"),
         *known_batches("modulus"),
     ),
     Step(
@@ -125,7 +126,7 @@ CLAIMS = (
             given=(*_clipped, b >= 1),
             name="two clipped gradients",
         ),
-        Identity(_met.subs(z, 0), _s, "the later case at distance 0"),
+        Identity(put(_met, {z: 0}), _s, "the later case at distance 0"),
     ),
     Ours(
         "chien_li/lemma_a_2/sharper",
