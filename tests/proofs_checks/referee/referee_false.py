@@ -53,12 +53,17 @@ from referee_letters import (
 from lastiterate.symbolic.claim import Relation
 from lastiterate.symbolic.letters import p, x
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, sigma_dp, stab
+from lastiterate.symbolic.unevaluated import put
 
 N = growth
 EQUAL, BELOW, AT_MOST = Relation.EQUAL, Relation.BELOW, Relation.AT_MOST
 ALL_RUNS = ("linear", "clamped_linear")
 
 UNDEFINED = [
+    ("a pole at the value put in", same(put(1 / (s - r), {s: r}), r), ()),
+    ("a pole that what is put in lost", same(put(pos / s, {s: r}) * r, pos), ()),
+    ("a derivative where there is no function", same(sp.Derivative(sp.log(r), r), 1 / r), (r < 0,)),
+    ("a derivative at a corner", same(sp.Derivative(sp.Abs(r), r), sp.sign(r)), ()),
     ("a root of a negative number", at_most(5, 1 + sp.sqrt(r - 3)), (r > 0, r < 1)),
     ("a pole at the only point", at_most(1 / (1 - r), -100), (sp.Eq(r, 1),)),
     ("a pole inside", at_most(0, (r - 1) ** -2), ()),
@@ -101,6 +106,8 @@ UNDEFINED = [
 ]  # fmt: skip
 
 WRONG = [
+    ("values put in one after the other", same(put(pos * pos2**2, {pos: pos2, pos2: pos}), pos2 * pos2**2), ()),
+    ("a derivative after the value is put in", same(put(sp.Derivative(pos**3, pos), {pos: pos2**2}), 6 * pos2**5), ()),
     ("a root is not its square", same(sp.sqrt(r**2), r), ()),
     ("an absolute value", same(sp.Abs(r), r), ()),
     ("an absolute value of a sum", same(sp.Abs(r + s), sp.Abs(r) + sp.Abs(s)), ()),

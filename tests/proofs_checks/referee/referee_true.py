@@ -50,6 +50,7 @@ from lastiterate.symbolic.claim import Relation
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 from lastiterate.symbolic.letters import p, x, y
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, lam, sigma_dp, stab
+from lastiterate.symbolic.unevaluated import put
 
 N = growth
 EQUAL, BELOW, AT_MOST = Relation.EQUAL, Relation.BELOW, Relation.AT_MOST
@@ -57,6 +58,9 @@ SPLIT = nonneg**2 / q + nonneg2**2 / (1 - q)
 INSIDE = (q > 0, q < 1)
 
 IDENTITIES = [
+    ("a value put in", same(put(r**2 / pos, {pos: ratio * pos}), r**2 / (ratio * pos)), ()),
+    ("two letters exchanged", same(put(pos * pos2**2, {pos: pos2, pos2: pos}), pos2 * pos**2), ()),
+    ("a second derivative at a point", same(put(sp.Derivative(pos**3, (pos, 2)), {pos: pos2**2}), 6 * pos2**2), ()),
     ("a square", same((r + s) ** 2, r**2 + 2 * r * s + s**2), ()),
     ("a cancelled quotient", same((r**2 - s**2) / (r - s), r + s), (r > s,)),
     ("a cancelled quotient, unequal letters", same((r**2 - s**2) / (r - s), r + s), (sp.Ne(r, s),)),
