@@ -19,6 +19,7 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks.engines.runs import runs
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.exact_values import Point, enclosures, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
@@ -26,6 +27,7 @@ from lastiterate.symbolic.claim import (
     Check,
     Derived,
     Identity,
+    Induction,
     Inequality,
     IntervalInequality,
     NormBound,
@@ -73,6 +75,8 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         return (replace(check, name="a profile three percent less", mutants=(), profile=_lessened(check.profile)),)
     if isinstance(check, NormBound):
         return (replace(check, name="a length three percent less", mutants=(), bound=_LESS * check.bound),)
+    if isinstance(check, Induction):
+        return tuple(_at_a_run(check, assumptions))
     if isinstance(check, Units):
         return tuple(_changed(check, term, D) for term in _spread(list(_terms_of(check, "left", "right"))))
     if isinstance(check, Simulated) and check.relation is Relation.EQUAL and check.tolerance:
@@ -189,6 +193,24 @@ def _closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean,
     if rooms:
         less = sp.Rational(f"{1.03 * min(rooms)[1]:.2e}")
         yield replace(check, name=f"{float(less):g} less on the right", mutants=(), right=check.right - less)
+
+
+def _at_a_run(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
+    """The larger side three percent less, or by a little more than the least room beside the sides in a run."""
+    less, more = check.conclusion.lts, check.conclusion.gts
+    sides = [
+        (run.left, run.right) if check.conclusion.args[0] == less else (run.right, run.left)
+        for run in runs(check, assumptions)
+    ]
+    rooms = [((b - a) / (abs(a) + abs(b)), (b - a) / b) for a, b in sides if b != 0]
+    if rooms:
+        share = max(sp.Rational(3, 100), sp.Rational(103, 100) * min(rooms)[1])
+        wrong = (
+            check.conclusion.func(less, (1 - share) * more)
+            if check.conclusion.args[0] == less
+            else check.conclusion.func((1 - share) * more, less)
+        )
+        yield replace(check, name=f"the larger side {share} of it less", mutants=(), conclusion=wrong)
 
 
 def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Point]:

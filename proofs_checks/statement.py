@@ -20,6 +20,7 @@ from lastiterate.symbolic.claim import (
     Cited,
     Derived,
     Identity,
+    Induction,
     Inequality,
     IntervalInequality,
     NormBound,
@@ -111,6 +112,12 @@ def of_check(check: Check) -> Iterator[Line]:
         yield Line((check.derivation,), "By the derivation {}.")
     elif isinstance(check, Printed):
         yield Line((check.derivation,), "Every line of the printed proof of {} follows by a rule of the kernel.")
+    elif isinstance(check, Induction):
+        yield Line((check.conclusion.lhs, check.conclusion.rel_op, check.conclusion.rhs))
+        yield Line((check.index, check.start), "For every whole {} from {} on.")
+        yield from _listed("At the start", "{}", ((one,) for one in check.first))
+        yield from _listed("At every index", "{}", ((one,) for one in check.laws))
+        yield from _listed("Shown on the way", "{}", ((one,) for one in check.keeps))
     elif isinstance(check, Cited):
         said = check.conclusion
         yield Line((said.lhs, said.rel_op, said.rhs) if isinstance(said, Relational) else (said,))

@@ -28,6 +28,7 @@ class Engine(StrEnum):
     VECTORS = "vectors"
     CERTIFICATE = "certificate"
     CITATION = "citation"
+    INDUCTION = "induction"
 
 
 class _Named:

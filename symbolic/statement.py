@@ -20,6 +20,7 @@ from lastiterate.symbolic.checks import (
     Value,
 )
 from lastiterate.symbolic.citation import Cited
+from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.notation import PREVIOUS, alpha
 from lastiterate.symbolic.relations import Relation
 
@@ -222,6 +223,9 @@ def _said(check: Check) -> Basic | None:
         base = Eq(here.subs(index, check.start), check.initial, evaluate=False)
         before = here.subs(index, index - 1)
         return And(base, Eq(here, check.step.xreplace({PREVIOUS: before}), evaluate=False), evaluate=False)
+    if isinstance(check, Induction):
+        said = (*check.first, *map(EveryStep, check.laws))
+        return Implies(And(*said), check.conclusion, evaluate=False) if said else check.conclusion
     if isinstance(check, Cited):
         return Implies(And(*check.given), check.conclusion, evaluate=False) if check.given else check.conclusion
     if not isinstance(check, Comparison):

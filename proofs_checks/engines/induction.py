@@ -1,0 +1,138 @@
+"""Inequalities for every index: what holds at the start, and passes from each index to the next, holds at all.
+
+Base and step are shown by the engines for inequalities and identities, from what is supposed alone. A power of a
+constant to the index is a sequence of its own. An induction that does not go through decides nothing: refuted is what
+fails in a run of the sequences at exact points.
+"""
+
+from collections.abc import Mapping
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.runs import Run, runs
+from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.exact_values import as_text
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.inductive import Induction
+from lastiterate.symbolic.kernel.judgement import UnprovedError
+
+_SIGNS = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "=="}
+
+
+def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide an `Induction` under the assumptions.
+
+    Raises:
+        NoPointError: no sample satisfies the assumptions.
+        InputError: the index does not run over the whole numbers from the start on, or an assumption speaks of it.
+    """
+    _written_out(check, assumptions)
+    seen = 0
+    for run in runs(check, assumptions):
+        if run.holds is False:
+            return refuted(check, _counterexample(check, run), f"fails in a run at {check.index} = {run.index}")
+        seen += run.index > check.start
+    if not seen:
+        return undecided(check, "no run of the sequences was found that obeys what is supposed of them")
+    try:
+        count = _base(check, assumptions) + _step(check, assumptions)
+    except UnprovedError as error:
+        return undecided(check, f"{' '.join(getattr(error, '__notes__', ()))}: {error}")
+    return held(check, Grade.PROVED, f"base and step in {count} conditions; it holds in runs at {seen} exact points")
+
+
+def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
+    """Raise unless the index may be every whole number from the start on, and nothing else is said of it."""
+    if not all(admits(check.index, sp.Integer(check.start + k)) for k in range(4)):
+        raise InputError(
+            f"index needs to be declared so that it may be every whole number from start={check.start} on, "
+            f"got index={check.index}; declare it an integer from there on."
+        )
+    spoken = [one for one in (*assumptions, *check.first) if check.index in one.free_symbols]
+    if spoken:
+        raise InputError(
+            f"What is supposed beside the laws needs to be free of the index, got {spoken[0]}; put it into laws."
+        )
+
+
+def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> int:
+    """Show at the start what is kept and concluded; a power keeps its letter, so that no pole is cancelled."""
+    powers, start = _powers(check), sp.Integer(check.start)
+    given = [*assumptions, *check.first, *(law.subs(check.index, start) for law in check.laws)]
+    given += [sp.Eq(letter, base**start, evaluate=False) for base, letter in powers.items()]
+    wanted = [_lettered(one, check.index, powers).subs(check.index, start) for one in _all(check)]
+    return _show(check, wanted, given, "base")
+
+
+def _step(check: Induction, assumptions: tuple[Boolean, ...]) -> int:
+    """Show at the next index what is kept and concluded at each."""
+    powers, index = _powers(check), check.index
+    given = [*assumptions, sp.Ge(index, check.start, evaluate=False)]
+    given += [_lettered(law, index, powers) for law in (*check.laws, *_all(check))]
+    given += [_later(law, index, powers) for law in check.laws if not _steps(law, index)]
+    return _show(check, [_later(one, index, powers) for one in _all(check)], given, "step")
+
+
+def _later(condition: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbol]) -> Boolean:
+    """The condition at the next index."""
+    return _lettered(condition.subs(index, index + 1), index, powers)
+
+
+def _steps(law: Boolean, index: sp.Symbol) -> bool:
+    """Tell whether a law speaks of the next index: then it is not said once more of the one after that."""
+    return any(index + 1 in value.args for value in law.atoms(AppliedUndef))
+
+
+def _show(check: Induction, wanted: list[Boolean], given: list[Boolean], part: str) -> int:
+    known = frozenset(one for one in given if one != sp.true)
+    for condition in wanted:
+        try:
+            if condition != sp.true:
+                prove(condition, known)
+        except UnprovedError as error:
+            error.add_note(f"{part} of {check.index}")
+            raise
+        known |= {condition} - {sp.true}
+    return len(wanted)
+
+
+def _all(check: Induction) -> tuple[Boolean, ...]:
+    return (*check.keeps, check.conclusion)
+
+
+def _multiple(exponent: sp.Expr, index: sp.Symbol) -> tuple[sp.Expr, sp.Expr] | None:
+    """Whole numbers m, k with exponent = m index + k; None where there are none."""
+    m = sp.expand(exponent).coeff(index)
+    k = sp.expand(exponent - m * index)
+    return (m, k) if m.is_Integer and k.is_Integer and m != 0 else None
+
+
+def _powers(check: Induction) -> dict[sp.Expr, sp.Symbol]:
+    """Bases of powers to the index, each with a letter of its sign for the power."""
+    found = {power for part in (*_all(check), *check.laws) for power in part.atoms(sp.Pow)}
+    bases = sorted({p.base for p in found if _multiple(p.exp, check.index)}, key=str)
+    signs = [{k: True for k in ("positive", "nonnegative", "real") if getattr(base, f"is_{k}")} for base in bases]
+    return {base: sp.Symbol(f"power {i}", **sign) for i, (base, sign) in enumerate(zip(bases, signs, strict=True))}
+
+
+def _lettered(part: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbol]) -> Boolean:
+    """The condition with the letters for powers to the index."""
+    values = {}
+    for power in part.atoms(sp.Pow):
+        found = _multiple(power.exp, index) if power.base in powers else None
+        if found:
+            values[power] = powers[power.base] ** found[0] * power.base ** found[1]
+    return part.xreplace(values)
+
+
+def _counterexample(check: Induction, run: Run) -> Counterexample:
+    at: dict[str, str] = as_text(run.point) | {str(check.index): str(run.index)}
+    at |= {str(value): str(number) for value, number in run.values.items()}
+    relation: Relational = check.conclusion
+    return Counterexample(at, str(run.left), _SIGNS[type(relation)], str(run.right), "left, right")

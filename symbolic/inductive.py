@@ -1,0 +1,28 @@
+"""The check of a statement for every index, by induction."""
+
+from dataclasses import dataclass
+
+from sympy import Symbol
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.checks import Check, Engine
+
+
+@dataclass(frozen=True)
+class Induction(Check):
+    """``conclusion`` holds for every whole ``index`` from ``start`` on. Engine: induction.
+
+    A sequence is a function of the index, ``u(t)``: ``first`` says what holds of it at the start, ``u(0)``, and
+    ``laws`` what holds at every index, in ``u(t)`` and ``u(t + 1)``. ``keeps`` are conditions that hold at every index,
+    too: they are shown in the same induction, each from those before it.
+    """
+
+    engine = Engine.INDUCTION
+    index: Symbol
+    conclusion: Relational
+    first: tuple[Boolean, ...] = ()
+    laws: tuple[Boolean, ...] = ()
+    keeps: tuple[Boolean, ...] = ()
+    start: int = 0
+    name: str = "induction"

@@ -1,0 +1,67 @@
+"""Inductions: what passes from the start and from each index to the next is proved, a false one fails in a run."""
+
+import pytest
+import sympy as sp
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.engines import decide_check, induction
+from lastiterate.proofs_checks.near_misses import near_misses
+from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic.inductive import Induction
+from lastiterate.symbolic.notation import c, s, t
+
+a, u, v, w, z = (sp.Function(name, nonnegative=True) for name in "auvwz")
+x, y = (sp.Function(name, real=True) for name in "xy")
+GROWS = (sp.Le(z(t + 1), c * z(t) + s),)
+FROM_0 = (sp.Eq(z(0), 0),)
+CLOSED = Induction(t, sp.Le(z(t), s * (1 - c**t) / (1 - c)), FROM_0, GROWS)
+SQUARES = (sp.Eq(w(t + 1), w(t) + a(t) * z(t)), sp.Eq(u(t + 1), u(t) + a(t) ** 2), sp.Eq(v(t + 1), v(t) + z(t) ** 2))
+DOUBLES = (sp.Eq(x(0), 0), sp.Eq(y(0), 1), sp.Eq(x(t + 1), x(t) + y(t)), sp.Eq(y(t + 1), 2 * y(t)))
+
+
+@pytest.mark.parametrize(
+    ("check", "assumptions", "status"),
+    [
+        (CLOSED, (c < 1,), Status.HELD),
+        (CLOSED, (c <= 1,), Status.UNDECIDED),  # 0/0 at c = 1
+        (CLOSED, (c > 1,), Status.HELD),
+        (Induction(t, sp.Le(z(t), s * t), FROM_0, GROWS), (c <= 1,), Status.HELD),
+        (Induction(t, sp.Le(z(t), s * t), FROM_0, GROWS), (), Status.REFUTED),
+        (Induction(t, sp.Le(z(t), s * t), (), GROWS), (c <= 1,), Status.REFUTED),
+        (
+            Induction(t, sp.Le(w(t) ** 2, u(t) * v(t)), tuple(sp.Eq(f(0), 0) for f in (u, v, w)), SQUARES),
+            (),
+            Status.HELD,
+        ),
+        (Induction(t, sp.Ge((1 + s) ** t, 1 + t * s)), (), Status.HELD),
+        (Induction(t, sp.Ge((1 + s) ** t, 1 + t * s + s**2)), (), Status.REFUTED),
+        # true, and shown only with what is kept
+        (Induction(t, sp.Le(y(t), 1 + 3 * x(t)), DOUBLES[:2], DOUBLES[2:]), (), Status.UNDECIDED),
+        (Induction(t, sp.Le(y(t), 1 + 3 * x(t)), DOUBLES[:2], DOUBLES[2:], (sp.Le(0, y(t)),)), (), Status.HELD),
+        # nothing obeys the laws
+        (Induction(t, sp.Le(z(t), 0), FROM_0, (sp.Ge(z(t), 1),)), (), Status.UNDECIDED),
+    ],
+)
+def test_inductions(check, assumptions, status):
+    assert decide_check(check, assumptions).status is status
+
+
+def test_a_run_that_breaks_it_obeys_the_laws():
+    found = induction.decide(Induction(t, sp.Le(z(t), s * t), FROM_0, GROWS), ()).counterexample
+    at = {name: sp.Rational(value) for name, value in found.at.items()}
+    assert at["z(0)"] == 0
+    assert all(at[f"z({i + 1})"] <= at["c"] * at[f"z({i})"] + at["s"] for i in range(int(at["t"])))
+    assert at[f"z({at['t']})"] > at["s"] * at["t"]
+
+
+def test_near_misses_are_refuted():
+    for check, assumptions in ((CLOSED, (c < 1,)), (Induction(t, sp.Ge((1 + s) ** t, 1 + t * s)), ())):
+        (wrong,) = near_misses(check, assumptions)
+        assert decide_check(wrong, assumptions).status is Status.REFUTED
+
+
+def test_the_index_runs_over_all_whole_numbers_and_nothing_else_is_said_of_it():
+    with pytest.raises(InputError, match="every whole number from start=0"):
+        induction.decide(Induction(s, sp.Le(z(s), 1)), ())
+    with pytest.raises(InputError, match="free of the index"):
+        induction.decide(CLOSED, (t <= 3, c < 1))
