@@ -11,7 +11,7 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.formulas.shift_program import best_window_cost, window_cost
 from lastiterate.symbolic.letters import p, r, u, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import D, K, c, eta, lam, n, s, w
+from lastiterate.symbolic.notation import D, K, T, c, eta, lam, n, s, w
 from lastiterate.symbolic.unevaluated import put
 
 _third, _one = Rational(1, 3), Integer(1)
@@ -144,26 +144,22 @@ CLAIMS = (
     ),
     Claim(
         "chien_li/appendix_a_15/large_n_smooth",
-        "In contrast to Kong & Ribero's, the bound vanishes as n -> infinity: smooth losses, c > 1, any T",
+        "As n -> infinity the bound decays to 0, for any T, convex or not: it is at most T (2 eta K/n)^2",
         at("A.15", "significantly different from our bound"),
-        Identity(_final.subs(s, 0), Integer(0), "the best window at s = 0")
-        .mutant("negative", right=-(D**2))
-        .mutant("a limit of D^2", right=D**2),
-        IntervalInequality(
-            best_window_cost(Rational(11, 10), Integer(10) ** -9, Integer(1)),
-            "<=",
-            Rational(1, 100),
-            {},
-            "c = 1.1, D = 1, s = 1e-9",
+        Inequality(T * (2 * eta * K / n) ** 2, "<=", y, given=(n**2 * y >= 4 * T * eta**2 * K**2,), name="below any y"),
+    ),
+    Claim(
+        "chien_li/appendix_a_15/kong_ribero",
+        "A bound (C_1 D + C_2)^2 with C_1 > 1, C_2 > 0 is above output perturbation and does not decay as n grows",
+        at("A.15", "Comparison to output perturbation"),
+        Inequality(D**2, "<", (p * D + r) ** 2, given=(p > 1,), name="C_1 = p, C_2 = r").mutant(
+            "C_1 below 1", given=(p > Rational(1, 2),)
         ),
-        assumptions=(c > 1,),
-        remark="""The sentence on convex losses is right. For c > 1 the paper's own bound at unlimited T tends to (c^2
-        - 1) D^2 > 0 as n grows, like Kong & Ribero's: only composition at a fixed T vanishes, T s^2. So the contrast
-        with their bound holds for convex losses, not for the non-convex case that both treat.""",
+        Inequality(D**2, "<=", (p * D) ** 2, given=(p > 1,), name="as n = b grows"),
     ),
     Ours(
         "chien_li/appendix_a_15/large_n_limit",
-        "c > 1: every window costs more than (c^2 - 1) D^2, whatever n",
+        "c > 1: every window costs more than (c^2 - 1) D^2, whatever n; so for T without limit nothing decays",
         at("A.15", "Behavior as dataset size n grows"),
         Identity(_final, (c**2 - 1) * D**2 + 2 * (c + 1) * s * D, "the best window"),
         Inequality(
@@ -173,6 +169,5 @@ CLAIMS = (
             given=(c > 1, u < 1),
             name="every window, u = c^-w",
         ).mutant("for c < 1 too", left=(1 - c**2) * D**2, given=(c < 1, u > 1)),
-        repairs="chien_li/appendix_a_15/large_n_smooth",
     ),
 )

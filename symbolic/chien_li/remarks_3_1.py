@@ -4,35 +4,35 @@ Costs in units of alpha / (2 sigma^2); D is the diameter. Decided by the closed 
 the bounds as printed by Altschuler & Talwar, (B.1) and (B.3), batches full.
 """
 
-from sympy import Expr, Integer, Min, Rational, log
+from sympy import Integer, Min, Rational, log
 
 from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, FULL_BATCHES, SMOOTH_RUNS, STRONG_RUNS, at, attacked
-from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, IntervalInequality, Ours, UpperBound
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Derived,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    UpperBound,
+)
 from lastiterate.symbolic.formulas.divergences import tail
-from lastiterate.symbolic.formulas.shift_program import best_window_cost, cost, direct_cost, window_cost
+from lastiterate.symbolic.formulas.shift_program import best_window_cost, direct_cost, window_cost
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import P, Q, R, d, u, x, y
-from lastiterate.symbolic.notation import D, K, L, W, alpha, beta, c, eta, m, n, s, sensitivity, sigma, w
+from lastiterate.symbolic.letters import P, Q, R, a, d, u, x, y, z
+from lastiterate.symbolic.notation import D, K, L, T, W, alpha, beta, c, eta, m, n, s, sensitivity, sigma, w
 from lastiterate.symbolic.statement import Smooth, StronglyConvex, private
 
 _final = best_window_cost(c, s, D)
 _cost = window_cost(c, s, D, u)
 _best = s / (s + D * (c - 1))
-_tracked = s * (1 - u) / (1 - c)  # D_tau for c < 1, u = c^tau
-_tracked_next = s * (1 - c * u) / (1 - c)
 _flat = (s * w + D) ** 2 / w
 _printed = (s * w + D + s) ** 2 / w  # (B.1) with its start D + s
 _strong = s**2 * (w + 1) / beta + x**2 / ((1 - beta) * (W + y))
 _strong_at = s**2 * (w + 1) / beta + D**2 / ((1 - beta) * W)
 _share = (beta > 0, beta < 1)
-_thirteen_steps = [(s, Rational(2, 25)), (D, Integer(1)), (w, Integer(13))]
-
-
-def _grown(steps: int) -> Expr:
-    """s^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T) in units of s^2 at c = 0.9."""
-    power = Rational(9, 10) ** steps
-    return 19 * (1 - power) / (1 + power)
-
+_shares = (y > 0, y < x)  # y is the sum of the shares of x steps
 
 _gaussian = D**2  # output perturbation
 _reach = D + eta * (n - 1) / n * Min(L * D, 2 * K) + sensitivity()  # e(D)
@@ -44,8 +44,12 @@ _pushed, _pulled = tail(Rational(1, 200) - Rational(1, 2)), tail(Rational(1, 200
 CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/burn_in",
-        "After a burn-in there is no further loss (c >= 1): longer windows than the best never help",
+        "After a burn-in there is no further loss, convex and non-convex (c >= 1): (3) is the same for all later T",
         at("Section 3.1", "below Theorem 3.1"),
+        Inequality(
+            s * (z + 1), "<=", c * x + s, given=(x >= s * z, c >= 1), name="from D/s steps on, D_tau = D"
+        ).mutant("c < 1 too", given=(x >= s * z,)),
+        Inequality(s**2, "<=", s**2 / beta, given=_share, name="a window costs s^2 a step or more, at any shares"),
         Inequality(
             _cost.subs(u, _best),
             "<=",
@@ -61,29 +65,13 @@ CLAIMS = (
             name="c = 1: past D/s the cost grows",
         ).mutant("from the first step on", given=(y >= x, x >= 1)),
     ),
-    Claim(
-        "chien_li/remarks_3_1/burn_in_strongly_convex",
-        "After a burn-in there is no further loss, strongly convex case of figure 1 (D >= s / (1 - c))",
-        at("Section 3.1", "below Theorem 3.1; Figure 1"),
-        Inequality(_tracked_next, "<=", Min(_tracked, D), name="the tracked distance stops growing")
-        .mutant("it has shrunk", right=_tracked / 2)
-        .mutant(
-            "the cost of each window stops growing", left=cost(s, _tracked_next, s, W), right=cost(s, _tracked, s, W)
-        ),
-        IntervalInequality(_grown(101), "<=", _grown(100), {}, "the best bound, c = 0.9, T = 101 against 100"),
-        assumptions=(c > 0, c < 1, u <= 1, D * (1 - c) >= s),
-        remark="""For c < 1 the tracked distance s (1 - c^tau)/(1 - c) grows at every step and reaches D only if D <
-        s/(1 - c). In figure 1, c = 0.9, s = 0.08 and D = 1 > 0.8, so (3) grows strictly at every T, and so does the
-        best bound, s^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T). It converges; that is all the figure shows.""",
-    ),
     Ours(
         "chien_li/remarks_3_1/converges",
-        "Strongly convex: the loss grows for ever, at a geometric rate, to s^2 (1 + c)/(1 - c)",
+        "Strongly convex: direct shifts grow for ever, at a geometric rate, to s^2 (1 + c)/(1 - c)",
         at("Section 3.1", "below Theorem 3.1; Figure 1"),
         Inequality((1 - u) / (1 + u), "<", (1 - c * u) / (1 + c * u), name="strictly growing"),
         Inequality(1 - (1 - u) / (1 + u), "<=", 2 * u, name="what is missing at T, u = c^T"),
         assumptions=(c > 0, c < 1, u <= 1),
-        repairs="chien_li/remarks_3_1/burn_in_strongly_convex",
     ),
     Claim(
         "chien_li/remarks_3_1/longer_burn_in",
@@ -100,21 +88,36 @@ CLAIMS = (
     ),
     Claim(
         "chien_li/remarks_3_1/degenerates",
-        "For convex losses the result degenerates to Altschuler & Talwar's, (B.1)",
-        at("Section 3.1", "below Theorem 3.1; Remark 3.6, line 157"),
-        Inequality(_flat, "==", _printed, name="the same at every window")
-        .mutant("Altschuler & Talwar are smaller", left=_printed, sign="<=", right=_flat)
-        .mutant("equal up to s^2", left=_printed, right=_flat + s**2),
-        IntervalInequality(
-            _printed.subs(_thirteen_steps),
-            "<=",
-            _flat.subs(_thirteen_steps),
-            {},
-            "s = 0.08, D = 1, 13 steps",
+        "For convex losses (3) degenerates to Altschuler & Talwar's min{T, ceil(D n/(eta K))}, up to a constant",
+        at("Section 3.1", "below Theorem 3.1; Remark 3.6"),
+        Inequality(
+            2 * x / y - beta * x**2 / y**2, "<=", 1 / beta, given=(*_share, *_shares), name="1/beta_t add to x^2/y"
         ),
-        remark="""(B.1) starts from D~ = D + 2 eta L / n where (3) with c = 1 starts from D, so every window of (3)
-        costs strictly less: 4 s D against 4 s (D + s) at the best lengths. The two agree in order, not in value. What
-        is true is that (3) is at most (B.1), strictly so where a window is used.""",
+        Inequality(
+            (s * x + a) ** 2 / x,
+            "<= and attained",
+            s**2 * x**2 / y + a**2 / (x - y),
+            given=_shares,
+            name="(3) at c = 1, a window of x steps from a, the shares add to y",
+        ).mutant("no window at all", sign="<=", left=(s * x + a) ** 2 / x + s**2, given=_shares),
+        Inequality(
+            Min(s**2 * (x + u), 4 * s * D),
+            "<=",
+            (s * x + Min(s * u, D)) ** 2 / x,
+            given=(x > 0,),
+            name="no window, after u steps, is below T s^2 and 4 s D",
+        ),
+        Inequality(
+            (s * x + D) ** 2 / x, "<=", 4 * s * D + s**2, given=(s * x >= D, s * x <= D + s), name="about D/s steps"
+        ),
+        Asymptotic(Min(T, 4 * x + 1), Min(T, y), Integer(3), given=(y >= 2 * x, y >= 1), name="(3)/s^2, x = D/s"),
+        Asymptotic(
+            Min(T, y),
+            z,
+            Integer(2),
+            given=(z >= 1, z >= Min(T, 4 * x), y <= 2 * x + 1),
+            name="conversely, y = ceil(2 x)",
+        ),
     ),
     Ours(
         "chien_li/remarks_3_1/below_altschuler_talwar",
@@ -131,7 +134,6 @@ CLAIMS = (
         ),
         Derived("full_batch/convex", Gauss(_printed.subs(s, sensitivity()) / sigma**2), "a window of (B.1)"),
         assumptions=(alpha > 1, eta * L <= 2),
-        repairs="chien_li/remarks_3_1/degenerates",
     ),
     Claim(
         "chien_li/remarks_3_1/strict_every_t",
@@ -188,7 +190,7 @@ CLAIMS = (
     Claim(
         "chien_li/remarks_3_1/output_perturbation",
         "Output perturbation: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate of (1)",
-        at("Figure 1", "caption; A.15, line 808"),
+        at("Section 1", "with footnote 1; Figure 1, caption; A.15"),
         attacked(
             "output_perturbation", CLIPPED_RUNS, "a tenth of the diameter", "noise counted twice", name="sensitivity D"
         ),

@@ -1,6 +1,8 @@
 """Open problems: a uniform improvement over composition, and clipped convex losses.
 
-At T = 2 the window of one step costs s^2 (1 + c)^2. For the clipped update f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point
+At T = 2 the window of one step costs s^2 (1 + c)^2. That clipped updates of convex losses do not expand is conjectured
+under additional assumptions on f; where a gradient is clipped its derivative is the Hessian projected across it, which
+is monotone if the gradient is an eigenvector. For the clipped update f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point
 whose gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
 """
 
@@ -8,8 +10,8 @@ from sympy import Expr, Integer, Rational, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.letters import u, x, xi, zeta
-from lastiterate.symbolic.notation import c, s
+from lastiterate.symbolic.letters import u, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import beta, c, s
 from lastiterate.symbolic.unevaluated import put
 
 _window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
@@ -34,47 +36,37 @@ _moved = (_end[0] - _factor * _slope[0]) ** 2 + (_end[1] - _factor * _slope[1] -
 CLAIMS = (
     Claim(
         "chien_li/section_5/no_early_gain",
-        "The results give no improvement over composition before a burn-in: c < 1, T = 2, (3) is not below 2 s^2",
+        "(3) gives no improvement over composition before some burn-in: T = 1, and for c >= 1 all T with T s <= D",
         at("Section 5", "Uniform strict improvement"),
-        Inequality(_composition, "<=", _window, name="T = 2, tau = 1")
-        .mutant("twice composition", left=2 * _composition)
-        .mutant("never an improvement", right=_window / 2),
-        IntervalInequality(Integer(2), "<=", Rational(4, 3) ** 2, {}, "c = 1/3, in units of s^2"),
-        assumptions=(c > 0, c < 1),
-        remark="""At T = 2 the window of one step costs s^2 (1 + c)^2, below composition as soon as c < sqrt(2) - 1. So
-        (3) itself improves at once for strong contraction. For c >= 1 the sentence is true while T s <= D, and direct
-        shifts are strictly below composition for every c < 1 and T >= 2.""",
+        Inequality(s**2, "<=", s**2 / beta, given=(beta > 0, beta < 1), name="T = 1"),
+        Inequality(
+            s**2 * (x + u),
+            "<=",
+            s**2 * x**2 / y + (s * u) ** 2 / (x - y),
+            given=(y > 0, y < x),
+            name="c = 1: x steps after u, from s u, the shares add to y",
+        ).mutant("twice composition", left=2 * s**2 * (x + u)),
+        Inequality(s * (u + 1), "<=", c * z + s, given=(c >= 1, z >= s * u), name="c > 1: from no less"),
     ),
     Ours(
         "chien_li/section_5/early_gain",
-        "(3) is below composition at T = 2 exactly for c < sqrt(2) - 1; for c = 1 not while T s <= D",
+        "(3) is below composition at T = 2, D >= s, exactly for c < sqrt(2) - 1",
         at("Section 5", "Uniform strict improvement"),
         Inequality(_window, "<", _composition, given=((1 + c) ** 2 < 2,), name="if").mutant(
             "for every c < 1", given=(c < 1,)
         ),
         Inequality((1 + c) ** 2, "<", Integer(2), given=(_window < _composition,), name="only if"),
-        Inequality(
-            s**2 * x,
-            "<=",
-            (s * x) ** 2 / (x - u),
-            given=(x > u,),
-            name="c = 1: T = x, tau = u, start s tau",
-        ),
-        repairs="chien_li/section_5/no_early_gain",
     ),
-    Claim(
+    Ours(
         "chien_li/section_5/clipped_convex",
-        "The clipped gradient update of a convex smooth loss is 1-Lipschitz for eta <= 2/L",
+        "Without further assumptions on f the clipped update expands some steps, at any step size",
         at("Section 5", "Gradient clipping"),
-        Inequality(_clipped, "<=", _before, name="a small step (xi, zeta) past the clip")
-        .mutant("it contracts", right=_before / 2)
-        .mutant("for small steps", given=(u <= Rational(1, 100),)),
-        IntervalInequality(_moved, "<=", Rational(1, 80), {}, "from (10, 100) to (10.05, 100.1), K = 10 sqrt 2"),
-        assumptions=(u <= 2,),
-        remark="""The paper conjectures this, possibly under additional assumptions. Without them it is false in two
-        dimensions: where a gradient is clipped, its derivative is the Hessian projected across it, which is not
-        monotone unless the gradient is an eigenvector. For f(x) = (x_1^2 + x_2^2/10)/2 some steps expand at any eta.
-        In one dimension, and for Hessians c I, the clipped update is 1-Lipschitz.""",
+        Inequality(
+            _before, "<", _clipped, given=(xi > zeta / 10, zeta > xi), name="a small step (xi, zeta) past the clip"
+        )
+        .mutant("every step", given=())
+        .mutant("it doubles", left=2 * _before),
+        IntervalInequality(Rational(1, 80), "<", _moved, {}, "from (10, 100) to (10.05, 100.1), K = 10 sqrt 2"),
     ),
     Ours(
         "chien_li/section_5/clipped_isotropic",
@@ -83,6 +75,5 @@ CLAIMS = (
         Inequality(_square_after(xi - zeta), "<= and attained", _before, name="1-Lipschitz"),
         Identity(put(_square_after(xi - zeta), {zeta: xi}), put(_before, {zeta: xi}), "along the gradient"),
         assumptions=(u <= 2,),
-        repairs="chien_li/section_5/clipped_convex",
     ),
 )
