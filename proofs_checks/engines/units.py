@@ -18,6 +18,7 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import Units
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, NUMBER, unit_text
+from lastiterate.symbolic.unevaluated import carried_out
 
 Table = Mapping[sp.Symbol, sp.Expr]
 """Each letter with its unit."""
@@ -129,7 +130,7 @@ def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
             raise InputError(f"units needs formulas without infinities, got {side}; write it out.")
     table = {symbol: unit for symbol, (_, unit) in MEANING.items()} | UNITS | dict(check.units)
     try:
-        unit = _common((check.left, check.right), table, "the two sides") or NUMBER
+        unit = _common((carried_out(check.left), carried_out(check.right)), table, "the two sides") or NUMBER
     except _UnlikeError as unlike:
         return refuted(check, Counterexample({}, unlike.first, "has the unit of", unlike.second, unlike.where))
     return held(check, Grade.PROVED, f"every sum adds like things; each side is {_words(unit)}")

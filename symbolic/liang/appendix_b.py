@@ -5,12 +5,14 @@ v is the growth 1 + eta L of one step.
 
 from sympy import Eq, Integer
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, Step, Units
-from lastiterate.symbolic.letters import a, v
+from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, Step, Unbounded, Units
+from lastiterate.symbolic.letters import a, u, v
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import PREVIOUS, D, K, T, alpha, b, beta, eta, n, sigma_dp, t
+from lastiterate.symbolic.notation import PREVIOUS, D, K, T, alpha, b, beta, eta, growth, n, sigma_dp, t
+from lastiterate.symbolic.unevaluated import put
 
 _shift = alpha * a**2 / (2 * eta**2 * sigma_dp**2 * (1 - beta))
+_rate = alpha * K**2 * T / (n * b * sigma_dp**2)  # (11)
 _price = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)
 
 CLAIMS = (
@@ -34,7 +36,7 @@ CLAIMS = (
         "(44), (49): z_(t+1) + a_t = (1 + eta L) z_t; a shift is paid from noise (1 - beta) eta^2 sigma_DP^2",
         at("Theorem B.2", "(44)"),
         Identity(
-            alpha * a**2 / (2 * ((1 - beta) * eta**2 * sigma_dp**2)),
+            put(alpha * a**2 / (2 * u), {u: (1 - beta) * eta**2 * sigma_dp**2}),
             _shift,
             "Lemma 2.6 at this variance",
             given=(beta > 0, beta < 1),
@@ -52,7 +54,12 @@ CLAIMS = (
         "liang/appendix_b/last_line_3_3",
         "(46) is (11) up to the constant 2/beta, which has no bound as the share beta falls",
         at("Theorem B.2", "(46)"),
-        Identity(_price * T, 2 / beta * (alpha * K**2 * T / (n * b * sigma_dp**2)), "statement and last line"),
+        Identity(
+            T * b / n * put(alpha * a**2 / (2 * beta * sigma_dp**2), {a: 2 * K / b}), 2 / beta * _rate, "last line"
+        ),
+        Unbounded(2 / beta, Integer(1), {beta: 1 / growth}, name="no bound").mutant(
+            "beta at least 1/2", path={beta: 1 / Integer(2) + 1 / growth}
+        ),
         assumptions=(beta > 0, beta < 1),
     ),
 )

@@ -12,6 +12,7 @@ from lastiterate.symbolic.claim import Identity, Inequality, Ours, Simulated, St
 from lastiterate.symbolic.letters import G, g, p, r, rho, u, v, x, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import K, L, b, eta, m, sigma_sgd
+from lastiterate.symbolic.unevaluated import put
 
 _far = 35 * sigma_sgd * rho**3
 _near = 5 * sigma_sgd * rho
@@ -29,6 +30,11 @@ def _q(top: int, bottom: int) -> Expr:
 def _square(given: tuple[Boolean, ...], bound: Expr, name: str) -> Inequality:
     """(63) divided by eta, with L = 1/2 and g <= G: eta K^2 <= K (2/5) G."""
     return Inequality(eta * K**2, "<=", bound, (g <= G, *given), name)
+
+
+def _left(slope: Expr, square: Expr, left: Expr, name: str) -> Identity:
+    """The decrease of a step with its square in it, in units of z: eta K G/sqrt(2 L), or eta G^2."""
+    return Identity(put(x - slope * z, {x: square * z}), -left * z, name)
 
 
 CLAIMS = (
@@ -67,7 +73,7 @@ CLAIMS = (
         .mutant("1/5", _square((*_case_1, eta <= 14 * rho / 10), K * G / 5, ""))
         .mutant("twice the step", _square((*_case_1, eta <= 28 * rho / 10), 2 * K * G / 5, "")),
         Inequality(Rational(9, 10), "<=", 14 * rho / 10, (rho >= 1,), "met by eta <= 9/(20 L)"),
-        Identity(_q(22, 25) - _q(2, 5), _q(12, 25), "(64)"),
+        _left(_q(22, 25), _q(2, 5), _q(12, 25), "(64)"),
     ),
     Step(
         "liang/appendix_c_1/square_2",
@@ -88,7 +94,7 @@ CLAIMS = (
             "eta <= 1/(9 L)", _square((2 * g > K, eta <= _q(2, 9)), 2 * K * G / 5, "")
         ),
         _square((2 * g > K, eta <= _q(9, 10)), 9 * K * G / 5, "what the paper's step size gives"),
-        Identity(_q(3, 5) - _q(2, 5), _q(1, 5), "(69)"),
+        _left(_q(3, 5), _q(2, 5), _q(1, 5), "(69)"),
         repairs="liang/appendix_c_1/square_2",
     ),
     Step(
@@ -168,7 +174,7 @@ CLAIMS = (
             (g**2 <= 2 * L * G**2, 20 * L * eta <= 9),
             "last of (74)",
         ).mutant("eta <= 1/(2 L)", sign="<=", given=(g**2 <= 2 * L * G**2, 2 * L * eta <= 1)),
-        Identity(_q(-46, 25) + _q(9, 5), _q(-1, 25), "(75)"),
+        _left(_q(46, 25), _q(9, 5), _q(1, 25), "(75)"),
         repairs="liang/appendix_c_1/mean_square",
     ),
     Step(
@@ -209,6 +215,6 @@ CLAIMS = (
         at("C.1", "(77)"),
         Inequality(x / 25, "<=", z, (x**2 / 25 <= z**2,), "Jensen from (76)"),
         Inequality(sqrt(u + v), "<=", sqrt(u) + sqrt(v), name="(26)"),
-        Identity(sqrt(4 * sigma_sgd**3 / (m * K)) ** 2, (2 * sigma_sgd ** _q(3, 2) / sqrt(m * K)) ** 2, "second term"),
+        Identity(put(sqrt(u), {u: 4 * sigma_sgd**3 / (m * K)}), 2 * sigma_sgd ** _q(3, 2) / sqrt(m * K), "second term"),
     ),
 )

@@ -3,10 +3,10 @@
 Letters as in `appendix_c_1`; r is a loss where it is named so.
 """
 
-from sympy import Expr, Integer, Min, Rational, sqrt
+from sympy import Expr, Integer, Min, Rational, Sum, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Identity, Inequality, Ours, Simulated, Step, Units
-from lastiterate.symbolic.letters import G, P, g, gamma, kappa, r, rho, u, v, x, xi, y, z
+from lastiterate.symbolic.letters import G, P, g, gamma, j, kappa, r, rho, u, v, x, xi, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, D, K, L, T, b, c, dim, eta, m, sigma_dp, sigma_sgd
 
@@ -84,7 +84,7 @@ CLAIMS = (
         "liang/appendix_c_1/noise_of_d",
         "(69): the noise adds d eta^2 sigma_DP^2; its first line prints eta^2 sigma_DP^2",
         at("C.1", "(69)"),
-        Identity(dim * (eta**2 * sigma_dp**2), dim * eta**2 * sigma_dp**2, "d coordinates"),
+        Identity(Sum(eta**2 * sigma_dp**2, (j, 1, dim)), dim * eta**2 * sigma_dp**2, "d coordinates"),
         Simulated("noise_energy", "==", dim * eta**2 * sigma_dp**2, _noise, Rational(1, 2), "d = 5"),
         misprint=Simulated("noise_energy", "==", eta**2 * sigma_dp**2, _noise, Rational(1, 2), "as printed"),
         remark="""The first line of (69) has eta^2 sigma_DP^2 for the noise and its second d eta^2 sigma_DP^2. The mean

@@ -5,31 +5,49 @@ and y = epsilon n, so that X = x^2/y^2; u^3 = sigma_SGD and v^3 = X where roots 
 Theta().
 """
 
-from sympy import Expr, Integer, Rational, diff, sqrt
+from sympy import Derivative, Expr, Integer, Rational, Symbol, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
 from lastiterate.symbolic.letters import g, r, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, K, L, b, chi, dim, epsilon, eta, growth, n, sigma_sgd
+from lastiterate.symbolic.notation import (
+    GRADIENT,
+    LENGTH,
+    K,
+    L,
+    T,
+    alpha,
+    b,
+    chi,
+    dim,
+    epsilon,
+    eta,
+    growth,
+    n,
+    sigma_sgd,
+)
+from lastiterate.symbolic.unevaluated import put
 
 _third = Rational(1, 3)
 _steps = v / (eta * K * u)
 _X = u**2 / v**2
 _small_clip = u / v
+_written: dict[Symbol, Expr] = {u: sqrt(dim * L * chi), v: epsilon * n}
 _large_clip = sigma_sgd ** (4 * _third) * v**_third / u**_third
+_slope = Derivative(K * u / v + sigma_sgd**4 / K**2, K)
 _large_eta = b / (L * sigma_sgd ** (2 * _third)) * _X**_third
 _positive = (L > 0, epsilon > 0)
 
 
 def _count(clip: Expr, step: Expr) -> Expr:
-    return _steps.subs({eta: step}).subs({K: clip})
+    return put(_steps, {eta: step, K: clip})
 
 
 _gap = {**SMOOTH, r: GRADIENT * LENGTH}
 _privacy_price = dim * L * chi / (epsilon * n) ** 2
 _large = (v <= u**2,)
 _count_1 = epsilon**2 * n**2 / (b * dim * chi)
-_variance_1 = chi * _count_1 / (epsilon * n) ** 2
+_variance = chi * T / (epsilon * n) ** 2
 _count_2 = (epsilon * n) ** Rational(4, 3) * L / (b * (dim * L * chi) ** Rational(2, 3) * sigma_sgd ** Rational(2, 3))
 _crowd = {dim: growth**2, b: growth}
 
@@ -38,7 +56,7 @@ CLAIMS = (
         "liang/appendix_c_2/conversion",
         "(83): alpha = 1 + 2 chi/epsilon at RDP epsilon/2 is (epsilon, delta)-DP, and alpha/(eps/2) <= 8 chi/eps^2",
         at("C.2", "above (83)"),
-        Identity(epsilon / 2 + chi / (2 * chi / epsilon), epsilon, "Lemma 2.4"),
+        Identity(put(epsilon / 2 + chi / (alpha - 1), {alpha: 1 + 2 * chi / epsilon}), epsilon, "Lemma 2.4"),
         Inequality(
             (1 + 2 * chi / epsilon) / (epsilon / 2),
             "<= and attained",
@@ -52,19 +70,18 @@ CLAIMS = (
         "liang/appendix_c_2/steps",
         "(85): T = epsilon n/(eta K sqrt(dim L chi)) makes the terms of (84) equal in pairs",
         at("C.2", "(85)"),
-        Identity(1 / (eta * K * _steps) ** 2, _X, "first"),
-        Identity(1 / (eta * _steps), K * u / v, "second"),
-        Identity(u**4 * (eta * K * _steps) ** 2 / v**4, _X, "fifth"),
-        Identity(u**2 * eta * _steps * K**2 / v**2, K * u / v, "sixth"),
+        Identity(put(1 / (eta * K * T) ** 2, {T: _steps}), _X, "first"),
+        Identity(put(1 / (eta * T), {T: _steps}), K * u / v, "second"),
+        Identity(put(u**4 * (eta * K * T) ** 2 / v**4, {T: _steps}), _X, "fifth"),
+        Identity(put(u**2 * eta * T * K**2 / v**2, {T: _steps}), K * u / v, "sixth"),
     ),
     Step(
         "liang/appendix_c_2/small_noise",
         "(87), (88): K = sqrt(dim L chi)/(epsilon n), eta = b/L give X and T = epsilon^2 n^2/(b dim chi)",
         at("C.2", "(88)"),
-        Identity(_small_clip * u / v, _X, "(87)"),
-        # u^2 = dim L chi, v = epsilon n written out.
+        Identity(put(K * u / v, {K: _small_clip}), _X, "(87)"),
         Identity(
-            _count(_small_clip, b / L).subs({u: (dim * L * chi) ** Rational(1, 2), v: epsilon * n}),
+            put(_steps, {eta: b / L, K: _small_clip.xreplace(_written), **_written}),
             epsilon**2 * n**2 / (b * dim * chi),
             "(88)",
         ),
@@ -89,7 +106,7 @@ CLAIMS = (
         at("C.2", "below (86)"),
         Inequality(sigma_sgd**2 / (9 * b), "<=", sigma_sgd**2, name="eta L sigma^2/b"),
         Inequality(1 / (9 * L), "<", r * b / L, (9 * r * b > 1,), "no r serves every b"),
-        Identity(_steps.subs(eta, 1 / (9 * L)), 9 * b * _steps.subs(eta, b / L), "steps"),
+        Identity(put(_steps, {eta: 1 / (9 * L)}), 9 * b * put(_steps, {eta: b / L}), "steps"),
         assumptions=(L > 0,),
         repairs="liang/appendix_c_2/step_size",
     ),
@@ -97,12 +114,12 @@ CLAIMS = (
         "liang/appendix_c_2/large_noise",
         "(90)-(92): the best K, and with it the rate sigma^(4/3) X^(1/3), eta and T",
         at("C.2", "(90)"),
-        Identity(
-            diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, 2**_third * _large_clip), Integer(0), "g'(K) = 0"
-        ).mutant("K itself stationary", left=diff(K * u / v + sigma_sgd**4 / K**2, K).subs(K, _large_clip)),
-        Identity(_large_clip * u / v, sigma_sgd ** (4 * _third) * _X**_third, "(90), first term"),
-        Identity(sigma_sgd**4 / _large_clip**2, sigma_sgd ** (4 * _third) * _X**_third, "(90), second term"),
-        Identity(_large_eta * L * sigma_sgd**2 / b, sigma_sgd ** (4 * _third) * _X**_third, "(91)"),
+        Identity(put(_slope, {K: 2**_third * _large_clip}), Integer(0), "g'(K) = 0").mutant(
+            "K itself stationary", left=put(_slope, {K: _large_clip})
+        ),
+        Identity(put(K * u / v, {K: _large_clip}), sigma_sgd ** (4 * _third) * _X**_third, "(90), first term"),
+        Identity(put(sigma_sgd**4 / K**2, {K: _large_clip}), sigma_sgd ** (4 * _third) * _X**_third, "(90), second"),
+        Identity(put(eta * L * sigma_sgd**2 / b, {eta: _large_eta}), sigma_sgd ** (4 * _third) * _X**_third, "(91)"),
         Identity(
             _count(_large_clip, _large_eta),
             v ** (4 * _third) * L / (b * u ** (4 * _third) * sigma_sgd ** (2 * _third)),
@@ -174,10 +191,10 @@ CLAIMS = (
         "liang/appendix_c_2/privacy_range_repaired",
         "sigma_DP^2/C^2 = chi T/(epsilon n)^2 is 1/(b d) at (88), and above 64/b^2 where b > 64 d",
         at("C.2", "(88)"),
-        Identity(_variance_1, 1 / (b * dim), "the noise at (88)"),
+        Identity(put(_variance, {T: _count_1}), 1 / (b * dim), "the noise at (88)"),
         Inequality(64 / b**2, "<", 1 / (b * dim), (b > 64 * dim,), "enough").mutant("b > 32 d", given=(b > 32 * dim,)),
         Identity(
-            chi * _count_2 / (epsilon * n) ** 2,
+            put(_variance, {T: _count_2}),
             (L * chi / (dim * epsilon * n * sigma_sgd) ** 2) ** _third / b,
             "and at (92)",
         ),

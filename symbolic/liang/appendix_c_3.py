@@ -5,18 +5,20 @@ T-bar, y = T-bar', and T-bar <= T-bar' since b <= n; Y = dim chi/(epsilon n)^2; 
 paper's C is K.
 """
 
-from sympy import Integer, Min, Rational, diff, sqrt
+from sympy import Derivative, Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
 from lastiterate.symbolic.letters import G, r, rho, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.notation import D, K, L, T, b, chi, dim, epsilon, eta, growth, m, n, sigma_sgd
+from lastiterate.symbolic.unevaluated import put
 
 _steps = v * D / (eta * K * u)
 _domain = (1 + eta * L) ** 2 * n**2 * D**2 / (eta**2 * K**2)
 _small_clip, _small_eta = D * L * u / v, b * L ** Rational(3, 2) / m ** Rational(5, 2)
-_small_count = _steps.subs(eta, _small_eta).subs(K, _small_clip)
-_bias = sigma_sgd**3 / (m * K)
+_small_count = v**2 * m ** Rational(5, 2) / (b * L ** Rational(5, 2) * u**2)
+_first, _bias = K * D * u / v, sigma_sgd**3 / (m * K)
+_sampling = eta * sigma_sgd**2 / b
 _best_clip = sigma_sgd ** Rational(3, 2) * sqrt(v / (m * D * u))
 _printed_clip = _best_clip / L ** Rational(1, 4)
 _X = u**2 * L / v**2
@@ -44,20 +46,20 @@ CLAIMS = (
         "liang/appendix_c_3/steps",
         "(98): T = epsilon n D/(eta K sqrt(dim chi)) makes the terms of (97) equal in pairs",
         at("C.3", "(98)"),
-        Identity(L * D**4 / (eta * K * _steps) ** 2, D**2 * L * u**2 / v**2, "first"),
-        Identity(D**2 / (eta * _steps), K * D * u / v, "second"),
-        Identity(L * u**4 * (eta * K * _steps) ** 2 / v**4, D**2 * L * u**2 / v**2, "fifth"),
-        Identity(u**2 * eta * K**2 * _steps / v**2, K * D * u / v, "sixth"),
+        Identity(put(L * D**4 / (eta * K * T) ** 2, {T: _steps}), D**2 * L * u**2 / v**2, "first"),
+        Identity(put(D**2 / (eta * T), {T: _steps}), K * D * u / v, "second"),
+        Identity(put(L * u**4 * (eta * K * T) ** 2 / v**4, {T: _steps}), D**2 * L * u**2 / v**2, "fifth"),
+        Identity(put(u**2 * eta * K**2 * T / v**2, {T: _steps}), K * D * u / v, "sixth"),
     ),
     Step(
         "liang/appendix_c_3/small_noise_steps",
         "(100): T = epsilon^2 n^2 m^(5/2)/(b L^(5/2) dim chi) at the K and eta of case 1.1",
         at("C.3", "(100)"),
-        Identity(_small_count, v**2 * m ** Rational(5, 2) / (b * L ** Rational(5, 2) * u**2), "K and eta put in"),
-        Identity(_small_clip * D * u / v, D**2 * L * u**2 / v**2, "(99)"),
+        Identity(put(_steps, {eta: _small_eta, K: _small_clip}), _small_count, "K and eta put in"),
+        Identity(put(_first, {K: _small_clip}), D**2 * L * u**2 / v**2, "(99)"),
         assumptions=_positive,
         misprint=Identity(
-            _small_count.subs({u: sqrt(dim * chi), v: epsilon * n}),
+            put(_small_count, {u: sqrt(dim * chi), v: epsilon * n}),
             epsilon**2 * n**2 * m ** Rational(5, 2) / (b * L ** Rational(3, 2) * chi),
             "as printed",
         ),
@@ -108,14 +110,14 @@ CLAIMS = (
         "liang/appendix_c_3/large_noise_repaired",
         "K = sigma^(3/2) (epsilon n)^(1/2)/(m D)^(1/2)/(dim chi)^(1/4) balances, and the rate has no L",
         at("C.3", "case (1.2)"),
-        Identity(diff(K * D * u / v + _bias, K).subs(K, _best_clip), Integer(0), "stationary").mutant(
-            "the printed K", left=diff(K * D * u / v + _bias, K).subs(K, _printed_clip)
+        Identity(put(Derivative(_first + _bias, K), {K: _best_clip}), Integer(0), "stationary").mutant(
+            "the printed K", left=put(Derivative(_first + _bias, K), {K: _printed_clip})
         ),
         Inequality(r * rho, "<", 1 / rho + rho, (r * rho**2 <= 1,), "no r serves (101), rho = L^(1/4)"),
-        Identity(_best_clip * D * u / v, _rate, "first term"),
-        Identity(_bias.subs(K, _best_clip), _rate, "second term"),
-        Identity(_printed_clip * D * u / v, _rate / L ** Rational(1, 4), "with the printed K, first term"),
-        Identity(_bias.subs(K, _printed_clip), _printed_rate, "and second term"),
+        Identity(put(_first, {K: _best_clip}), _rate, "first term"),
+        Identity(put(_bias, {K: _best_clip}), _rate, "second term"),
+        Identity(put(_first, {K: _printed_clip}), _rate / L ** Rational(1, 4), "with the printed K, first term"),
+        Identity(put(_bias, {K: _printed_clip}), _printed_rate, "and second term"),
         assumptions=_positive,
         repairs="liang/appendix_c_3/large_noise",
     ),
@@ -123,9 +125,9 @@ CLAIMS = (
         "liang/appendix_c_3/large_noise_step_size",
         "Case 1.2: eta has the power 1/4, so that eta sigma^2/b is the rate",
         at("C.3", "case (1.2)"),
-        Identity(_eta * sigma_sgd**2 / b, _rate, "power 1/4"),
+        Identity(put(_sampling, {eta: _eta}), _rate, "power 1/4"),
         assumptions=_positive,
-        misprint=Identity(_printed_eta * sigma_sgd**2 / b, _printed_rate, "power 1/3, as printed"),
+        misprint=Identity(put(_sampling, {eta: _printed_eta}), _printed_rate, "power 1/3, as printed"),
         remark="""The step size of case 1.2 has [d L log(1/delta)/(epsilon n)^2]^(1/3), copied from (91), where the
         sampling term eta sigma^2/b meets the rate (101) with the power 1/4. With 1/3 the sampling term exceeds the
         rate wherever that bracket is above 1.""",
@@ -135,12 +137,12 @@ CLAIMS = (
         "(102): T at the printed K and eta has the power 7/12 of dim chi and no power of L but -1/12",
         at("C.3", "(102)"),
         Identity(
-            _steps.subs(eta, _printed_eta).subs(K, _printed_clip),
+            put(_steps, {eta: _printed_eta, K: _printed_clip}),
             v ** Rational(7, 6) * m * D / (b * u ** Rational(7, 6) * L ** Rational(1, 12) * sigma_sgd),
             "K and eta put in",
         ),
         assumptions=_positive,
-        misprint=Identity(_steps.subs(eta, _printed_eta).subs(K, _printed_clip), _printed_count, "as printed"),
+        misprint=Identity(put(_steps, {eta: _printed_eta, K: _printed_clip}), _printed_count, "as printed"),
         remark="""(102) prints [d L log(1/delta)]^(2/3) in the denominator of T, copied from (92). Putting in the
         printed K and eta gives (d log(1/delta))^(7/12) L^(1/12). The powers of epsilon n, mu, D, b and sigma agree.""",
     ),
@@ -149,12 +151,12 @@ CLAIMS = (
         "(103): min{T, T'} = T' put into (97)",
         at("C.3", "(103)"),
         Identity(
-            u**4 * L * eta**2 * K**2 * _domain**2 / (epsilon * n) ** 4,
+            put(u**4 * L * eta**2 * K**2 * y**2 / (epsilon * n) ** 4, {y: _domain}),
             u**4 * L * (1 + eta * L) ** 4 * D**4 / (eta**2 * K**2 * epsilon**4),
             "fifth",
         ),
         Identity(
-            u**2 * eta * K**2 * _domain / (epsilon * n) ** 2,
+            put(u**2 * eta * K**2 * y / (epsilon * n) ** 2, {y: _domain}),
             u**2 * (1 + eta * L) ** 2 * D**2 / (eta * epsilon**2),
             "sixth",
         ),
@@ -164,11 +166,15 @@ CLAIMS = (
         "liang/appendix_c_3/late_rate",
         "(19), (105): eta = D sqrt(b dim chi)/(epsilon sigma) gives sigma D sqrt(dim chi)/(sqrt(b) epsilon)",
         at("C.3", "(104), (105)"),
-        Identity(_late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / (sqrt(b) * epsilon), "as in (19)"),
-        Identity(u**2 * D**2 / (_late_eta * epsilon**2), sigma_sgd * D * u / (sqrt(b) * epsilon), "noise, eta L small"),
+        Identity(put(_sampling, {eta: _late_eta}), sigma_sgd * D * u / (sqrt(b) * epsilon), "as in (19)"),
+        Identity(
+            put(u**2 * D**2 / (eta * epsilon**2), {eta: _late_eta}),
+            sigma_sgd * D * u / (sqrt(b) * epsilon),
+            "noise, eta L small",
+        ),
         assumptions=_positive,
         misprint=Identity(
-            _late_eta * sigma_sgd**2 / b, sigma_sgd * D * u / sqrt(b * epsilon), "sqrt(b epsilon), as (104) prints"
+            put(_sampling, {eta: _late_eta}), sigma_sgd * D * u / sqrt(b * epsilon), "sqrt(b epsilon), as (104) prints"
         ),
         remark="""(104) and (105) have epsilon under the root with b, the text's (19) has it outside. The step size
         gives the form of (19). The two agree only at epsilon = 1.""",
@@ -287,8 +293,8 @@ CLAIMS = (
         "liang/appendix_c_3/implications_repaired",
         "The bound over the quoted optimum is mu D^2, and equal to it where mu D^2 = 1",
         at("C.3", "Implications"),
-        Identity(_first_rate / (L * _Y / m), m * D**2, "ratio"),
-        Identity(_first_rate.subs(m, 1 / D**2), (L * _Y / m).subs(m, 1 / D**2), "at mu = 1/D^2"),
+        Identity(put(x / y, {x: _first_rate, y: L * _Y / m}), m * D**2, "ratio"),
+        Identity(_first_rate, put(L * _Y / m, {m: 1 / D**2}), "at mu = 1/D^2"),
         assumptions=(L > 0, epsilon > 0),
         repairs="liang/appendix_c_3/implications",
     ),

@@ -24,6 +24,7 @@ from lastiterate.symbolic.formulas.divergences import tail
 from lastiterate.symbolic.letters import gamma, j, kappa, p, q, x, y, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import K, L, alpha, b, beta, eta, n, sigma_dp
+from lastiterate.symbolic.unevaluated import put
 
 _one = Integer(1)
 _price = 2 * alpha * K**2 / (beta * b**2 * sigma_dp**2)
@@ -126,7 +127,7 @@ CLAIMS = (
             Abs(gamma - kappa) / b, "<= and attained", 2 * K / b, (Abs(gamma) <= K, Abs(kappa) <= K), "replaced"
         ),
         Inequality(Abs(gamma) / b, "<=", 2 * K / b, (Abs(gamma) <= K,), "added, as B.1 has it"),
-        Identity(alpha * (2 * K / b) ** 2 / (2 * beta * sigma_dp**2), _price, "price of 2 K / b"),
+        Identity(put(alpha * z**2 / (2 * beta * sigma_dp**2), {z: 2 * K / b}), _price, "price of 2 K / b"),
         assumptions=(beta > 0,),
     ),
     Step(
@@ -166,7 +167,9 @@ CLAIMS = (
         "liang/lemma_3_2/strengthened",
         "(40): 2 alpha q^2 / s^2 at q = b/n, s = b sqrt(beta) sigma_DP/(2 K) is 8 alpha K^2/(beta n^2 sigma_DP^2)",
         at("Lemma B.1", "(40)"),
-        Identity(2 * alpha * _q**2 / (b * sqrt(beta) * sigma_dp / (2 * K)) ** 2, _strong, "Lemma A.13 put in"),
+        Identity(
+            put(2 * alpha * q**2 / z**2, {q: _q, z: b * sqrt(beta) * sigma_dp / (2 * K)}), _strong, "Lemma A.13 put in"
+        ),
         Inequality(
             Integer(4),
             "<",

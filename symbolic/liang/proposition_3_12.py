@@ -31,6 +31,7 @@ from lastiterate.symbolic.notation import (
 )
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import Constant, LeastGradient, Smooth, Variance
+from lastiterate.symbolic.unevaluated import put
 
 _gap = {**SMOOTH, r: GRADIENT * LENGTH}
 _noise = alpha * K**2 * T / (epsilon * n * b)
@@ -54,7 +55,7 @@ _sixth = sqrt(dim * L * eta) * sigma_dp
 
 
 def _at(term: Expr, variance: Expr) -> Expr:
-    return term.subs(sigma_dp, sqrt(variance))
+    return put(term, {sigma_dp: sqrt(variance)})
 
 
 _printed = r * (1 / (eta * K * T) + 1 / sqrt(eta * T))
@@ -131,7 +132,7 @@ CLAIMS = (
         "liang/proposition_3_8/privacy",
         "sigma_DP^2 = 2 alpha C^2 T/(epsilon n b) makes (46) at most epsilon: the noise is needed from below",
         at("Proposition 3.8"),
-        Identity(2 * alpha * K**2 * T / (n * b * sigma_dp**2) * sigma_dp**2 / (2 * _noise), epsilon, "(46), all noise"),
+        Identity(_at(2 * alpha * K**2 * T / (n * b * sigma_dp**2), 2 * _noise), epsilon, "(46), all noise"),
         Inequality(
             epsilon,
             "<= and attained",
@@ -170,16 +171,16 @@ CLAIMS = (
         Identity(_at(_linear, _strong_late), alpha * dim * eta * K * sqrt(L) / (epsilon * n**2) * x, "fifth of (95)"),
         Identity(_at(_root, _strong_late), sqrt(alpha * dim * eta / epsilon * x) * K / n, "sixth of (95)"),
         Identity(
-            (_at(_linear, _strong_late) ** 2).subs(alpha, 8 * chi / epsilon),
+            _at(_linear**2, _strong_late.subs(alpha, 8 * chi / epsilon)),
             64 * dim**2 * L * eta**2 * K**2 * chi**2 / (epsilon**4 * n**4) * x**2,
             "fifth of (97)",
         ),
         Identity(
-            (_at(_root, _strong_late) ** 2).subs(alpha, 8 * chi / epsilon),
+            _at(_root**2, _strong_late.subs(alpha, 8 * chi / epsilon)),
             8 * dim * eta * chi * K**2 / (epsilon**2 * n**2) * x,
             "sixth of (97)",
         ),
-        Identity(_first**2, L * D**4 / (eta**2 * K**2 * T**2), "first of (97)"),
+        Identity(put(G**2, {G: _first}), L * D**4 / (eta**2 * K**2 * T**2), "first of (97)"),
         Inequality(Min(T, y) ** 2, "==", Min(T**2, y**2), name="the square of the minimum"),
         assumptions=_positive,
     ),
@@ -190,9 +191,9 @@ CLAIMS = (
         Identity(_at(_linear, _earlier), dim * alpha * eta * sqrt(L) / (epsilon * K) * _hidden(n * b), "fifth of (22)"),
         Identity(_at(_root, _earlier), sqrt(dim * alpha * eta / epsilon * _hidden(n * b)), "sixth of (22)"),
         Identity(
-            _at(_linear, _earlier).subs(b, n), dim * alpha * eta * sqrt(L) / (epsilon * K) * _hidden(n**2), "of (23)"
+            _at(_linear, _earlier.subs(b, n)), dim * alpha * eta * sqrt(L) / (epsilon * K) * _hidden(n**2), "of (23)"
         ),
-        Identity(_at(_root, _earlier).subs(b, n), sqrt(dim * alpha * eta / epsilon * _hidden(n**2)), "sixth of (23)"),
+        Identity(_at(_root, _earlier.subs(b, n)), sqrt(dim * alpha * eta / epsilon * _hidden(n**2)), "sixth of (23)"),
         Units(_earlier, K**2, SMOOTH, "a variance of gradients"),
         Identity(_earlier, alpha * K**2 / (epsilon * n * b) * (1 + _late), "1 + T-bar times the rate"),
         Inequality(Min(T, _late), "<", 1 + _late, name="above the later noise, always"),

@@ -11,8 +11,10 @@ from lastiterate.symbolic.letters import a, d, p, q, u, v, x, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import LENGTH, alpha, chi, epsilon, mu
 from lastiterate.symbolic.statement import FIRST, SECOND, HockeyStick, RenyiDivergence, closed
+from lastiterate.symbolic.unevaluated import put
 
 _one = Integer(1)
+_coins = p**2 / q + (1 - p) ** 2 / (1 - q)
 _variances = {u: LENGTH**2, v: LENGTH**2}
 _box = {mu: (Rational(1, 2), 2), chi: (2, 12)}
 
@@ -49,12 +51,12 @@ CLAIMS = (
         "(3) asks for every pair of adjacent sets, so for both orders, and they differ: coins of 1/4 and 1/2",
         at("Definition 2.3", "(3)"),
         Identity(
-            (p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 4), q: Rational(1, 2)}),
+            put(_coins, {p: Rational(1, 4), q: Rational(1, 2)}),
             Rational(5, 4),
             "exp D_2 one way",
         ),
         Identity(
-            (p**2 / q + (1 - p) ** 2 / (1 - q)).subs({p: Rational(1, 2), q: Rational(1, 4)}),
+            put(_coins, {p: Rational(1, 2), q: Rational(1, 4)}),
             Rational(4, 3),
             "and the other",
         ),

@@ -3,7 +3,7 @@
 Rates are compared by z3, units by the units engine. The paper's C and M are both K here.
 """
 
-from sympy import Expr, Integer, Min, Rational, sqrt
+from sympy import Eq, Expr, Integer, Min, Rational, sqrt
 
 from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Ours, Step, Units, Value
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
@@ -75,7 +75,7 @@ CLAIMS = (
         "liang/table_1/figure_1_conditions_met",
         "At n = 10, b = 2, sigma_DP = 12 both conditions are met",
         at("D.1", "Figure 1"),
-        Inequality(Integer(2), "<= and attained", Integer(10) / 5, name="b <= n/5"),
+        Inequality(b, "<= and attained", n / 5, (Eq(b, 2), Eq(n, 10)), "b <= n/5"),
         Value(8 * sqrt(2) * _figure[K] / _figure[b], "11.31", "the threshold"),
         IntervalInequality(8 * sqrt(2) * _figure[K] / _figure[b], "<", Integer(12), {}, "sigma_DP = 12"),
         repairs="liang/table_1/figure_1_conditions",

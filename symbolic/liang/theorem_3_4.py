@@ -22,10 +22,10 @@ from lastiterate.symbolic.letters import r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, growth, n, sigma_dp
 from lastiterate.symbolic.statement import Clipped, Diameter, OneMore, PoissonBatches, Smooth, for_some, private
+from lastiterate.symbolic.unevaluated import put
 
 _A = 2 * alpha * K**2 / (n * b * sigma_dp**2)
 _B = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)
-_rate = alpha * K**2 / (n * b * sigma_dp**2)
 _length = (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2)
 _share = (beta > 0, beta < 1)
 _best = u / (u + v)
@@ -81,8 +81,7 @@ CLAIMS = (
         "liang/theorem_3_4/additive_term",
         "(54) with (46) is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)} up to constants, forward order",
         at("Theorem B.3", "(54)"),
-        Identity(_B / _A, _length / 4, "B / A"),
-        Identity(_A, 2 * _rate, "A is twice the rate"),
+        Identity(put(v / u, {u: _A, v: _B}), _length / 4, "B / A"),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A"),
         Inequality(Min(T, 1 + 4 * y**2), "<=", 4 * Min(T, (1 + y) ** 2), name="and at least a quarter"),
         repairs="liang/theorem_3_4",
@@ -132,7 +131,7 @@ CLAIMS = (
         "Two points of the ball of radius D are at most 2 D apart, and B becomes 4 B",
         at("Section 2.2", "above (6)"),
         Inequality(Abs(xi - zeta), "<= and attained", 2 * D, _ball, "two points of the line"),
-        Identity(_B.subs(D, 2 * D), 4 * _B, "what (51) pays"),
+        Identity(put(_B, {D: 2 * D}), 4 * _B, "what (51) pays"),
     ),
     Step(
         "liang/theorem_3_4/last_window",
@@ -169,7 +168,11 @@ CLAIMS = (
         "liang/theorem_3_4/strengthened_kept",
         "With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), forward order",
         at("Theorem B.3", "(48)"),
-        Identity(_B / (4 * _A * b / n), _length * n / b / 16, "B over 8 alpha K^2/(n^2 sigma_DP^2)"),
+        Identity(
+            put(v / u, {u: 8 * alpha * K**2 / (n**2 * sigma_dp**2), v: _B}),
+            _length * n / b / 16,
+            "B over 8 alpha K^2/(n^2 sigma_DP^2)",
+        ),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 16 * y**2), name="at most twice"),
         Inequality(r * y**2, "<", Integer(1), ((r + 1) * y <= 1,), "no r serves (48)"),
         repairs="liang/theorem_3_4/strengthened",

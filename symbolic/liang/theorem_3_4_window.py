@@ -14,6 +14,7 @@ from lastiterate.symbolic.formulas.shift_program import cost, sums
 from lastiterate.symbolic.letters import r, x, y
 from lastiterate.symbolic.liang.paper import at, earlier
 from lastiterate.symbolic.notation import D, Delta, T, beta, growth, s, w
+from lastiterate.symbolic.unevaluated import put
 
 _K, _n = Integer(10), Integer(100)
 _edge = Rational(1, 200)
@@ -121,7 +122,7 @@ CLAIMS = (
         at("Remark 3.5"),
         Inequality(4 * s * Delta, "<= and attained", _flat, name="least over the window"),
         Inequality(4 * s * Delta, "<", r * Delta**2, (r * Delta > 4 * s,), "no r serves Remark 3.5"),
-        Identity(_flat.subs(Delta, s * w), 4 * s * (s * w), "attained at Delta = s w"),
+        Identity(put(_flat, {Delta: s * w}), 4 * s * (s * w), "attained at Delta = s w"),
         Inequality(
             _flat,
             "<",
