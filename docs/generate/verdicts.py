@@ -1,6 +1,5 @@
 """The page of verdicts: every claim of the ledger with what the lock file says, by paper, what fails first."""
 
-from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
@@ -9,8 +8,8 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.proofs_checks.counts import counted, paper_title
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.report.entries import paper_title
 from lastiterate.proofs_checks.selection import repaired_by
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
@@ -42,7 +41,6 @@ points. Of a test of the code it is *measured* how much too small a number has t
 _PAGE = "../verdicts/"
 """Where this page lies, seen from the others at its height."""
 
-_OWN = (Role.OURS, Role.CODE)
 _SOUND = {
     Verdict.PROVED: "that are proved",
     Verdict.SUPPORTED: "that are supported",
@@ -69,14 +67,11 @@ def _paper(claim: Claim) -> str:
 def _counts() -> str:
     """How many claims of each paper have which verdict; ours apart."""
     locked = read_lock()
-    shown = [verdict for verdict in Verdict if any(entry.verdict is verdict for entry in locked.values())]
+    found = counted((claim, locked[claim.key].verdict) for claim in CLAIMS)
+    shown = [verdict for verdict in Verdict if any(counts[verdict] for counts in found.values())]
     rows = [f"| | {' | '.join(shown)} |", f"|---|{'---:|' * len(shown)}"]
-    stated = [claim for claim in CLAIMS if claim.role not in _OWN]
-    for paper, group in groupby(stated, key=_paper):
-        found = Counter(locked[claim.key].verdict for claim in group)
-        rows.append(f"| {paper_title(paper)} | {' | '.join(str(found[verdict]) for verdict in shown)} |")
-    ours = Counter(locked[claim.key].verdict for claim in CLAIMS if claim.role in _OWN)
-    rows.append(f"| ours, beside the papers | {' | '.join(str(ours[verdict]) for verdict in shown)} |")
+    for paper, counts in found.items():
+        rows.append(f"| {paper_title(paper)} | {' | '.join(str(counts[verdict]) for verdict in shown)} |")
     return "\n".join(rows) + "\n"
 
 

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lastiterate.proofs_checks.counts import counted, owner, paper_title
 from lastiterate.proofs_checks.selection import repaired_by
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.papers import PAPERS
 
 
 @dataclass(frozen=True)
@@ -68,25 +68,15 @@ def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport]) -> tuple[En
     return tuple(Entry(claim, report, mended.get(claim.key, ())) for claim, report in zip(claims, reports, strict=True))
 
 
-def paper_title(paper: str) -> str:
-    """Name of a paper for readers; its name in keys where nothing else is known.
-
-    >>> paper_title("chien_li"), paper_title("ours"), paper_title("toy")
-    ('Chien & Li 2025', 'Ours', 'toy')
-    """
-    return "Ours" if paper == "ours" else PAPERS[paper].short if paper in PAPERS else paper
-
-
 def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
-    """Verdicts and mutants counted by paper, in the order of the ledger."""
-    counted = []
-    for paper in dict.fromkeys(entry.paper for entry in shown):
-        own = [entry.report for entry in shown if entry.paper == paper]
-        verdicts = Counter(report.verdict for report in own)
+    """Verdicts and mutants counted by paper, in the order of the ledger, what is ours apart."""
+    rows = []
+    for paper, counts in counted((entry.claim, entry.report.verdict) for entry in shown).items():
+        own = [entry.report for entry in shown if owner(entry.claim) == paper]
         rejected, mutants = sum(wrong.rejected for r in own for wrong in r.tried), sum(len(r.tried) for r in own)
-        counts = {verdict: verdicts[verdict] for verdict in Verdict}
-        counted.append(PaperCount(paper, paper_title(paper), counts, rejected, mutants))
-    return tuple(counted)
+        verdicts = {verdict: counts[verdict] for verdict in Verdict}
+        rows.append(PaperCount(paper, paper_title(paper), verdicts, rejected, mutants))
+    return tuple(rows)
 
 
 def by_engine(shown: Sequence[Entry]) -> tuple[EngineCount, ...]:

@@ -12,12 +12,14 @@ from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import write_whole
+from lastiterate.proofs_checks.counts import paper_title
 from lastiterate.proofs_checks.describe import symbols
 from lastiterate.proofs_checks.dominance import Pair, dominance
 from lastiterate.proofs_checks.recompute import refuted
-from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper, entries, paper_title
+from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper, entries
 from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
 from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign
+from lastiterate.proofs_checks.selection import papers
 from lastiterate.proofs_checks.statement import of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
 from lastiterate.symbolic.claim import Claim
@@ -78,15 +80,15 @@ def ledger_page(
         compared: which theorem claims less than which; the section is left out where there are none.
         template: "ledger.html.j2", complete with style and script inside, or "ledger.md.j2".
     """
-    papers = by_paper(shown)
+    groups = {paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])}
     return (
         _templates()
         .get_template(template)
         .render(
             summary=summary([entry.report for entry in shown]),
-            papers=papers,
+            papers=by_paper(shown),
             engines=by_engine(shown),
-            sections=[(count, [entry for entry in shown if entry.paper == count.paper]) for count in papers],
+            sections=[(paper, paper_title(paper), group) for paper, group in groups.items()],
             grades=sorted({entry.report.grade.value for entry in shown if entry.report.grade}),
             drifts=drifts,
             mapped=mapped or {},

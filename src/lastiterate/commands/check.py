@@ -3,18 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 import click
-from rich.console import Console
 
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.completion import papers
-from lastiterate.commands.output import progress
+from lastiterate.commands.output import console, progress
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.verdict import ClaimReport, Status
-
-WIDTH = 130
-"""Columns of the table where the output is not a terminal."""
 
 
 @click.command(name="check")
@@ -87,10 +83,7 @@ def command(
         claims = of_ledger(paper=paper, keys=keys)
         click.echo(ledger_page(entries(claims, reports), found, compared=dominance()))
     else:
-        console = Console()
-        if not console.is_terminal:
-            console = Console(width=WIDTH)
-        console.print(formats.table(reports))
+        console().print(formats.table(reports))
         _say_drifts(reports, found, expected)
         click.echo(formats.summary(reports))
     contradicted = second_opinion and _contradicted(paper, keys, jobs)

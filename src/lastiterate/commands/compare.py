@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.completion import theorems
-from lastiterate.commands.output import say_json
+from lastiterate.commands.output import console, say_json
 
 _EXAMPLES = """\b
 Examples:
@@ -48,7 +48,6 @@ def command(run_file: Path, order: float, name: str | None, as_json: bool) -> No
     if as_json:
         say_json([asdict(row) | {"verdict": verdicts.get(row.claim)} for row in rows])
         return
-    from rich.console import Console
     from rich.table import Table
 
     from lastiterate.numeric.rounding import printed_down, printed_up
@@ -57,4 +56,4 @@ def command(run_file: Path, order: float, name: str | None, as_json: bool) -> No
     for row in rows:
         shown = printed_down(row.epsilon) if row.kind == "lower" else printed_up(row.epsilon)
         table.add_row(row.title, shown, row.kind, verdicts.get(row.claim, ""), f"{row.ratio:.3g}")
-    Console().print(table)
+    console().print(table)

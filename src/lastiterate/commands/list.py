@@ -1,10 +1,15 @@
-"""``lastiterate list``: the claims of the ledger, without deciding them."""
+"""``lastiterate list``: the claims of the ledger with the verdicts of the lock file, without deciding them."""
+
+from collections import Counter
+from collections.abc import Mapping
 
 import click
+from rich.table import Table
 
 from lastiterate.commands.completion import papers
-from lastiterate.commands.output import say_json
+from lastiterate.commands.output import console, say_json
 from lastiterate.proofs_checks import lock
+from lastiterate.proofs_checks.counts import counted, paper_title
 from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.verdict import Verdict
 
@@ -14,10 +19,11 @@ from lastiterate.proofs_checks.verdict import Verdict
 @click.option(
     "--verdict", type=click.Choice(Verdict), help="Only the claims to which the lock file gives this verdict."
 )
+@click.option("--counts", "count", is_flag=True, help="Count the claims of each paper by verdict, ours apart.")
 @click.option("--dominance", "compare", is_flag=True, help="List instead which theorem claims less than which.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(paper: str | None, verdict: Verdict | None, compare: bool, as_json: bool) -> None:
-    r"""List the claims of the ledger, one a line: key and title.
+def command(paper: str | None, verdict: Verdict | None, count: bool, compare: bool, as_json: bool) -> None:
+    r"""List the claims of the ledger, one a line: key, verdict of the lock file and title.
 
     With --dominance: every two theorems for full batches that speak of common runs, the smallest and the largest
     ratio of what they claim there, and whether a claim of the ledger proves the relation.
@@ -25,6 +31,7 @@ def command(paper: str | None, verdict: Verdict | None, compare: bool, as_json: 
     \b
     Examples:
       lastiterate list --paper chien_li --verdict REFUTED
+      lastiterate list --counts
       lastiterate list --json
     """
     if compare and as_json:
@@ -32,16 +39,31 @@ def command(paper: str | None, verdict: Verdict | None, compare: bool, as_json: 
     if compare:
         _dominance(paper)
         return
-    claims = of_ledger(paper=paper)
+    expected = {key: entry.verdict for key, entry in lock.read_lock().items()}
+    found = [(c, expected.get(c.key, Verdict.UNDECIDED)) for c in of_ledger(paper=paper)]
     if verdict is not None:
-        expected = lock.read_lock()
-        claims = tuple(c for c in claims if c.key in expected and expected[c.key].verdict is verdict)
+        found = [(claim, one) for claim, one in found if one is verdict]
+    if count:
+        _counts(counted(found), as_json=as_json)
+    elif as_json:
+        say_json([{"key": c.key, "title": c.title, "paper": c.key.split("/")[0], "verdict": one} for c, one in found])
+    else:
+        width = max((len(claim.key) for claim, _ in found), default=0)
+        for claim, one in found:
+            click.echo(f"{claim.key:{width}}  {one:9}  {claim.title}")
+
+
+def _counts(counts: Mapping[str, Counter[Verdict]], *, as_json: bool) -> None:
     if as_json:
-        say_json([{"key": c.key, "title": c.title, "paper": c.key.split("/")[0]} for c in claims])
+        say_json({paper: {verdict: own[verdict] for verdict in Verdict} for paper, own in counts.items()})
         return
-    width = max((len(claim.key) for claim in claims), default=0)
-    for claim in claims:
-        click.echo(f"{claim.key:{width}}  {claim.title}")
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    shown = [verdict for verdict in Verdict if any(own[verdict] for own in counts.values())]
+    for name in ("paper", *shown):
+        grid.add_column(name, justify="left" if name == "paper" else "right", no_wrap=True)
+    for paper, own in counts.items():
+        grid.add_row(paper_title(paper), *(str(own[verdict]) for verdict in shown))
+    console().print(grid)
 
 
 def _dominance(paper: str | None) -> None:

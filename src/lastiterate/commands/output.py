@@ -6,11 +6,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
 from lastiterate.numeric.errors import Interrupted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH: Final = 130
+"""Columns of a table where the output is not a terminal."""
 
 
 def plain(value: Any) -> Any:
@@ -42,6 +48,14 @@ def end_quietly() -> NoReturn:
     """Nobody reads stdout any more, as under ``| head``: end as other tools do, without a word."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(141)
+
+
+def console() -> "Console":
+    """A console for tables: as wide as the terminal, or WIDTH columns where there is none."""
+    from rich.console import Console
+
+    made = Console()
+    return made if made.is_terminal else Console(width=WIDTH)
 
 
 @contextmanager

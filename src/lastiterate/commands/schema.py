@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.lower.audit import Audit
 from lastiterate.proofs_checks.stated import Stated
-from lastiterate.proofs_checks.verdict import ClaimReport
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.runtime.constants.record import HolderEstimate
 
 
@@ -30,6 +30,7 @@ class _Listed(TypedDict):
     key: str
     title: str
     paper: str
+    verdict: Verdict
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ _PRINTED: dict[str, Any] = {
     "drift": _Drift,
     "estimate": _Estimate,
     "figure": _Figure,
-    "list": list[_Listed],
+    "list": list[_Listed] | dict[str, dict[Verdict, int]],
     "report": _Files,
     "show": _Claim,
     "sweep": _Sweep,
