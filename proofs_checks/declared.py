@@ -14,7 +14,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.symbolic.claim import Check, Cited, Identity, Recursion, Unbounded, Units
+from lastiterate.symbolic.claim import Check, Cited, Deduced, Identity, Recursion, Unbounded, Units
 from lastiterate.symbolic.notation import MEANING
 
 _OPEN: Mapping[str, str] = {
@@ -104,7 +104,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     symbols = sorted({s for part in _parts((check, assumptions)) for s in part.free_symbols}, key=_place)
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
     real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
-    plain = isinstance(check, Cited | Identity | Recursion | Unbounded)
+    plain = isinstance(check, Cited | Deduced | Identity | Recursion | Unbounded)
     names: dict[sp.Symbol, sp.Symbol] = {}
     taken: set[str] = set()
     for symbol in symbols:

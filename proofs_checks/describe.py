@@ -9,11 +9,13 @@ from textwrap import indent
 
 import sympy as sp
 
+from lastiterate.proofs_checks.engines.deduction import deduce
 from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
-from lastiterate.symbolic.claim import Claim, Derived, Units
+from lastiterate.symbolic.claim import Claim, Deduced, Derived, Units
+from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import MEANING, PREVIOUS, unit_text
@@ -94,6 +96,20 @@ def _derived(made: Guarantee) -> Iterator[str]:
     yield from (f"  {one}" for one in _cited(made.first, made.second))
 
 
+def _deduced(made: Judgement) -> Iterator[str]:
+    """Every judgement by number with its rule and side conditions, then what is supposed and what is cited."""
+    lines = list(made.lines())
+    number = {id(one): index for index, one in enumerate(lines, 1)}
+    for one in lines:
+        premises = ", ".join(str(number[id(premise)]) for premise in one.premises)
+        yield f"{number[id(one)]:3} {one.rule}{f' ({premises})' if premises else ''}: {one}"
+        yield from (f"      {shown.condition}   [{shown.how}]" for shown in one.shown)
+    yield "Supposes"
+    yield from (f"  {condition}" for condition in sorted(map(str, made.given)))
+    yield "Rests on"
+    yield from (f"  {one}" for one in ("Lebesgue's integral, Fubini's theorem", *made.cited()))
+
+
 def _cited(*spans: Span) -> list[str]:
     """Claims and cited mathematics, and what every derivation rests on."""
     always = (
@@ -136,6 +152,8 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
             indent(as_text(of_check(check)), "    "),
             *(f"  {x}" for x in _outcome(outcome)),
         ]
+        if isinstance(check, Deduced) and outcome.status is Status.HELD:
+            lines += [f"    {x}" for x in _deduced(deduce(check.derivation))]
         if isinstance(check, Derived) and outcome.status is Status.HELD:
             lines += [f"    {x}" for x in _derived(derive(check.derivation, frozenset(claim.assumptions)))]
     if claim.misprint is not None and report.misprint is not None:

@@ -25,6 +25,7 @@ from lastiterate.proofs_checks.exact_values import Point, enclosures, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.symbolic.claim import (
     Check,
+    Deduced,
     Derived,
     Identity,
     Induction,
@@ -73,6 +74,8 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         return _digits(check)
     if isinstance(check, Derived):
         return (replace(check, name="a profile three percent less", mutants=(), profile=_lessened(check.profile)),)
+    if isinstance(check, Deduced):
+        return tuple(_weakened(check))
     if isinstance(check, NormBound):
         return (replace(check, name="a length three percent less", mutants=(), bound=_LESS * check.bound),)
     if isinstance(check, Induction):
@@ -222,6 +225,18 @@ def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ..
     premises = (*assumptions, *check.given)
     with suppress(NoPointError):
         yield from points(free_symbols(check.left, check.right, premises), premises, 20, tries=30)
+
+
+def _weakened(check: Deduced) -> Iterator[Deduced]:
+    """The bound with a term three percent less, and the statement without one of its conditions."""
+    said = check.statement
+    body = cast("sp.Le", said.body)
+    for place in _spread([one for one in _terms("right", body.rhs, lambda new: new) if one.term != 0]):
+        less = replace(said, body=type(body)(body.lhs, place.side(_LESS * place.term), evaluate=False))
+        yield replace(check, name=f"{place.term} times {_LESS} on the right", mutants=(), statement=less)
+    for i, condition in enumerate(said.conditions):
+        fewer = replace(said, conditions=(*said.conditions[:i], *said.conditions[i + 1 :]))
+        yield replace(check, name=f"without {condition}", mutants=(), statement=fewer)
 
 
 def _lessened(profile: Profile) -> Profile:

@@ -18,6 +18,7 @@ from lastiterate.symbolic.claim import (
     Certified,
     Check,
     Cited,
+    Deduced,
     Derived,
     Identity,
     Induction,
@@ -107,6 +108,9 @@ def of_check(check: Check) -> Iterator[Line]:
         what = "an epsilon at a delta" if check.delta else "a Rényi divergence"
         yield Line((check.scheme, check.losses), f"The checker accepts each certificate of {what}: {{}} batches, {{}}.")
         yield from _listed(_ALTERED, "{} by {}", check.altered.items())
+    elif isinstance(check, Deduced):
+        yield from quantified(check.statement)
+        yield Line((check.derivation,), "By the deduction {} in the calculus of integrals.")
     elif isinstance(check, Derived):
         yield from _of_profile(check.profile)
         yield Line((check.derivation,), "By the derivation {}.")

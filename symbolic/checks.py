@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sympy import Basic, Expr, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Profile
 from lastiterate.symbolic.relations import Sign, Signed
+
+if TYPE_CHECKING:
+    from lastiterate.symbolic.statement import ForAll
 
 
 class Engine(StrEnum):
@@ -188,6 +191,20 @@ class Derived(Check):
     derivation: str
     profile: Profile
     name: str = "derivation"
+
+
+@dataclass(frozen=True)
+class Deduced(Check):
+    """The statement follows by the rules of the integral calculus. Engine: derivation.
+
+    ``derivation`` names an entry of `lastiterate.symbolic.integrals.deductions.DEDUCTIONS`. The statement must have all
+    that it supposes among its conditions, and its inequality must follow from the one that it reaches.
+    """
+
+    engine = Engine.DERIVATION
+    statement: "ForAll"
+    derivation: str
+    name: str = "deduction"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.symbolic.checks import Asymptotic as Asymptotic
 from lastiterate.symbolic.checks import Check as Check
+from lastiterate.symbolic.checks import Deduced as Deduced
 from lastiterate.symbolic.checks import Derived as Derived
 from lastiterate.symbolic.checks import Engine as Engine
 from lastiterate.symbolic.checks import Identity as Identity

@@ -13,6 +13,7 @@ from sympy.logic.boolalg import Boolean, BooleanFunction
 from lastiterate.symbolic.checks import (
     Check,
     Comparison,
+    Deduced,
     Identity,
     Inequality,
     IntervalInequality,
@@ -79,7 +80,7 @@ class Noisy(QuantityBase):
 
 
 class Image(QuantityBase):
-    """The law of the image of a point of some law, of (map, law)."""
+    """The law of the image of a point of some law, of (map, law); the map may be random, independent of the point."""
 
 
 class Normal(QuantityBase):
@@ -123,39 +124,40 @@ class Condition(BooleanFunction):  # type: ignore[misc]
         return self.words.format(*self.args)
 
 
-def _condition(name: str, words: str) -> type[Condition]:
-    return type(name, (Condition,), {"words": words, "__module__": __name__, "__doc__": f"Condition: {words}."})
+def condition(name: str, words: str, module: str = __name__) -> type[Condition]:
+    """A condition in words about its arguments, of a name in a module."""
+    return type(name, (Condition,), {"words": words, "__module__": module, "__doc__": f"Condition: {words}."})
 
 
-Neighbours: Final = _condition("Neighbours", "{0} and {1} differ in one sample")
-OneMore: Final = _condition("OneMore", "one of {0}, {1} has one sample more than the other")
-Larger: Final = _condition("Larger", "{1} has one sample more than {0}")
-Clipped: Final = _condition("Clipped", "gradients clipped at {0}")
-Smooth: Final = _condition("Smooth", "losses {0}-smooth")
-Convex: Final = _condition("Convex", "losses convex, {0}-smooth and {1}-Lipschitz")
-StronglyConvex: Final = _condition("StronglyConvex", "losses {0}-strongly convex, {1}-smooth and {2}-Lipschitz")
-Holder: Final = _condition("Holder", "gradients ({0}, {1})-Hoelder")
-Diameter: Final = _condition("Diameter", "domain of diameter {0}")
-Lipschitz: Final = _condition("Lipschitz", "{0} {1}-Lipschitz")
-HolderMove: Final = _condition("HolderMove", "{0} moves points by a ({1}, {2})-Hoelder map")
-EveryStep: Final = _condition("EveryStep", "{0} in every step")
-Coupled: Final = _condition("Coupled", "some u of law {0} and v of law {1} are at most {2} apart almost surely")
-Displaced: Final = _condition(
+Neighbours: Final = condition("Neighbours", "{0} and {1} differ in one sample")
+OneMore: Final = condition("OneMore", "one of {0}, {1} has one sample more than the other")
+Larger: Final = condition("Larger", "{1} has one sample more than {0}")
+Clipped: Final = condition("Clipped", "gradients clipped at {0}")
+Smooth: Final = condition("Smooth", "losses {0}-smooth")
+Convex: Final = condition("Convex", "losses convex, {0}-smooth and {1}-Lipschitz")
+StronglyConvex: Final = condition("StronglyConvex", "losses {0}-strongly convex, {1}-smooth and {2}-Lipschitz")
+Holder: Final = condition("Holder", "gradients ({0}, {1})-Hoelder")
+Diameter: Final = condition("Diameter", "domain of diameter {0}")
+Lipschitz: Final = condition("Lipschitz", "{0} {1}-Lipschitz")
+HolderMove: Final = condition("HolderMove", "{0} moves points by a ({1}, {2})-Hoelder map")
+EveryStep: Final = condition("EveryStep", "{0} in every step")
+Coupled: Final = condition("Coupled", "some u of law {0} and v of law {1} are at most {2} apart almost surely")
+Displaced: Final = condition(
     "Displaced", "some u of law {0} and w, no longer than {2} almost surely, have u + w of law {1}"
 )
-Variance: Final = _condition("Variance", "sample gradients of variance at most {0} about their mean")
-Projectable: Final = _condition(
+Variance: Final = condition("Variance", "sample gradients of variance at most {0} about their mean")
+Projectable: Final = condition(
     "Projectable",
     "for every {0} points of R^{1} a linear map to R^{2} keeps squared distances within 1 - {3} and 1 + {3} times them",
 )
-Hides: Final = _condition(
+Hides: Final = condition(
     "Hides", "shifts {0} lead from the distance tracked under {3} up to {2}, or the diameter, to 0 under {1}"
 )
-FullBatches: Final = _condition("FullBatches", "full batches of {0}")
-BatchesOf: Final = _condition("BatchesOf", "batches of {0} out of {1} samples, drawn without replacement")
-CyclicBatches: Final = _condition("CyclicBatches", "batches of {0} out of {1} samples, in cyclic order")
-ShuffledBatches: Final = _condition("ShuffledBatches", "batches of {0} out of {1} samples, shuffled every epoch")
-PoissonBatches: Final = _condition(
+FullBatches: Final = condition("FullBatches", "full batches of {0}")
+BatchesOf: Final = condition("BatchesOf", "batches of {0} out of {1} samples, drawn without replacement")
+CyclicBatches: Final = condition("CyclicBatches", "batches of {0} out of {1} samples, in cyclic order")
+ShuffledBatches: Final = condition("ShuffledBatches", "batches of {0} out of {1} samples, shuffled every epoch")
+PoissonBatches: Final = condition(
     "PoissonBatches", "batches of {0} out of {1} samples in the mean, each sample drawn by itself"
 )
 
@@ -207,6 +209,10 @@ def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForA
     """
     cited = tuple(check for check in checks if isinstance(check, Cited))
     said = [_said(check) for check in cited or checks]
+    """The statement that equations, inequalities or one deduction make; None where a check says something else."""
+    if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
+        return checks[0].statement
+    said = [_said(check) for check in checks]
     if None in said:
         return None
     return closed(And(*said, evaluate=False) if len(said) > 1 else said[0], *assumptions)

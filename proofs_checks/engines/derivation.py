@@ -4,11 +4,11 @@ from functools import cache
 
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines import decide_check, deduction
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.checks import Derived, NormBound, Printed
+from lastiterate.symbolic.checks import Deduced, Derived, NormBound, Printed
 from lastiterate.symbolic.derivations import DERIVATIONS
 from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, UnprovedError
@@ -26,8 +26,10 @@ def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
     return DERIVATIONS[name](Kernel(prove, given))
 
 
-def decide(check: Derived | Printed, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Follow the kernel's rules, for a theorem or for a proof as it is printed."""
+def decide(check: Deduced | Derived | Printed, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Follow the rules of the calculus or of the kernel, for a theorem or for a proof as it is printed."""
+    if isinstance(check, Deduced):
+        return deduction.decide(check)
     if isinstance(check, Printed):
         return _follow(check, Kernel(prove, frozenset(assumptions)))
     return _replay(check, assumptions)

@@ -8,8 +8,9 @@ SampledUp the same with the mixture first; under replacement both laws of one up
 from sympy import Expr, Integer, Max, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Step
+from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, IntervalInequality
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
+from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.letters import P, Q, R, d, p, q, r, u, v, x, y, z
 from lastiterate.symbolic.notation import L, alpha, eta, sigma
 
@@ -36,11 +37,6 @@ def _mixed(order: int) -> Inequality:
         (u < 1, x > 0, y > 0),
         f"joint convexity, order {order}",
     )
-
-
-# Two steps, the first with two outcomes; x and y are the power sums of the second, given the first.
-_head, _tail = p**2 / q, (1 - p) ** 2 / (1 - q)
-_composed = Inequality(_head * x + _tail * y, "<=", (_head + _tail) * Max(x, y), (p < 1, q < 1), "(A.1), third line")
 
 
 _tenth, _one, _order = Rational(1, 10), Integer(1), Integer(20)
@@ -80,26 +76,21 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_2_2/lemma_2_7",
-        "Lemma 2.7: merging two outcomes does not raise the power sum",
+        "Lemma 2.7: no map, random or not, raises a Renyi divergence of order alpha >= 1",
         at("Lemma 2.7"),
-        Inequality(
-            (p + x) ** 2 / (q + y), "<=", p**2 / q + x**2 / y, (x > 0, y > 0), "two cells merged, order 2"
-        ).mutant("it does not fall", left=p**2 / q + x**2 / y, right=(p + x) ** 2 / (q + y), given=(y > 0,)),
+        Deduced(statements.post_processing(alpha, alpha >= 1), "post_processing/from 1"),
     ),
     Claim(
         "altschuler_talwar/section_2_2/lemma_2_8",
-        "Lemma 2.8: losses at one order add up over two algorithms",
+        "Lemma 2.8: losses at one order add up over two algorithms, the second of which sees the first's output",
         at("Lemma 2.8"),
-        _composed,
-        Identity(log(u * v) / (alpha - 1), log(u) / (alpha - 1) + log(v) / (alpha - 1), "power sums multiply"),
-        assumptions=(alpha > 1,),
+        Deduced(statements.two_mechanisms(), "composition/budgets"),
     ),
-    Step(
+    Claim(
         "altschuler_talwar/section_2_2/lemma_2_9",
-        "Lemma 2.9 and A.1: the sum of the worst conditional divergences",
-        at("A.1"),
-        _composed,
-        Inequality(u * x, "<=", u * Max(x, y), name="one more step"),
+        "Lemma 2.9: D(X_1:k || Y_1:k) is at most the sum of the worst conditional divergences, alpha >= 1",
+        at("Lemma 2.9", "A.1"),
+        Deduced(statements.sequences(alpha >= 1), "sequences/from 1"),
     ),
     Claim(
         "altschuler_talwar/definition_2_10/both_orders",

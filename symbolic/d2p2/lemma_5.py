@@ -5,23 +5,23 @@ factor q, so that it gives 7 only while q >= 0.0325. Step k has noise nu^2/k, an
 (nu^2/(2 k)) log(n/B). y is log(n/B), u is epsilon and v is chi = log(1/delta); C_2 is the constant of nu^2.
 """
 
-from sympy import Add, Expr, Integer, Rational, Sum, Symbol, ceiling, exp, log
+from sympy import Add, Expr, Integer, Rational, Sum, ceiling, exp, log
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Claim,
+    Deduced,
     Identity,
     Inequality,
     IntervalInequality,
     Ours,
-    Recursion,
     Step,
     Value,
 )
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.letters import j, q, u, v, x, y
-from lastiterate.symbolic.notation import C_2, PREVIOUS, T, alpha, growth, nu
-from lastiterate.symbolic.statement import OTHER, SAMPLES, EveryStep, LastIterate, RenyiDivergence, closed
+from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.letters import j, q, u, v, y
+from lastiterate.symbolic.notation import C_2, T, alpha, growth, nu
 
 _first = q**2 * alpha / nu**2
 _quoted = _first + Rational(7, 2) * q**2 * alpha**2 / nu**4
@@ -75,14 +75,9 @@ CLAIMS = (
     ),
     Claim(
         "d2p2/lemma_3",
-        "(5): K steps of cost x compose to at most K x",
+        "(5): k mechanisms, each of which sees the outputs before it, compose to at most the sum of their losses",
         at("Lemma 3", "(5)"),
-        Recursion(T, Integer(0), PREVIOUS + x, T * x, name="equal steps"),
-        statement=closed(
-            RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)) <= T * x,
-            EveryStep(RenyiDivergence(alpha, Symbol("step"), Symbol("step'")) <= x),
-            alpha > 1,
-        ),
+        Deduced(statements.many_mechanisms(), "sequences/budgets"),
     ),
     Step(
         "d2p2/lemma_5/reciprocal",

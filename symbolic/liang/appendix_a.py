@@ -7,8 +7,9 @@ not a proof of the lemma. The divergence of order 2 of two coins is log(p^2/q + 
 from sympy import Eq, Equivalent, Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
-from lastiterate.symbolic.claim import Cited, Claim, Identity, Inequality, IntervalInequality, Ours, Units
-from lastiterate.symbolic.formulas.divergences import renyi
+from lastiterate.symbolic.claim import Cited, Claim, Deduced, Inequality, IntervalInequality, Ours, Units
+from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.integrals.language import ANY_ORDER
 from lastiterate.symbolic.letters import G, P, Q, R, a, g, p, q, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.liang.paper import SMOOTH, at
@@ -86,9 +87,9 @@ CLAIMS = (
     ),
     Claim(
         "liang/lemma_a_9",
-        "(28): merging two outcomes of a die does not raise the divergence of order 2",
+        "(28): post-processing, every map, random or not, every order alpha >= 0",
         at("Lemma A.9", "(28)"),
-        Inequality((x + y) ** 2 / (u + v), "<= and attained", x**2 / u + y**2 / v, name="masses x, y from u, v"),
+        Deduced(statements.post_processing(ANY_ORDER), "post_processing/from 0"),
     ),
     Claim(
         "liang/lemma_a_10",
@@ -101,14 +102,9 @@ CLAIMS = (
     ),
     Claim(
         "liang/lemma_a_11",
-        "(30) on Gaussians: two steps add, alpha (x^2 + y^2)/(2 v)",
+        "(30): composition of two mechanisms, the second given what the first puts out",
         at("Lemma A.11", "(30)"),
-        Identity(
-            renyi((x, v), (_zero, v), alpha) + renyi((y, v), (_zero, v), alpha),
-            alpha * (x**2 + y**2) / (2 * v),
-            "equal variances",
-        ),
-        assumptions=(alpha > 1,),
+        Deduced(statements.composition(alpha > 1), "composition"),
     ),
     Claim(
         "liang/lemma_a_13",

@@ -1,0 +1,204 @@
+"""The rules on means: each docstring is a lemma with its proof.
+
+s is the sign of a - 1 for an order a > 0, a != 1, and phi(p, q) = s p^a q^(1-a) for p, q >= 0, where p^a q^(1-a) is 0
+if p = 0, and for p > 0 = q it is oo if a > 1 and 0 if a < 1. Sides are random variables with values in (-oo, oo] whose
+negative parts have a mean: phi >= 0 for a > 1, and phi >= -a p - (1 - a) q for a < 1. Inequalities hold almost surely.
+"""
+
+from sympy import (
+    Add,
+    Basic,
+    Dummy,
+    Expr,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Mul,
+    Pow,
+    S,
+    Sum,
+    Symbol,
+    exp,
+    expand_mul,
+    expand_power_base,
+    true,
+)
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.integrals.judgement import Base, Judgement
+from lastiterate.symbolic.integrals.language import Supremum
+from lastiterate.symbolic.integrals.terms import Mean, mean, points
+from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.statement import QuantityBase
+
+
+def inequality(left: Expr, right: Expr) -> Le:
+    """left <= right, as it stands."""
+    return Le(left, right, evaluate=False)
+
+
+def nonnegative(term: Expr) -> tuple[Boolean, ...]:
+    """The side condition that a term is not negative, where it is not plain from how it is built.
+
+    Products, sums, powers and means of nonnegative quantities are, oo included; 0 times oo is 0.
+    """
+    if isinstance(term, exp):
+        return ()
+    if isinstance(term, Add | Mul):
+        return tuple(condition for part in term.args for condition in nonnegative(part))
+    if isinstance(term, Pow | Sum | Mean):
+        return nonnegative(term.args[0])
+    return () if Ge(term, 0) == true else (Ge(term, 0),)
+
+
+def same(one: Expr, other: Expr) -> bool:
+    """Tell whether two terms are one after expansion."""
+    return bool(one == other or expand_mul(expand_power_base(one - other)) == 0)
+
+
+class Means(Base):
+    """Rules on densities and their means."""
+
+    def sign(self, order: Expr) -> Expr:
+        """The sign of a - 1, where it is plain from what is given."""
+        above, below = Gt(order, 1), Lt(order, 1)
+        if above == true or above in self.given:
+            return S.One
+        if below == true or below in self.given:
+            return S.NegativeOne
+        raise UnprovedError(f"An order above or below 1 is needed, got {order}.")
+
+    def tangent(self, p: Expr, q: Expr, t: Expr, order: Expr) -> Judgement:
+        """s (a t^(a-1) p - (a-1) t^a q) <= phi(p, q) for every t > 0; equal where p = t q.
+
+        f(x) = s x^a is convex on x >= 0, so it lies above its tangent at t: s (a t^(a-1) x - (a-1) t^a) <= f(x).
+        Multiply by q > 0, with x = p/q. If q = 0 the left is s a t^(a-1) p: at most oo, and for p = 0 it is 0; for
+        a < 1 it is at most 0, which phi is.
+        """
+        s = self.sign(order)
+        conditions = [*nonnegative(p), *nonnegative(q), Gt(t, 0), Gt(order, 0)]
+        left = s * (order * t ** (order - 1) * p - (order - 1) * t**order * q)
+        return self.apply("tangent", inequality(left, s * p**order * q ** (1 - order)), (), conditions)
+
+    def envelope(self, made: Judgement, p: Expr, q: Expr, t: Symbol, order: Expr) -> Judgement:
+        """From s (a t^(a-1) P - (a-1) t^a Q) <= R for every t > 0, t not in P, Q, R: phi(P, Q) <= R. P, Q < oo.
+
+        The least upper bound of the left over rational t > 0, countably many, is phi(P, Q): at t = P/Q, by continuity;
+        as t -> 0 if P = 0; and for Q = 0 < P it is sup s a t^(a-1) P, oo for a > 1 (t -> oo) and 0 for a < 1
+        (t -> oo).
+        """
+        s = self.sign(order)
+        left = s * (order * t ** (order - 1) * p - (order - 1) * t**order * q)
+        bound = set().union(*(one.free_symbols for one in (p, q, made.right, order, *made.given)))
+        if not same(made.left, left) or t in bound or not t.is_positive:
+            raise UnprovedError(f"An envelope over {t} needs {left} on the left and no {t} elsewhere, got {made}.")
+        made_of = inequality(s * p**order * q ** (1 - order), made.right)
+        return self.apply("envelope", made_of, (made,), (*nonnegative(p), *nonnegative(q), Gt(order, 0)))
+
+    def mean(self, made: Judgement, *given: Expr) -> Judgement:
+        """The conditional means of both sides, given some points: the mean is monotone; `terms.mean` simplifies."""
+        kept = frozenset[Expr]().union(*(points(one) for one in made.given))
+        if kept - set(given):
+            raise UnprovedError(f"A mean over {kept} needs the inequality at every point, but {made.given} is given.")
+        return self.apply("mean", inequality(mean(made.left, *given), mean(made.right, *given)), (made,))
+
+    def times(self, made: Judgement, factor: Expr) -> Judgement:
+        """Both sides times a quantity that is not negative."""
+        return self.apply("times", inequality(factor * made.left, factor * made.right), (made,), nonnegative(factor))
+
+    def add(self, *parts: tuple[Expr, Judgement]) -> Judgement:
+        """The sum of inequalities, each times a number that is not negative."""
+        left, right = (Add(*(w * getattr(one, side) for w, one in parts)) for side in ("left", "right"))
+        conditions = [one for weight, _ in parts for one in nonnegative(weight)]
+        return self.apply("add", inequality(left, right), tuple(one for _, one in parts), conditions)
+
+    def total(self, made: Judgement, weight: Expr, index: Symbol, count: Expr) -> Judgement:
+        """The sum over i = 1, ..., m of an inequality that holds for every i, times weights that are not negative."""
+        if any(index in one.free_symbols for one in made.given):
+            raise UnprovedError(f"A sum over {index} needs the inequality for every {index}, got {made.given}.")
+        left, right = (_summed(weight * side, index, count) for side in (made.left, made.right))
+        return self.apply("total", inequality(left, right), (made,), nonnegative(weight))
+
+    def chain(self, first: Judgement, *others: Judgement) -> Judgement:
+        """From L <= c X + R and X <= Y, c >= 0: L <= c Y + R; X is the left of the next inequality."""
+        made = first
+        for other in others:
+            link = Dummy("X", real=True)
+            right = expand_mul(made.right).xreplace({other.left: link})
+            factor = right.coeff(link)
+            rest = expand_mul(right - factor * link)
+            if factor == 0 or rest.has(link) or factor.has(link):
+                raise UnprovedError(f"A chain needs {other.left} as a term of {made.right}.")
+            says = inequality(made.left, rest + factor * other.right)
+            made = self.apply("chain", says, (made, other), nonnegative(factor))
+        return made
+
+    def follow(self, made: Judgement, left: Expr, right: Expr) -> Judgement:
+        """Another inequality that follows by algebra, whatever finite values the means and divergences have.
+
+        Where the bound of the premise is oo, so must be the new one: both grow without limit in the same quantity.
+        """
+        values = quantities(made.left, made.right, left, right)
+        there = made.says.xreplace(values)
+        asked = inequality(left.xreplace(values), right.xreplace(values))
+        for one, value in values.items():
+            before, after = made.right.xreplace(values).diff(value), asked.rhs.diff(value)
+            if before != 0 and not (after / before).is_positive:
+                raise UnprovedError(f"Where {one} is infinite, {right} is not seen to be.")
+        shown = self.apply("follow", inequality(left, right), (made,))
+        self.how(asked, made.given | {there})
+        return shown
+
+    def power_mean(self, base: Expr, exponent: Expr) -> Judgement:
+        """b^r <= 1 for 0 <= b <= 1 and r >= 0: t^r grows with t."""
+        conditions = (Gt(base, 0), Le(base, 1), Ge(exponent, 0))
+        return self.apply("power of a number below 1", inequality(base**exponent, S.One), (), conditions)
+
+    def indicator(self, x: Expr, level: Expr) -> Judgement:
+        """a 1[x >= a] <= x for x >= 0 and a > 0: the left is a or 0."""
+        says = inequality(level * Indicator(x, level), x)
+        return self.apply("indicator", says, (), (*nonnegative(x), Gt(level, 0)))
+
+
+class Indicator(QuantityBase):
+    """1 where x >= a and 0 elsewhere, of (x, a)."""
+
+    is_nonnegative = True
+
+
+def quantities(*of: Basic) -> dict[Basic, Symbol]:
+    """A letter for every mean, divergence and other quantity that numbers are made of, and for every sum of them."""
+    found: set[Basic] = set()
+    for one in of:
+        _outermost(one, found)
+    return {
+        one: Dummy(f"M{i}", real=True, nonnegative=True if _counts(one) else None)
+        for i, one in enumerate(sorted(found, key=str))
+    }
+
+
+def _outermost(term: Basic, found: set[Basic]) -> None:
+    if isinstance(term, QuantityBase | Sum):
+        found.add(term)
+        return
+    for part in term.args:
+        _outermost(part, found)
+
+
+def _counts(term: Basic) -> bool:
+    """Tell whether a quantity is plainly not negative: a divergence is, and a mean or a sum of what is."""
+    if isinstance(term, Mean | Sum | Supremum):
+        return _counts(term.args[0])
+    if isinstance(term, Add | Mul):
+        return all(map(_counts, term.args))
+    return isinstance(term, QuantityBase) or nonnegative(term) == ()
+
+
+def _summed(term: Expr, index: Symbol, count: Expr) -> Expr:
+    """The sum over i = 1, ..., m of every term, with what does not depend on i in front."""
+    parts = []
+    for one in Add.make_args(expand_mul(term)):
+        front, inside = one.as_independent(index, as_Add=False)
+        parts.append(front * Sum(inside, (index, 1, count)))
+    return Add(*parts)
