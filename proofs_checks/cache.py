@@ -15,12 +15,13 @@ from enum import Enum
 from functools import lru_cache
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import sympy as sp
 
 from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal, write_whole
 from lastiterate.proofs_checks.lock import FILE as LOCK
+from lastiterate.proofs_checks.places.record import PlacesReport
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS
@@ -43,6 +44,7 @@ _UNRELATED = frozenset(
         "ledger.py",
         "items.py",
         "report",
+        "places",
     }
 )
 """Files and folders whose change cannot change a verdict."""
@@ -60,6 +62,12 @@ def _foundation() -> str:
 def _everything() -> str:
     """Hash of the whole package, claims and data included, and of the versions of Python and the solvers."""
     return _hashed((("python", sys.version.encode()), *_files("*.*", frozenset({"__pycache__", LOCK}))))
+
+
+@lru_cache(maxsize=1)
+def _generators() -> str:
+    """Hash of the sources that change places of claims; a change of these changes no verdict."""
+    return _hashed(file for file in _files("*.py", frozenset()) if "/places/" in file[0])
 
 
 def _hashed(files: Iterable[tuple[str, bytes]]) -> str:
@@ -96,29 +104,58 @@ def _canonical(value: Any) -> Any:
     return repr(value)
 
 
-class ReportCache:
-    """A folder of reports.
+class Answer(Protocol):
+    """What is found out about a claim and kept."""
+
+    @property
+    def key(self) -> str:
+        """The claim's key."""
+
+    @property
+    def errs(self) -> bool:
+        """Tell whether it is not to be kept, for an engine raised."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain data."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The answer from what `to_json` gave."""
+
+
+Kept = TypeVar("Kept", bound=Answer)
+
+
+class AnswerCache(Generic[Kept]):
+    """A folder of answers.
 
     Args:
-        folder: where the entries lie, made on the first write; the user's cache folder if None.
+        folder: where the entries lie, made on the first write; one in the user's cache folder if None.
     """
 
+    name: ClassVar[str]
+    kind: type[Kept]
+
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or cache_folder("reports")
+        self.folder = folder or cache_folder(self.name)
+
+    def basis(self) -> str:
+        """Hash of everything but the claim that can change an answer."""
+        return _foundation()
 
     def address(self, claim: Claim) -> Path:
-        """The file of a claim's report."""
-        return self.folder / f"{digest([_foundation(), _canonical(claim)])[:40]}.json"
+        """The file of the answer about a claim."""
+        return self.folder / f"{digest([self.basis(), _canonical(claim)])[:40]}.json"
 
-    def read(self, claim: Claim) -> ClaimReport | None:
-        """The report kept for this claim; None where there is none, or where the entry is damaged."""
+    def read(self, claim: Claim) -> Kept | None:
+        """The answer kept about this claim; None where there is none, or where the entry is damaged."""
         return self._read(self.address(claim), claim.key)
 
-    def _read(self, path: Path, key: str) -> ClaimReport | None:
+    def _read(self, path: Path, key: str) -> Kept | None:
         try:
-            report = ClaimReport.from_json(json.loads(read_sealed(path)))
-            if report.key == key:
-                return report
+            answer = self.kind.from_json(json.loads(read_sealed(path)))
+            if answer.key == key:
+                return answer
         except FileNotFoundError:
             return None
         except (OSError, DamagedError):
@@ -126,10 +163,27 @@ class ReportCache:
         path.unlink(missing_ok=True)
         return None
 
-    def write(self, claim: Claim, report: ClaimReport) -> None:
-        """Keep a report."""
+    def write(self, claim: Claim, answer: Kept) -> None:
+        """Keep an answer."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self.address(claim), seal(json.dumps(report.to_json()).encode() + b"\n"))
+        write_whole(self.address(claim), seal(json.dumps(answer.to_json()).encode() + b"\n"))
+
+
+class PlaceCache(AnswerCache[PlacesReport]):
+    """A folder of what became of the places of claims."""
+
+    name = "places"
+    kind = PlacesReport
+
+    def basis(self) -> str:
+        return _foundation() + _generators()
+
+
+class ReportCache(AnswerCache[ClaimReport]):
+    """A folder of reports."""
+
+    name = "reports"
+    kind = ClaimReport
 
     def read_ledger(self) -> tuple[ClaimReport, ...] | None:
         """The reports of the whole ledger while nothing has changed; None where one is missing."""

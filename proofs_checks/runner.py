@@ -13,32 +13,41 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from typing import Any, Generic
 
 from joblib import cpu_count
 
-from lastiterate.proofs_checks.cache import ReportCache
+from lastiterate.proofs_checks.cache import AnswerCache, Kept
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 
 
-def _decide_and_keep(claim: Claim, cache: ReportCache | None) -> ClaimReport:
-    report = decide(claim)
-    if cache is not None and not report.errs:
-        cache.write(claim, report)
-    return report
+@dataclass(frozen=True)
+class _Task(Generic[Kept]):
+    """What to find out about which claims, and where answers are kept."""
+
+    claims: Sequence[Claim]
+    find: Callable[[Claim], Kept]
+    cache: AnswerCache[Kept] | None
+
+    def done(self, claim: Claim) -> Kept:
+        answer = self.find(claim)
+        if self.cache is not None and not answer.errs:
+            self.cache.write(claim, answer)
+        return answer
 
 
-_undecided: Sequence[Claim] = ()
-"""In a worker, the claims and, below, where reports are kept."""
-
-_kept: ReportCache | None = None
+_task: _Task[Any]
+"""In a worker."""
 
 
-def _begin(claims: Sequence[Claim], cache: ReportCache | None, parent: int) -> None:
+def _begin(task: _Task[Any], parent: int) -> None:
     """Begin a worker: Ctrl-C is for the process that started it, without which it ends."""
-    global _undecided, _kept
-    _undecided, _kept = claims, cache
+    global _task
+    _task = task
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
     gc.freeze()  # what was made before the fork is not looked through again
     gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in circles: a tenth of the time
@@ -52,8 +61,8 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _decide_and_keep_these(places: Sequence[int]) -> list[ClaimReport]:
-    return [_decide_and_keep(_undecided[place], _kept) for place in places]
+def _done(places: Sequence[int]) -> list[Any]:
+    return [_task.done(_task.claims[place]) for place in places]
 
 
 def _together(claims: Sequence[Claim]) -> list[list[int]]:
@@ -64,17 +73,17 @@ def _together(claims: Sequence[Claim]) -> list[list[int]]:
     return sorted(theorems.values(), key=len, reverse=True)
 
 
-def _open(claims: Sequence[Claim], jobs: int, cache: ReportCache | None) -> Iterator[ClaimReport]:
-    """The reports of undecided claims, as they come."""
-    jobs = min(len(claims), cpu_count() if jobs < 0 else jobs)
+def _open(task: _Task[Kept], jobs: int) -> Iterator[Kept]:
+    """The answers as they come."""
+    jobs = min(len(task.claims), cpu_count() if jobs < 0 else jobs)
     if jobs <= 1:
-        yield from (_decide_and_keep(claim, cache) for claim in claims)
+        yield from map(task.done, task.claims)
         return
     # A fork has the claims and the libraries: to build and import them again takes seconds of each worker.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(claims, cache, os.getpid()))
+    pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(task, os.getpid()))
     try:
-        for done in as_completed([pool.submit(_decide_and_keep_these, places) for places in _together(claims)]):
+        for done in as_completed([pool.submit(_done, places) for places in _together(task.claims)]):
             yield from done.result()
         pool.shutdown()
     except BaseException:
@@ -89,7 +98,7 @@ def run(
     claims: Iterable[Claim],
     *,
     jobs: int = -1,
-    cache: ReportCache | None = None,
+    cache: AnswerCache[ClaimReport] | None = None,
     on_claim: Callable[[int, int], None] = lambda _done, _claims: None,
 ) -> tuple[ClaimReport, ...]:
     """Decide the claims.
@@ -103,11 +112,24 @@ def run(
     Returns:
         One report for each claim, in the order of the claims.
     """
+    return find_all(decide, claims, jobs=jobs, cache=cache, on_claim=on_claim)
+
+
+def find_all(
+    find: Callable[[Claim], Kept],
+    claims: Iterable[Claim],
+    *,
+    jobs: int,
+    cache: AnswerCache[Kept] | None,
+    on_claim: Callable[[int, int], None],
+) -> tuple[Kept, ...]:
+    """What a function of the module's top level finds out about each claim; arguments as of `run`."""
     wanted = tuple(claims)
     kept = ((claim.key, cache.read(claim)) for claim in wanted) if cache is not None else ()
-    reports = {key: report for key, report in kept if report is not None}
-    on_claim(len(reports), len(wanted))
-    for report in _open([claim for claim in wanted if claim.key not in reports], jobs, cache):
-        reports[report.key] = report
-        on_claim(len(reports), len(wanted))
-    return tuple(reports[claim.key] for claim in wanted)
+    answers = {key: answer for key, answer in kept if answer is not None}
+    on_claim(len(answers), len(wanted))
+    rest = [claim for claim in wanted if claim.key not in answers]
+    for answer in _open(_Task(rest, find, cache), jobs):
+        answers[answer.key] = answer
+        on_claim(len(answers), len(wanted))
+    return tuple(answers[claim.key] for claim in wanted)

@@ -28,11 +28,11 @@ SECONDS: Final = 60
 Time of the processor, so that a busy machine decides as an idle one does."""
 
 
-def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: int = SECONDS) -> Outcome:
     """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
     module = import_module(f"lastiterate.proofs_checks.engines.{check.engine.value}")
     try:
-        with _limited(SECONDS):
+        with _limited(seconds):
             found: Outcome = module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
             return found
     except Exception as error:

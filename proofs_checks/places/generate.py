@@ -1,0 +1,172 @@
+"""Places of a claim: what stands in its checks and assumptions, and the claim with one of them off.
+
+A number or a symbol is off by a share of itself. In a claim about units it is a length too much; in one up to a
+constant a symbol is raised to a power that is off; a range is one longer or shorter, and a number that is printed
+differs in its last digit, whatever the share. A condition that compares with 0 compares with the share instead.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+import sympy as sp
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.proofs_checks.places.occurrences import Kind, Occurrence, occurrences
+from lastiterate.symbolic.claim import Asymptotic, Check, Claim, Unbounded, Units, UpperBound, Value
+from lastiterate.symbolic.notation import D, K, L, eta, lam, m, sigma
+
+_EVIDENCE: Final = frozenset({"path", "parameters", "tolerance", "units", "index", "attained", "constant", "altered"})
+"""Fields of a check that say how it is decided, not what it says."""
+
+_LETTERS: Final = (eta, sigma, K, D, L, lam, m)
+"""Parameters of a bound that is attacked."""
+
+Question = tuple[tuple[Check, tuple[Boolean, ...]], ...]
+"""Checks to decide, each with the assumptions under which to decide it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place of a claim.
+
+    Attributes:
+        check: name of the check in which it stands, "" for an assumption.
+        kind: where it stands.
+        words: what is there, for a reader.
+        off: what there is to decide when it is off by a share of itself, negative for less.
+        without: what there is to decide without the premise or the assumption in which it stands.
+    """
+
+    check: str
+    kind: Kind
+    words: str
+    off: Callable[[sp.Rational], Question]
+    without: Question | None = None
+
+
+def places(claim: Claim, checks: Sequence[Check] | None = None) -> Iterator[Place]:
+    """Every place of a claim, or of some of its checks; of several that are the same when they are off, the first.
+
+    >>> from lastiterate.symbolic.claim import Identity, Source
+    >>> from sympy.abc import x
+    >>> toy = Claim("toy/square", "A square", Source("toy", "(1)"), Identity((x + 1) ** 2, x**2 + 2 * x + 1))
+    >>> [(place.kind.value, place.words) for place in places(toy)][:3]
+    [('exponent', '2 in (x + 1)**2'), ('constant', '1 in x + 1'), ('coefficient', 'x in x + 1')]
+    """
+    bare = [replace(check, mutants=()) for check in (claim.checks if checks is None else checks)]
+
+    def under(conditions: tuple[Boolean, ...]) -> Question:
+        return tuple((check, conditions) for check in bare)
+
+    for check in bare:
+        yield from _different(_of_check(check, claim.assumptions), ((check, claim.assumptions),))
+    assumed = _of_conditions("", Kind.ASSUMPTION, claim.assumptions, under)
+    yield from _different(assumed, under(claim.assumptions))
+
+
+def _different(found: Iterator[Place], as_it_is: Question) -> Iterator[Place]:
+    seen = [(as_it_is, as_it_is)]
+    for place in found:
+        with suppress(ValueError, TypeError, NotImplementedError):  # Sympy refuses to write it down
+            changed = place.off(sp.Rational(1, 100)), place.off(sp.Rational(-1, 100))
+            if changed not in seen:
+                seen.append(changed)
+                yield place
+
+
+def _of_check(check: Check, assumptions: tuple[Boolean, ...]) -> Iterator[Place]:
+    def alone(changed: Check) -> Question:
+        return ((changed, assumptions),)
+
+    if isinstance(check, UpperBound):
+        for letter in _LETTERS:
+            yield Place(check.name, Kind.PARAMETER, str(letter), lambda share, s=letter: alone(_seen(check, s, share)))
+        return
+    if isinstance(check, Value):
+        yield Place(check.name, Kind.DIGIT, check.printed, lambda share: alone(_printed(check, share)))
+    for field in fields(check):
+        value = getattr(check, field.name)
+        if field.name == "given":
+
+            def under(given: tuple[Boolean, ...]) -> Question:
+                return alone(replace(check, **{"given": given}))
+
+            yield from _of_conditions(check.name, Kind.PREMISE, value, under)
+        elif field.name not in _EVIDENCE:
+
+            def put(new: Any, name: str = field.name) -> Question:
+                return alone(replace(check, **{name: new}))
+
+            yield from _of_value(check, value, put)
+
+
+def _of_value(check: Check, value: Any, put: Callable[[Any], Question]) -> Iterator[Place]:
+    """The places of a field, or of a part of one: an expression, a profile, the ends of a box."""
+    if isinstance(value, sp.Basic):
+        for one in occurrences(value):
+            if (change := _change(check, one)) is not None:
+                words = f"{one.what} in {one.around}" if one.around != one.what else str(one.what)
+                yield Place(check.name, one.kind, words, lambda share, c=change, o=one: put(o.put(c(share))))
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            if field.name not in ("index", "order"):
+                part = getattr(value, field.name)
+                yield from _of_value(check, part, lambda new, n=field.name: put(replace(value, **{n: new})))
+    elif isinstance(value, tuple):
+        for at, part in enumerate(value):
+            yield from _of_value(check, part, lambda new, i=at: put((*value[:i], new, *value[i + 1 :])))
+    elif isinstance(value, Mapping):
+        for key, ends in value.items():
+            yield from _of_value(check, tuple(map(sp.sympify, ends)), lambda new, k=key: put({**value, k: new}))
+
+
+def _change(check: Check, one: Occurrence) -> Callable[[sp.Rational], sp.Basic] | None:
+    """What stands there when it is off by a share; None where no share of it would be wrong."""
+    whole = one.kind is Kind.RANGE and one.what.is_integer
+    if whole:
+        return lambda share: one.what + (1 if share > 0 else -1)
+    if isinstance(check, Units) and one.what.is_Symbol and one.kind is not Kind.EXPONENT:
+        return lambda _: one.what * D
+    if isinstance(check, Asymptotic | Unbounded) and one.what.is_Symbol and one.kind is not Kind.EXPONENT:
+        return lambda share: one.what ** (1 + share)
+    if isinstance(check, Units | Asymptotic | Unbounded) and one.kind is not Kind.EXPONENT:
+        return None
+    return lambda share: one.what * (1 + share)
+
+
+def _seen(check: UpperBound, letter: sp.Symbol, share: sp.Rational) -> Check:
+    before = check.altered.get(letter, letter)
+    return replace(check, altered={**check.altered, letter: before * (1 + share)})
+
+
+def _printed(check: Value, share: sp.Rational) -> Check:
+    printed = Decimal(check.printed)
+    unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
+    return replace(check, printed=str(printed + unit if share > 0 else printed - unit))
+
+
+def _of_conditions(
+    check: str, kind: Kind, conditions: tuple[Boolean, ...], under: Callable[[tuple[Boolean, ...]], Question]
+) -> Iterator[Place]:
+    for at, condition in enumerate(conditions):
+
+        def put(new: Boolean, at: int = at) -> Question:
+            return under((*conditions[:at], new, *conditions[at + 1 :]))
+
+        without = under((*conditions[:at], *conditions[at + 1 :]))
+        against_zero = isinstance(condition, Relational) and condition.rhs == 0
+        if against_zero:
+            yield Place(
+                check, kind, f"0 in {condition}",
+                lambda share, c=condition, put=put: put(c.func(c.lhs, share, evaluate=False)), without,
+            )
+        if not (against_zero and not isinstance(condition.lhs, sp.Add)):
+            for one in occurrences(condition):
+                yield Place(
+                    check, kind, f"{one.what} in {condition}",
+                    lambda share, o=one, put=put: put(o.put(o.what * (1 + share))), without,
+                )

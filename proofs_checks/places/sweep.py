@@ -1,0 +1,90 @@
+"""What the engines say of a claim one of whose places is off."""
+
+from collections.abc import Iterator, Sequence
+from time import process_time
+from typing import Final
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks.defined import unmet
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.places.generate import Place, Question, places
+from lastiterate.proofs_checks.places.occurrences import Kind
+from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
+from lastiterate.proofs_checks.verdict import Outcome, Status
+from lastiterate.symbolic.claim import Asymptotic, Check, Claim, Derived, Engine, Inequality, Role
+
+ONE_PERCENT: Final = (sp.Rational(1, 100), sp.Rational(-1, 100))
+MORE: Final = tuple(map(sp.Rational, ("1/20", "-1/20", "1/4", "-1/4", "1", "-1/2", "9", "-9/10")))
+"""Shares by which a place is off that has room."""
+
+SECONDS: Final = 3
+"""An engine that computes for longer about a place that is off does not decide it."""
+
+_SLOW: Final = frozenset({Engine.CERTIFICATE, Engine.SIMULATION})
+"""Engines that measure: what they say is not exact, and one percent is within their tolerance."""
+
+
+def try_places(claim: Claim) -> PlacesReport:
+    """Try every place of a claim, of the checks that hold and that its verdict rests on."""
+    started = process_time()
+    found = () if claim.role is Role.CODE else tuple(_all(claim))
+    return PlacesReport(claim.key, found, process_time() - started)
+
+
+def _all(claim: Claim) -> Iterator[Tried]:
+    derived = any(isinstance(check, Derived) for check in claim.checks)
+    left_out = _SLOW | ({Engine.ATTACK} if derived else set())
+    carry = [check for check in claim.checks if check.engine not in left_out]
+    holds = {check.name for check in carry if decide_check(check, claim.assumptions).status is Status.HELD}
+    for place in places(claim, carry):
+        if place.check in holds or (not place.check and len(holds) == len(carry)):
+            state, detail = _state(place)
+            yield Tried(place.check, place.kind, place.words, state, detail)
+
+
+def _state(place: Place) -> tuple[State, str]:
+    said: list[Outcome] = []
+    for share in ONE_PERCENT:
+        for check, assumptions in _off(place, share):
+            outcome = decide_check(_asked(check), assumptions, SECONDS)
+            if outcome.rejected or (outcome.status is Status.UNDECIDED and _undefined(check, assumptions)):
+                return State.LIVE, ""
+            said.append(outcome)
+    if place.without is not None and all(decide_check(*one, SECONDS).status is Status.HELD for one in place.without):
+        return State.UNUSED, ""
+    for outcome in said:
+        if outcome.status is not Status.HELD:
+            return State.UNDECIDED, outcome.detail
+    if place.kind not in (Kind.DIGIT, Kind.RANGE):
+        for share in MORE:
+            if any(decide_check(_asked(check), given, SECONDS).rejected for check, given in _off(place, share)):
+                return State.ROOM, f"noticed at {float(share):+.0%}"
+    return (State.IDLE, "") if place.without is None else (State.ROOM, "needed")
+
+
+def _asked(check: Check) -> Check:
+    """The check; with its constant, where it is up to one that is known: a path that refutes it is known to few."""
+    if isinstance(check, Asymptotic) and check.constant is not None:
+        return Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
+    return check
+
+
+def _off(place: Place, share: sp.Rational) -> Question:
+    """What there is to decide; nothing where Sympy refuses to write it down."""
+    try:
+        return place.off(share)
+    except (ValueError, TypeError, NotImplementedError):
+        return ()
+
+
+def _undefined(check: Check, assumptions: Sequence[Boolean]) -> bool:
+    """Tell whether a side is not shown to be defined, which a claim that holds has shown."""
+    sides = [side for name in ("left", "right") if isinstance(side := getattr(check, name, None), sp.Basic)]
+    try:
+        return bool(unmet(sides, (*assumptions, *getattr(check, "given", ())), entails))
+    except UnsupportedError:
+        return False
