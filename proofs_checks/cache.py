@@ -105,7 +105,7 @@ def _canonical(value: Any) -> Any:
 
 
 class Answer(Protocol):
-    """What is found out about a claim and kept."""
+    """An answer about a claim that is kept."""
 
     @property
     def key(self) -> str:

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-
 from typing import Any, Generic
 
 from joblib import cpu_count
@@ -27,7 +26,7 @@ from lastiterate.symbolic.claim import Claim
 
 @dataclass(frozen=True)
 class _Task(Generic[Kept]):
-    """What to find out about which claims, and where answers are kept."""
+    """A question about many claims, and where its answers are kept."""
 
     claims: Sequence[Claim]
     find: Callable[[Claim], Kept]
@@ -123,7 +122,7 @@ def find_all(
     cache: AnswerCache[Kept] | None,
     on_claim: Callable[[int, int], None],
 ) -> tuple[Kept, ...]:
-    """What a function of the module's top level finds out about each claim; arguments as of `run`."""
+    """The answers of a function of some module about each claim; other arguments as of `run`."""
     wanted = tuple(claims)
     kept = ((claim.key, cache.read(claim)) for claim in wanted) if cache is not None else ()
     answers = {key: answer for key, answer in kept if answer is not None}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 import sympy as sp
@@ -78,69 +79,85 @@ def _different(found: Iterator[Place], as_it_is: Question) -> Iterator[Place]:
                 yield place
 
 
+_Put = Callable[[Any], Question]
+"""The question with something else in a place."""
+
+
 def _of_check(check: Check, assumptions: tuple[Boolean, ...]) -> Iterator[Place]:
-    def alone(changed: Check) -> Question:
+    def put(changed: Check) -> Question:
         return ((changed, assumptions),)
 
     if isinstance(check, UpperBound):
         for letter in _LETTERS:
-            yield Place(check.name, Kind.PARAMETER, str(letter), lambda share, s=letter: alone(_seen(check, s, share)))
+            yield Place(check.name, Kind.PARAMETER, str(letter), _off(put, partial(_seen, check, letter)))
         return
     if isinstance(check, Value):
-        yield Place(check.name, Kind.DIGIT, check.printed, lambda share: alone(_printed(check, share)))
+        yield Place(check.name, Kind.DIGIT, check.printed, _off(put, partial(_printed, check)))
     for field in fields(check):
-        value = getattr(check, field.name)
+        value, inside = getattr(check, field.name), _field(put, check, field.name)
         if field.name == "given":
-
-            def under(given: tuple[Boolean, ...]) -> Question:
-                return alone(replace(check, **{"given": given}))
-
-            yield from _of_conditions(check.name, Kind.PREMISE, value, under)
+            yield from _of_conditions(check.name, Kind.PREMISE, value, inside)
         elif field.name not in _EVIDENCE:
-
-            def put(new: Any, name: str = field.name) -> Question:
-                return alone(replace(check, **{name: new}))
-
-            yield from _of_value(check, value, put)
+            yield from _of_value(check, value, inside)
 
 
-def _of_value(check: Check, value: Any, put: Callable[[Any], Question]) -> Iterator[Place]:
+def _off(put: _Put, change: Callable[[sp.Rational], Any]) -> Callable[[sp.Rational], Question]:
+    return lambda share: put(change(share))
+
+
+def _field(put: _Put, record: Any, name: str) -> _Put:
+    return lambda new: put(replace(record, **{name: new}))
+
+
+def _entry(put: _Put, entries: tuple[Any, ...], at: int) -> _Put:
+    return lambda new: put((*entries[:at], new, *entries[at + 1 :]))
+
+
+def _end(put: _Put, box: Mapping[Any, Any], key: Any) -> _Put:
+    return lambda new: put({**box, key: new})
+
+
+def _of_value(check: Check, value: Any, put: _Put) -> Iterator[Place]:
     """The places of a field, or of a part of one: an expression, a profile, the ends of a box."""
     if isinstance(value, sp.Basic):
         for one in occurrences(value):
-            if (change := _change(check, one)) is not None:
+            change = _change(check, one)
+            if change is not None:
                 words = f"{one.what} in {one.around}" if one.around != one.what else str(one.what)
-                yield Place(check.name, one.kind, words, lambda share, c=change, o=one: put(o.put(c(share))))
+                yield Place(check.name, one.kind, words, _off(put, _at(one, change)))
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             if field.name not in ("index", "order"):
-                part = getattr(value, field.name)
-                yield from _of_value(check, part, lambda new, n=field.name: put(replace(value, **{n: new})))
+                yield from _of_value(check, getattr(value, field.name), _field(put, value, field.name))
     elif isinstance(value, tuple):
         for at, part in enumerate(value):
-            yield from _of_value(check, part, lambda new, i=at: put((*value[:i], new, *value[i + 1 :])))
+            yield from _of_value(check, part, _entry(put, value, at))
     elif isinstance(value, Mapping):
         for key, ends in value.items():
-            yield from _of_value(check, tuple(map(sp.sympify, ends)), lambda new, k=key: put({**value, k: new}))
+            yield from _of_value(check, tuple(map(sp.sympify, ends)), _end(put, value, key))
+
+
+def _at(one: Occurrence, change: Callable[[sp.Rational], sp.Basic]) -> Callable[[sp.Rational], sp.Basic]:
+    return lambda share: one.put(change(share))
 
 
 def _change(check: Check, one: Occurrence) -> Callable[[sp.Rational], sp.Basic] | None:
-    """What stands there when it is off by a share; None where no share of it would be wrong."""
-    whole = one.kind is Kind.RANGE and one.what.is_integer
-    if whole:
+    """The number or symbol off by a share of itself; None where that would not be wrong."""
+    if one.kind is Kind.RANGE and one.what.is_integer:
         return lambda share: one.what + (1 if share > 0 else -1)
-    if isinstance(check, Units) and one.what.is_Symbol and one.kind is not Kind.EXPONENT:
-        return lambda _: one.what * D
-    if isinstance(check, Asymptotic | Unbounded) and one.what.is_Symbol and one.kind is not Kind.EXPONENT:
-        return lambda share: one.what ** (1 + share)
-    if isinstance(check, Units | Asymptotic | Unbounded) and one.kind is not Kind.EXPONENT:
-        return None
+    if one.kind is not Kind.EXPONENT and isinstance(check, Units | Asymptotic | Unbounded):
+        if not one.what.is_Symbol:
+            return None
+        return (lambda _: one.what * D) if isinstance(check, Units) else (lambda share: one.what ** (1 + share))
+    return _scaled(one)
+
+
+def _scaled(one: Occurrence) -> Callable[[sp.Rational], sp.Basic]:
     return lambda share: one.what * (1 + share)
 
 
 def _seen(check: UpperBound, letter: sp.Symbol, share: sp.Rational) -> Check:
-    before = check.altered.get(letter, letter)
-    return replace(check, altered={**check.altered, letter: before * (1 + share)})
+    return replace(check, altered={**check.altered, letter: check.altered.get(letter, letter) * (1 + share)})
 
 
 def _printed(check: Value, share: sp.Rational) -> Check:
@@ -149,24 +166,18 @@ def _printed(check: Value, share: sp.Rational) -> Check:
     return replace(check, printed=str(printed + unit if share > 0 else printed - unit))
 
 
-def _of_conditions(
-    check: str, kind: Kind, conditions: tuple[Boolean, ...], under: Callable[[tuple[Boolean, ...]], Question]
-) -> Iterator[Place]:
+def _of_conditions(check: str, kind: Kind, conditions: tuple[Boolean, ...], put: _Put) -> Iterator[Place]:
     for at, condition in enumerate(conditions):
-
-        def put(new: Boolean, at: int = at) -> Question:
-            return under((*conditions[:at], new, *conditions[at + 1 :]))
-
-        without = under((*conditions[:at], *conditions[at + 1 :]))
+        without = put((*conditions[:at], *conditions[at + 1 :]))
+        here = _entry(put, conditions, at)
         against_zero = isinstance(condition, Relational) and condition.rhs == 0
         if against_zero:
-            yield Place(
-                check, kind, f"0 in {condition}",
-                lambda share, c=condition, put=put: put(c.func(c.lhs, share, evaluate=False)), without,
-            )
-        if not (against_zero and not isinstance(condition.lhs, sp.Add)):
+            yield Place(check, kind, f"0 in {condition}", _off(here, partial(_than, condition)), without)
+        if not against_zero or isinstance(condition.lhs, sp.Add):
             for one in occurrences(condition):
-                yield Place(
-                    check, kind, f"{one.what} in {condition}",
-                    lambda share, o=one, put=put: put(o.put(o.what * (1 + share))), without,
-                )
+                yield Place(check, kind, f"{one.what} in {condition}", _off(here, _at(one, _scaled(one))), without)
+
+
+def _than(condition: Relational, share: sp.Rational) -> Boolean:
+    """The condition with a share where it has 0."""
+    return condition.func(condition.lhs, share, evaluate=False)

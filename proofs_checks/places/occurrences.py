@@ -1,8 +1,5 @@
 """Occurrences of numbers and symbols in an expression, and the expression with something else in their place."""
 
-# Sympy has no stubs; what pyright infers from its sources is wider than what it documents.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
-
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Final, NamedTuple

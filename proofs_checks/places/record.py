@@ -1,4 +1,4 @@
-"""What became of the places of a claim."""
+"""Records of the places of a claim, and of what became of them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """Whether an engine notices that a place is off.
+    """State of a place: what notices that it is off.
 
     LIVE: by one percent, the least that a digit or a range can be, or a length. ROOM: not by one percent, for the
     claim is shown to hold there, too, but by more. UNUSED: the claim is shown without the premise or the assumption.

@@ -1,4 +1,4 @@
-"""What the engines say of a claim one of whose places is off."""
+"""Answers of the engines about a claim one of whose places is off."""
 
 from collections.abc import Iterator, Sequence
 from time import process_time
@@ -74,7 +74,7 @@ def _asked(check: Check) -> Check:
 
 
 def _off(place: Place, share: sp.Rational) -> Question:
-    """What there is to decide; nothing where Sympy refuses to write it down."""
+    """The question; none where Sympy refuses to write it down."""
     try:
         return place.off(share)
     except (ValueError, TypeError, NotImplementedError):

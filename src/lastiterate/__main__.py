@@ -18,6 +18,7 @@ from lastiterate.numeric.errors import InputError, Interrupted, suggestion
 
 COMMANDS: Final = {
     "check": "decide every claim of the ledger and compare with the lock file",
+    "places": "put every number and symbol of the claims one percent off, and list what no engine notices",
     "list": "list the claims of the ledger",
     "show": "show one claim: statement, assumptions, checks, mutants, verdict",
     "report": "write the ledger as pages, with Markdown, JSON and JUnit beside them",

@@ -1,0 +1,69 @@
+"""The share of live places by paper and by kind, and the reasons of those that are not."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from lastiterate.proofs_checks.places.occurrences import Kind
+from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
+
+LEAST: Final = 0.95
+"""Share of the numbers and symbols of all checks that are to be live."""
+
+CONDITIONS: Final = (Kind.PREMISE, Kind.ASSUMPTION)
+
+REASONS: Final = {
+    State.ROOM: "the claim is shown to hold there, too",
+    State.UNUSED: "the claim is shown without it",
+    State.IDLE: "nothing that was tried is noticed",
+    State.UNDECIDED: "the engine neither shows nor refutes it",
+}
+
+
+def share(reports: Iterable[PlacesReport]) -> float:
+    """Share of live places among the numbers and symbols that stand in checks; 1 where there are none."""
+    said = [place.state for report in reports for place in report.places if place.kind not in CONDITIONS]
+    return said.count(State.LIVE) / len(said) if said else 1.0
+
+
+def table(reports: Sequence[PlacesReport]) -> Iterator[tuple[str, ...]]:
+    """A heading, a row for each paper and for each kind, and one for all that stands in checks."""
+    places = [(report.key.partition("/")[0], place) for report in reports for place in report.places]
+    yield "places of", *(state.value for state in State), "all", "live of all"
+    papers = dict.fromkeys(paper for paper, place in places if place.kind not in CONDITIONS)
+    for paper in papers:
+        yield _row(paper, (p for of, p in places if of == paper and p.kind not in CONDITIONS))
+    for kind in Kind:
+        if any(place.kind is kind for _, place in places):
+            yield _row(kind.value, (place for _, place in places if place.kind is kind))
+    yield _row("all checks", (place for _, place in places if place.kind not in CONDITIONS))
+
+
+def _row(name: str, places: Iterable[Tried]) -> tuple[str, ...]:
+    counts = Counter(place.state for place in places)
+    total = counts.total()
+    ratio = f"{counts[State.LIVE] / total:.1%}" if total else "-"
+    return name, *(str(counts[state]) for state in State), str(total), ratio
+
+
+def dead(reports: Iterable[PlacesReport]) -> Iterator[str]:
+    """A line for each place that is not live, with the reason."""
+    for report in reports:
+        for place in report.places:
+            if place.state is not State.LIVE:
+                where = f"'{place.check}', " if place.check else ""
+                why = f"{REASONS[place.state]}{f' ({place.detail})' if place.detail else ''}"
+                yield f"{report.key}: {where}{place.kind} {place.words}: {why}."
+
+
+def as_text(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Rows in columns for a terminal.
+
+    >>> list(as_text([("kind", "live"), ("coefficient", "7")]))
+    ['kind         live', 'coefficient     7']
+    """
+    every = list(rows)
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    for name, *cells in every:
+        rest = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        yield "  ".join((name.ljust(widths[0]), *rest))
