@@ -12,7 +12,7 @@ STEP: Final = sp.Rational(1, 100)
 
 
 class Kind(StrEnum):
-    """Where a number or a symbol stands."""
+    """Kind of place of a number or a symbol."""
 
     COEFFICIENT = "coefficient"
     EXPONENT = "exponent"
