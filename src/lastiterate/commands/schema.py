@@ -158,7 +158,6 @@ _PRINTED: dict[str, Any] = {
     "estimate": _Estimate,
     "figure": _Figure,
     "list": list[_Listed] | dict[str, dict[Verdict, int]],
-    "list": list[_Listed],
     "places": list[PlacesReport],
     "report": _Files,
     "show": _Claim,
