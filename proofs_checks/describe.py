@@ -10,13 +10,13 @@ from textwrap import indent
 import sympy as sp
 
 from lastiterate.proofs_checks.engines.deduction import deduce
-from lastiterate.proofs_checks.engines.derivation import derive
+from lastiterate.proofs_checks.engines.derivation import derive, track
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
-from lastiterate.symbolic.claim import Claim, Deduced, Derived, Units
+from lastiterate.symbolic.claim import Claim, Deduced, Derived, Tracked, Units
 from lastiterate.symbolic.integrals.judgement import Judgement
-from lastiterate.symbolic.kernel.judgement import Guarantee, Span
+from lastiterate.symbolic.kernel.judgement import Span
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import MEANING, PREVIOUS, unit_text
 from lastiterate.symbolic.vectors import Vector
@@ -77,12 +77,12 @@ def _range(symbol: sp.Symbol) -> str:
     return f"a{'n' * (sign + kind).startswith('i')} {sign}{kind}"
 
 
-def _derived(made: Guarantee) -> Iterator[str]:
+def _derived(*ends: Span) -> Iterator[str]:
     """Every judgement by number with its rule and side conditions, then hypotheses and what is cited.
 
     A line reads: number, rule, numbers of its premises, the order of the two laws; steps, distances, profile.
     """
-    spans = list(dict.fromkeys([*made.first.lines(), *made.second.lines()]))
+    spans = list(dict.fromkeys(span for end in ends for span in end.lines()))
     number = {id(span): index for index, span in enumerate(spans, 1)}
     for span in spans:
         premises = ", ".join(str(number[id(premise)]) for premise in span.premises)
@@ -90,10 +90,10 @@ def _derived(made: Guarantee) -> Iterator[str]:
         for shown in span.shown:
             yield f"      {shown.condition}   [{shown.how}]"
     yield "Supposes"
-    yield from (f"  {one}" for one in sorted(map(str, made.first.hypotheses | made.second.hypotheses)))
-    yield from (f"  {condition}" for condition in sorted(map(str, made.first.given | made.second.given)))
+    yield from (f"  {one}" for one in sorted({str(one) for end in ends for one in end.hypotheses}))
+    yield from (f"  {condition}" for condition in sorted({str(one) for end in ends for one in end.given}))
     yield "Rests on"
-    yield from (f"  {one}" for one in _cited(made.first, made.second))
+    yield from (f"  {one}" for one in _cited(*ends))
 
 
 def _deduced(made: Judgement) -> Iterator[str]:
@@ -154,8 +154,12 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         ]
         if isinstance(check, Deduced) and outcome.status is Status.HELD:
             lines += [f"    {x}" for x in _deduced(deduce(check.derivation))]
+        given = frozenset(claim.assumptions)
         if isinstance(check, Derived) and outcome.status is Status.HELD:
-            lines += [f"    {x}" for x in _derived(derive(check.derivation, frozenset(claim.assumptions)))]
+            made = derive(check.derivation, given)
+            lines += [f"    {x}" for x in _derived(made.first, made.second)]
+        if isinstance(check, Tracked) and outcome.status is Status.HELD:
+            lines += [f"    {x}" for x in _derived(track(check.derivation, given))]
     if claim.misprint is not None and report.misprint is not None:
         lines += ["", "As printed", indent(as_text(of_check(claim.misprint)), "    ")]
         lines += [f"  {line}" for line in _outcome(report.misprint)]

@@ -29,6 +29,7 @@ from lastiterate.symbolic.claim import (
     RandomPoints,
     Recursion,
     Simulated,
+    Tracked,
     Unbounded,
     Units,
     UpperBound,
@@ -113,6 +114,9 @@ def of_check(check: Check) -> Iterator[Line]:
         yield Line((check.derivation,), "By the deduction {} in the calculus of integrals.")
     elif isinstance(check, Derived):
         yield from _of_profile(check.profile)
+        yield Line((check.derivation,), "By the derivation {}.")
+    elif isinstance(check, Tracked):
+        yield Line((check.distance,), "W_infinity of the laws of the last iterates of the two runs is at most {}.")
         yield Line((check.derivation,), "By the derivation {}.")
     elif isinstance(check, Printed):
         yield Line((check.derivation,), "Every line of the printed proof of {} follows by a rule of the kernel.")

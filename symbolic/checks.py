@@ -208,6 +208,20 @@ class Deduced(Check):
 
 
 @dataclass(frozen=True)
+class Tracked(Check):
+    """W_infinity of the two last iterates is at most ``distance``, by the kernel's rules. Engine: derivation.
+
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.TRACKED`, a judgement that the laws are the same
+    but for a distance: P(A) <= Q(A^z) for compact A, which is W_infinity <= z (Strassen 1965).
+    """
+
+    engine = Engine.DERIVATION
+    derivation: str
+    distance: Expr
+    name: str = "distance"
+
+
+@dataclass(frozen=True)
 class Printed(Check):
     """The proof that a paper prints is a derivation: each line follows by a rule of the kernel. Engine: derivation.
 

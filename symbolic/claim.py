@@ -27,6 +27,7 @@ from lastiterate.symbolic.checks import NormBound as NormBound
 from lastiterate.symbolic.checks import Printed as Printed
 from lastiterate.symbolic.checks import RandomPoints as RandomPoints
 from lastiterate.symbolic.checks import Recursion as Recursion
+from lastiterate.symbolic.checks import Tracked as Tracked
 from lastiterate.symbolic.checks import Unbounded as Unbounded
 from lastiterate.symbolic.checks import Units as Units
 from lastiterate.symbolic.checks import Value as Value

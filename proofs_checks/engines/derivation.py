@@ -1,5 +1,6 @@
 """Derivations: the kernel's rules, with the proving engines for their side conditions."""
 
+from collections.abc import Sequence
 from functools import cache
 
 from sympy.logic.boolalg import Boolean
@@ -8,10 +9,11 @@ from lastiterate.proofs_checks.engines import decide_check, deduction
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.checks import Deduced, Derived, NormBound, Printed
-from lastiterate.symbolic.derivations import DERIVATIONS
+from lastiterate.symbolic.checks import Deduced, Derived, NormBound, Printed, Tracked
+from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.printed import PRINTED
-from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, UnprovedError
+from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, Span, UnprovedError
+from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import claims
 
@@ -26,12 +28,24 @@ def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
     return DERIVATIONS[name](Kernel(prove, given))
 
 
-def decide(check: Deduced | Derived | Printed, assumptions: tuple[Boolean, ...]) -> Outcome:
+@cache
+def track(name: str, given: frozenset[Boolean]) -> Span:
+    """The judgement about a distance that a derivation reaches under these conditions on the numbers.
+
+    Raises:
+        UnprovedError: a side condition is not shown; the derivation stops there.
+    """
+    return TRACKED[name](Kernel(prove, given))
+
+
+def decide(check: Deduced | Derived | Printed | Tracked, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Follow the rules of the calculus or of the kernel, for a theorem or for a proof as it is printed."""
     if isinstance(check, Deduced):
         return deduction.decide(check)
     if isinstance(check, Printed):
         return _follow(check, Kernel(prove, frozenset(assumptions)))
+    if isinstance(check, Tracked):
+        return _track(check, Kernel(prove, frozenset(assumptions)))
     return _replay(check, assumptions)
 
 
@@ -45,6 +59,20 @@ def _follow(check: Printed, kernel: Kernel) -> Outcome:
         return undecided(check, f"the proof stops: {error}")
     spans = [*made.first.lines(), *made.second.lines()]
     return held(check, Grade.PROVED, f"{len(spans)} rules reach {made.first.profile}")
+
+
+def _track(check: Tracked, kernel: Kernel) -> Outcome:
+    """Hold the distance that a derivation reaches, at no cost and from equal starts, against the check."""
+    try:
+        made = track(check.derivation, kernel.given)
+        for condition in made.given - kernel.given:
+            kernel.how(condition, kernel.given)
+        if made.scope or made.start != 0 or made.near != 0 or made.profile != Equal():
+            return undecided(check, f"a distance needs a judgement from equal starts at no cost, got {made}")
+        kernel.weaken(made, far=check.distance)
+    except UnprovedError as error:
+        return undecided(check, f"the derivation stops: {error}")
+    return _reached(check, list(made.lines()))
 
 
 def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -63,7 +91,11 @@ def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
             kernel.weaken(span, profile=check.profile)
     except UnprovedError as error:
         return undecided(check, f"the derivation stops: {error}")
-    spans = [*made.first.lines(), *made.second.lines()]
+    return _reached(check, [*made.first.lines(), *made.second.lines()])
+
+
+def _reached(check: Derived | Tracked, spans: Sequence[Span]) -> Outcome:
+    """The outcome of a derivation that gets there, with the claims in its scope that are not proved in general."""
     supposed = [str(span) for span in spans if span.rule == "suppose"]
     if supposed:
         return undecided(check, f"the derivation supposes what it does not derive: {supposed[0]}")

@@ -11,10 +11,12 @@ from typing import Final
 from sympy import Abs, Expr, Integer, Max, Rational, Symbol, exp, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Cited, Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
+from lastiterate.symbolic.claim import Cited, Claim, Derived, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.derivations.iterations import A
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
+from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import a, gamma, kappa, q, v, x, xi, z, zeta
-from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, D, T, alpha, s, sigma, t, w
+from lastiterate.symbolic.notation import SHIFTS, D, alpha, s, sigma, w
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import Normal, RenyiDivergence
 from lastiterate.symbolic.unevaluated import put
@@ -117,17 +119,22 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_2_4/proposition_2_17",
-        "Proposition 2.17: z_t is the sum of s_i - a_i, and equal shifts s cost alpha T s^2/(2 sigma^2)",
+        "Proposition 2.17: contractions s_t apart, reals a_t with z_t = z_{t-1} + s_t - a_t >= 0, z_0 = z_T = 0",
         at("Proposition 2.17"),
-        Recursion(t, _zero, PREVIOUS + s - a, t * (s - a), name="z_t"),
-        Identity(renyi((T * s, T * v), (_zero, T * v), alpha), alpha / 2 * T * s**2 / v, "attained by walks"),
-        assumptions=(alpha > 1,),
+        Derived("iterations/contractions", Gauss(A)),
+        letters={A: "sum of a_t^2/sigma_t^2"},
     ),
     Claim(
         "altschuler_talwar/section_2_4/proposition_3_2",
-        "Proposition 3.2: from a distance D at time tau, with shifts that bring z_t from D to 0",
+        "Proposition 3.2: the same after time tau, where the laws are at most D apart in W_inf, from z_tau = D",
         at("Proposition 3.2"),
-        Recursion(t, D, PREVIOUS + s - a, D + t * (s - a), name="z_t after t steps"),
+        Derived("iterations/contractions, apart", Gauss(A)),
+        letters={A: "sum of a_t^2/sigma_t^2"},
+    ),
+    Ours(
+        "altschuler_talwar/section_2_4/proposition_3_2_attained",
+        "Equal shifts D/w + s over w steps: two Gaussian walks attain Proposition 3.2",
+        at("Proposition 3.2"),
         Identity(put(D + w * (s - a), {a: D / w + s}), _zero, "equal shifts D/w + s end at 0").mutant(
             "shifts D/w", left=put(D + w * (s - a), {a: D / w})
         ),

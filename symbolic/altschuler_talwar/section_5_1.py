@@ -8,9 +8,11 @@ w_(t+1) is p plus noise, b = 1, sigma_DP = 1/10.
 from sympy import Abs, Integer, Max, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
+from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
 from lastiterate.symbolic.derivations.checks import without_replacement
+from lastiterate.symbolic.derivations.iterations import A
 from lastiterate.symbolic.formulas.divergences import SampledDown, tail
+from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import P, Q, R, a, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, s, sigma, t, w
 from lastiterate.symbolic.unevaluated import put
@@ -44,10 +46,10 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_5_1/proposition_5_4",
-        "Proposition 5.4: z_t = c^(t - tau) D + sum c^(t - i) (s_i - a_i) solves z' = c z + s - a",
+        "Proposition 5.4: as Proposition 3.2 for c-Lipschitz maps, z_t = c z_{t-1} + s_t - a_t >= 0, z_T = 0",
         at("Proposition 5.4"),
-        Recursion(t, D, c * PREVIOUS + s - a, c**t * D + (s - a) * (1 - c**t) / (1 - c), name="equal s and a"),
-        assumptions=(c < 1,),
+        Derived("iterations/Lipschitz, apart", Gauss(A)),
+        letters={A: "sum of a_t^2/sigma_t^2"},
     ),
     Claim(
         "altschuler_talwar/section_5_1/lemma_5_5",

@@ -8,9 +8,9 @@ alpha / (2 sigma^2), runs of any length; its D^2 is not a valid bound (`remarks_
 from sympy import Abs, Derivative, Eq, Expr, Integer, Rational, sign
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step, Value
 from lastiterate.symbolic.formulas.shift_program import best_window_cost, window_cost
-from lastiterate.symbolic.letters import p, r, u, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import p, q, r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import D, K, T, c, eta, lam, n, s, w
 from lastiterate.symbolic.unevaluated import put
 
@@ -62,20 +62,13 @@ CLAIMS = (
             name="s = 1/3, by cube roots",
             attained=(Eq(x, 1), Eq(y, 0)),
         ),
-        IntervalInequality(
-            u,
-            "<=",
-            u**lam,
-            {u: (Rational(1, 1000), 1), lam: (Rational(1, 100), 1)},
-            "v <= v^s, the step below it",
-        )
-        .mutant("s = 3", left=_one, right=u**3 + (1 - u) ** 3, box={u: (Rational(1, 10), Rational(9, 10))})
-        .mutant(
-            "v >= v^s",
-            left=u**lam,
-            right=u,
-            box={u: (Rational(1, 10), Rational(9, 10)), lam: (Rational(1, 10), Rational(9, 10))},
+        Inequality(lam * y, "<= and attained", y, (lam <= 1,), "v <= v^s at v = e^-y: the exponents").mutant(
+            "s up to 2", sign="<=", given=(lam <= 2,)
         ),
+        Inequality(_one, "<=", p + q, (v <= p, 1 - v <= q), "both added; p = v^s, q = (1 - v)^s").mutant(
+            "one of them", given=(v <= p,)
+        ),
+        letters={p: "v^s", q: "(1 - v)^s", lam: "s"},
     ),
     Step(
         "chien_li/appendix_a_14/case_1",

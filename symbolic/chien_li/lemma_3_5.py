@@ -4,11 +4,12 @@ n - 1 samples move both runs by the same map, one by two maps that differ by 2 e
 differ by 2 K. The closed form follows by induction on t, branch by branch; for c > 1 it is not the least.
 """
 
-from sympy import Abs, Integer, Max, Min
+from sympy import Abs, Eq, Function, Integer, Le, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Recursion, Step
-from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, z, zeta
+from lastiterate.symbolic.claim import Claim, Identity, Induction, Inequality, Ours, Recursion, Step, Tracked
+from lastiterate.symbolic.derivations.iterations import D_T
+from lastiterate.symbolic.letters import gamma, kappa, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, n, s, t
 from lastiterate.symbolic.unevaluated import put
 
@@ -18,10 +19,17 @@ _clipped = (Abs(gamma) <= K, Abs(kappa) <= K)
 _zero = Integer(0)
 _past_threshold = ((c - 1) * x > _cap * (1 - 1 / n),)
 
-
-_closed_next = Min(c * y + _s, z + _cap)
+_first, _second, _tracked = (Function(name, nonnegative=True) for name in "uvz")
 
 CLAIMS = (
+    Claim(
+        "chien_li/lemma_3_5",
+        "(7): W_inf(W_t, W_t') <= min(D_t, D), D_t = min(c D_{t-1} + 2 eta K/n, D_{t-1} + 2 eta K), full batches",
+        at("Lemma 3.5", "(7)"),
+        Tracked("Lipschitz maps", D_T, "D_t"),
+        Tracked("domain", D, "D"),
+        letters={D_T: "D_t after T steps"},
+    ),
     Claim(
         "chien_li/lemma_3_5/contraction_part",
         "n - 1 common samples and one that differs expand a distance x to c x + 2 eta K / n",
@@ -121,7 +129,15 @@ CLAIMS = (
         "chien_li/lemma_3_5/closed_form_valid",
         "The closed form min(s sum c^t, 2 eta K t) of (3) is never below the recursion (7)",
         at("Theorem 3.1", "(3)"),
-        # One induction step: the recursion x at most both closed forms y and z stays so.
-        Inequality(Min(c * x + _s, x + _cap), "<=", _closed_next, given=(x <= y, x <= z), name="induction step"),
+        Induction(
+            t,
+            Le(_tracked(t), Min(_first(t), _cap * t)),
+            tuple(Eq(one(0), 0) for one in (_first, _tracked)),
+            (
+                Eq(_tracked(t + 1), Min(c * _tracked(t) + s, _tracked(t) + _cap)),
+                Eq(_first(t + 1), _first(t) + s * c**t),
+            ),
+            keeps=(Eq(c * _first(t) + s, _first(t) + s * c**t), Le(_tracked(t), _first(t))),
+        ),
     ),
 )

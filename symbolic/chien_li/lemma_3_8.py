@@ -5,13 +5,14 @@ lose nothing: both grow with |X - Y|. Each update moves two points at most g(z; 
 maps differ by 2 eta K / n; or two clipped means differ by 2 K. h is the inverse of x + L x^lambda.
 """
 
-from sympy import Abs, Integer, Rational, diff, sqrt
+from sympy import Abs, Integer, diff, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Step
+from lastiterate.symbolic.claim import Claim, Identity, Inequality, Step, Tracked
+from lastiterate.symbolic.derivations.iterations import D_T
 from lastiterate.symbolic.formulas.update import g, inverse_half, slope
-from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import K, L, alpha, b, eta, lam, n, sensitivity
+from lastiterate.symbolic.letters import gamma, kappa, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import D, L, alpha, b, eta, lam, n, sensitivity
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, ShiftedDivergence, closed
 from lastiterate.symbolic.unevaluated import put
 
@@ -21,13 +22,8 @@ _holder_half = (Abs(xi - zeta) <= z**2, Abs(gamma - kappa) <= L * z)
 _lipschitz = (Abs(xi - zeta) <= z, Abs(gamma - kappa) <= L * z)
 
 _zero = Integer(0)
-_box = {x: (Rational(1, 100), 4), L: (0, 4), lam: (Rational(1, 20), 1)}
 _root = (-L + sqrt(L**2 + 4 * z)) / 2
 _h = inverse_half(z, L)
-_s, _cap = 2 * eta * K / n, 2 * eta * K
-_given = (Abs(gamma - kappa) <= L * y, Abs(xi - zeta) <= z, n >= 2)
-_both = Abs(xi - zeta - eta * (gamma - kappa) * (n - 1) / n)
-_next = g(z, eta * L, lam) + _s
 _met = g(z, eta * L * (b - 1) / b, lam) + sensitivity(b)
 
 
@@ -47,13 +43,15 @@ CLAIMS = (
         ),
     ),
     Claim(
-        "chien_li/lemma_3_9/monotone",
-        "1)-3): g(0) = 0, g grows strictly and without limit, so h is defined, increasing and bijective",
+        "chien_li/lemma_3_9",
+        "1)-3): g(0) = 0, g is continuous, grows strictly and without limit, so h is defined, increasing and bijective",
         at("Lemma 3.9", "1)-3)"),
         Identity(put(g(x, L, lam), {x: 0}), _zero, "g(0) = 0").mutant("g(0) = L", right=L),
-        IntervalInequality(_zero, "<", slope(x, L, lam), _box, "g' > 0"),
-        Inequality(x, "<=", x + L * y, name="g(x) >= x: no limit; y = x^lambda"),
-        assumptions=(lam <= 1,),
+        Inequality(x + L * u, "<", y + L * v, (x < y, u <= v), "g grows; u = x^lambda, v = y^lambda").mutant(
+            "x^-lambda", given=(x < y, u >= v)
+        ),
+        Inequality(x, "<=", x + L * u, name="g(x) >= x: no limit; u = x^lambda"),
+        letters={u: "x^lambda", v: "y^lambda, no less where x <= y"},
     ),
     Step(
         "chien_li/lemma_3_9/derivative",
@@ -74,31 +72,18 @@ CLAIMS = (
     ),
     Claim(
         "chien_li/lemma_3_10",
-        "One step: the distance grows to at most min(g(z; eta L) + 2 eta K / n, z + 2 eta K)",
+        "(17): W_inf(W_t, W_t') <= min(D_t, D) of full batches, for any modulus such as L z^lambda",
         at("Lemma 3.10", "(17)"),
-        Inequality(
-            _both + _s,
-            "<=",
-            z + eta * L * y + _s,
-            given=_given,
-            name="n - 1 common samples, y = z^lambda",
-        ),
-        Inequality(
-            Abs(xi - zeta - eta * (gamma - kappa)),
-            "<= and attained",
-            z + _cap,
-            given=(Abs(xi - zeta) <= z, Abs(gamma) <= K, Abs(kappa) <= K),
-            name="clipping alone",
-        ),
-        Identity(_next.subs(lam, 1), (1 + eta * L) * z + _s, "lambda = 1 is (7)"),
-        assumptions=(lam <= 1,),
+        Tracked("modulus", D_T, "D_t"),
+        Tracked("domain", D, "D"),
+        letters={D_T: "D_t after T steps"},
     ),
     Step(
         "chien_li/lemma_3_10/special_case",
         "(17) follows from the full-batch case of Lemma A.2, which is the smaller",
         at("A.10"),
-        Identity(put(_met, {b: n}), z + eta * L * (n - 1) / n * z**lam + _s, "(29) at b = n"),
-        Inequality(z + eta * L * (n - 1) / n * y + _s, "<=", z + eta * L * y + _s, name="never above (17)"),
+        Identity(put(_met, {b: n}), z + eta * L * (n - 1) / n * z**lam + sensitivity(), "(29) at b = n"),
+        Inequality(eta * L * (n - 1) / n * y, "<=", eta * L * y, name="never above (17)"),
         assumptions=(lam <= 1,),
     ),
 )

@@ -8,16 +8,17 @@ and y is B where epochs are counted, gamma stands for t_{-1}; in Lemma A.2 y sta
 from sympy import Abs, Expr, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step
-from lastiterate.symbolic.derivations.checks import known_batches
-from lastiterate.symbolic.formulas.update import expansion, g
-from lastiterate.symbolic.letters import a, gamma, kappa, r, u, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, s
+from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, Ours, Step, Tracked
+from lastiterate.symbolic.derivations.iterations import D_T
+from lastiterate.symbolic.derivations.shared_noise import B
+from lastiterate.symbolic.formulas.update import g
+from lastiterate.symbolic.kernel.profiles import Gauss
+from lastiterate.symbolic.letters import a, gamma, kappa, r, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, s, sigma
 from lastiterate.symbolic.unevaluated import put
 
 _share = (beta > 0, beta < 1)
 _split = s**2 / beta + a**2 / (1 - beta)
-_direct = (s + a) ** 2
 
 
 def _begins(at_minus_one: int) -> Inequality:
@@ -39,7 +40,6 @@ def _last(epoch: int) -> Inequality:
 _s, _cap = 2 * eta * K / b, 2 * eta * K
 _apart, _drift, _clipped = Abs(xi - zeta) <= z, Abs(gamma - kappa) <= L * y, (Abs(gamma) <= K, Abs(kappa) <= K)
 _others = Abs(xi - zeta - eta * (gamma - kappa) * (b - 1) / b)
-_all = Abs(xi - zeta - eta * (gamma - kappa))
 _met = g(z, eta * L * (b - 1) / b, lam) + _s
 
 
@@ -53,13 +53,11 @@ def _met_by(bound: Expr, *, clipped: bool = False) -> Inequality:
 CLAIMS = (
     Claim(
         "chien_li/theorem_a_1",
-        "(25): a known order of the batches costs s^2/beta + a^2/(1 - beta) at encounters, a^2 elsewhere",
-        at("Theorem A.1", "(25)"),
-        Inequality(_direct, "<= and attained", _split, _share, "an encounter: direct shifts cost no more"),
-        Identity(_split.subs(beta, s / (s + a)), _direct, "and no less, at beta = s/(s + a)", (a > 0,)),
-        Inequality(a**2, "<=", a**2 / (1 - beta), _share, "elsewhere: beta = 0 is best"),
-        Identity(put(expansion(z, L, lam, s) - u, {u: s + a}), g(z, L, lam) - a, "the state of (27), u = s + a"),
-        *known_batches("modulus"),
+        "(25)-(27): a known order of the batches costs s^2/beta + a^2/(1 - beta) at encounters, a^2 elsewhere",
+        at("Theorem A.1", "(25)-(27)"),
+        Derived("shared_noise/batches, 0", Gauss(B / sigma**2), "A_tau >= D_tau"),
+        Derived("shared_noise/batches, domain", Gauss(B / sigma**2), "A_tau >= D"),
+        letters={B: "sum of the price p_j of a share and a_j^2/(1 - beta_j)"},
     ),
     Step(
         "chien_li/theorem_a_1/first_interval",
@@ -99,21 +97,11 @@ CLAIMS = (
     ),
     Claim(
         "chien_li/lemma_a_2",
-        "(29), a later encounter: min(z + eta L (b - 1)/b z^lambda + 2 eta K/b, z + 2 eta K)",
-        at("Lemma A.2", "(29); A.11, (113)-(125)"),
-        _met_by(z + eta * L * (b - 1) / b * y + _s),
-        _met_by(z + _cap, clipped=True),
-        Identity((b - 1) / b * _cap + _s, _cap, "2 K for each of b samples"),
-        assumptions=(lam <= 1,),
-    ),
-    Claim(
-        "chien_li/lemma_a_2/not_met",
-        "(29), a step that does not meet the sample: min(z + eta L z^lambda, z + 2 eta K)",
-        at("Lemma A.2", "(29), otherwise; line 732"),
-        Inequality(_all, "<= and attained", z + eta * L * y, given=(_apart, _drift), name="Hoelder").mutant(
-            "with (b - 1)/b here too", right=z + eta * L * (b - 1) / b * y, given=(_apart, _drift, b >= 2)
-        ),
-        Inequality(_all, "<=", z + _cap, given=(_apart, *_clipped), name="clipping"),
+        "(28)-(29): W_inf(W_t, W_t') <= min(D_t, D) along any batches, for any modulus such as L z^lambda",
+        at("Lemma A.2", "(28), (29)"),
+        Tracked("batches", D_T, "D_t").mutant("2 eta K/b at no encounter", distance=D_T - s),
+        Tracked("domain", D, "D"),
+        letters={D_T: "D_t after T steps"},
     ),
     Claim(
         "chien_li/lemma_a_2/first_encounter",

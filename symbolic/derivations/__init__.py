@@ -10,7 +10,7 @@ from typing import Final
 
 from sympy import Eq, Expr, S
 
-from lastiterate.symbolic.derivations import projections, shared_noise
+from lastiterate.symbolic.derivations import iterations, projections, shared_noise
 from lastiterate.symbolic.derivations.known_batches import (
     composition,
     last_step,
@@ -32,7 +32,7 @@ from lastiterate.symbolic.derivations.random_batches import (
 from lastiterate.symbolic.derivations.ranges import poisson_ranges
 from lastiterate.symbolic.derivations.stretches import Inside, poisson_stretches
 from lastiterate.symbolic.derivations.tracked import N_0
-from lastiterate.symbolic.kernel.judgement import Guarantee
+from lastiterate.symbolic.kernel.judgement import Guarantee, Span
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import q, v, x, y
 from lastiterate.symbolic.notation import D, Delta, K, T, b, c, eta, s, sensitivity, sigma, t, tau, w
@@ -99,6 +99,7 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
         for start in ("domain", "tracked", "clipped")
     },
     **{f"shared_noise/modulus, {start}": partial(shared_noise.path, start) for start in ("0", "domain")},
+    **{f"shared_noise/batches, {start}": partial(shared_noise.known_batches, start) for start in ("0", "domain")},
     **_paths("shuffled", shuffled),
     **{key: one for key, one in _paths("late", late).items() if "convex" in key},
     **_paths("without_replacement", swap_window, q, tracked=True),
@@ -126,6 +127,17 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     "projections/known_batches": lambda kernel: projections.known_batches(kernel, T),
     "projections/revealed_coin": lambda kernel: projections.revealed_coin(kernel, q, T),
     "projections/hidden_coin": lambda kernel: projections.hidden_coin(kernel, q, T),
+    "iterations/contractions": partial(iterations.shifted, S.One, S.Zero, S.Zero, T),
+    "iterations/contractions, apart": partial(iterations.shifted, S.One, tau, D, w),
+    "iterations/Lipschitz, apart": partial(iterations.shifted, iterations.factor, tau, D, w),
     "poisson/composition": lambda kernel: poisson_composition(kernel, q, eta * K / b, sigma**2, T),
 }
 """What a claim calls a derivation."""
+
+TRACKED: Final[Mapping[str, Callable[[Kernel], Span]]] = {
+    "Lipschitz maps": iterations.lipschitz_maps,
+    "modulus": iterations.modulus,
+    "batches": iterations.batches,
+    "domain": iterations.inside,
+}
+"""What a claim calls a derivation of a distance between the last iterates of two runs."""

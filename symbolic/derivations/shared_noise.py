@@ -16,11 +16,12 @@ from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, V
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.notation import D, K, W, eta, n, s, sensitivity, sigma, t, tau, w
+from lastiterate.symbolic.notation import D, K, W, b, eta, n, s, sensitivity, sigma, t, tau, w
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _v = sigma**2
 _beta, _a, _z, _z_m, _z_tau, _following = symbols("beta_j a_j z_j z_m z_tau z_next", real=True)
+_k, _p = symbols("k_j p_j", real=True)
 _r, _r_m, _B, B, _W, _W_m, _slope = symbols("r r_m B_j B W_j W lambda", real=True)
 """Over the steps of a window B is the sum of s^2 / beta_j, and W that of (1 - beta_j) c^(-2 (j + 1))."""
 
@@ -95,6 +96,56 @@ def window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Varia
     hidden = steps.span(tau, (distance - _slope * _W) / _r, Gauss((_B + _slope**2 * _W) / _v), one, far=S.Zero)
     priced = outer.under(Gt(_W_m, 0)).specialise(steps.close(hidden), {_slope: distance / _W_m})
     return both_orders(kernel, kernel.specialise(outer.chain(before, priced), {s: sensitivity(), _W_m: W}))
+
+
+def known_batches(start: str, kernel: Kernel) -> Guarantee:
+    """C / sigma^2 bounds mu^2 for batches of b in a known order, k_j = 1 where the sample that differs is in, else 0.
+
+    As `path`, but a share beta_j of the noise hides k_j s, s = 2 eta K/b, at p_j >= k_j^2 s^2 / beta_j, and may be 0
+    where k_j is; C sums p_j + a_j^2 / (1 - beta_j). Before, tau steps make of a distance at least
+    min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta K).
+    """
+    outer, modulus = kernel.under(Eq(s, sensitivity(b))), LOSSES["modulus"]
+    begin, since = (D, t) if start == "domain" else (S.Zero, S.Zero)
+    own, counts = modulus.same_data(eta, eta), (Ge(_k, 0), Le(_k, 1))
+    made = _z + Min(eta * (b - _k) / b * omega(_z) + _k * s, 2 * eta * K)
+    tracking = Induction(
+        outer.under(Ge(begin, 0)),
+        _j,
+        tau,
+        (Sequence(_z, begin, _following, _z_tau),),
+        keeps=(Ge(_z, 0),),
+        letters=(_following, _k),
+        laws=(*counts, Ge(_following, made)),
+    )
+    tracked = tracking.span(since, _z, Equal(), _tracking(since, modulus.other_data(eta, b, _k)))
+    steps = Induction(
+        outer.under(Ge(_z_tau, 0)),
+        _j,
+        w,
+        (Sequence(_z, _z_tau, _following, _z_m), Sequence(_B, S.Zero, _B + _p + _a**2 / (1 - _beta), B)),
+        keeps=(Ge(_z, 0), Ge(_B, 0)),
+        letters=(_beta, _a, _following, _k, _p),
+        laws=(
+            *counts,
+            *(Ge(one, 0) for one in (_beta, _a, _p, _following)),
+            Lt(_beta, 1),
+            Ge(_p * _beta, (_k * s) ** 2),
+            Ge(_following, _z + eta * omega(_z) - _a),
+        ),
+        ends=(Eq(_z_m, 0),),
+    )
+
+    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
+        signs = (Ge(_p, 0), Ge(_beta, 0), Ge(_p * _beta, (_k * s) ** 2))
+        lemmas, hidden = ("ours/expansions/sensitivity",), frozenset({replaced(_k, b)})
+        share = Coin(Gauss(_p / _v), _beta * _v, hidden, signs, lemmas)
+        left = gaussian_shift(_a, (1 - _beta) * _v, _a**2 / (1 - _beta) / _v)
+        return inner.step(Order.FIRST, since + tau + _j, (near, far), own, left, _v, share)
+
+    hidden = steps.span(since + tau, _z, Gauss(_B / _v), one, far=S.Zero)
+    both = tracking.close(outer.chain(tracked, steps.close(hidden)))
+    return both_orders(kernel, kernel.specialise(from_step_0(outer, both), {s: sensitivity(b)}))
 
 
 def path(start: str, kernel: Kernel, *shares: Variable) -> Guarantee:

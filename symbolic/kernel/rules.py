@@ -79,6 +79,18 @@ class Kernel:
         conditions = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0))
         return self.apply("domain", order, span, (near, diameter), Equal(), conditions, hypotheses={inside})
 
+    def apart(self, order: Order, span: tuple[Expr, Expr], distance: Expr) -> Span:
+        """Laws after some steps within this distance of each other in W_infinity, from equal points: 0 -> z at E_0.
+
+        Couplings have their points at most z + e apart, for every e > 0, so P(A) <= Q(A^(z + e)); for compact A these
+        sets shrink to A^z as e does. So P(A) - g Q(A^z) <= (1 - g) P(A).
+        """
+        near = Hypothesis(
+            "W_infinity of the laws of the two runs after so many steps is at most this", (*span, distance)
+        )
+        conditions = (Ge(distance, 0), Ge(span[1] - span[0], 0))
+        return self.apply("apart", order, span, (S.Zero, distance), Equal(), conditions, hypotheses={near})
+
     def weaken(
         self, span: Span, near: Expr | None = None, far: Expr | None = None, profile: Profile | None = None
     ) -> Span:

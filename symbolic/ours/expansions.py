@@ -14,7 +14,7 @@ from sympy import Expr, S
 from lastiterate.symbolic.claim import Identity, Inequality, NormBound, Ours
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.letters import h, x, y, z
-from lastiterate.symbolic.notation import K, L, b, c, eta, m
+from lastiterate.symbolic.notation import K, L, b, c, eta, m, s
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
@@ -52,6 +52,15 @@ CLAIMS = (
         proof("expansions", "A modulus of continuity"),
         NormBound(_u - _v, 2 * K, (Norm(_u) <= K, Norm(_v) <= K), "two clipped gradients"),
         NormBound(_d - h * _g, update.same_batch(z, y, h, K), (*_near, Norm(_g) <= y, Norm(_g) <= 2 * K), "update"),
+    ),
+    Ours(
+        "ours/expansions/maps",
+        "A c-Lipschitz map, and another at most s from it at every point: z goes to c z + s",
+        proof("expansions", "A modulus of continuity"),
+        NormBound(_u + _v, c * z + s, (Norm(_u) <= c * z, Norm(_v) <= s), "two maps").mutant(
+            "s is forgotten", bound=c * z
+        ),
+        letters={_u: "difference of the images under one map", _v: "difference of the two maps at a point"},
     ),
     Ours(
         "ours/expansions/convex",

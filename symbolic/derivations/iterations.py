@@ -1,0 +1,125 @@
+"""Iterations X_{j+1} = phi_j(X_j) + Z_j of two runs, the maps Lipschitz and near each other: shifts, and distances.
+
+The maps may be random, coupled so that phi_j and phi'_j are at most s_j apart at every point; the pair is revealed and
+averaged over. A projection of both states is a map like others.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from sympy import Abs, Eq, Expr, Ge, Gt, Le, Min, S, Symbol, symbols
+
+from lastiterate.symbolic.derivations.losses import LOSSES, no_less, omega, replaced
+from lastiterate.symbolic.derivations.parts import both_orders
+from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
+from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, sigma
+
+_j = Symbol("j", integer=True, nonnegative=True)
+_z, _z_m, _A, A, _a, _s, _v, _k = symbols("z_j z_m A_j A a_j s_j v_j k_j", real=True)
+_near = Symbol("z", nonnegative=True)
+_distance, D_T = symbols("D_t D_T", real=True)
+"""A is the sum of the squared shifts over the variances of the noise; D_T what the distance is tracked to."""
+factor: Final = Symbol("c", nonnegative=True)
+"""The constant of the maps, which may be 0."""
+
+
+def _maps(constant: Expr, apart: Expr) -> Expansion:
+    """Two maps that are ``constant``-Lipschitz, at most ``apart`` from each other at every point."""
+    says = "the map of a step is Lipschitz with the first constant in both runs, at most the second apart"
+    supposed = frozenset({Hypothesis(says, (constant, apart))})
+    signs = (Ge(constant, 0), Ge(apart, 0))
+    return Expansion(_near, constant * _near + apart, Guide.OTHER, ("ours/expansions/maps",), supposed, signs)
+
+
+def shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:
+    """A-GDP of the last of ``steps`` more steps: reals a_j with z_{j+1} = c z_j + s_j - a_j >= 0 and z_m = 0.
+
+    z_0 is 0, or a distance D of the laws of the two runs in W_infinity; A is the sum of a_j^2 / v_j.
+    """
+    after = constant * _z + _s - _a
+    run = Induction(
+        kernel,
+        _j,
+        steps,
+        (Sequence(_z, start, after, _z_m), Sequence(_A, S.Zero, _A + _a**2 / _v, A)),
+        keeps=(Ge(_z, 0), Ge(_A, 0)),
+        letters=(_a, _s, _v),
+        laws=(Gt(_v, 0), Ge(_s, 0), Ge(after, 0)),
+        ends=(Eq(_z_m, 0),),
+    )
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        maps = Variable("the maps of both runs", begins + _j)
+        shift = gaussian_shift(Abs(_a), _v, _a**2 / _v)
+        one = inner.step(Order.FIRST, begins + _j, (near, far), _maps(constant, _s), shift, _v, revealed=(maps,))
+        return inner.mean(maps, ((S.One, one),))
+
+    hidden = run.close(run.span(begins, _z, Gauss(_A), step, far=S.Zero))
+    if start == 0:
+        return both_orders(kernel, hidden)
+    return both_orders(kernel, kernel.chain(kernel.apart(Order.FIRST, (S.Zero, begins), start), hidden))
+
+
+def _least(one: Expansion, other: Expansion) -> Expansion:
+    """Two bounds of the same maps: the smaller of them."""
+    return replace(
+        one,
+        after=Min(one.after, other.after.subs(other.z, one.z)),
+        lemmas=(*one.lemmas, *other.lemmas),
+        hypotheses=one.hypotheses | other.hypotheses,
+        conditions=(*one.conditions, *(condition.subs(other.z, one.z) for condition in other.conditions)),
+    )
+
+
+def lipschitz_maps(kernel: Kernel) -> Span:
+    """0 -> D_T in T steps of full batches, D_0 = 0, D_t = min(c D_{t-1} + s, D_{t-1} + 2 eta K): c-Lipschitz maps."""
+    clipped = no_less(LOSSES["clipped"].other_data(eta, n, S.One), _near + 2 * eta * K)
+    maps, says = _maps(c, sensitivity()), "the map of a step is Lipschitz with this constant in both runs"
+    moved = replace(
+        maps,
+        lemmas=(*maps.lemmas, "ours/expansions/sensitivity"),
+        hypotheses=frozenset({Hypothesis(says, (c,)), replaced(S.One, n)}),
+    )
+    return _tracked(kernel, _least(moved, clipped), S.One)
+
+
+def modulus(kernel: Kernel) -> Span:
+    """0 -> D_T, D_t = min(D_{t-1} + eta omega(D_{t-1}) + s, D_{t-1} + 2 eta K): full batches, a modulus omega."""
+    made = _near + Min(eta * omega(_near) + sensitivity(), 2 * eta * K)
+    return _tracked(kernel, no_less(LOSSES["modulus"].other_data(eta, n, S.One), made), S.One)
+
+
+def batches(kernel: Kernel) -> Span:
+    """0 -> D_T for batches of b in a known order, k_j = 1 where the sample that differs is in the batch, and else 0.
+
+    D_t = min(D_{t-1} + eta (b - k)/b omega(D_{t-1}) + 2 eta K k/b, D_{t-1} + 2 eta K).
+    """
+    made = _near + Min(eta * (b - _k) / b * omega(_near) + 2 * eta * K * _k / b, 2 * eta * K)
+    return _tracked(kernel, no_less(LOSSES["modulus"].other_data(eta, b, _k), made), _k)
+
+
+def _tracked(kernel: Kernel, carried: Expansion, k: Expr) -> Span:
+    """0 -> D_T in T steps that carry a distance as the expansion says."""
+    run = Induction(
+        kernel,
+        _j,
+        T,
+        (Sequence(_distance, S.Zero, carried.at(_distance), D_T),),
+        keeps=(Ge(_distance, 0),),
+        letters=() if k == 1 else (_k,),
+        laws=() if k == 1 else (Ge(_k, 0), Le(_k, 1)),
+    )
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return inner.step(Order.FIRST, _j, (near, far), carried, no_shift(), sigma**2)
+
+    return run.close(run.span(S.Zero, _distance, Equal(), step))
+
+
+def inside(kernel: Kernel) -> Span:
+    """0 -> D in T steps: after each both runs are in one set of diameter D."""
+    return kernel.domain(Order.FIRST, (S.Zero, T), S.Zero, D)
