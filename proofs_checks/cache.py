@@ -26,7 +26,7 @@ from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS
 
-_SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy")
+_SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "clarabel")
 _PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
 _UNRELATED = frozenset(
     {

@@ -15,6 +15,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.symbolic.claim import Check, Cited, Deduced, Identity, Recursion, Unbounded, Units
+from lastiterate.symbolic.families import Family, Sample
 from lastiterate.symbolic.notation import MEANING
 
 _OPEN: Mapping[str, str] = {
@@ -86,6 +87,8 @@ def _renamed(value: Any, names: Mapping[sp.Symbol, sp.Symbol]) -> Any:
         return {_renamed(key, names): _renamed(entry, names) for key, entry in value.items()}
     if isinstance(value, tuple | list):
         return tuple(_renamed(entry, names) for entry in value)
+    if isinstance(value, Family | Sample):
+        return replace(value, **{name: _renamed(part, names) for name, part in vars(value).items()})
     return value
 
 

@@ -39,12 +39,14 @@ from lastiterate.symbolic.claim import (
     Tracked,
     Units,
     Value,
+    VectorInequality,
 )
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Mean, Profile, Recurring, Steps
 from lastiterate.symbolic.kernel.projected import Projected
 from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.notation import D
 from lastiterate.symbolic.unevaluated import carried_out
+from lastiterate.symbolic.vectors import Norm
 
 MOST: Final = 3
 """Near misses of one check."""
@@ -83,6 +85,8 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         return (replace(check, name="a length three percent less", mutants=(), bound=_LESS * check.bound),)
     if isinstance(check, Induction):
         return tuple(_at_a_run(check, assumptions))
+    if isinstance(check, VectorInequality):
+        return _spread(list(_lengths(check, assumptions)))
     if isinstance(check, Units):
         return tuple(_changed(check, term, D) for term in _spread(list(_terms_of(check, "left", "right"))))
     if isinstance(check, Simulated) and check.relation is Relation.EQUAL and check.tolerance:
@@ -182,6 +186,16 @@ def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
     if sure:
         return entails(there, sp.Gt(term, 0, evaluate=False))
     return entails(there, sp.Ge(term, 0, evaluate=False)) and not entails(there, sp.Eq(term, 0, evaluate=False))
+
+
+def _lengths(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
+    """A length on the left one percent longer, or one on the right shorter; in an equation any term."""
+    equal = check.relation is Relation.EQUAL
+    for place in _terms_of(check, "left", "right"):
+        number = place.term.replace(Norm, lambda _: sp.S.One)
+        if equal or (place.term.has(Norm) and entails((*assumptions, *check.given), sp.Ge(number, 0, evaluate=False))):
+            factor = sp.Rational(101, 100) if place.field == "left" else sp.Rational(99, 100)
+            yield _changed(check, place, factor)
 
 
 def _closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:

@@ -34,6 +34,7 @@ from lastiterate.symbolic.claim import (
     Units,
     UpperBound,
     Value,
+    VectorInequality,
 )
 from lastiterate.symbolic.kernel.profiles import (
     Average,
@@ -79,6 +80,8 @@ def of_check(check: Check) -> Iterator[Line]:
         yield Line((check.left, check.relation.value, check.right))
     elif isinstance(check, NormBound):
         yield Line((Norm(check.vector), "<=", check.bound))
+    elif isinstance(check, VectorInequality):
+        yield from _of_vectors(check)
     elif isinstance(check, Asymptotic | Unbounded):
         yield Line((check.left, "<~" if isinstance(check, Asymptotic) else ">>", check.right))
     elif isinstance(check, Units):
@@ -143,6 +146,12 @@ def of_check(check: Check) -> Iterator[Line]:
         yield from _listed("Given", "{}", ((premise,) for premise in check.given))
     if isinstance(check, Inequality):
         yield from _listed("Attained where", "{}", ((condition,) for condition in check.attained))
+
+
+def _of_vectors(check: VectorInequality) -> Iterator[Line]:
+    """The members of families and what is known of points, then the inequality."""
+    yield from _listed("For all", "{}", ((one,) for one in check.conditions))
+    yield from quantified(check.conclusion)
 
 
 def _of_profile(profile: Profile) -> Iterator[Line]:

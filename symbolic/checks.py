@@ -29,6 +29,7 @@ class Engine(StrEnum):
     SIMULATION = "simulation"
     DERIVATION = "derivation"
     VECTORS = "vectors"
+    GRAM = "gram"
     CERTIFICATE = "certificate"
     CITATION = "citation"
     INDUCTION = "induction"
@@ -127,21 +128,6 @@ class Inequality(Comparison):
     given: tuple[Boolean, ...] = ()
     name: str = "inequality"
     attained: tuple[Basic, ...] = ()  # what pyright infers of Eq is no Boolean
-
-
-@dataclass(frozen=True)
-class NormBound(Check):
-    """The length of ``vector`` is at most ``bound``, for vectors of every dimension. Engine: vectors.
-
-    ``vector`` is a sum of letters of `lastiterate.symbolic.vectors` with numbers before them; ``given`` are premises of
-    this check alone, in which vectors stand as lengths and inner products.
-    """
-
-    engine = Engine.VECTORS
-    vector: Expr
-    bound: Expr
-    given: tuple[Boolean, ...] = ()
-    name: str = "length"
 
 
 @dataclass(frozen=True)

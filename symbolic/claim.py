@@ -23,7 +23,6 @@ from lastiterate.symbolic.checks import Engine as Engine
 from lastiterate.symbolic.checks import Identity as Identity
 from lastiterate.symbolic.checks import Inequality as Inequality
 from lastiterate.symbolic.checks import IntervalInequality as IntervalInequality
-from lastiterate.symbolic.checks import NormBound as NormBound
 from lastiterate.symbolic.checks import Printed as Printed
 from lastiterate.symbolic.checks import RandomPoints as RandomPoints
 from lastiterate.symbolic.checks import Recursion as Recursion
@@ -39,6 +38,8 @@ from lastiterate.symbolic.measured import UpperBound as UpperBound
 from lastiterate.symbolic.papers import Source as Source
 from lastiterate.symbolic.relations import Relation as Relation
 from lastiterate.symbolic.statement import Statement, derived
+from lastiterate.symbolic.vector_checks import NormBound as NormBound
+from lastiterate.symbolic.vector_checks import VectorInequality as VectorInequality
 
 
 class Role(StrEnum):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from sympy import Abs, And, Basic, Eq, Expr, Function, Implies, Le, Lt, Rational, Symbol, Tuple
-from sympy.logic.boolalg import Boolean, BooleanFunction
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.checks import (
     Check,
@@ -21,9 +21,12 @@ from lastiterate.symbolic.checks import (
     Value,
 )
 from lastiterate.symbolic.citation import Cited
+from lastiterate.symbolic.conditions import Condition as Condition
+from lastiterate.symbolic.conditions import condition as condition
 from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.notation import PREVIOUS, alpha
 from lastiterate.symbolic.relations import Relation
+from lastiterate.symbolic.vector_checks import VectorInequality
 
 
 @dataclass(frozen=True)
@@ -115,20 +118,6 @@ class Minimum(QuantityBase):
         return set().union(*(part.free_symbols for part in (*rest, *ends))) - {letter for letter, *_ in ranges}
 
 
-class Condition(BooleanFunction):  # type: ignore[misc]
-    """A condition on data, losses, batches or the domain, in words about its arguments."""
-
-    words = ""
-
-    def __str__(self) -> str:
-        return self.words.format(*self.args)
-
-
-def condition(name: str, words: str, module: str = __name__) -> type[Condition]:
-    """A condition in words about its arguments, of a name in a module."""
-    return type(name, (Condition,), {"words": words, "__module__": module, "__doc__": f"Condition: {words}."})
-
-
 Neighbours: Final = condition("Neighbours", "{0} and {1} differ in one sample")
 OneMore: Final = condition("OneMore", "one of {0}, {1} has one sample more than the other")
 Larger: Final = condition("Larger", "{1} has one sample more than {0}")
@@ -203,16 +192,18 @@ def for_some(letters: tuple[Symbol, ...], statement: ForAll) -> Exists:
 
 
 def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll | None:
-    """The statement that equations and inequalities make by themselves; None where a check says something else.
+    """The statement that equations, inequalities or one deduction make; None where a check says something else.
 
     Beside what is cited, other checks are instances of it.
     """
-    cited = tuple(check for check in checks if isinstance(check, Cited))
-    said = [_said(check) for check in cited or checks]
-    """The statement that equations, inequalities or one deduction make; None where a check says something else."""
     if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
         return checks[0].statement
-    said = [_said(check) for check in checks]
+    vectors = [check for check in checks if isinstance(check, VectorInequality)]
+    if len({check.conditions for check in vectors}) == 1 and len(vectors) == len(checks):
+        conclusions = [check.conclusion for check in vectors]
+        body = And(*conclusions, evaluate=False) if len(checks) > 1 else conclusions[0]
+        return closed(body, *vectors[0].conditions, *assumptions)
+    said = [_said(check) for check in [check for check in checks if isinstance(check, Cited)] or checks]
     if None in said:
         return None
     return closed(And(*said, evaluate=False) if len(said) > 1 else said[0], *assumptions)
@@ -234,6 +225,8 @@ def _said(check: Check) -> Basic | None:
         return Implies(And(*said), check.conclusion, evaluate=False) if said else check.conclusion
     if isinstance(check, Cited):
         return Implies(And(*check.given), check.conclusion, evaluate=False) if check.given else check.conclusion
+    if isinstance(check, VectorInequality):
+        return Implies(And(*check.conditions), check.conclusion, evaluate=False)
     if not isinstance(check, Comparison):
         return None
     kind = {Relation.EQUAL: Eq, Relation.BELOW: Lt}.get(check.relation, Le)

@@ -9,13 +9,14 @@ from lastiterate.proofs_checks.engines import decide_check, deduction
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.checks import Deduced, Derived, NormBound, Printed, Tracked
+from lastiterate.symbolic.checks import Deduced, Derived, Printed, Tracked
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import claims
+from lastiterate.symbolic.vector_checks import NormBound
 
 
 @cache

@@ -15,7 +15,8 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.engines.answers import held
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.checks import Inequality, NormBound
+from lastiterate.symbolic.checks import Inequality
+from lastiterate.symbolic.vector_checks import NormBound
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 _MOST = 3

@@ -34,7 +34,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return self._call(rf"\text{{{words}}}", *expr.args)
 
     def _print_Condition(self, expr: Any) -> str:  # noqa: N802
-        parts = re.split(r"\{(\d)\}", expr.words)
+        parts = re.split(r"\{(\d+)\}", expr.words)
         return "".join(self._print(expr.args[int(p)]) if k % 2 else rf"\text{{{p}}}" for k, p in enumerate(parts))
 
     def _print_Minimum(self, expr: sp.Function) -> str:  # noqa: N802

@@ -1,0 +1,118 @@
+"""Inequalities between vectors of every dimension, for all members of families of functions, sets and operators.
+
+What holds for every positive semidefinite matrix of inner products holds in every R^d. A proof is a sum of hypotheses
+with multipliers, verified exactly in `gram_verify`; a refutation is an exact matrix. Finding neither decides nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.gram_fit import fitted
+from lastiterate.proofs_checks.engines.gram_forms import Problem, problems, renamed
+from lastiterate.proofs_checks.engines.gram_refute import Matrix, breaks, edges, inside
+from lastiterate.proofs_checks.engines.gram_search import candidates
+from lastiterate.proofs_checks.engines.gram_verify import fault
+from lastiterate.proofs_checks.exact_values import as_text
+from lastiterate.proofs_checks.feasible_points import NoPointError
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.claim import Relation
+from lastiterate.symbolic.families import Clipping
+from lastiterate.symbolic.vector_checks import VectorInequality
+from lastiterate.symbolic.vectors import inner
+
+_FITTED = 30
+"""Points of a fit."""
+
+
+def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide a `VectorInequality` under the assumptions and its own premises.
+
+    Raises:
+        NoPointError: no sample satisfies the premises.
+        UnsupportedError: a side or a premise is not linear in inner products and function values.
+    """
+    proofs = dict[str, None]()
+    for one in _directions(check):
+        cases, plain = tuple(problems(one, assumptions)), _unclipped(one)
+        found = _counterexample(cases if plain == one else tuple(problems(plain, assumptions)))
+        if found is not None:
+            return _refuted(check, *found)
+        for problem in cases:
+            proof, why = _proof(problem, check.multipliers)
+            if why:
+                return undecided(check, why)
+            proofs[proof] = None
+    return held(check, Grade.PROVED, f"in every dimension; multipliers {'; '.join(proofs)}")
+
+
+def _directions(check: VectorInequality) -> tuple[VectorInequality, ...]:
+    """An equation is two inequalities."""
+    if check.relation is Relation.EQUAL:
+        return replace(check, sign="<="), replace(check, sign="<=", left=check.right, right=check.left)
+    return (check,)
+
+
+def _proof(problem: Problem, given: Mapping[str, sp.Expr]) -> tuple[str, str]:
+    """Verified multipliers as text, or else why there are none."""
+    spots = tuple(inside(problem, 4))
+    if not spots:
+        raise NoPointError(f"no sample satisfies the premises {', '.join(map(str, problem.premises))}.")
+    if not any(_consistent(problem, spot) for spot in spots):
+        return "", "no inner products are known that meet the hypotheses"
+    why = "no multipliers found"
+    named = {name: sp.sympify(number) for name, number in given.items() if name in problem.hypotheses}
+    for search in ((named,) if named else (), candidates(problem, spots), _fits(problem)):
+        for multipliers in search:
+            why = fault(problem, multipliers)
+            if not why:
+                return ", ".join(f"{name}: {number}" for name, number in multipliers.items()) or "none", ""
+    return "", why
+
+
+def _fits(problem: Problem) -> Iterator[dict[str, sp.Expr]]:
+    yield from fitted(problem, tuple(inside(problem, _FITTED)))
+
+
+def _consistent(problem: Problem, spot: dict[sp.Symbol, sp.Rational]) -> bool:
+    """Tell whether some inner products meet the hypotheses, so that the proof is of something."""
+    constants = [form.constant.xreplace(spot) for form in problem.hypotheses.values()]
+    return all(one <= 0 for one in constants) or breaks(problem, spot, goal=False) is not None
+
+
+def _counterexample(cases: tuple[Problem, ...]) -> tuple[Problem, Matrix] | None:
+    """Inner products and values, of members of the families, that break the goal."""
+    for problem in cases:
+        if problem.exact:
+            for spot in (*edges(problem), *inside(problem, 6)):
+                found = breaks(problem, spot)
+                if found is not None:
+                    return problem, found
+    return None
+
+
+def _unclipped(check: VectorInequality) -> VectorInequality:
+    """The check where clipping changes nothing: of vectors that are no longer than the radius."""
+    clipped = [one for one in check.samples if isinstance(one.family, Clipping)]
+    if not clipped:
+        return check
+    short, names, rest = [], dict[sp.Expr, sp.Expr](), []
+    for one in check.samples:
+        if isinstance(one.family, Clipping):
+            short.append(sp.Le(inner(one.point, one.point), one.family.radius**2))
+            names[one.image] = one.point
+        else:
+            rest.append(one)
+    return renamed(replace(check, samples=tuple(rest), given=(*check.given, *short)), names)
+
+
+def _refuted(check: VectorInequality, problem: Problem, found: Matrix) -> Outcome:
+    """The refutation, with coordinates of every vector and the values of functions."""
+    columns = ((str(letter), found.vectors[:, i]) for i, letter in enumerate(problem.letters))
+    at = as_text(found.point) | {name: f"({', '.join(map(str, column))})" for name, column in columns}
+    at |= {str(value): str(number) for value, number in zip(problem.values, found.values, strict=True)}
+    note = f"the left side minus the right one, or of their squares; in R^{found.vectors.rows} and above"
+    return refuted(check, Counterexample(at, str(found.excess), "<=", "0", note))

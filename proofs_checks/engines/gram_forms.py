@@ -1,0 +1,268 @@
+"""Inequalities between vectors as linear forms in a matrix of inner products, in function values, and in 1.
+
+An inequality is an expression that is at most 0: <matrix, G> + values . F + constant, whose numbers are expressions in
+the parameters. A check falls into cases: which argument a maximum is, and whether the least and the greatest curvature
+of a class agree. Letters that no form sees, by invariance under translations, are set to 0.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple, TypeAlias
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks import declared
+from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.symbolic.families import Family, Functions, FunctionValue, Sample, inequalities
+from lastiterate.symbolic.vector_checks import VectorInequality
+from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
+
+_Case: TypeAlias = tuple[VectorInequality, tuple[Boolean, ...]]
+"""A check, and conditions on its parameters."""
+
+
+class Form(NamedTuple):
+    """A linear form in inner products of letters, in function values, and in 1."""
+
+    matrix: sp.Matrix
+    values: sp.Matrix
+    constant: sp.Expr
+
+    def at(self, point: Mapping[sp.Symbol, sp.Expr]) -> "Form":
+        """The form at a point of the parameters."""
+        return Form(self.matrix.xreplace(point), self.values.xreplace(point), self.constant.xreplace(point))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A case of a check: where the premises hold and no hypothesis is above 0, the goal is at most 0.
+
+    Attributes:
+        premises: conditions on the parameters.
+        letters: of vectors, in the order of the matrices.
+        values: of functions, in the order of the forms.
+        hypotheses: by name.
+        goal: the left side minus the right one, or their squares.
+        signs: numbers that are not negative, for the squares to say what the sides say.
+        exact: whether what meets the hypotheses belongs to members of the families.
+    """
+
+    premises: tuple[Boolean, ...]
+    letters: tuple[Vector, ...]
+    values: tuple[FunctionValue, ...]
+    hypotheses: Mapping[str, Form]
+    goal: Form
+    signs: tuple[sp.Expr, ...]
+    exact: bool
+
+
+def problems(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[Problem]:
+    """The cases of a check, which together are all of it.
+
+    Raises:
+        UnsupportedError: a side or a premise is not linear in inner products and function values.
+    """
+    for chosen, found in _of_maxima(check, premises):
+        for case, allowed in _of_curvatures(chosen, found):
+            yield _problem(case, allowed)
+
+
+def _of_maxima(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[_Case]:
+    """One case for every argument that a maximum or minimum of numbers may be."""
+    said = (check.left, check.right, *check.given)
+    found = sorted(set[sp.Basic]().union(*(one.atoms(sp.Max, sp.Min, sp.Abs) for one in said)), key=str)
+    if not found:
+        yield check, premises
+        return
+    first = found[0]
+    args = (first.args[0], -first.args[0]) if isinstance(first, sp.Abs) else first.args
+    for chosen in args:
+        order = sp.Le if isinstance(first, sp.Min) else sp.Ge
+        beside = tuple(order(chosen, other, evaluate=False) for other in args if other != chosen)
+        case = renamed(check, {first: chosen})
+        yield from _of_maxima(case, (*premises, *beside))
+
+
+def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[_Case]:
+    """The case low < high for every class of functions, and low = high, where gradients are affine."""
+    for family in dict.fromkeys(one.family for one in check.samples if isinstance(one.family, Functions)):
+        low, high = family.low, family.high
+        apart = sp.Lt(low, high, evaluate=False)
+        if high in (sp.oo, low) or apart in premises or entails(premises, apart):
+            continue
+        yield from _of_curvatures(check, (*premises, apart))
+        letter = high if high.is_Symbol else low
+        for same in sp.solve(high - low, letter) if letter.is_Symbol else ():
+            known = (*premises, *declared.conditions(letter))
+            together = tuple(one.xreplace({letter: same}) for one in known)
+            if not entails(together, sp.false):
+                yield from _of_curvatures(renamed(check, {letter: same}), together)
+        return
+    yield _affine(check), premises
+
+
+def _affine(check: VectorInequality) -> VectorInequality:
+    """The check with what a sample says of another: at the same point, or of a function of one curvature."""
+    ordered = sorted(check.samples, key=lambda one: one.image.is_Symbol)  # those first of which the gradient is known
+    for first, other in combinations(ordered, 2):
+        names = _implied(first, other) if first.family == other.family else {}
+        if names:
+            rest = tuple(one for one in check.samples if one != other)
+            return _affine(renamed(replace(check, samples=rest), names))
+    return check
+
+
+def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
+    """The image and the value of a sample by those of another; {} where the family does not say them."""
+    family, apart = first.family, sp.expand(other.point - first.point)
+    low, high = (family.low, family.high) if isinstance(family, Functions) else (sp.S.Zero, sp.S.One)
+    if high == sp.oo or (apart != 0 and low != high):
+        return {}
+    if not other.image.is_Symbol or other.image in apart.free_symbols:
+        raise UnsupportedError(f"the gram engine needs a letter for what is at {other.point}")
+    rise = inner(first.image, apart) + low / 2 * inner(apart, apart)
+    return {other.image: first.image + low * apart, other.value: first.value + rise}
+
+
+def renamed(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> VectorInequality:
+    """The check with other expressions in the places of some, also in its families and samples."""
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, Family):
+            return replace(
+                value, **{name: part.xreplace(names) for name, part in vars(value).items() if name != "name"}
+            )
+        return Sample(*map(changed, vars(value).values())) if isinstance(value, Sample) else value.xreplace(names)
+
+    left, right = changed(check.left), changed(check.right)
+    given, samples = tuple(map(changed, check.given)), tuple(map(changed, check.samples))
+    return replace(check, left=left, right=right, given=given, samples=samples)
+
+
+def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
+    goal, signs = _difference(check.left, check.right, premises)
+    hypotheses, allowed = dict(inequalities(check.samples)), list(premises)
+    for number, premise in enumerate(check.given, 1):
+        if not premise.atoms(Vector, FunctionValue):
+            allowed.append(premise)
+            continue
+        for name, expression, needed in _premise(premise, f"given {number}", premises):
+            hypotheses[name] = expression
+            allowed += (sp.Ge(one, 0, evaluate=False) for one in needed)
+    everything = [goal, *hypotheses.values()]
+    letters = sorted(set[Any]().union(*(one.atoms(Vector) for one in everything)), key=str)
+    values = sorted(set[Any]().union(*(one.atoms(FunctionValue) for one in everything)), key=str)
+    forms = [_form(one, letters, values) for one in everything]
+    kept = seen([one.matrix for one in forms])
+    reduced = [Form(one.matrix.extract(kept, kept), one.values, one.constant) for one in forms]
+    return Problem(
+        premises=tuple(one for one in allowed if one != sp.true),
+        letters=tuple(letters[i] for i in kept),
+        values=tuple(values),
+        hypotheses=dict(zip(hypotheses, reduced[1:], strict=True)),
+        goal=reduced[0],
+        signs=signs,
+        exact=all(one.family.exact for one in check.samples),
+    )
+
+
+def _premise(premise: Boolean, name: str, known: tuple[Boolean, ...]) -> Iterator[tuple[str, sp.Expr, list[sp.Expr]]]:
+    """A premise as expressions that are at most 0, and what it says of the signs of numbers."""
+    if isinstance(premise, sp.Eq) and not _lengths(premise):
+        yield name, premise.lhs - premise.rhs, []
+        yield f"{name} reversed", premise.rhs - premise.lhs, []
+    elif isinstance(premise, sp.Le | sp.Ge) or (isinstance(premise, sp.Eq) and premise.rhs.is_nonnegative):
+        less, more = (premise.lts, premise.gts) if isinstance(premise, sp.Le | sp.Ge) else premise.args
+        expression, signs = _difference(less, more, known)
+        yield name, expression, [one for one in signs if not one.is_nonnegative and not more.atoms(Vector)]
+        if isinstance(premise, sp.Eq):
+            yield f"{name} reversed", -expression, []
+    else:
+        raise UnsupportedError(f"the gram engine takes premises with <=, >= and ==, got {premise}")
+
+
+def _lengths(expression: sp.Basic) -> list[sp.Expr]:
+    """The lengths that stand there as such, not squared."""
+    squared = expression.replace(_is_square, lambda _: sp.S.Zero)
+    return sorted(squared.atoms(Norm), key=str)
+
+
+def _is_square(expression: sp.Basic) -> bool:
+    return bool(expression.is_Pow and isinstance(expression.base, Norm) and expression.exp == 2)
+
+
+def _difference(less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]) -> tuple[sp.Expr, tuple[sp.Expr, ...]]:
+    """One side minus the other, or their squares where lengths stand; and numbers that must not be negative then."""
+    less, more = sp.sympify(less), sp.sympify(more)
+    if not _lengths(less) and not _lengths(more):
+        return _expanded(less - more), ()
+    sides, signs = [], []
+    for side in (less, more):
+        lengths = _lengths(side)
+        number = sp.cancel(side / lengths[0]) if lengths else side
+        if len(lengths) > 1 or number.atoms(Vector, FunctionValue):
+            raise UnsupportedError(f"a length times a number or a number is needed on either side, got {side}")
+        sides.append(number**2 * (inner(lengths[0].args[0], lengths[0].args[0]) if lengths else 1))
+        if not entails(known, sp.Ge(number, 0, evaluate=False)):
+            if side is less:
+                raise UnsupportedError(f"the number before a length must not be negative, got {number}")
+            signs.append(number)
+    return _expanded(sides[0] - sides[1]), tuple(signs)
+
+
+def _expanded(expression: sp.Expr) -> sp.Expr:
+    """The expression in lengths and inner products of letters."""
+    squared = expression.replace(_is_square, lambda one: inner(one.base.args[0], one.base.args[0]))
+    return squared.replace(Inner, inner)
+
+
+def _form(expression: sp.Expr, letters: list[Vector], values: list[FunctionValue]) -> Form:
+    """The form that an expression is.
+
+    Raises:
+        UnsupportedError: it is not linear.
+    """
+    products = {(u, v): Norm(u) ** 2 if u == v else Inner(u, v) for u, v in _pairs(letters)}
+    names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
+    found = linear(expression.xreplace(names), [*names.values(), *values])
+    if found is None or any(one.atoms(Vector, FunctionValue, Norm, Inner) for one in found):
+        raise UnsupportedError(f"a form linear in inner products and function values is needed, got {expression}")
+    size = len(letters)
+    matrix = sp.zeros(size, size)
+    for (u, v), row in zip(products, found, strict=False):
+        i, k = letters.index(u), letters.index(v)
+        matrix[i, k] = matrix[k, i] = row if u == v else row / 2
+    return Form(matrix, sp.Matrix([found[len(products) : -1]]), found[-1])
+
+
+def linear(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr] | None:
+    """The numbers before the unknowns, then the one without; None where it is not linear in them."""
+    if not unknowns:
+        return [sp.factor(expression)]
+    terms = dict(sp.Poly(expression, *unknowns).terms())
+    units = [tuple(int(i == k) for k in range(len(unknowns))) for i in range(len(unknowns))]
+    units.append((0,) * len(unknowns))
+    return None if terms.keys() - {*units} else [sp.factor(terms.get(unit, sp.S.Zero)) for unit in units]
+
+
+def _pairs(letters: list[Vector]) -> Iterator[tuple[Vector, Vector]]:
+    yield from ((one, one) for one in letters)
+    yield from combinations(letters, 2)
+
+
+def seen(matrices: Sequence[sp.Matrix]) -> list[int]:
+    """Places of letters, without those that a translation sets to 0: a vector that every matrix sends to 0."""
+    size = matrices[0].rows
+    if not size:
+        return []
+    stacked = sp.Matrix.vstack(*matrices)
+    symbols = sorted(stacked.free_symbols, key=str)
+    point = {one: sp.Rational(7 + 4 * k, 3 + k) for k, one in enumerate(symbols)}
+    null = [v for v in stacked.xreplace(point).nullspace() if all(sp.cancel(e) == 0 for e in stacked * v)]
+    if not null:
+        return list(range(size))
+    _, pivots = sp.Matrix.hstack(*null).T.rref()
+    return [i for i in range(size) if i not in pivots]

@@ -1,0 +1,277 @@
+"""Families of functions, of convex sets and of operators on R^d, by what their members are at finitely many points.
+
+A family is known by inequalities, linear in inner products and in function values, between any two of its samples.
+`exact` says whether they suffice: whether points, gradients and values that meet them all belong to some member, on the
+whole of R^d. Functions: Taylor, Hendrickx and Glineur 2017, Theorem 4; operators: Kirszbraun, and maximal monotone
+extensions (Ryu, Taylor, Bergeling and Giselsson 2020, Section 2).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
+
+from sympy import Eq, Expr, Function, S, Symbol, oo, sympify
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.conditions import Condition, condition
+from lastiterate.symbolic.vectors import Vector, inner
+
+
+class FunctionValue(Symbol):  # type: ignore[misc]
+    """The value of a function at a point, a number."""
+
+    def __new__(cls, name: str, **facts: bool) -> "FunctionValue":
+        made: FunctionValue = super().__new__(cls, name, **{"real": True} | facts)
+        return made
+
+
+def _words(name: str, words: str) -> type[Condition]:
+    return condition(name, words, __name__)
+
+
+OnSpace: Final = _words("OnSpace", "{0} a function on R^d")
+Convex: Final = _words("Convex", "{0} convex")
+StronglyConvex: Final = _words("StronglyConvex", "{0} {1}-strongly convex")
+Smooth: Final = _words("Smooth", "{0} {1}-smooth")
+Steep: Final = _words("Steep", "{0} {1}-Lipschitz")
+OfConvexSet: Final = _words("OfConvexSet", "P_{0} the projection onto a closed convex set {0}")
+InSet: Final = _words("InSet", "{0} in {1}")
+OfClipping: Final = _words("OfClipping", "{0} the projection onto the ball of radius {1}")
+Operator: Final = _words("Operator", "{0} an operator on R^d")
+LipschitzMap: Final = _words("LipschitzMap", "{0} {1}-Lipschitz")
+Monotone: Final = _words("Monotone", "{0} monotone")
+StronglyMonotone: Final = _words("StronglyMonotone", "{0} {1}-strongly monotone")
+Cocoercive: Final = _words("Cocoercive", "{0} {1}-cocoercive")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A point, and what a member of a family makes of it.
+
+    Attributes:
+        family: the family.
+        point: the point, a sum of letters for vectors.
+        image: the gradient there, the projection or the image of the point: a letter, or what is known of it.
+        value: the value of the function there.
+    """
+
+    family: "Family"
+    point: Expr
+    image: Expr
+    value: Expr = S.Zero
+
+    @property
+    def shown(self) -> dict[Expr, Expr]:
+        """The letters of the sample as the member's gradient, projection or image, and value, at the point."""
+        image = Function(self.family.image_name)(self.point)
+        value = Function(self.family.name)(self.point)
+        pairs = ((self.image, image), (self.value, value))
+        return {letter: shown for letter, shown in pairs if letter.is_Symbol and letter != self.point}
+
+    @property
+    def known(self) -> Boolean | None:
+        """The condition on the point, where the image is known."""
+        if self.image.is_Symbol and self.image != self.point:
+            return None
+        if isinstance(self.family, ConvexSet):
+            return InSet(self.point, Symbol(self.family.name))
+        return Eq(Function(self.family.image_name)(self.point), self.image, evaluate=False)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family, of which a member has a name."""
+
+    name: str
+    _image: ClassVar[str] = "{}"
+
+    @property
+    def image_name(self) -> str:
+        """The name of what makes an image of a point."""
+        return self._image.format(self.name)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that make the family."""
+        raise NotImplementedError
+
+    def at(self, point: Expr) -> Sample:
+        """The sample at a point."""
+        value = FunctionValue(f"{self.name}({point})") if isinstance(self, Functions) else S.Zero
+        return Sample(self, sympify(point), Vector(f"{self.image_name}({point})"), value)
+
+    def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
+        """Expressions that are at most 0 for every ordered pair of samples."""
+        raise NotImplementedError
+
+    def alone(self, one: Sample) -> Iterator[Expr]:  # noqa: ARG002
+        """Expressions that are at most 0 for every sample."""
+        yield from ()
+
+    @property
+    def exact(self) -> bool:
+        """Tell whether samples that meet the inequalities belong to some member of the family."""
+        return True
+
+
+@dataclass(frozen=True)
+class Functions(Family):
+    """Functions of which f - low |x|^2 / 2 and high |x|^2 / 2 - f are convex, with gradients no longer than ``steep``.
+
+    >>> from sympy.abc import L
+    >>> x, y = Vector("x"), Vector("y")
+    >>> f = convex("f")
+    >>> next(f.between(f.at(x), f.at(y))).free_symbols >= {f.at(x).value, f.at(y).value}
+    True
+    """
+
+    low: Expr = S.Zero
+    high: Expr = oo
+    steep: Expr = oo
+    _image = "{}'"
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Convexity, smoothness, and bounded gradients."""
+        f = Symbol(self.name)
+        found: list[Condition] = [OnSpace(f)]
+        if self.low == 0:
+            found.append(Convex(f))
+        elif self.low != -self.high:
+            found.append(StronglyConvex(f, self.low))
+        found += [] if self.high == oo else [Smooth(f, self.high)]
+        return (*found, *([] if self.steep == oo else [Steep(f, self.steep)]))
+
+    def minimum(self, point: Expr) -> Sample:
+        """The sample at a point where the gradient is 0."""
+        return replace(self.at(point), image=S.Zero)
+
+    def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
+        """The interpolation inequality: the value at one point is above the tangent at the other."""
+        apart, turned = one.point - other.point, one.image - other.image
+        above = one.value - other.value - inner(other.image, apart)
+        curved = inner(apart, apart) * self.low
+        if self.high == oo:
+            yield curved / 2 - above
+        else:
+            bent = inner(turned, turned) - 2 * self.low * inner(turned, apart) + self.high * curved
+            yield bent / (2 * (self.high - self.low)) - above
+
+    def alone(self, one: Sample) -> Iterator[Expr]:
+        """The bound of the gradient."""
+        if self.steep != oo:
+            yield inner(one.image, one.image) - self.steep**2
+
+    @property
+    def exact(self) -> bool:
+        """With bounded gradients the inequalities suffice only where there is no other bound."""
+        return bool(self.steep == oo or (self.high == oo and self.low == 0))
+
+
+@dataclass(frozen=True)
+class ConvexSet(Family):
+    """Nonempty closed convex sets; the image is the projection of the point."""
+
+    _image = "P_{}"
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Convexity."""
+        return (OfConvexSet(Symbol(self.name)),)
+
+    def member(self, point: Expr) -> Sample:
+        """A point of the set, which is its own projection."""
+        return Sample(self, sympify(point), sympify(point))
+
+    def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
+        """The variational inequality of the projection."""
+        yield inner(other.point - other.image, one.image - other.image)
+
+
+@dataclass(frozen=True)
+class Clipping(ConvexSet):
+    """Balls around 0, onto which clipping projects."""
+
+    radius: Expr = S.One
+    _image = "{}"
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The ball."""
+        return (OfClipping(Symbol(self.name), self.radius),)
+
+    def alone(self, one: Sample) -> Iterator[Expr]:
+        """A clipped vector is no longer than the radius, and points as the vector does."""
+        yield inner(one.image, one.image) - self.radius**2
+        yield inner(one.image, one.image) - inner(one.image, one.point)
+
+    @property
+    def exact(self) -> bool:
+        """They say less than that the set is a ball."""
+        return False
+
+
+@dataclass(frozen=True)
+class Operators(Family):
+    """Operators of which any two images are at most ``lipschitz`` times as far apart as the points; or monotone ones.
+
+    A monotone one has <T(x) - T(y), x - y> >= strong |x - y|^2 + cocoercive |T(x) - T(y)|^2.
+    """
+
+    lipschitz: Expr = oo
+    strong: Expr = S.Zero
+    cocoercive: Expr = S.Zero
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Lipschitz, or monotone."""
+        t = Symbol(self.name)
+        if self.lipschitz != oo:
+            return Operator(t), LipschitzMap(t, self.lipschitz)
+        strong = [StronglyMonotone(t, self.strong)] if self.strong != 0 else []
+        coco = [Cocoercive(t, self.cocoercive)] if self.cocoercive != 0 else []
+        return (Operator(t), *(strong + coco or [Monotone(t)]))
+
+    def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
+        """The inequality, of which either order says the same."""
+        apart, moved = one.point - other.point, one.image - other.image
+        if str(one.point) > str(other.point):
+            return
+        if self.lipschitz == oo:
+            monotone = inner(moved, apart)
+            yield self.strong * inner(apart, apart) + self.cocoercive * inner(moved, moved) - monotone
+        else:
+            yield inner(moved, moved) - self.lipschitz**2 * inner(apart, apart)
+
+    @property
+    def exact(self) -> bool:
+        """One property at a time."""
+        return bool(self.strong == 0 or self.cocoercive == 0)
+
+
+def convex(name: str, smooth: Expr = oo, steep: Expr = oo) -> Functions:
+    """Convex functions, smooth with this constant, with (sub)gradients of at most this length."""
+    return Functions(name, S.Zero, smooth, steep)
+
+
+def strongly_convex(name: str, least: Expr, smooth: Expr = oo) -> Functions:
+    """Strongly convex functions, and smooth ones."""
+    return Functions(name, least, smooth)
+
+
+def smooth(name: str, constant: Expr) -> Functions:
+    """Functions with Lipschitz gradients, convex or not."""
+    return Functions(name, -constant, constant)
+
+
+def inequalities(samples: tuple[Sample, ...]) -> Mapping[str, Expr]:
+    """All expressions that are at most 0 for the samples, by name: that of the member and of the points."""
+    found = {}
+    for one in samples:
+        for i, expression in enumerate(one.family.alone(one)):
+            found[f"{one.family.name}({one.point}){'*' * i}"] = expression
+        for other in samples:
+            if one != other and one.family == other.family:
+                for expression in one.family.between(one, other):
+                    found[f"{one.family.name}({one.point}, {other.point})"] = expression
+    return {name: expression for name, expression in found.items() if expression != 0}
