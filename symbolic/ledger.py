@@ -4,7 +4,7 @@ The order is written out and a test compares it with the files: a module that is
 nothing registers itself on import.
 
 >>> claims("chien_li")[0].key
-'chien_li/definition_2_1/gaussians'
+'chien_li/section_1/pareto'
 """
 
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ from lastiterate.symbolic.claim import Claim
 ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "chien_li": (
+            "section_1",
             "section_2",
             "theorem_3_1",
             "remarks_3_1",

@@ -45,7 +45,7 @@ _final = best_window_cost(c, s, D)
 CLAIMS = (
     Claim(
         "chien_li/appendix_a_14/derivative",
-        "f(x) = sign(x) (3/4) |x|^(4/3) has the derivative |x|^(1/3) on both sides of zero",
+        "f(x) = sign(x) (3/4) |x|^(4/3) has the derivative |x|^(1/3) everywhere",
         at("A.14"),
         Identity(Derivative(_f(xi), xi), xi**_third, "x > 0", (xi > 0,)),
         Identity(Derivative(-_f(-xi), xi), (-xi) ** _third, "x < 0: minus f, at -x", (xi < 0,)),
@@ -124,6 +124,7 @@ CLAIMS = (
         Inequality(r, "<", 1 / y**2, given=(y > 0, y**2 * r < 1), name="and more below; x = y^3").mutant(
             "bounded by r", left=1 / y**2, sign="<=", right=r, given=(y > 0,)
         ),
+        Inequality(3 * y / 4, "<=", r, given=(3 * y <= 4 * r,), name="x = 0: |f(h)/h| = 3 y/4, y = |h|^(1/3)"),
         assumptions=(x > 0,),
     ),
     Claim(

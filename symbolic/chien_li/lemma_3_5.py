@@ -45,6 +45,35 @@ CLAIMS = (
         repairs="chien_li/lemma_3_5/randomness",
     ),
     Step(
+        "chien_li/lemma_3_5/each_sample",
+        "(84)-(85): where the mean update is c-Lipschitz, so is the update of each sample",
+        at("A.7", "(85)"),
+        Inequality(
+            Abs(xi - eta * gamma),
+            "<=",
+            c * Abs(xi),
+            given=(Abs(xi - eta * (gamma + kappa) / 2) <= c * Abs(xi),),
+            name="two samples, whose gradients differ by gamma and kappa over xi",
+        ).mutant("up to a factor two", right=2 * c * Abs(xi)),
+        remark="""Lemma 3.5 supposes that the mean update psi_t is c-Lipschitz, and (85) uses that the update of each
+        sample is. That does not follow: two samples with the gradients x and -x have the mean 0 and c = 1, and the
+        second update has the factor 1 + eta. In Theorem 3.1 each loss is smooth and the step serves; the lemma holds
+        as it is stated, by way of psi_t(W'_t).""",
+    ),
+    Ours(
+        "chien_li/lemma_3_5/through_one_map",
+        "|psi(W) - psi'(W')| <= |psi(W) - psi(W')| + |psi(W') - psi'(W')| <= c |W - W'| + 2 eta K/n",
+        at("A.7", "(85)"),
+        Inequality(
+            Abs(xi - zeta),
+            "<= and attained",
+            c * x + _s,
+            given=(Abs(xi - gamma) <= c * x, Abs(gamma - zeta) <= _s, n >= 1),
+            name="gamma is psi(W')",
+        ),
+        repairs="chien_li/lemma_3_5/each_sample",
+    ),
+    Step(
         "chien_li/lemma_3_5/projection",
         "(81): the distance after the projection",
         at("A.7", "(81)"),

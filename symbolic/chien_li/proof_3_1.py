@@ -11,7 +11,8 @@ from lastiterate.symbolic.claim import Identity, Inequality, Ours, Printed, Recu
 from lastiterate.symbolic.formulas.divergences import cumulative, renyi, tail
 from lastiterate.symbolic.formulas.shift_program import v_sum
 from lastiterate.symbolic.letters import a, gamma, kappa, r, v, xi, zeta
-from lastiterate.symbolic.notation import PREVIOUS, SHARES, SHIFTS, Delta, K, alpha, c, eta, n, sigma, w
+from lastiterate.symbolic.notation import PREVIOUS, SHARES, SHIFTS, Delta, K, alpha, beta, c, eta, n, sigma, w
+from lastiterate.symbolic.unevaluated import put
 
 _zero = Integer(0)
 
@@ -78,6 +79,13 @@ _PROOFS = (
 )
 
 CLAIMS = (
+    Step(
+        "chien_li/proof_3_1/coupling",
+        "(8), (70): psi(W') + Y + Z' has the law of psi'(W') + G, Z' with mean psi'(W') - psi(W')",
+        at("Section 3.1", "(8)"),
+        Identity(put(gamma + xi, {xi: kappa - gamma}), kappa, "mean, gamma and kappa the two updates of W'"),
+        Identity((1 - beta) * sigma**2 + beta * sigma**2, sigma**2, "variances of Y and Z'"),
+    ),
     Step(
         "chien_li/proof_3_1/sensitivity",
         "(33)-(36), (75): the two update maps differ by at most 2 eta K / n",

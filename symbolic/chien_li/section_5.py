@@ -11,7 +11,7 @@ from sympy import Expr, Integer, Rational, sqrt
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.letters import u, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import beta, c, s
+from lastiterate.symbolic.notation import beta, c, lam, s
 from lastiterate.symbolic.unevaluated import put
 
 _window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
@@ -32,6 +32,8 @@ _end = (Rational(1005, 100), Rational(1001, 10))
 _slope = (_end[0], _weak * _end[1])
 _factor = 10 * sqrt(2) / sqrt(_slope[0] ** 2 + _slope[1] ** 2)
 _moved = (_end[0] - _factor * _slope[0]) ** 2 + (_end[1] - _factor * _slope[1] - 90) ** 2
+
+_near = {z: (Rational(1, 1000), 1), lam: (Rational(1, 100), 1)}
 
 CLAIMS = (
     Claim(
@@ -56,6 +58,13 @@ CLAIMS = (
             "for every c < 1", given=(c < 1,)
         ),
         Inequality((1 + c) ** 2, "<", Integer(2), given=(_window < _composition,), name="only if"),
+    ),
+    Claim(
+        "chien_li/section_5/local_constant",
+        "Where |x - y| <= 1 no larger Hoelder constant is needed for lambda < 1: L |x - y| <= L |x - y|^lambda",
+        at("Section 5", "Non-uniform Hoelder continuous gradient"),
+        IntervalInequality(z, "<=", z**lam, _near, "z = |x - y|").mutant("the other way", left=z**lam, right=z),
+        assumptions=(z <= 1, lam <= 1),
     ),
     Ours(
         "chien_li/section_5/clipped_convex",

@@ -12,7 +12,7 @@ from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.formulas.update import expansion, g, inverse_half
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import a, u, x, z
+from lastiterate.symbolic.letters import a, u, x, y, z
 from lastiterate.symbolic.notation import D, K, L, alpha, beta, eta, lam, n, s, sensitivity, sigma
 from lastiterate.symbolic.statement import Holder, private
 from lastiterate.symbolic.unevaluated import put
@@ -38,6 +38,16 @@ CLAIMS = (
             shift_bound(z + eta * L * z**lam + sensitivity(), split=True), *FULL_BATCHES, Holder(L, lam), lam <= 1
         ),
         assumptions=(alpha > 1, lam <= 1),
+    ),
+    Claim(
+        "chien_li/theorem_3_7/burn_in",
+        "After a burn-in there is no further loss with Hoelder gradients: (13) is the same for all later T",
+        at("Section 3.2", "above Theorem 3.7"),
+        Inequality(s * (x + 1), "<=", z + eta * L * y + s, given=(z >= s * x,), name="from D/s steps on, D_tau = D"),
+        Inequality(s**2, "<=", (s + a) ** 2, name="a window costs s^2 a step or more, at the best shares"),
+        Inequality(
+            (s + a) ** 2, "<= and attained", s**2 / beta + a**2 / (1 - beta), (beta > 0, beta < 1), "and so at any"
+        ),
     ),
     Step(
         "chien_li/theorem_3_7/two_programs",

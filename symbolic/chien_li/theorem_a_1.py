@@ -66,12 +66,13 @@ CLAIMS = (
         _begins(-1).mutant("t_{-1} = 1", _begins(1)),
         misprint=_begins(0),
         remark="""The theorem sets t_{-1} = 0 and takes j_tau = j iff tau is in (t_{j-1}, t_j]. Then tau = 0, which
-        (26) allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first.""",
+        (26) allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first. (60) has tau at
+        encounters only, where (26) has every tau; direct shifts serve every tau.""",
     ),
     Step(
         "chien_li/theorem_a_1/last_epoch",
         "The last encounter, in epoch E - 1, is a step of the run",
-        at("Theorem A.1", "(25), the sum up to E; A.2, line 304"),
+        at("Theorem A.1", "(25), the sum up to E; A.2, above it"),
         _last(0),
         misprint=_last(1),
         remark="""Epochs are numbered 0 <= e < E, but {t_e} and the sum of (25) run up to e = E. An encounter of epoch
