@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
 from random import Random
+from typing import Final
 
 from sympy import Rational
 
@@ -112,13 +113,19 @@ def lower(profile: Atoms, share: Fraction = Fraction(1, 20)) -> Atoms:
     return Atoms(tuple(sorted(pairs.items())))
 
 
-def exceeded(truth: Atoms, profile: Profile, at: Iterable[Rational] = ()) -> bool:
+CONCLUSION: Final = "conclusion 1% low"
+CLOSER: Final = "conclusion one closer"
+
+
+def exceeded(truth: Atoms, profile: Profile, at: Iterable[Rational] = (), *, fault: str = "") -> bool:
     """Tell whether the exact profile is above the claimed one: at a node of the claim, or else at one of these factors.
 
-    Between the nodes of a claimed table the truth is convex and the claim is not curved, so the nodes decide.
+    Between the nodes of a claimed table the truth is convex and the claim is not curved, so the nodes decide. With the
+    fault `CONCLUSION` the claimed profile is one percent of the way down to max(1 - g, 0).
     """
     nodes = [y for y, _ in profile.pairs] if isinstance(profile, Atoms) else at
-    return any(truth.at(g) > profile.at(g) for g in nodes)
+    share = Rational(1, 100) if fault == CONCLUSION else Rational(0)
+    return any(truth.at(g) > (1 - share) * profile.at(g) + share * max(1 - g, 0) for g in nodes)
 
 
 def both_runs(random: Random, k: int) -> tuple[Chain, Chain]:
