@@ -4,7 +4,7 @@ A^T o written out for d = p = 2: a_1, a_2, a_3 and x are the entries of A by row
 step k.
 """
 
-from sympy import Abs, Integer, Rational, log, sqrt
+from sympy import Abs, Integer, Rational, Sum, log, sqrt
 
 from lastiterate.symbolic.claim import (
     Cited,
@@ -23,11 +23,13 @@ from lastiterate.symbolic.letters import g, gamma, j, kappa, y, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, T, dim, ell, m, nu, sigma_A, stab
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import Projectable
+from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vectors import Norm, Vector
 
 _a, _b, _c = SHIFTS  # A = ((a, b), (c, x)), o = (y, z)
 _column = (_a * y + _c * z) / sqrt(Integer(2))
 _row = (_a * y + _b * z) / sqrt(Integer(2))
+_entry = put((kappa * y + gamma * z) / sqrt(Integer(2)), {kappa: _a, gamma: _c})  # the first row of A^T
 _wide = {dim: 8, sigma_A: 1}
 _flat = {ell: 3, sigma_A: 1}
 _all = {dim: 8, ell: 3, sigma_A: 1}
@@ -56,8 +58,8 @@ CLAIMS = (
         "d2p2/lemma_2",
         "r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j: first entry, d = p = 2",
         at("Lemma 2"),
-        Identity((_a * y + _c * z) / sqrt(Integer(2)), _column, "down the first column"),
-        misprint=Identity(_row, _column, "sum_j A_ij o_j, as printed"),
+        Identity(_entry, _column, "down the first column"),
+        misprint=Identity(_entry, _row, "sum_j A_ij o_j, as printed"),
         remark="""Lemma 2 defines r = A^T o/sqrt(p) and then writes its entries with A_ij, which are those of A
         o/sqrt(p). A is d x p, so A o is not even defined unless d = p. Read A_ji.""",
     ),
@@ -65,7 +67,7 @@ CLAIMS = (
         "d2p2/lemma_2/norm",
         "|A^T o|^2/p has mean sigma_A^2 |o|^2: each of p entries has variance sigma_A^2 |o|^2/p",
         at("Lemma 2"),
-        Identity(ell * (sigma_A**2 * g**2 / ell), sigma_A**2 * g**2, "p entries"),
+        Identity(Sum(sigma_A**2 * g**2 / ell, (j, 1, ell)), sigma_A**2 * g**2, "p entries"),
         Simulated("row_energy", "==", ell * sigma_A**2, _flat, _half, "o a unit vector"),
     ),
     Ours(
@@ -106,8 +108,8 @@ CLAIMS = (
         "d2p2/algorithm_1/noise_exponent",
         "Table 3: the variance of the noise at step k is nu^2/k, the square of nu/sqrt(k) in section 3.1",
         at("Table 3"),
-        Identity((nu / sqrt(j)) ** 2, nu**2 / j, "section 3.1 and Theorem 2"),
-        misprint=Identity((nu / sqrt(j)) ** 2, nu**2 / sqrt(j), "Table 3, as printed"),
+        Identity(put(z**2, {z: nu / sqrt(j)}), nu**2 / j, "section 3.1 and Theorem 2"),
+        misprint=Identity(put(z**2, {z: nu / sqrt(j)}), nu**2 / sqrt(j), "Table 3, as printed"),
         remark="""Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. The first
         would cost sum sqrt(k) in place of sum k steps' worth of privacy, and would change Theorems 1 to 3. Read
         nu^2/k.""",

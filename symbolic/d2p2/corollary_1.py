@@ -10,6 +10,7 @@ from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, 
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.letters import theta
 from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A
+from lastiterate.symbolic.unevaluated import put
 
 _step = 1 / sqrt(T)
 
@@ -27,7 +28,7 @@ _variance = _constant * T**2 * chi / (n**2 * epsilon**2)
 
 
 def _at(term: Expr) -> Expr:
-    return term.subs({eta: _step_size, nu: sqrt(_variance)})
+    return put(term, {eta: _step_size, nu: sqrt(_variance)})
 
 
 _start = D / (eta * T * sigma_A**2 * sqrt(ell))
@@ -40,8 +41,9 @@ CLAIMS = (
         "d2p2/corollary_1",
         "eta = 1/sqrt(K): the three terms of Theorem 2 are 1/sqrt(K), nu^2 ln K / K^1.5 and 1/sqrt(K)",
         at("Corollary 1"),
-        Identity(1 / (_step * T), 1 / sqrt(T), "initialisation"),
-        Identity(_noise(nu**2), nu**2 * log(T) / (T * sqrt(T)), "noise, nu fixed"),
+        Identity(put(_start, {eta: _step}), D / (sigma_A**2 * sqrt(ell)) / sqrt(T), "initialisation"),
+        Identity(put(_noise_term, {eta: _step}), ell ** Rational(3, 2) * nu**2 * theta / (T * sqrt(T)), "noise"),
+        Identity(put(_projection, {eta: _step}), ell * dim**2 * sigma_A**2 / sqrt(T), "projection"),
     ),
     Claim(
         "d2p2/corollary_1/private_rate",
@@ -59,8 +61,8 @@ CLAIMS = (
         "d2p2/corollary_1/private_rate_rightly",
         "With nu^2 = K^2 the noise term is sqrt(K) ln K; over the rate without noise, 1/sqrt(K), it is K ln K",
         at("Table 1", "D2P2-SGD (Convex)"),
-        Identity(_noise(T**2), sqrt(T) * log(T), "it grows"),
-        Identity(_noise(T**2) * sqrt(T), T * log(T), "against 1/sqrt(K)"),
+        Identity(put(_noise(nu**2), {nu: T}), sqrt(T) * log(T), "it grows"),
+        Identity(put(_noise(nu**2), {nu: T}) * sqrt(T), T * log(T), "against 1/sqrt(K)"),
         IntervalInequality(Integer(100), "<", T * log(T), {T: (1000, 2000)}, "above every constant"),
         repairs="d2p2/corollary_1/private_rate",
     ),
@@ -115,7 +117,7 @@ CLAIMS = (
         "With C_2 fixed the privacy error is C_2 p^3 ln K sqrt(K) ln(1/delta) / (d^2 n^2 epsilon^2)",
         at("A.5"),
         Identity(
-            _noise_term.subs({eta: _step_size, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
+            put(_noise_term, {eta: _step_size, nu: sqrt(C_2 * T**2 * chi / (n**2 * epsilon**2))}),
             C_2 * ell**3 * theta * sqrt(T) * chi / (dim**2 * n**2 * epsilon**2),
             "substituted",
         ),

@@ -22,6 +22,9 @@ from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.letters import j, q, u, v, y
 from lastiterate.symbolic.notation import C_2, T, alpha, growth, nu
+from lastiterate.symbolic.letters import j, q, u, v, x, y
+from lastiterate.symbolic.notation import C_2, PREVIOUS, T, alpha, b, growth, n, nu
+from lastiterate.symbolic.statement import OTHER, SAMPLES, EveryStep, LastIterate, RenyiDivergence, closed
 
 _first = q**2 * alpha / nu**2
 _quoted = _first + Rational(7, 2) * q**2 * alpha**2 / nu**4
@@ -83,8 +86,8 @@ CLAIMS = (
         "d2p2/lemma_5/reciprocal",
         "Proof of Lemma 5: from B/n < 1/10 it uses q <= 1/10, and prints 1/q <= 1/10",
         at("A.3", "proof of Lemma 5"),
-        Inequality(q, "<=", Rational(1, 10), (q < Rational(1, 10),), "q"),
-        misprint=Inequality(1 / q, "<=", Rational(1, 10), (q < Rational(1, 10),), "1/q, as printed"),
+        Inequality(b / n, "<=", Rational(1, 10), (10 * b < n,), "q = B/n"),
+        misprint=Inequality(n / b, "<=", Rational(1, 10), (10 * b < n,), "1/q, as printed"),
         remark="""The proof says 1/q <= 1/10 for the sampling rate q = B/n. The lemma assumes q < 1/10, so 1/q is above
         10. Read q <= 1/10.""",
     ),

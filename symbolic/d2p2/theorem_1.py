@@ -22,6 +22,7 @@ from lastiterate.symbolic.statement import (
     closed,
     for_some,
 )
+from lastiterate.symbolic.unevaluated import put
 
 _one, _zero = Integer(1), Integer(0)
 _tenth = Rational(1, 10**5)
@@ -45,7 +46,7 @@ _scaled = projected_moment(u, _one, ell) * (1 - u) * chi_square((1 - u) * x, ell
 _finite = (u < 1, x > 0)
 _step = -ell / 2 * log(1 - alpha * (alpha - 1) * r)
 _pair = ((xi, v), (_zero, v))
-_first = C_2 * b**2 * T**2 / n**2
+_first, _last = C_2 * b**2 * T**2 / n**2, C_2 * b**2 * T / n**2
 
 CLAIMS = (
     Claim(
@@ -93,7 +94,7 @@ CLAIMS = (
         "A known: -p/(2(alpha-1)) log(1 - alpha(alpha-1) Delta^2 sigma_A^2/(p nu^2)), either way",
         at("Theorem 1"),
         Identity(renyi(*_pair, alpha), alpha * xi**2 / (2 * v), "two Gaussians, A fixed"),
-        Identity(renyi(*_pair, alpha), renyi(_pair[1], _pair[0], alpha), "either law as the numerator"),
+        Identity(renyi(*_pair[::-1], alpha), alpha * xi**2 / (2 * v), "in the other order"),
         Identity(Gauss(xi**2 / v).moment(alpha), exp((alpha - 1) * renyi(*_pair, alpha)), "its moment"),
         Identity(chi_square(x, ell) * exp(u * x / 2), _scaled, "the mean over A: chi-square, scaled", _finite),
         Identity(projected_moment(alpha * (alpha - 1), r, ell), exp(_step), "the step", (alpha * (alpha - 1) * r < 1,)),
@@ -119,13 +120,14 @@ CLAIMS = (
         "d2p2/theorem_1/last_noise",
         "The last variance nu^2 / K is at least C_2 K B^2 (...) exactly where nu^2 is at least C_2 K^2 B^2 (...)",
         at("Section 3.2", "below Theorem 1"),
-        Identity(T * (C_2 * T * b**2 / n**2), _first, "times K"),
+        Inequality(_last, "<= and attained", nu**2 / T, (nu**2 >= _first,), "if"),
+        Inequality(_first, "<= and attained", nu**2, (nu**2 / T >= _last,), "only if"),
     ),
     Step(
         "d2p2/theorem_1/range",
         "The proof's epsilon = C_1 B^2 K^2 / n^2 meets the statement's epsilon <= C_1 B^2 K / n^2",
         at("A.3", "last line of the proof"),
-        Inequality(_first, "<=", C_2 * b**2 * T / n**2, name="same C_1, here C_2").mutant("K^3", left=_first * T),
+        Inequality(_first, "<=", _last, name="same C_1, here C_2").mutant("K^3", left=_first * T),
         remark="""The proof ends with epsilon = C_1 B^2 K^2 / n^2, the theorem asks for epsilon <= C_1 B^2 K / n^2.
         From two steps on the first is greater by the factor K. The two agree for one step only.""",
     ),
@@ -133,7 +135,7 @@ CLAIMS = (
         "d2p2/theorem_1/range_one_step",
         "For K = 1 the two ranges of epsilon agree",
         at("A.3", "last line of the proof"),
-        Identity(_first.subs(T, 1), (C_2 * b**2 * T / n**2).subs(T, 1), "K = 1"),
+        Identity(put(_first, {T: 1}), put(_last, {T: 1}), "K = 1"),
         repairs="d2p2/theorem_1/range",
     ),
 )

@@ -13,6 +13,7 @@ from lastiterate.symbolic.d2p2.paper import UNITS, at
 from lastiterate.symbolic.letters import g, gamma, h, j, kappa, r, x, xi, zeta
 from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, stab
 from lastiterate.symbolic.statement import Convex, Expectation, closed
+from lastiterate.symbolic.unevaluated import put
 
 _two = Integer(2)
 _noise_true = dim * ell * sigma_A**2 * nu**2
@@ -39,6 +40,10 @@ _at_start: dict[Expr, Expr] = {
 _risk = L * dim * ell * eta**2 * nu**2 / 8  # f of -eta A e / 2 in the mean
 _gap = (_risk - _bound).subs(eta, 1 / (2 * L)).subs(list(_at_start.items()))
 _half = Rational(1, 2)
+
+
+def _divided(term: Expr) -> Expr:
+    return put(x / r, {x: term, r: _half_step})
 
 
 def _rate(size: Expr) -> Expr:
@@ -91,7 +96,7 @@ CLAIMS = (
         "d2p2/theorem_2/noise_term",
         "Divided by 2 eta sigma_A^2 sqrt(p) the noise of one step is eta d sqrt(p) nu^2 / 2",
         at("A.4", "(20)"),
-        Identity(eta**2 * _noise_true / _half_step, eta * dim * _root * nu**2 / 2, "in place of p^1.5"),
+        Identity(_divided(eta**2 * _noise_true), eta * dim * _root * nu**2 / 2, "in place of p^1.5"),
         repairs="d2p2/theorem_2",
     ),
     Step(
@@ -108,8 +113,8 @@ CLAIMS = (
         "d2p2/theorem_2/noise_moment_rightly",
         "E|A e|^2 = d p sigma_A^2 nu^2: d rows, each a sum of p products of variance sigma_A^2 nu^2",
         at("A.4", "below (16)"),
-        Identity(dim * (ell * (sigma_A**2 * nu**2)), _noise_true, "rows"),
-        Identity(ell * nu**2 * (dim * sigma_A**2), _noise_true, "trace of E A^T A"),
+        Identity(Sum(ell * sigma_A**2 * nu**2, (j, 1, dim)), _noise_true, "rows"),
+        Identity(Sum(nu**2 * dim * sigma_A**2, (j, 1, ell)), _noise_true, "trace of E A^T A"),
         Simulated("projected_noise", "==", _noise_true, _eight, Integer(3), "d = 8, p = 3"),
         repairs="d2p2/theorem_2/noise_moment",
     ),
@@ -136,8 +141,8 @@ CLAIMS = (
         "d2p2/theorem_2/divided",
         "(19)-(20): the terms of (18) divided by 2 eta sigma_A^2 sqrt(p)",
         at("A.4", "(20)"),
-        Identity(eta**2 * ell * _root * dim**2 * sigma_A**4 / _half_step, eta * ell * dim**2 * sigma_A**2 / 2, "p"),
-        Identity(eta**2 * _noise_printed / _half_step, eta * ell * _root * nu**2 / 2, "p^1.5"),
+        Identity(_divided(eta**2 * ell * _root * dim**2 * sigma_A**4), eta * ell * dim**2 * sigma_A**2 / 2, "p"),
+        Identity(_divided(eta**2 * _noise_printed), eta * ell * _root * nu**2 / 2, "p^1.5"),
     ),
     Step(
         "d2p2/theorem_2/mean_of_clipped",
@@ -211,7 +216,12 @@ CLAIMS = (
         "For gradients 3 and -1 the term is -2/((3 + gamma)(1 + gamma)); with a constant below it, it vanishes",
         at("A.4", "below (17)"),
         Identity(((3 - 1) / (3 + stab) + (-1 - 1) / (1 + stab)) / 2, -2 / ((3 + stab) * (1 + stab)), "its value"),
-        Identity(((3 - 1) / (x + stab) + (-1 - 1) / (x + stab)) / 2, Integer(0), "norm x throughout"),
+        Identity(
+            put((xi - 1) / (x + stab) / 2 + (zeta - 1) / (x + stab) / 2, {xi: 3, zeta: -1}),
+            Integer(0),
+            "norm x throughout",
+            (x > 0,),
+        ),
         repairs="d2p2/theorem_2/vanishing_term",
     ),
     Step(

@@ -39,12 +39,18 @@ from lastiterate.symbolic.notation import (
     stab,
 )
 from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, closed
+from lastiterate.symbolic.unevaluated import put
 
 _twelfth = Rational(1, 12)
 _slope, _variance = Rational(56, 9), Rational(182 * 225, 27**2)
-_up, _down = 14 / (14 + _twelfth), -1 / (1 + _twelfth)
 _start = Rational(3, 2) * _slope  # f(1) - f*: 1 down to 0 at full slope, then half of it
 _curve = Integer(14)  # the greatest smoothness of a sample; that of f is 56/9
+
+
+def _mean(of: Expr, value: Expr, name: str) -> Identity:
+    """The mean over the 27 samples, gamma the slope of one."""
+    up, down = (put(of, {gamma: slope, stab: _twelfth}) for slope in (14, -1))
+    return Identity((13 * up + 14 * down) / 27, value, name)
 
 
 def _bound(bias: Expr) -> Expr:
@@ -66,8 +72,12 @@ _root_step = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
 _private_variance = T * sqrt(chi) / (ell ** Rational(5, 2) * theta * n * epsilon * L)
 
 
+def _divided(term: Expr) -> Expr:
+    return put(x / r, {x: term, r: _step})
+
+
 def _at(term: Expr) -> Expr:
-    return term.subs({eta: _root_step, nu: sqrt(_private_variance)})
+    return put(term, {eta: _root_step, nu: sqrt(_private_variance)})
 
 
 _noise = eta * ell ** Rational(3, 2) * theta * L * nu**2 / T
@@ -127,9 +137,9 @@ CLAIMS = (
             (stab > 0,),
             "and the inner product itself",
         ),
-        Identity((13 * _up + 14 * _down) / 27, Integer(0), "the example's slopes cancel"),
-        Identity(Integer(13 * 14 - 14) / 27, _slope, "their mean"),
-        Identity((13 * (14 - _slope) ** 2 + 14 * (-1 - _slope) ** 2) / 27, _variance, "their variance"),
+        _mean(gamma / (Abs(gamma) + stab), Integer(0), "the example's slopes cancel"),
+        _mean(gamma, _slope, "their mean"),
+        _mean((gamma - _slope) ** 2, _variance, "their variance"),
         IntervalInequality(_slope, "<", 2 * sqrt(_variance) + _twelfth, {}, "within 2 sigma + gamma"),
         repairs="d2p2/theorem_3",
     ),
@@ -181,10 +191,10 @@ CLAIMS = (
         "d2p2/theorem_3/divided",
         "(31), (32): the terms divided by eta sqrt(p) sigma_A^2",
         at("A.6", "(32)"),
-        Identity(L * eta**2 / 2 * ell * dim**2 * sigma_A**4 / _step, _projection / 2, "projection"),
-        Identity(L * eta**2 / 2 * ell**2 * sigma_A**2 * nu**2 / _step, T * _noise_term / 2, "noise, as printed"),
+        Identity(_divided(L * eta**2 / 2 * ell * dim**2 * sigma_A**4), _projection / 2, "projection"),
+        Identity(_divided(L * eta**2 / 2 * ell**2 * sigma_A**2 * nu**2), T * _noise_term / 2, "noise, as printed"),
         Identity(
-            L * eta**2 / 2 * dim * ell * sigma_A**2 * nu**2 / _step,
+            _divided(L * eta**2 / 2 * dim * ell * sigma_A**2 * nu**2),
             L * eta * dim * sqrt(ell) * nu**2 / 2,
             "noise with E|A e|^2 = d p sigma_A^2 nu^2",
         ),
@@ -204,8 +214,8 @@ CLAIMS = (
         "d2p2/theorem_3/logarithm",
         "Section 4: with a fixed step the noise term falls like ln K/K; ln(K/K), as printed, is 0",
         at("Section 4"),
-        Identity(log(T) / T * T, log(T), "ln K over K"),
-        misprint=Identity(log(T / T) * T, log(T), "ln(K/K)"),
+        Inequality((theta + 1) / T, "<= and attained", 2 * theta / T, (theta >= 1,), "theta = ln K"),
+        misprint=Inequality((theta + 1) / T, "<=", 2 * log(T / T), (theta >= 1,), "ln(K/K), which is 0"),
         remark="""Section 4 writes the noise term of Theorem 3 at a fixed step size as O(ln(K/K)), which is O(0).
         Theorem 3 has (ln K + 1)/K. Read ln(K)/K.""",
     ),
@@ -213,10 +223,10 @@ CLAIMS = (
         "d2p2/corollary_2",
         "eta = 1/sqrt(K) in (3): 1/sqrt(K), ln K/K^1.5 for fixed nu, 1/sqrt(K), and sigma + gamma",
         at("Corollary 2"),
-        Identity((_first_term * T * eta).subs(eta, 1 / sqrt(T)), r / (sigma_A**2 * sqrt(ell)), "start, times eta K"),
-        Identity(1 / (T * (1 / sqrt(T))), 1 / sqrt(T), "so 1/sqrt(K)"),
+        Identity(put(_first_term, {eta: 1 / sqrt(T)}), r / (sigma_A**2 * sqrt(ell)) / sqrt(T), "start"),
+        Identity(put(_projection, {eta: 1 / sqrt(T)}), L * sqrt(ell) * dim**2 * sigma_A**2 / sqrt(T), "projection"),
         Identity(
-            _noise_term.subs(eta, 1 / sqrt(T)),
+            put(_noise_term, {eta: 1 / sqrt(T)}),
             L * ell ** Rational(3, 2) * nu**2 / (T * sqrt(T)),
             "noise over ln K + 1",
         ),
@@ -226,7 +236,7 @@ CLAIMS = (
         "d2p2/corollary_2/complexity",
         "B = sigma^2/xi^2 and K = 1/xi^2 make K B = sigma^2/xi^4 gradients",
         at("Section 3.2", "below Corollary 2"),
-        Identity((sigma_sgd**2 / u**2) * (1 / u**2), sigma_sgd**2 / u**4, "u is xi"),
+        Identity(put(T * b, {T: 1 / u**2, b: sigma_sgd**2 / u**2}), sigma_sgd**2 / u**4, "u is xi"),
     ),
     Claim(
         "d2p2/appendix_a_8",

@@ -5,7 +5,7 @@ hide; then z stays at 0. The last encounter hides itself, the E - 1 before it sh
 steps, p = c^l, q = c^(l(E-1)). In the touching points q = c^d with d the steps from the encounter to the end.
 """
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Ne
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
@@ -14,8 +14,10 @@ from lastiterate.symbolic.formulas.update import expansion
 from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, L, alpha, c, eta, lam, s, w
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.unevaluated import put
 
 _zero = Integer(0)
+_sharp = expansion(z, L, lam, a)
 _budget = p / c * (1 - q) / (1 - p)
 _noise = (1 - q**2) / (1 - c**2)
 _value = p**2 / c**2 * (1 - c**2) / (1 - p) ** 2 * (1 - q) / (1 + q)
@@ -42,8 +44,8 @@ CLAIMS = (
         "A path for a sample met at the last step serves one met earlier: less to hide, then z stays at 0",
         proof("cyclic", "The sample of the last step is the worst"),
         Inequality(c * z + s - a, "<=", c * x + s - a, name="a smaller state stays smaller"),
-        Identity(expansion(_zero, L, lam, _zero), _zero, "without the sample z = 0 stays at 0").mutant(
-            "with the sample too", left=expansion(_zero, L, lam, s)
+        Identity(put(_sharp, {z: 0, a: 0}), _zero, "without the sample z = 0 stays at 0").mutant(
+            "with the sample too", left=put(_sharp, {z: 0})
         ),
         assumptions=(c > 0, z <= x),
     ),
@@ -60,7 +62,7 @@ CLAIMS = (
         "ours/participations/string",
         "Slopes between encounters l steps apart rise by c^-l towards the past; for c <= 1 the chord lies above",
         proof("affine_windows", "Schedules: a taut string"),
-        Identity(_slope(p * q) / _slope(q), 1 / p, "ratio of slopes"),
+        Identity(put(_slope(u), {u: p * q}), put(_slope(u), {u: q}) / p, "ratio of slopes", (Ne(c, 1), Ne(p, 1))),
         # Slopes u <= v over widths x, y: the middle point lies below the chord of the outer ones.
         Inequality(u * x, "<=", (u * x + v * y) * x / (x + y), given=(u <= v,), name="chord"),
         Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X"),

@@ -16,6 +16,7 @@ from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.letters import h, x, y, z
 from lastiterate.symbolic.notation import K, L, b, c, eta, m, s
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _d, _g, _u, _v, _w = map(Vector, ("d", "g", "u", "v", "w"))
@@ -96,7 +97,7 @@ CLAIMS = (
         NormBound(_w - eta / b * _u, x + update.sensitivity(eta, K, b), (Norm(_w) <= x, Norm(_u) <= 2 * K), "replaced"),
         NormBound(_w - eta / b * _u, x + update.moved(eta, K, b), (Norm(_w) <= x, Norm(_u) <= K), "added"),
         Identity(
-            update.same_batch(z, y, eta * (b - 1) / b, K) + update.sensitivity(eta, K, b),
+            put(update.same_batch(z, y, h, K), {h: eta * (b - 1) / b}) + update.sensitivity(eta, K, b),
             update.modulus(z, y, eta, K, b),
             "beside b - 1 samples with a modulus",
         ),

@@ -14,6 +14,7 @@ from lastiterate.symbolic.formulas import accounting
 from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, rho, theta, u, v, x, xi
 from lastiterate.symbolic.notation import alpha, beta, lam, s, w
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.unevaluated import put
 
 _half = Rational(1, 2)
 
@@ -145,7 +146,7 @@ CLAIMS = (
             "second derivative in p, a square",
         ),
         Identity(
-            accounting.two_point_moment(p, alpha, -log(u), s),
+            put(accounting.two_point_moment(p, alpha, xi, s), {xi: -log(u)}),
             _first + (1 - p) ** alpha * (1 - _q) ** (1 - alpha),
             "the moment of two points",
             (p < 1, _q < 1),

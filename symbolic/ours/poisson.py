@@ -17,9 +17,10 @@ from lastiterate.symbolic.derivations.checks import (
     poisson_stretches,
 )
 from lastiterate.symbolic.formulas.accounting import recurring
-from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y, z
+from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y
 from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.unevaluated import put
 
 _one, _half = Integer(1), Rational(1, 2)
 
@@ -89,7 +90,7 @@ CLAIMS = (
         "ours/poisson/step",
         "Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",
         proof("poisson", "Two directions"),
-        Identity(z + eta / b * j * z, z + eta * j / b * z, "the step of a batch of j samples"),
+        Identity(put(x - eta / b * u, {u: j * y}), x - eta * j / b * y, "u the sum of j gradients of mean y"),
         Identity(x - eta / b * u - (x - eta / b * (u + K)), eta * K / b, "i* moves an outcome by eta K / b"),
     ),
     Ours(

@@ -5,7 +5,7 @@ moments multiply; whether the sample is in the batch is independent of the data.
 does not say what that costs.
 """
 
-from sympy import Eq, Expr, Integer, diff, log
+from sympy import Derivative, Eq, Expr, Integer, diff, log
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import projections
@@ -43,9 +43,12 @@ CLAIMS = (
         "ours/projection/layers",
         "Layers with Gaussian matrices of their own cost at most as much as the layer of least rank alone",
         proof("random_projection", "Layers"),
-        Identity(diff(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank"),
+        Identity(Derivative(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank"),
         Identity(
-            diff(u / (1 - u) + log(1 - u), u), u / (1 - u) ** 2, "u = x / r: minus the slope grows from 0", (u < 1,)
+            Derivative(u / (1 - u) + log(1 - u), u),
+            u / (1 - u) ** 2,
+            "u = x / r: minus the slope grows from 0",
+            (u < 1,),
         ),
         Inequality(_zero, "<", u / (1 - u) ** 2, given=(u < 1,), name="so it is positive"),
         Inequality(1 - x - y, "<=", (1 - x) * (1 - y), name="apart <= together"),

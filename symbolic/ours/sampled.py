@@ -13,6 +13,7 @@ from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, xi
 from lastiterate.symbolic.notation import L, alpha, b, beta, eta, lam, n, sigma
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.unevaluated import put
 
 _one = Integer(1)
 
@@ -49,7 +50,7 @@ CLAIMS = (
         "Reveal a batch without i*, swap with probability b/n: a batch drawn without replacement",
         proof("without_replacement", "Reveal a batch, keep a coin hidden"),
         Identity((1 - b / n) / r, _uniform, "a batch without i*"),
-        Identity(b / n * (n - b) / (r * b), _uniform, "a batch with i*"),
+        Identity(put(q * (n - b) / (r * b), {q: b / n}), _uniform, "a batch with i*"),
         letters={r: "number of batches of b of the n - 1 other samples"},
         assumptions=(n > b,),
     ),
@@ -94,7 +95,7 @@ CLAIMS = (
             name="the cost of the shifts is convex in X",
         ),
         Identity(
-            alpha * (lam * v / alpha) ** 2 / (2 * v) - lam * (lam * v / alpha),
+            put(alpha * a**2 / (2 * v) - lam * a, {a: lam * v / alpha}),
             -(lam**2) * v / (2 * alpha),
             "at the stationary shift",
         ),

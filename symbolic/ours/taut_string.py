@@ -12,6 +12,7 @@ from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, x, y, z
 from lastiterate.symbolic.notation import c, s, sigma
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.unevaluated import put
 
 _before = p * (c * z + s) + kappa
 
@@ -36,7 +37,7 @@ CLAIMS = (
         "One step lowers R by p a, and its cost is the energy (p a)^2 / (p sigma)^2",
         proof("affine_windows", "Schedules: a taut string"),
         Identity(_before - (p * (c * z + s - a) + kappa), p * a, "one step lowers R by p a"),
-        Identity((p * a) ** 2 / (p * sigma) ** 2, a**2 / sigma**2, "energy"),
+        Identity(put(x**2 / y**2, {x: p * a, y: p * sigma}), a**2 / sigma**2, "energy"),
         Inequality(
             (x + y) ** 2 / (p + q),
             "<= and attained",
