@@ -18,9 +18,11 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import prepared
+from lastiterate.proofs_checks.engines.answers import undecided
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.claim import Check
+from lastiterate.symbolic.tautology import says_nothing
 
 SECONDS: Final = 60
 """A check that computes for longer is in error. No claim of the ledger comes near; it keeps a bad one from hanging.
@@ -29,7 +31,13 @@ Time of the processor, so that a busy machine decides as an idle one does."""
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: int = SECONDS) -> Outcome:
-    """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
+    """The outcome of one check by the engine of its type; what the engine raises becomes an error.
+
+    A check that says nothing is undecided, so that no claim rests on one.
+    """
+    nothing = says_nothing(check, assumptions)
+    if nothing:
+        return undecided(check, nothing)
     module = import_module(f"lastiterate.proofs_checks.engines.{check.engine.value}")
     try:
         with _limited(seconds):

@@ -40,7 +40,7 @@ CLAIMS = (
         "altschuler_talwar/appendix_a_4/hitting",
         "The walk ever surpasses 0.1 D with probability at most exp(-5)",
         at("Observation A.1"),
-        IntervalInequality(exp(-(_tenth**2) / Rational(2, 1000)), "<=", exp(-5), {}, "ever"),
+        Identity(put(exp(-(x**2) / (2 * y)), {x: _tenth, y: Rational(1, 1000)}), exp(-5), "ever"),
         misprint=IntervalInequality(1 - exp(-5), "<=", exp(-5), {}, "never, as printed"),
         remark="""exp(-5) is said to bound the probability that the walk never surpasses 0.1 D. It bounds the
         probability of the display above it, that the maximum is at least 0.1 D. The word is ever; never has

@@ -21,10 +21,7 @@ from lastiterate.symbolic.claim import (
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.letters import j, q, u, v, y
-from lastiterate.symbolic.notation import C_2, T, alpha, growth, nu
-from lastiterate.symbolic.letters import j, q, u, v, x, y
-from lastiterate.symbolic.notation import C_2, PREVIOUS, T, alpha, b, growth, n, nu
-from lastiterate.symbolic.statement import OTHER, SAMPLES, EveryStep, LastIterate, RenyiDivergence, closed
+from lastiterate.symbolic.notation import C_2, T, alpha, b, growth, n, nu
 
 _first = q**2 * alpha / nu**2
 _quoted = _first + Rational(7, 2) * q**2 * alpha**2 / nu**4

@@ -56,7 +56,7 @@ def test_each_is_a_check_of_its_type_that_the_engine_refutes(check, assumptions,
     ("check", "assumptions"),
     [
         (Inequality(x, "<=", 2 * x), (x > 0,)),
-        (Inequality(x, "<=", y, given=(x <= y,)), ()),
+        (Inequality(x, "<=", y, given=(2 * x <= 2 * y,)), ()),
         (Inequality(-1 - x, "<", sp.S.Zero), ()),
         (IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)}), ()),
         (IntervalInequality(sp.S.Zero, "<", sp.exp(-x), {x: (0, 9), y: (1, 2)}), (x < 8, y < 2)),

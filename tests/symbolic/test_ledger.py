@@ -13,6 +13,7 @@ from lastiterate.symbolic.claim import Cited, Claim, UpperBound
 from lastiterate.symbolic.letters import UNITS, r
 from lastiterate.symbolic.notation import MEANING, PREVIOUS
 from lastiterate.symbolic.papers import PAPERS, Source
+from lastiterate.symbolic.tautology import says_nothing
 from lastiterate.symbolic.vectors import Vector
 
 CLAIMS = ledger.claims()
@@ -68,6 +69,15 @@ def test_mutants_differ_from_the_checks():
         return any(content(mutant) == content(check) for mutant in claim.mutants for check in claim.checks)
 
     assert offenders(same) == []
+
+
+def test_every_check_says_something():
+    said = [
+        (claim.key, check.name, says_nothing(check, claim.assumptions))
+        for claim in CLAIMS
+        for check in checks_of(claim)
+    ]
+    assert [entry for entry in said if entry[2]] == []
 
 
 def test_remarks_stand_where_something_is_wrong_and_repairs_point_there():
