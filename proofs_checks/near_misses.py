@@ -27,6 +27,7 @@ from lastiterate.symbolic.claim import (
     Check,
     Deduced,
     Derived,
+    Expected,
     Identity,
     Induction,
     Inequality,
@@ -81,6 +82,9 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         return tuple(_weakened(check))
     if isinstance(check, Tracked):
         return (replace(check, name="a distance three percent less", mutants=(), distance=_LESS * check.distance),)
+    if isinstance(check, Expected):
+        less = (_MORE if check.relation is Relation.EQUAL else _LESS) * check.right or sp.S.One
+        return (replace(check, name=f"{less} on the right", mutants=(), right=less),)
     if isinstance(check, NormBound):
         return (replace(check, name="a length three percent less", mutants=(), bound=_LESS * check.bound),)
     if isinstance(check, Induction):

@@ -20,6 +20,7 @@ from lastiterate.symbolic.claim import (
     Cited,
     Deduced,
     Derived,
+    Expected,
     Identity,
     Induction,
     Inequality,
@@ -76,7 +77,7 @@ def of_check(check: Check) -> Iterator[Line]:
     """The lines of a check."""
     if isinstance(check, Identity):
         yield Line((check.left, "=", check.right))
-    elif isinstance(check, Inequality | IntervalInequality | RandomPoints):
+    elif isinstance(check, Expected | Inequality | IntervalInequality | RandomPoints):
         yield Line((check.left, check.relation.value, check.right))
     elif isinstance(check, NormBound):
         yield Line((Norm(check.vector), "<=", check.bound))
@@ -142,7 +143,7 @@ def of_check(check: Check) -> Iterator[Line]:
     if isinstance(check, Asymptotic | Unbounded):
         lead = "Tried on the path" if isinstance(check, Asymptotic) else "No constant serves on the path"
         yield from _listed(lead, "{} = {}", check.path.items())
-    if isinstance(check, Asymptotic | Cited | Unbounded | Identity | Inequality | NormBound | Recursion):
+    if isinstance(check, Asymptotic | Cited | Expected | Unbounded | Identity | Inequality | NormBound | Recursion):
         yield from _listed("Given", "{}", ((premise,) for premise in check.given))
     if isinstance(check, Inequality):
         yield from _listed("Attained where", "{}", ((condition,) for condition in check.attained))

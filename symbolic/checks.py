@@ -30,6 +30,7 @@ class Engine(StrEnum):
     DERIVATION = "derivation"
     VECTORS = "vectors"
     GRAM = "gram"
+    EXPECTATIONS = "expectations"
     CERTIFICATE = "certificate"
     CITATION = "citation"
     INDUCTION = "induction"

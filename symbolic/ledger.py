@@ -76,6 +76,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "lemma_4",
             "lemma_5",
             "theorem_2",
+            "theorem_2_rightly",
             "corollary_1",
             "theorem_3",
         ),

@@ -23,6 +23,7 @@ from lastiterate.symbolic.checks import (
 from lastiterate.symbolic.citation import Cited
 from lastiterate.symbolic.conditions import Condition as Condition
 from lastiterate.symbolic.conditions import condition as condition
+from lastiterate.symbolic.expectations import Expected
 from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.notation import PREVIOUS, alpha
 from lastiterate.symbolic.relations import Relation
@@ -123,6 +124,7 @@ OneMore: Final = condition("OneMore", "one of {0}, {1} has one sample more than 
 Larger: Final = condition("Larger", "{1} has one sample more than {0}")
 Clipped: Final = condition("Clipped", "gradients clipped at {0}")
 Smooth: Final = condition("Smooth", "losses {0}-smooth")
+ConvexSmooth: Final = condition("ConvexSmooth", "losses convex and {0}-smooth")
 Convex: Final = condition("Convex", "losses convex, {0}-smooth and {1}-Lipschitz")
 StronglyConvex: Final = condition("StronglyConvex", "losses {0}-strongly convex, {1}-smooth and {2}-Lipschitz")
 Holder: Final = condition("Holder", "gradients ({0}, {1})-Hoelder")
@@ -234,5 +236,5 @@ def _said(check: Check) -> Basic | None:
     if isinstance(check, IntervalInequality):
         given = tuple(end for s, (low, high) in check.box.items() for end in (Le(low, s), Le(s, high)))
     else:
-        given = check.given if isinstance(check, Inequality) else ()
+        given = check.given if isinstance(check, Expected | Inequality) else ()
     return Implies(And(*given), compared, evaluate=False) if given else compared

@@ -4,7 +4,7 @@ The matrix of the inner products of k vectors is any positive semidefinite one, 
 negative. So a bound of the length of a sum of at most three vectors is an inequality between numbers, which z3 decides.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -19,7 +19,7 @@ from lastiterate.symbolic.checks import Inequality
 from lastiterate.symbolic.vector_checks import NormBound
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
-_MOST = 3
+MOST = 3
 """Vectors of one check."""
 
 
@@ -32,9 +32,9 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     """
     said: tuple[Basic, ...] = (*assumptions, *check.given, check.bound)
     letters = sorted(check.vector.atoms(Vector).union(*(one.atoms(Vector) for one in said)), key=str)
-    if len(letters) > _MOST:
-        raise UnsupportedError(f"the vectors engine decides lengths of sums of {_MOST} vectors, got {len(letters)}")
-    given = [*check.given, *_gram(letters)]
+    if len(letters) > MOST:
+        raise UnsupportedError(f"the vectors engine decides lengths of sums of {MOST} vectors, got {len(letters)}")
+    given = [*check.given, *gram(letters)]
     square = inner(check.vector, check.vector)
     numbers = _numbers((square, check.bound, *assumptions, *given))
     premises, supposed = ([one.xreplace(numbers) for one in some] for some in (given, assumptions))
@@ -51,7 +51,7 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     return held(check, Grade.PROVED, f"in every dimension; {'; '.join(details)}")
 
 
-def _gram(letters: list[Vector]) -> Iterable[Boolean]:
+def gram(letters: Sequence[Vector]) -> Iterable[Boolean]:
     """The principal minors of the matrix of inner products, none of them negative."""
     for u, v in combinations(letters, 2):
         yield Le(inner(u, v), Norm(u) * Norm(v))

@@ -4,40 +4,41 @@ A^T o written out for d = p = 2: a_1, a_2, a_3 and x are the entries of A by row
 step k.
 """
 
-from sympy import Abs, Integer, Rational, Sum, log, sqrt
+from sympy import Abs, Eq, Integer, Rational, Symbol, log, sqrt
 
 from lastiterate.symbolic.claim import (
     Cited,
     Claim,
+    Expected,
     Identity,
     Inequality,
     NormBound,
     Ours,
     Printed,
     Recursion,
-    Simulated,
     Step,
 )
 from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.expectations import Transposed, gaussian_mean
 from lastiterate.symbolic.letters import g, gamma, j, kappa, y, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, T, dim, ell, m, nu, sigma_A, stab
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import Projectable
 from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _a, _b, _c = SHIFTS  # A = ((a, b), (c, x)), o = (y, z)
 _column = (_a * y + _c * z) / sqrt(Integer(2))
 _row = (_a * y + _b * z) / sqrt(Integer(2))
 _entry = put((kappa * y + gamma * z) / sqrt(Integer(2)), {kappa: _a, gamma: _c})  # the first row of A^T
-_wide = {dim: 8, sigma_A: 1}
-_flat = {ell: 3, sigma_A: 1}
-_all = {dim: 8, ell: 3, sigma_A: 1}
-_one = {dim: 1, ell: 1, sigma_A: 1}
 _half = Rational(1, 2)
 _energy = (dim + ell + 1) * sigma_A**4
 _clip_one, _clip_other = gamma / (Abs(gamma) + stab), kappa / (Abs(kappa) + stab)
 _u, _v = Vector("u"), Vector("v")  # normalised gradients
+_A, _o, _w = Symbol("A"), Vector("o"), Vector("w")
+_entries = {_A: (dim, ell, sigma_A**2)}
+_there_and_back = gaussian_mean([Transposed(_o), _A, Transposed(_A), _A, Transposed(_A), _o], entries=_entries) / ell
+_length = Norm(_o) ** 2
 _short = (Norm(_u) <= 1, Norm(_v) <= 1)
 
 CLAIMS = (
@@ -56,52 +57,77 @@ CLAIMS = (
     ),
     Claim(
         "d2p2/lemma_2",
-        "r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j: first entry, d = p = 2",
+        "r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j, with covariance |o|^2/p I for every d and p",
         at("Lemma 2"),
-        Identity(_entry, _column, "down the first column"),
+        Expected(
+            gaussian_mean(
+                [Transposed(_u), Transposed(_A), _o],
+                [Transposed(_w), Transposed(_A), _o],
+                entries={_A: (dim, ell, Integer(1))},
+            )
+            / ell,
+            "==",
+            inner(_u, _w) * _length / ell,
+            name="E <u, r> <w, r>",
+        ),
+        Identity(_entry, _column, "down the first column, d = p = 2"),
         misprint=Identity(_entry, _row, "sum_j A_ij o_j, as printed"),
         remark="""Lemma 2 defines r = A^T o/sqrt(p) and then writes its entries with A_ij, which are those of A
         o/sqrt(p). A is d x p, so A o is not even defined unless d = p. Read A_ji.""",
     ),
     Ours(
         "d2p2/lemma_2/norm",
-        "|A^T o|^2/p has mean sigma_A^2 |o|^2: each of p entries has variance sigma_A^2 |o|^2/p",
+        "|A^T o|^2/p has mean sigma_A^2 |o|^2, for every d and p; with variance 1 the mean length is kept",
         at("Lemma 2"),
-        Identity(Sum(sigma_A**2 * g**2 / ell, (j, 1, ell)), sigma_A**2 * g**2, "p entries"),
-        Simulated("row_energy", "==", ell * sigma_A**2, _flat, _half, "o a unit vector"),
+        Expected(
+            gaussian_mean([Transposed(_o), _A, Transposed(_A), _o], entries=_entries) / ell,
+            "==",
+            sigma_A**2 * _length,
+            name="squared length",
+        ),
     ),
     Ours(
         "d2p2/algorithm_1/second_moments",
-        "E A A^T = p sigma_A^2 I and E A^T A = d sigma_A^2 I; line 425 has p for both",
+        "E A A^T = p sigma_A^2 I and E A^T A = d sigma_A^2 I, by all forms u^T . w; line 425 has p for both",
         at("A.4", "below (16)"),
-        Simulated("row_energy", "==", ell * sigma_A**2, _flat, _half, "(A A^T)_11, p = 3"),
-        Simulated("column_energy", "==", dim * sigma_A**2, _wide, Integer(1), "(A^T A)_11, d = 8"),
+        Expected(
+            gaussian_mean([Transposed(_u), _A, Transposed(_A), _w], entries=_entries),
+            "==",
+            ell * sigma_A**2 * inner(_u, _w),
+            name="A A^T",
+        ),
+        Expected(
+            gaussian_mean([Transposed(_u), Transposed(_A), _A, _w], entries=_entries),
+            "==",
+            dim * sigma_A**2 * inner(_u, _w),
+            name="A^T A",
+        ),
     ),
     Ours(
         "d2p2/algorithm_1/projected_gradient",
         "E|A A^T g|^2/p = (p + d + 1) sigma_A^4 |g|^2; the paper's p d^2 sigma_A^4 covers it from d = 2 on",
         at("A.6", "(30)"),
-        Simulated("projected_gradient", "==", _energy, _all, Integer(3), "d = 8, p = 3"),
-        Identity((ell * (ell + 2) + ell * (dim - 1)) / ell, ell + dim + 1, "chi-squared with p and d - 1"),
-        Inequality(ell + dim + 1, "<= and attained", ell * dim**2, (dim >= 2,), "d >= 2").mutant(
-            "d = 1", sign="<=", given=()
+        Expected(_there_and_back, "==", (ell + dim + 1) * sigma_A**4 * _length, name="fourth moment"),
+        Expected(_there_and_back, "<=", ell * dim**2 * sigma_A**4 * _length, (dim >= 2,), "d >= 2").mutant(
+            "d = 1", given=()
         ),
     ),
     Step(
         "d2p2/algorithm_1/projected_gradient_one",
-        "(17), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, here at d = p = 1",
+        "(17), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, for |g| = 1",
         at("A.6", "(30)"),
-        Simulated("projected_gradient", "<=", ell * dim**2 * sigma_A**4, _one).mutant("half", value=_half),
-        Inequality(ell + dim + 1, "<=", ell * dim**2, (dim <= 1,), "by the closed form"),
-        remark="""In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. A
-        simulation of A A^T g and the closed form, by z3, both refute it. From d = 2 on it holds and is far from tight:
-        p + d + 1 for p d^2.""",
+        Expected(_there_and_back, "<=", ell * dim**2 * sigma_A**4, (Eq(Norm(_o), 1),), "every d and p").mutant(
+            "half", right=ell * dim**2 * sigma_A**4 / 2
+        ),
+        remark="""In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. From d =
+        2 on it holds and is far from tight: p + d + 1 for p d^2.""",
     ),
     Ours(
         "d2p2/algorithm_1/projected_gradient_repaired",
-        "E|A A^T g|^2/p = (p + d + 1) sigma_A^4 <= 3 p d^2 sigma_A^4 for every d and p",
+        "E|A A^T g|^2/p <= 3 p d^2 sigma_A^4 |g|^2 for every d and p, with equality at d = p = 1",
         at("A.6", "(30)"),
-        Inequality(ell + dim + 1, "<= and attained", 3 * ell * dim**2, name="equal at d = p = 1"),
+        Expected(_there_and_back, "<=", 3 * ell * dim**2 * sigma_A**4 * _length, name="every d and p"),
+        Expected(_there_and_back, "==", 3 * ell * dim**2 * sigma_A**4 * _length, (Eq(dim, 1), Eq(ell, 1)), "d = p = 1"),
         repairs="d2p2/algorithm_1/projected_gradient_one",
     ),
     Step(

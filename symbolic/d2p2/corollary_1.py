@@ -8,8 +8,8 @@ from sympy import Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.letters import theta
-from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A
+from lastiterate.symbolic.letters import G, theta, x
+from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A, stab
 from lastiterate.symbolic.unevaluated import put
 
 _step = 1 / sqrt(T)
@@ -19,6 +19,12 @@ def _noise(variance: Expr) -> Expr:
     return _step * log(T) * variance / T
 
 
+_stuck, _level = Rational(1, 100), Rational(133, 6600)
+_mended = (
+    x**2 * (G + stab) / (2 * eta * T * sigma_A**2 * sqrt(ell)),
+    eta * dim * sqrt(ell) * (G + stab) * nu**2 * (log(T) + 1) / (2 * T),
+    eta * (ell + dim + 1) * sigma_A**2 * (G + stab) / (2 * sqrt(ell)),
+)
 _rate = 1 / sqrt(T) + log(T) / (T * sqrt(T))
 _many = {T: (1000, 2000)}
 
@@ -39,8 +45,42 @@ _assumed = (epsilon > 0,)
 CLAIMS = (
     Claim(
         "d2p2/corollary_1",
-        "eta = 1/sqrt(K): the three terms of Theorem 2 are 1/sqrt(K), nu^2 ln K / K^1.5 and 1/sqrt(K)",
+        "With eta = 1/sqrt(K) the mean iterate of convex smooth losses comes within 1/sqrt(K) + ln K/K^1.5 of f*",
         at("Corollary 1"),
+        Identity(
+            3 * _stuck / (_stuck + _level) - (4 - _stuck) / (4 - _stuck + _level),
+            Integer(0),
+            "(x - a)^2/2, a = 0, 0, 0, 4: the mean of the normalised gradients at 1/100, gamma = 133/6600",
+        ).mutant("at 1/100 of a = 5", left=3 * _stuck / (_stuck + _level) - (5 - _stuck) / (5 - _stuck + _level)),
+        Asymptotic(
+            (1 - _stuck) ** 2 / 2, 1 / sqrt(T) + log(T) / (T * sqrt(T)), path={T: growth}, name="f(1/100) - f* in K"
+        ),
+        remark="""Four samples with losses (x - a)^2/2, a = 0, 0, 0 and 4, in full batches, without noise (and by
+        continuity with little): at x = 1/100 the normalised gradients add to 0 for gamma = 133/6600, so that a run from
+        there stays there, whatever A, eta and K, and f - f* = 0.49. The mean of normalised gradients is not a multiple
+        of the gradient. For equal losses of bounded slope the rate holds.""",
+    ),
+    Ours(
+        "d2p2/corollary_1/rightly",
+        "Equal convex losses of slope at most G: with eta = 1/sqrt(K) the mended (2) is of order 1/sqrt(K)",
+        at("Corollary 1"),
+        Identity(
+            sum(term.subs(eta, _step) for term in _mended),
+            ((G + stab) / (2 * sigma_A**2 * sqrt(ell)))
+            * (
+                (x**2 + (ell + dim + 1) * sigma_A**4) / sqrt(T)
+                + dim * ell * sigma_A**2 * nu**2 * (log(T) + 1) / (T * sqrt(T))
+            ),
+            "its three terms",
+        ),
+        assumptions=(stab > 0,),
+        letters={G: "greatest slope", x: "|x_1 - x*|"},
+        repairs="d2p2/corollary_1",
+    ),
+    Step(
+        "d2p2/corollary_1/substitution",
+        "eta = 1/sqrt(K): the three terms of Theorem 2 are 1/sqrt(K), nu^2 ln K / K^1.5 and 1/sqrt(K)",
+        at("Corollary 1", "proof"),
         Identity(put(_start, {eta: _step}), D / (sigma_A**2 * sqrt(ell)) / sqrt(T), "initialisation"),
         Identity(put(_noise_term, {eta: _step}), ell ** Rational(3, 2) * nu**2 * theta / (T * sqrt(T)), "noise"),
         Identity(put(_projection, {eta: _step}), ell * dim**2 * sigma_A**2 / sqrt(T), "projection"),

@@ -8,11 +8,13 @@ after dividing by eta, in units where L = 1/2 where said. The paper's C is K, it
 from sympy import Expr, Min, Rational, sqrt
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Simulated, Step
+from lastiterate.symbolic.claim import Expected, Identity, Inequality, Ours, Simulated, Step
+from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, batch_mean
 from lastiterate.symbolic.letters import G, g, p, r, rho, u, v, x, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import K, L, b, eta, m, sigma_sgd
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vectors import Norm, inner
 
 _far = 35 * sigma_sgd * rho**3
 _near = 5 * sigma_sgd * rho
@@ -156,7 +158,9 @@ CLAIMS = (
         "liang/appendix_c_1/mean_square",
         "(74), first step: |g(theta)|^2 <= 1/b^2 sum of |g_xi|^2",
         at("C.1", "(74)"),
-        Inequality(g**2, "<=", g**2 / b, (b >= 1,), "all b samples alike").mutant("1/b^2", right=g**2 / b**2, given=()),
+        Expected(
+            batch_mean(inner(TOTAL / b, TOTAL / b), "draws", b), "<=", SQUARES / b, (b >= 1,), "in the mean"
+        ).mutant("1/b^2", right=SQUARES / b**2),
         Simulated("batch_energy", "<=", K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
         remark="""(74) bounds the square of a mean of b vectors by 1/b^2 times the sum of their squares, which fails
         for any b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b, not the squared mean. The
@@ -164,9 +168,16 @@ CLAIMS = (
     ),
     Ours(
         "liang/appendix_c_1/mean_square_repaired",
-        "|mean|^2 <= mean of squares; 2 eta^2 g^2 <= (9/5) eta G^2 at eta <= 9/(20 L); -46/25 + 9/5 = -1/25",
+        "E|mean|^2 = |E g|^2 + variance/b; 2 eta^2 g^2 <= (9/5) eta G^2 at eta <= 9/(20 L); -46/25 + 9/5 = -1/25",
         at("C.1", "(74), (75)"),
-        Inequality(((u + v) / 2) ** 2, "<= and attained", (u**2 + v**2) / 2, name="two vectors on a line"),
+        Expected(
+            batch_mean(inner(TOTAL / b, TOTAL / b), "draws", b),
+            "==",
+            Norm(MEAN) ** 2 + (SQUARES - Norm(MEAN) ** 2) / b,
+            (b >= 1,),
+            "E|g(theta)|^2 for b draws",
+        ),
+        Expected(batch_mean(inner(TOTAL / b, TOTAL / b), "draws", b), "<=", SQUARES, (b >= 1,), "so at most E|g_xi|^2"),
         Inequality(
             2 * eta * g**2,
             "<= and attained",

@@ -1,0 +1,250 @@
+"""Means of random quantities with symbolic sizes, each evaluated exactly by one rule.
+
+Two rules stand here. The mean of a product of traces of Gaussian matrices is the sum over all pairings of entries
+(Isserlis, Wick). The mean of a square of a random batch takes the chance of one sample, and of two, to be in it.
+A mean is a quantity in an expression; the engine of `Expected` puts its value in its place.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sympy import Basic, Expr, Function, Ge, Gt, Le, S, Symbol, Tuple, prod
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.checks import Comparison, Engine
+from lastiterate.symbolic.vectors import Norm, Vector, inner
+
+TOTAL: Final = Vector("S")
+"""The sum over the batch of the vectors of its samples; in a batch of draws one may be there several times."""
+
+MEAN: Final = Vector("M")
+"""The mean of the vectors of all samples, or of the law that they are drawn from."""
+
+SQUARES: Final = Symbol("A_2", nonnegative=True)
+"""The mean of their squared lengths."""
+
+_MOST = 12
+"""Gaussian factors of one mean: their pairings are 10,395."""
+
+
+class Transposed(Function):  # type: ignore[misc]
+    """The transpose of a matrix or a vector."""
+
+    nargs = 1
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{printer._print(self.args[0])}'"
+
+
+class Mean(Function):  # type: ignore[misc]
+    """The mean of a random quantity; `value` evaluates it, where `conditions` hold."""
+
+    is_real = True
+    is_commutative = True
+
+    def value(self) -> Expr:
+        """The mean as an expression without one."""
+        raise NotImplementedError
+
+    def conditions(self) -> tuple[Boolean, ...]:
+        """Conditions on the numbers that the rule supposes."""
+        raise NotImplementedError
+
+
+class GaussianMean(Mean):
+    """E of a product of traces of words in Gaussian matrices, their transposes, and fixed vectors.
+
+    Args: the words, each a Tuple of factors; then for each Gaussian matrix a Tuple (letter, rows, columns, variance) of
+    its independent entries with mean 0. A letter that is a `Vector` is a fixed column.
+
+    Lemma (Isserlis). For jointly Gaussian centred X_1, ..., X_2k the mean of their product is the sum over all pairings
+    of the product of the covariances of the pairs. Two entries of one matrix have a covariance only in the same place,
+    so that a pair joins row to row and column to column; an index that meets no vector runs over its whole range,
+    and one that ends at two vectors makes their inner product.
+
+    >>> from sympy import symbols
+    >>> d, p, s = symbols("d p s", positive=True)
+    >>> A, v = Symbol("A"), Vector("v")
+    >>> gaussian_mean([Transposed(v), A, Transposed(A), v], entries={A: (d, p, s**2)}).value()
+    p*s**2*|v|**2
+    """
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The letters that are not random."""
+        words, *laws = self.args
+        sizes = set[Basic]().union(*(part.free_symbols for law in laws for part in law.args[1:]))
+        return set(words.free_symbols | sizes) - {law.args[0] for law in laws}
+
+    def conditions(self) -> tuple[Boolean, ...]:
+        """Sizes and variances that are not negative."""
+        return tuple(Ge(part, 0) for law in self.args[1:] for part in law.args[1:])
+
+    def value(self) -> Expr:
+        """The sum over all pairings.
+
+        Raises:
+            ValueError: sizes that do not fit, or more factors than are written out.
+        """
+        words, *laws = self.args
+        entries = {law.args[0]: law.args[1:] for law in laws}
+        factors = [(at, place, factor) for at, word in enumerate(words) for place, factor in enumerate(word)]
+        letters = [factor.args[0] if isinstance(factor, Transposed) else factor for *_, factor in factors]
+        random = [k for k, letter in enumerate(letters) if letter in entries]
+        if len(random) > _MOST or any(not isinstance(one, Vector) and one not in entries for one in letters):
+            raise ValueError(f"A mean needs vectors and at most {_MOST} Gaussian factors, got {words}.")
+        joined = list(_neighbours(factors))
+        total: Expr = S.Zero
+        for pairs in _pairings(random, letters):
+            links = [*joined, *(((one, end), (other, end)) for one, other in pairs for end in (0, 1))]
+            scale = prod((entries[letters[one]][2] for one, _ in pairs), start=S.One)
+            total += scale * prod((_summed(ends, letters, entries) for ends in _classes(links)), start=S.One)
+        return total
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"E[{' '.join('(' + ' '.join(map(printer._print, word)) + ')' for word in self.args[0])}]"
+
+    def _latex(self, printer: Any, exp: str = "") -> str:
+        def one(factor: Expr) -> str:
+            return (
+                rf"{printer._print(factor.args[0])}^\top" if isinstance(factor, Transposed) else printer._print(factor)
+            )
+
+        words = " ".join(rf"\operatorname{{tr}}({' '.join(map(one, word))})" for word in self.args[0])
+        return rf"\mathbb{{E}}[{words}]" + (f"^{{{exp}}}" if exp else "")
+
+
+def gaussian_mean(*words: Sequence[Expr], entries: dict[Symbol, tuple[Expr, Expr, Expr]]) -> GaussianMean:
+    """The mean of the product of the traces of words; ``entries`` are rows, columns and variance of each matrix."""
+    made: GaussianMean = GaussianMean(
+        Tuple(*(Tuple(*word) for word in words)), *(Tuple(a, *e) for a, e in entries.items())
+    )
+    return made
+
+
+_End = tuple[int, int]
+"""A factor, and its row index 0 or its column index 1."""
+
+
+def _neighbours(factors: Sequence[tuple[int, int, Expr]]) -> Iterator[tuple[_End, _End]]:
+    """The indices that a product sums over: the last of a factor and the first of the next, around each word."""
+    words: dict[int, list[int]] = {}
+    for k, (word, *_) in enumerate(factors):
+        words.setdefault(word, []).append(k)
+    for places in words.values():
+        for one, other in zip(places, [*places[1:], places[0]], strict=True):
+            last, first = (isinstance(factors[k][2], Transposed) for k in (one, other))
+            yield (one, 0 if last else 1), (other, 1 if first else 0)
+
+
+def _pairings(places: Sequence[int], letters: Sequence[Expr]) -> Iterator[tuple[tuple[int, int], ...]]:
+    """All ways to pair places, each with one of the same letter."""
+    if not places:
+        yield ()
+        return
+    first, *rest = places
+    for other in rest:
+        if letters[other] == letters[first]:
+            for pairs in _pairings([k for k in rest if k != other], letters):
+                yield ((first, other), *pairs)
+
+
+def _classes(links: Sequence[tuple[_End, _End]]) -> list[set[_End]]:
+    """The ends that are linked, directly or not."""
+    classes: list[set[_End]] = []
+    for link in links:
+        met = [one for one in classes if one & set(link)]
+        classes = [one for one in classes if one not in met] + [set(link).union(*met)]
+    return classes
+
+
+def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[Expr, ...]]) -> Expr:
+    """The sum over one index: its range, or the inner product of the two vectors at its ends."""
+    vectors = [letters[k] for k, end in sorted(ends) if letters[k] not in entries and end == 0]
+    sizes = {
+        entries[letters[k]][end] if letters[k] in entries else S.One for k, end in ends if letters[k] in entries or end
+    }
+    if len(vectors) == 2 and len(sizes) <= 1:
+        return inner(*vectors)
+    if vectors or len(sizes) != 1:
+        raise ValueError(f"Factors of a product need sizes that fit, got {', '.join(map(str, sizes))} for one index.")
+    return sizes.pop()
+
+
+class BatchMean(Mean):
+    """E over a random batch of a square in `TOTAL` and `MEAN`, such as ``inner(TOTAL / b - MEAN, TOTAL / b - MEAN)``.
+
+    Args: the square, the law of the batch, and b, with n where the law has it: ``fixed`` (b of n without replacement),
+    ``coins`` (each of n with chance b/n, on its own) or ``draws`` (b independent draws, from n or from any law).
+
+    Lemma. Let sample i be m_i times in the batch, S = sum m_i a_i. Then E|S|^2 = E m_1^2 sum |a_i|^2 + E m_1 m_2 sum
+    over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n |M|^2 = b |M|^2. Both
+    means of products are chances: for ``fixed`` b/n and b(b - 1)/(n(n - 1)), for ``coins`` b/n and b^2/n^2. For
+    ``draws`` the b^2 pairs of draws give E|S|^2 = b A_2 + b(b - 1)|M|^2.
+
+    >>> from sympy import symbols
+    >>> b = symbols("b", positive=True)
+    >>> batch_mean(inner(TOTAL / b, TOTAL / b), "draws", b).value()
+    (A_2*b + b*(b - 1)*|M|**2)/b**2
+    """
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The letters that are not random, with what the value speaks of."""
+        square, _, *sizes = self.args
+        return set(square.free_symbols - {TOTAL}).union({MEAN, SQUARES}, *(size.free_symbols for size in sizes))
+
+    def conditions(self) -> tuple[Boolean, ...]:
+        """A batch that is possible."""
+        _, law, b, *n = self.args
+        if str(law) == "draws":
+            return (Ge(b, 1),)
+        return (Ge(b, 0), Le(b, n[0]), Gt(n[0], 1))
+
+    def value(self) -> Expr:
+        """The mean, in `SQUARES` and the length of `MEAN`."""
+        square, law, b, *size = self.args
+        middle = Norm(MEAN) ** 2
+        if str(law) == "draws":
+            squares = b * SQUARES + b * (b - 1) * middle
+        else:
+            n = size[0]
+            two = b * (b - 1) / (n * (n - 1)) if str(law) == "fixed" else b**2 / n**2
+            squares = b * SQUARES + two * (n**2 * middle - n * SQUARES)
+        total, across = Symbol("total"), inner(TOTAL, MEAN)
+        value: Expr = square.xreplace({Norm(TOTAL) ** 2: total}).xreplace({across: b * middle})
+        if value.has(TOTAL) or value.diff(total, 2) != 0:
+            raise ValueError(f"The mean over a batch needs |S|^2, <M, S> and numbers, got {square}.")
+        return value.xreplace({total: squares})
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"E[{printer._print(self.args[0])}]"
+
+    def _latex(self, printer: Any, exp: str = "") -> str:
+        return rf"\mathbb{{E}}[{printer._print(self.args[0])}]" + (f"^{{{exp}}}" if exp else "")
+
+
+def batch_mean(square: Expr, law: str, b: Expr, n: Expr | None = None) -> BatchMean:
+    """The mean of a square over batches of b; ``law`` is "fixed", "coins" or "draws".
+
+    Raises:
+        ValueError: there is no such law, or it needs n.
+    """
+    if law not in ("fixed", "coins", "draws") or (n is None) != (law == "draws"):
+        raise ValueError(f"batch_mean needs a law fixed or coins with n, or draws without, got law={law!r}, n={n}.")
+    made: BatchMean = BatchMean(square, Symbol(law), b, *(() if n is None else (n,)))
+    return made
+
+
+@dataclass(frozen=True)
+class Expected(Comparison):
+    """``left sign right``, where `Mean` quantities may stand on either side. Engine: expectations.
+
+    The rule of each mean gives its value, and the rest is an `Identity` or an `Inequality` under the assumptions and
+    the premises ``given``. What the rules suppose of sizes must follow from those.
+    """
+
+    engine = Engine.EXPECTATIONS
+    given: tuple[Boolean, ...] = ()
+    name: str = "mean"
