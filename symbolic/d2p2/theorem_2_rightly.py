@@ -1,4 +1,8 @@
-"""Theorem 2 mended for equal convex losses of slope at most G: moments, one step, and the sum over the steps."""
+"""Theorem 2 mended for equal convex losses of slope at most G: moments, one step, and the sum over the steps.
+
+The normalised gradients of equal losses have the mean that the proof takes for granted. By convexity f of the mean
+iterate is at most the mean of f, which the sum bounds.
+"""
 
 from sympy import Integer, Symbol, log, sqrt
 
@@ -73,7 +77,5 @@ CLAIMS = (
             z: "sum of 1/k",
         },
         repairs="d2p2/theorem_2",
-        remark="""The normalised gradients of equal losses have the mean that the proof takes for granted. By convexity f of
-        the mean iterate is at most the mean of f, which the sum bounds.""",
     ),
 )

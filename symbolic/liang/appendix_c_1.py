@@ -162,6 +162,7 @@ CLAIMS = (
             batch_mean(inner(TOTAL / b, TOTAL / b), "draws", b), "<=", SQUARES / b, (b >= 1,), "in the mean"
         ).mutant("1/b^2", right=SQUARES / b**2),
         Simulated("batch_energy", "<=", K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
+        letters={SQUARES: "E|g_xi|^2"},
         remark="""(74) bounds the square of a mean of b vectors by 1/b^2 times the sum of their squares, which fails
         for any b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b, not the squared mean. The
         last line of (74) needs the clipping bias beside 2 eta^2 sigma_SGD^2/b.""",
@@ -186,6 +187,7 @@ CLAIMS = (
             "last of (74)",
         ).mutant("eta <= 1/(2 L)", sign="<=", given=(g**2 <= 2 * L * G**2, 2 * L * eta <= 1)),
         _left(_q(46, 25), _q(9, 5), _q(1, 25), "(75)"),
+        letters={SQUARES: "E|g_xi|^2"},
         repairs="liang/appendix_c_1/mean_square",
     ),
     Step(
