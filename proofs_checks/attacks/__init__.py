@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from lastiterate.proofs_checks.attacks.added import ADDED
 from lastiterate.proofs_checks.attacks.batches import BATCHES
 from lastiterate.proofs_checks.attacks.full_batches import FULL
+from lastiterate.proofs_checks.attacks.projected import PROJECTED
 from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
 from lastiterate.proofs_checks.attacks.solved import SOLVED
 
 __all__ = ["ATTACKS", "Assumed", "Attack", "BothDirections", "Setting"]
 
-ATTACKS: Final[Mapping[str, Attack]] = MappingProxyType({attack.name: attack for attack in (*FULL, *BATCHES, *SOLVED)})
+ATTACKS: Final[Mapping[str, Attack]] = MappingProxyType(
+    {attack.name: attack for attack in (*FULL, *BATCHES, *ADDED, *PROJECTED, *SOLVED)}
+)
 """Each attack under the name that claims use."""

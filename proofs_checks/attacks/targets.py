@@ -6,6 +6,7 @@ hold is decided by the ledger.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -15,7 +16,7 @@ from lastiterate.numeric.published.folklore import TRIVIAL
 from lastiterate.numeric.published.record import PublishedBound, run_of
 from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.schemes import SCHEMES
-from lastiterate.proofs_checks.attacks import wrong
+from lastiterate.proofs_checks.attacks import repaired, wrong
 from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
 from lastiterate.proofs_checks.attacks.settings import tight
 
@@ -100,6 +101,10 @@ _ALL = (
             _ours(scheme, assumed, dp=True),
         )
     ),
+    Target("liang_mended", Assumed.SMOOTH, repaired.liang, repaired.with_batches),
+    Target("liang_mended_small_orders", Assumed.SMOOTH, partial(repaired.liang, small=True), repaired.with_batches),
+    Target("projection", Assumed.CLIPPED, repaired.projection, repaired.with_projections),
+    Target("projection_dp", Assumed.CLIPPED, repaired.projection, repaired.with_projections_and_delta),
     Target("affine_untested", Assumed.SMOOTH, wrong.affine_untested),
     Target("cyclic_best_position", Assumed.CONVEX, wrong.best_position),
     Target("half_the_rate", Assumed.CONVEX, wrong.amplified_twice, thin=10),

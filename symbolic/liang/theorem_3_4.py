@@ -16,6 +16,7 @@ from lastiterate.symbolic.claim import (
     Ours,
     Simulated,
     Step,
+    UpperBound,
 )
 from lastiterate.symbolic.formulas.divergences import cumulative, tail
 from lastiterate.symbolic.letters import r, u, v, x, xi, y, z, zeta
@@ -84,6 +85,10 @@ CLAIMS = (
         Identity(put(v / u, {u: _A, v: _B}), _length / 4, "B / A"),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 4 * y**2), name="at most twice, y^2 = B / A"),
         Inequality(Min(T, 1 + 4 * y**2), "<=", 4 * Min(T, (1 + y) ** 2), name="and at least a quarter"),
+        UpperBound("liang_mended", ("added_fixed_second",), name="(54) and (46) against solved runs, in this order")
+        .mutant("gradients one percent shorter", altered={K: K * 99 / 100})
+        .mutant("without the domain", altered={D: D / 10**6})
+        .mutant("without the smoothness", altered={L: L / 1000}),
         repairs="liang/theorem_3_4",
     ),
     Step(
@@ -166,7 +171,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/theorem_3_4/strengthened_kept",
-        "With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), forward order",
+        "With 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2) the version of (48) follows from (40), in both orders",
         at("Theorem B.3", "(48)"),
         Identity(
             put(v / u, {u: 8 * alpha * K**2 / (n**2 * sigma_dp**2), v: _B}),
@@ -175,6 +180,9 @@ CLAIMS = (
         ),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 16 * y**2), name="at most twice"),
         Inequality(r * y**2, "<", Integer(1), ((r + 1) * y <= 1,), "no r serves (48)"),
+        UpperBound("liang_mended_small_orders", ("added_fixed",), name="solved runs, both orders").mutant(
+            "a quarter, which is what a step costs", altered={K: K * 49 / 100}
+        ),
         repairs="liang/theorem_3_4/strengthened",
     ),
     Ours(

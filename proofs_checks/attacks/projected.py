@@ -1,0 +1,89 @@
+"""Attacks on runs with random projections: the last iterate itself has a known law.
+
+d = 1, full batches, the replaced sample has the normalised gradient +1 or -1, all others have gradient 0, and the noise
+is the same in every step. With h = 1/n and G the sum of the squares of all T p entries, a Gamma law, the iterate is
+-+ h G/sqrt(p) + nu sqrt(G) N(0, 1) up to the step size. Given G the log-ratio of the two laws is 2 h x/(sqrt(p) nu^2)
+whatever G is, so it is that of the iterates, and both orders agree:
+
+    D_alpha = -T p/(2 (alpha - 1)) log(1 - 4 alpha (alpha - 1) h^2 sigma_A^2/(p nu^2)),   sigma_A = 1.
+"""
+
+from flint import acb, arb
+from scipy import optimize
+
+from lastiterate.numeric.rounding import exact, lower, precision
+from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
+
+_TOLERANCE = 1e-10
+"""Of the integrals, relatively; a thousandth of it absolutely."""
+_SAFE = 1e-4
+"""The hockey stick is certified where it is this much, relatively, above what it must be."""
+
+
+def _renyi(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
+    with precision():
+        order, p = exact(setting["alpha"]), exact(setting["p"])
+        load = 4 * order * (order - 1) / (exact(setting["n"]) ** 2 * p * exact(setting["sigma"]) ** 2)
+        if not load < 1:
+            return None
+        value = lower(-exact(setting["T"]) * p / (2 * (order - 1)) * (1 - load).log())
+    return BothDirections(value, value)
+
+
+def _delta(epsilon: arb, setting: Setting) -> arb:
+    """A lower bound of the hockey stick at e^epsilon: the integral over G, what lies outside of its range taken off."""
+    shape, p = exact(setting["T"]) * exact(setting["p"]) / 2, exact(setting["p"])
+    mean, noise = 1 / (exact(setting["n"]) * p.sqrt()), exact(setting["sigma"])
+    edge, factor = epsilon * noise**2 / (2 * mean), epsilon.exp()
+    low, high = shape / 10**4, 2 * shape + 60 * shape.sqrt() + 60
+
+    def tail(g: acb, drift: arb) -> acb:
+        return ((edge - drift * g) / (noise * (2 * g).sqrt())).erfc() / 2
+
+    def inside(g: acb, _: bool) -> acb:
+        weight = ((acb(shape) - 1) * g.log() - g / 2 - shape * arb(2).log() - shape.lgamma()).exp()
+        return weight * (tail(g, mean) - factor * tail(g, -mean))
+
+    found = acb.integral(inside, acb(low), acb(high), rel_tol=arb(_TOLERANCE), abs_tol=arb(_TOLERANCE * 1e-3)).real
+    below = 1 - (low / 2).gamma_upper(shape, regularized=1)
+    if low * mean <= edge:  # the tail grows in g up to there
+        below *= tail(acb(low), -mean).real
+    outside = (high / 2).gamma_upper(shape, regularized=1) + below
+    return found - factor * outside
+
+
+def _epsilon(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
+    delta = setting["delta"]
+    with precision():
+        if not _delta(arb(0), setting) > delta:
+            return None
+        most = 1.0
+        while _delta(exact(most), setting) > delta * (1 + _SAFE):
+            most *= 2
+        guess = optimize.brentq(
+            lambda e: float(_delta(exact(e), setting).mid()) - delta * (1 + _SAFE), 0, most, xtol=1e-6
+        )
+        value = guess if _delta(exact(guess), setting) >= delta else 0.0
+    return BothDirections(value, value)
+
+
+def _known(setting: Setting, assumed: Assumed) -> BothDirections | None:
+    return _epsilon(setting, assumed) if setting.get("delta") else None
+
+
+PROJECTED = tuple(
+    Attack(
+        name=name,
+        run="d = 1, full batches, the replaced sample has gradient +1 or -1 once normalised, all others 0",
+        meets=frozenset({Assumed.CLIPPED}),
+        bounded=False,
+        maps=False,
+        solve=solve,
+        quantity=quantity,
+    )
+    for name, solve, quantity in (
+        ("projected", _renyi, "D_alpha"),
+        ("projected_dp", _known, "epsilon at delta"),
+    )
+)
+"""The Renyi divergence, and the epsilon at a delta."""
