@@ -7,16 +7,19 @@ min{..} K^2/(n^2 sigma_DP^2); chi = log(1/delta).
 from sympy import Abs, Expr, Integer, Min, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Unbounded, Units
-from lastiterate.symbolic.letters import gamma, kappa, q, u, v, x, z
-from lastiterate.symbolic.notation import D, K, T, alpha, b, chi, eta, growth, n, sigma_dp, w
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, NormBound, Unbounded, Units
+from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, z
+from lastiterate.symbolic.notation import D, K, T, alpha, b, c, chi, eta, growth, n, sigma_dp, w
 from lastiterate.symbolic.unevaluated import carried_out, put
+from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _lemma = put(2 * alpha * q**2 / z**2, {q: b / n, z: b * sigma_dp / (2 * K)})
 _step = carried_out(_lemma)
 _rate = alpha * K**2 / (n**2 * sigma_dp**2)
 _noise = b * sigma_dp / (n * K)
 _one = Integer(1)
+_u, _v = Vector("u"), Vector("v")
+_near = (2 * Norm(_u) <= c * z, 2 * Norm(_v) <= c * z, inner(_u - _v, _u - _v) >= z**2)
 
 
 def _gradients(bound: Expr) -> Inequality:
@@ -27,7 +30,7 @@ def _gradients(bound: Expr) -> Inequality:
 CLAIMS = (
     Claim(
         "altschuler_talwar/section_1/known_rate",
-        "(1.1): T steps of the sampled Gaussian cost 8 alpha K^2 T/(n^2 sigma_DP^2)",
+        "(1.1): where Lemma 2.12 applies T steps of the sampled Gaussian cost 8 alpha K^2 T/(n^2 sigma_DP^2)",
         at("Section 1.2", "(1.1)"),
         Identity(T * _lemma, 8 * _rate * T, "Lemma 2.12 put in"),
         Asymptotic(T * _step, _rate * T, Integer(8), name="constant 8").mutant(
@@ -40,7 +43,7 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_1/theorem_1_3",
-        "(1.2): where D n/(K eta) >= 1 the bound of Theorem 3.1 needs no ceiling",
+        "(1.2): min{T, D n/(K eta)} for that of Theorem 3.1, up to a constant, where D n >= K eta",
         at("Theorem 1.3", "(1.2)"),
         Asymptotic(Min(T, w), Min(T, x), Integer(2), given=(x >= 1,), name="twice").mutant(
             "any D", constant=None, path={T: growth, w: _one, x: 1 / growth}, given=()
@@ -111,5 +114,33 @@ CLAIMS = (
         Unbounded(T, T**u, {T: growth, u: _one / 2}, (u < 1,), "T over T^c at c = 1/2").mutant(
             "c = 1", path={T: growth, u: _one}, given=(u <= 1,)
         ),
+        Unbounded(sqrt(T), sqrt(T**u), {T: growth, u: _one / 2}, (u < 1,), "the roots, for DP"),
+    ),
+    Claim(
+        "altschuler_talwar/section_1/strongly_convex_threshold",
+        "Strongly convex losses: the threshold is logarithmic in n, kappa times log((D n/(eta K))^2/(8 kappa))",
+        at("Section 1.2", "Strongly convex losses"),
+        Identity(
+            put(alpha * D**2 / (eta**2 * v * p * r), {p: 8 * alpha * (K / n) ** 2 / v}),
+            (D * n / (eta * K)) ** 2 / (8 * r),
+            "the logarithm of 5.1 at the price p of a step; v is the variance of either share of the noise",
+        ),
+        letters={r: "condition number kappa", v: "variance of a share of the noise", p: "price of a step"},
+    ),
+    Claim(
+        "altschuler_talwar/section_1/fixed_points",
+        "Where the set of fixed points of a map is not convex, the map is no contraction",
+        at("Section 1.2", "Convexity"),
+        NormBound(
+            (_u + _v) / 2,
+            a * z,
+            (*_near, c**2 - 1 <= 4 * a**2),
+            "how far a c-Lipschitz map moves the middle of two fixed points; c = 1: not at all",
+        ).mutant("a half of it", given=(*_near, c**2 - 1 <= 16 * a**2)),
+        letters={
+            _u: "image of the middle less the first fixed point",
+            _v: "image less the second",
+            z: "their distance",
+        },
     ),
 )

@@ -92,6 +92,27 @@ CLAIMS = (
         at("Lemma 2.9", "A.1"),
         Deduced(statements.sequences(alpha >= 1), "sequences/from 1"),
     ),
+    Claim(
+        "altschuler_talwar/section_2_2/only_quasi_convex",
+        "For no alpha > 1 is the Renyi divergence jointly convex",
+        at("Section 2.2", "above Lemma 2.6"),
+        # Equal mixtures of (1, 0) and (0, 1), and of (r, 1 - r) and (0, 1), r = 16^(-1/(alpha - 1)).
+        Identity(
+            log((p / 2) ** alpha * (r / 2) ** (1 - alpha)) - log(p**alpha * r ** (1 - alpha)),
+            -log(2),
+            "one term, p = 1",
+        ),
+        Inequality(x / 2, "<", x - y, (x >= 4 * y, y > 0), "x = log(1/r), y = log(2)/(alpha - 1): the mean is x/2"),
+        assumptions=(alpha > 1,),
+    ),
+    Claim(
+        "altschuler_talwar/section_2_2/chain_rule",
+        "The direct analog of the chain rule fails: a fair coin, and D_2 = 0 or log(u) given its side",
+        at("Section 2.2", "above Lemma 2.8"),
+        Inequality(
+            u, "<", ((1 + u) / 2) ** 2, (u > 1,), "exp of twice the mean, log(u)/2, and of twice the divergence"
+        ),
+    ),
     Ours(
         "altschuler_talwar/definition_2_10/both_orders",
         "S is the divergence of one sampled update in one of the two orders that RDP asks for, and the smaller one",

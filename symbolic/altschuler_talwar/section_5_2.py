@@ -8,10 +8,11 @@ s r/(r - j + 1) after the last. Batches are fixed, so nothing is conditioned on,
 from sympy import Abs, Expr, Integer
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step, Unbounded
 from lastiterate.symbolic.derivations.checks import known_batches
+from lastiterate.symbolic.formulas.divergences import renyi
 from lastiterate.symbolic.letters import P, Q, R, gamma, j, kappa, r, theta, x, y, z
-from lastiterate.symbolic.notation import D, L, T, eta, growth, s, w
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, s, sigma_dp, w
 
 _last = r - j + 1  # steps from the last visit of i* on
 _cycle = (j <= r,)
@@ -32,6 +33,21 @@ CLAIMS = (
         ).mutant(
             "without 1/b^2", right=s**2 * T, constant=None, path={T: growth, r: growth, j: growth, s: _one}, given=()
         ),
+        Inequality(
+            (s * r) ** 2 / y, "<=", s**2 * (r**2 + T), (y >= 1,), "T < n/b: i* at most once, y steps from the end"
+        ),
+    ),
+    Claim(
+        "altschuler_talwar/section_5_2/transient",
+        "At first there is unavoidably a large loss: one step on the batch of i* costs 2 alpha K^2/(b^2 sigma_DP^2)",
+        at("Section 1.2", "Cyclic batch updates; Section 5.2, substantially weaker"),
+        Identity(
+            renyi((2 * eta * K / b, (eta * sigma_dp) ** 2), (Integer(0), (eta * sigma_dp) ** 2), alpha),
+            2 * alpha * K**2 / (b**2 * sigma_dp**2),
+            "linear losses, gradients K and -K",
+        ),
+        Unbounded(1 / b**2, T / n**2, {b: _one, T: _one, n: growth, alpha: 2 * _one}, name="against (1.2)"),
+        assumptions=(alpha > 1,),
     ),
     Claim(
         "altschuler_talwar/section_5_2/theorem_5_6",
