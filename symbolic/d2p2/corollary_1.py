@@ -20,6 +20,8 @@ def _noise(variance: Expr) -> Expr:
 
 
 _stuck, _level = Rational(1, 100), Rational(133, 6600)
+_pulled = (3 * x / (x + stab) - (4 - x) / (4 - x + stab)) / 4
+_here = {x: _stuck, stab: _level}
 _mended = (
     x**2 * (G + stab) / (2 * eta * T * sigma_A**2 * sqrt(ell)),
     eta * dim * sqrt(ell) * (G + stab) * nu**2 * (log(T) + 1) / (2 * T),
@@ -48,10 +50,10 @@ CLAIMS = (
         "With eta = 1/sqrt(K) the mean iterate of convex smooth losses comes within 1/sqrt(K) + ln K/K^1.5 of f*",
         at("Corollary 1"),
         Identity(
-            3 * _stuck / (_stuck + _level) - (4 - _stuck) / (4 - _stuck + _level),
+            put(_pulled, _here),
             Integer(0),
             "(x - a)^2/2, a = 0, 0, 0, 4: the mean of the normalised gradients at 1/100, gamma = 133/6600",
-        ).mutant("at 1/100 of a = 5", left=3 * _stuck / (_stuck + _level) - (5 - _stuck) / (5 - _stuck + _level)),
+        ).mutant("at 1/50", left=put(_pulled, {x: 2 * _stuck, stab: _level})),
         Asymptotic(
             (1 - _stuck) ** 2 / 2, 1 / sqrt(T) + log(T) / (T * sqrt(T)), path={T: growth}, name="f(1/100) - f* in K"
         ),
