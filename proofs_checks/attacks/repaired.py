@@ -1,4 +1,4 @@
-"""What holds in place of refuted privacy bounds of Liang et al. and of D2P2-SGD, and where it is attacked.
+"""Bounds in place of refuted privacy bounds of Liang et al. and of D2P2-SGD, and the settings of their attacks.
 
 A and A' are the prices of a step, B that of the domain, as in `lastiterate.numeric.published.liang`; beta, a constant
 below 1, is taken up to 1 or to its best. A setting has a size b of the batches, or a dimension p that is projected to.
