@@ -2,22 +2,32 @@
 
 from collections.abc import Mapping
 
-from sympy import Derivative, Expr, Subs, Symbol
+from sympy import Derivative, Expr, Subs, Symbol, Tuple
 
 
 def put(expression: Expr, values: Mapping[Symbol, Expr | int]) -> Expr:
     """The expression with the values put in, all at once: the statement shows the formula and what is put into it.
 
-    Raises:
-        ValueError: the expression is itself one with values put in; the order would be unclear.
+    Letters that the expression has not are left out.
 
-    >>> from sympy.abc import x, y
-    >>> put(x**2 + y, {x: y})
+    Raises:
+        ValueError: it has none of them, or is itself one with values put in, so that the order would be unclear, or
+            binds a letter of a value.
+
+    >>> from sympy.abc import x, y, z
+    >>> put(x**2 + y, {x: y, z: 0})
     Subs(x**2 + y, x, y)
     """
-    if isinstance(expression, Subs):
-        raise ValueError(f"An expression without values put in is needed, got {expression}; put all in at once.")
-    return Subs(expression, tuple(values), tuple(values.values()))
+    known = {letter: value for letter, value in values.items() if letter in expression.free_symbols}
+    if isinstance(expression, Subs) or not known:
+        raise ValueError(f"A formula in one of the letters {', '.join(map(str, values))} is needed, got {expression}.")
+    put_in = Tuple(*known.values())
+    bound = (expression.atoms(Symbol) - expression.free_symbols) & put_in.free_symbols
+    if bound:
+        raise ValueError(
+            f"Values without {', '.join(map(str, bound))} are needed, got {put_in}; {expression} binds it."
+        )
+    return Subs(expression, tuple(known), put_in)
 
 
 def carried_out(expression: Expr) -> Expr:
