@@ -27,5 +27,5 @@ def note(formulas: Sequence[z3.BoolRef]) -> None:
         return
     solver = z3.Solver()
     solver.add(*formulas)
-    text = solver.to_smt2().replace("\\|", "!")  # which no name in SMT-LIB may hold
+    text = solver.to_smt2().replace("\\|", "!").replace("'", "~")  # neither stands in a name of SMT-LIB
     kept.append(f"(set-logic {'QF_NIRA' if ' Int)' in text else 'QF_NRA'})\n{text}")
