@@ -54,6 +54,8 @@ Statement: TypeAlias = ForAll | Exists | Basic
 class QuantityBase(Function):  # type: ignore[misc]
     """A quantity that Sympy does not have."""
 
+    is_commutative = True
+
 
 class RenyiDivergence(QuantityBase):
     """D_order(numerator || denominator) of (order, numerator, denominator)."""

@@ -8,12 +8,25 @@ variance, w = T - tau steps: by Cauchy and Schwarz equal shifts are best, and tw
 from collections.abc import Mapping
 from typing import Final
 
-from sympy import Abs, Expr, Integer, Max, Rational, Symbol, exp, log
+from sympy import Abs, Expr, Integer, Rational, Symbol, exp, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Cited, Claim, Derived, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.claim import (
+    Cited,
+    Claim,
+    Deduced,
+    Derived,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    Step,
+)
 from lastiterate.symbolic.derivations.iterations import A
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
+from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
+from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
 from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import a, gamma, kappa, q, v, x, xi, z, zeta
 from lastiterate.symbolic.notation import SHIFTS, D, alpha, s, sigma, w
@@ -42,10 +55,6 @@ _up, _down = SampledUp(q, sigma, alpha), SampledDown(q, sigma, alpha)
 _zero = Integer(0)
 _plain = Normal(0, sigma**2)
 _mixed = (1 - q) * _plain + q * Normal(1, sigma**2)
-
-
-# N(x, sigma^2) may be moved by z, the points themselves by z + a.
-_left = alpha * Max(x - z, _zero) ** 2 / (2 * sigma**2)
 
 
 def _differ(other: Expr) -> Inequality:
@@ -99,23 +108,15 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_2_4/lemma_2_15",
-        "Lemma 2.15: a Gaussian step hides a shift a at the price alpha a^2/(2 sigma^2); two points attain it",
+        "Lemma 2.15: a Gaussian step hides a shift a at the price alpha a^2/(2 sigma^2)",
         at("Lemma 2.15"),
-        Inequality(_left, "<= and attained", alpha * a**2 / (2 * sigma**2), (x <= z + a,), "two points"),
-        assumptions=(alpha > 1,),
+        Deduced(statements.shift_reduction(alpha >= 1), "shift_reduction"),
     ),
     Claim(
         "altschuler_talwar/section_2_4/lemma_2_16",
-        "Lemma 2.16 and (A.1): maps that differ by s lengthen a shift z to z + s",
+        "Lemma 2.16 and (A.1): random contractions that are coupled within s lengthen a shift z to z + s",
         at("Lemma 2.16", "(A.1)"),
-        # xi = phi(x), zeta = phi(y) and gamma = phi'(y), where |x - y| <= z.
-        Inequality(
-            Abs(gamma - xi),
-            "<= and attained",
-            s + z,
-            (Abs(gamma - zeta) <= s, Abs(zeta - xi) <= z),
-            "(A.1), one dimension",
-        ),
+        Deduced(statements.reduction(z + APART, OTHER_MAP, alpha >= 1, CONTRACTION, CLOSE), "reduction/contractions"),
     ),
     Claim(
         "altschuler_talwar/section_2_4/proposition_2_17",

@@ -8,13 +8,26 @@ w_(t+1) is p plus noise, b = 1, sigma_DP = 1/10.
 from sympy import Abs, Integer, Max, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, IntervalInequality, Ours, Recursion, Step
+from lastiterate.symbolic.claim import (
+    Claim,
+    Deduced,
+    Derived,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    Recursion,
+    Step,
+)
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.derivations.iterations import A
 from lastiterate.symbolic.formulas.divergences import SampledDown, tail
+from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
+from lastiterate.symbolic.integrals.statements import APART, FACTOR, OTHER_MAP
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import P, Q, R, a, x, xi, z, zeta
-from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, s, sigma, t, w
+from lastiterate.symbolic.letters import P, Q, R, x, z
+from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, sigma, t, w
 from lastiterate.symbolic.unevaluated import put
 
 _two = Integer(2)
@@ -53,16 +66,9 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_5_1/lemma_5_5",
-        "Lemma 5.5: c-contractions that differ by s lengthen a shift z to c z + s",
+        "Lemma 5.5: random c-contractions that are coupled within s lengthen a shift z to c z + s",
         at("Lemma 5.5"),
-        # xi = phi(x), zeta = phi(y), alpha the other map at y; |x - y| <= z.
-        Inequality(
-            Abs(xi - zeta) + a,
-            "<= and attained",
-            c * z + s,
-            (Abs(xi - zeta) <= c * z, a <= s, c < 1),
-            "(A.1), c times z",
-        ),
+        Deduced(statements.reduction(FACTOR * z + APART, OTHER_MAP, alpha >= 1, LIPSCHITZ, CLOSE), "reduction/close"),
     ),
     Step(
         "altschuler_talwar/section_5_1/last_shift",

@@ -5,21 +5,18 @@ lose nothing: both grow with |X - Y|. Each update moves two points at most g(z; 
 maps differ by 2 eta K / n; or two clipped means differ by 2 K. h is the inverse of x + L x^lambda.
 """
 
-from sympy import Abs, Integer, diff, sqrt
+from sympy import Integer, diff, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Step, Tracked
+from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, Step, Tracked
 from lastiterate.symbolic.derivations.iterations import D_T
 from lastiterate.symbolic.formulas.update import g, inverse_half, slope
-from lastiterate.symbolic.letters import gamma, kappa, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.integrals.shifts import HOELDER
+from lastiterate.symbolic.letters import u, v, x, y, z
 from lastiterate.symbolic.notation import D, L, alpha, b, eta, lam, n, sensitivity
-from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, ShiftedDivergence, closed
+from lastiterate.symbolic.statement import MAP
 from lastiterate.symbolic.unevaluated import put
-
-_moved = Abs(xi + gamma - zeta - kappa)
-# lambda = 1/2 with |xi - zeta| <= z^2: no roots are needed.
-_holder_half = (Abs(xi - zeta) <= z**2, Abs(gamma - kappa) <= L * z)
-_lipschitz = (Abs(xi - zeta) <= z, Abs(gamma - kappa) <= L * z)
 
 _zero = Integer(0)
 _root = (-L + sqrt(L**2 + 4 * z)) / 2
@@ -30,17 +27,9 @@ _met = g(z, eta * L * (b - 1) / b, lam) + sensitivity(b)
 CLAIMS = (
     Claim(
         "chien_li/lemma_3_8",
-        "(92)-(98): two points z apart are z + L z^lambda apart after I + phi, at most and attained",
+        "I + phi, phi (L, lambda)-Hoelder, brings a shift x = h(z) to x + L x^lambda = z, for every pair of laws",
         at("Lemma 3.8", "(16); (93)-(98)"),
-        Inequality(_moved, "<= and attained", z**2 + L * z, given=_holder_half, name="lambda = 1/2, distance z^2"),
-        Inequality(_moved, "<= and attained", (1 + L) * z, given=_lipschitz, name="lambda = 1"),
-        statement=closed(
-            ShiftedDivergence(alpha, z + L * z**lam, Image(MAP, FIRST), Image(MAP, SECOND))
-            <= ShiftedDivergence(alpha, z, FIRST, SECOND),
-            HolderMove(MAP, L, lam),
-            lam <= 1,
-            alpha > 1,
-        ),
+        Deduced(statements.reduction(z + L * z**lam, MAP, alpha > 1, HOELDER), "reduction/hoelder"),
     ),
     Claim(
         "chien_li/lemma_3_9",

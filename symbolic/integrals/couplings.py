@@ -8,11 +8,23 @@ the laws P' within z of P. All spaces are Euclidean, so that X has a law given X
 
 from typing import Final
 
-from sympy import Basic, Dummy, Expr, Ge, Gt, Lambda, Le, Max, S, Symbol, expand
+from sympy import Basic, Dummy, Eq, Expr, Ge, Gt, Lambda, Le, Max, S, Symbol, expand
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.integrals.judgement import Judgement
-from lastiterate.symbolic.integrals.language import At, Close, Gaussian, Joint, OnBall, Parting, Within
+from lastiterate.symbolic.integrals.language import (
+    Along,
+    At,
+    Close,
+    Dirac,
+    Gaussian,
+    Joint,
+    Lift,
+    OnBall,
+    Parting,
+    Supremum,
+    Within,
+)
 from lastiterate.symbolic.integrals.laws import Laws
 from lastiterate.symbolic.integrals.names import SUM, one_law
 from lastiterate.symbolic.integrals.rules import inequality
@@ -94,7 +106,7 @@ class Calculus(Laws):
         if not isinstance(within, Within) or within not in made.given or len(divergences) != 1:
             raise UnprovedError(f"An infimum over {letter} needs one divergence of it, got {made}.")
         (divergence,) = divergences
-        rest = expand(made.right - divergence)
+        rest = made.right - divergence
         named = (made.left, rest, first, z, divergence.args[2], *(made.given - {within}))
         if not isinstance(letter, Symbol) or any(letter in one.free_symbols for one in named):
             raise UnprovedError(f"An infimum over {letter} needs {letter} nowhere else, got {made}.")
@@ -119,10 +131,29 @@ class Calculus(Laws):
         return self.apply("gaussian", says, (), conditions, supposed=(Le(Norm(point), radius),))
 
     def rewrite(self, made: Judgement, old: Basic, new: Basic) -> Judgement:
-        """One name of a law for another, where `names.one_law` has both."""
+        """One name of a law for another, where `names.one_law` has both; it supposes that the maps are defined."""
         if not (one_law(old, new) or one_law(new, old)):
             raise UnprovedError(f"Two names of one law are needed, got {old} and {new}.")
-        return self.apply("rewrite", made.says.xreplace({old: new}), (made,))
+        lifts = {Le(Norm(one.args[0]), one.args[1]) for one in old.atoms(Lift)}
+        alongs = {Eq(Norm(one.args[0]), one.args[1]) for one in old.atoms(Along)}
+        return self.apply("rewrite", made.says.xreplace({old: new}), (made,), supposed=lifts | alongs)
+
+    def extremum(self, upper: Judgement, lower: Judgement, ball: Boolean, vector: Symbol) -> Judgement:
+        """From f(P) <= B for every law P on a ball, and B <= f of the point v with |v| = R: the supremum of f is B.
+
+        Such a point exists, and its law is on the ball.
+        """
+        (letter, radius), there = ball.args, Eq(Norm(vector), ball.args[1])
+        at_point = upper.left.xreplace({letter: Dirac(vector)})
+        if not isinstance(ball, OnBall) or ball not in upper.given or there not in lower.given:
+            raise UnprovedError(f"A supremum over the ball of radius {radius} is needed, got {upper} and {lower}.")
+        rest = (upper.right, *(upper.given - {ball}), *(lower.given - {there}))
+        if (lower.left, lower.right) != (upper.right, at_point) or any(
+            one.free_symbols & {letter, vector} for one in rest
+        ):
+            raise UnprovedError(f"A supremum needs {upper.right} <= {at_point}, got {lower}.")
+        says = Eq(Supremum(upper.left, letter, ball), upper.right, evaluate=False)
+        return self.apply("extremum", says, (upper, lower), discharged=(ball, there))
 
     @staticmethod
     def _within(made: Judgement) -> tuple[Basic, Basic, Expr]:

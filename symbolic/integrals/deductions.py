@@ -1,47 +1,28 @@
 """Deductions by name: each is a statement for every pair of laws, from the rules of the calculus."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Final
 
-from sympy import Expr, Gt, Lt, S, Symbol
+from sympy import Expr, S
 
-from lastiterate.symbolic.integrals import lemmas
+from lastiterate.symbolic.integrals import convexity, lemmas, shifts
 from lastiterate.symbolic.integrals.couplings import Calculus
 from lastiterate.symbolic.integrals.judgement import Judgement
-from lastiterate.symbolic.integrals.language import (
-    ANY_ORDER,
-    FORMER,
-    KERNEL,
-    KERNEL_2,
-    LATTER,
-    Every,
-    Joint,
-    Next,
-    Prefix,
+from lastiterate.symbolic.integrals.language import FORMER, KERNEL, KERNEL_2, LATTER, Every, Joint, Next, Prefix
+from lastiterate.symbolic.integrals.orders import Deduction, every_order, orders
+from lastiterate.symbolic.integrals.statements import (
+    COST,
+    COUNT,
+    EPSILON_1,
+    EPSILON_2,
+    INDEX,
+    LEVEL,
+    POINT,
+    STEP,
+    VARIABLE,
 )
-from lastiterate.symbolic.integrals.statements import COST, COUNT, EPSILON_1, EPSILON_2, INDEX, POINT, STEP
 from lastiterate.symbolic.notation import alpha
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, RenyiDivergence
-
-Deduction = Callable[[Calculus], Judgement]
-AtOrder = Callable[[Calculus, Expr], Judgement]
-
-
-def _from(rules: Calculus, order: Symbol, least: int, deduction: AtOrder) -> Judgement:
-    """At every order from ``least`` on: above 1, below 1, and limits."""
-    above = deduction(rules.under(Gt(order, 1)), order)
-    below = deduction(rules.under(Gt(order, 0), Lt(order, 1)), order)
-    return rules.every_order(above, below, order, least)
-
-
-def orders(name: str, deduction: AtOrder, *least: int) -> dict[str, Deduction]:
-    """A deduction at the orders above 1, and from 1 or from 0 on where that is asked for."""
-    made: dict[str, Deduction] = {name: lambda rules: deduction(rules.under(alpha > 1), alpha)}
-    letters = {0: ANY_ORDER, 1: alpha}
-    for one in least:
-        made[f"{name}/from {one}"] = partial(_from, order=letters[one], least=one, deduction=deduction)
-    return made
 
 
 def _post_processing(rules: Calculus, order: Expr) -> Judgement:
@@ -66,15 +47,19 @@ def _sequences(rules: Calculus, order: Expr) -> Judgement:
 
 def _budgets(rules: Calculus) -> Judgement:
     """Composition where either divergence is bounded."""
-    made = _from(rules, alpha, 1, _composition)
+    made = every_order(rules, alpha, 1, _composition)
     second, first = sorted(made.right.args, key=lambda one: isinstance(one, RenyiDivergence))
     return rules.chain(made, rules.assume(first <= EPSILON_1), rules.assume(second <= EPSILON_2))
 
 
 def _steps(rules: Calculus) -> Judgement:
     """Composition of sequences where the divergence of each step is bounded by a number of its own."""
-    made = _from(rules, alpha, 1, _sequences)
+    made = every_order(rules, alpha, 1, _sequences)
     return rules.chain(made, rules.total(rules.each(Every(STEP <= COST, INDEX)), S.One, INDEX, COUNT))
+
+
+def _markov(rules: Calculus) -> Judgement:
+    return rules.times(rules.mean(rules.indicator(VARIABLE, LEVEL)), 1 / LEVEL)
 
 
 DEDUCTIONS: Final[Mapping[str, Deduction]] = {
@@ -83,4 +68,7 @@ DEDUCTIONS: Final[Mapping[str, Deduction]] = {
     "composition/budgets": _budgets,
     **orders("sequences", _sequences, 1),
     "sequences/budgets": _steps,
+    "markov": _markov,
+    **convexity.DEDUCTIONS,
+    **shifts.DEDUCTIONS,
 }

@@ -11,6 +11,18 @@ class Gaussian(QuantityBase):
     """The law N(mean, variance I), of (mean, variance)."""
 
 
+class Dirac(QuantityBase):
+    """The law of one point."""
+
+
+class Lift(QuantityBase):
+    """For a vector v with |v| <= R the random map of the line y -> y v + N(0, s (I - v v^T / R^2)), of (v, R, s)."""
+
+
+class Along(QuantityBase):
+    """The map y -> <y, v>/R^2 onto the line, for a vector v with |v| = R, of (v, R)."""
+
+
 class At(QuantityBase):
     """The law that a kernel has at a point, of (kernel, point)."""
 

@@ -7,13 +7,13 @@ respect to Q, since p^a q^(1-a) is oo where p > 0 = q; and 0 <= D_a <= oo, by Je
 from collections.abc import Iterable
 from typing import Final
 
-from sympy import Add, Basic, Dummy, Expr, Function, Ge, Gt, Le, Lt, Mul, S, Sum, Symbol, exp, true
+from sympy import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Le, Lt, Mul, S, Sum, Symbol, exp, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.integrals.language import Every, OnBall, Supremum
 from lastiterate.symbolic.integrals.rules import Means, inequality, nonnegative, same
-from lastiterate.symbolic.integrals.terms import density, home, mean, moment
+from lastiterate.symbolic.integrals.terms import Point, anonymous, density, gathered, mean, moment, place, points
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.statement import HockeyStick, RenyiDivergence
 from lastiterate.symbolic.vectors import Norm
@@ -42,19 +42,20 @@ class Laws(Means):
     ) -> Judgement:
         """From s M <= s M_1^b_1 ... M_k^b_k exp(r) on moments of pairs of laws: D <= b_1 D_1 + ... + r / (a - 1).
 
-        A moment of a pair is E[p^a q^(1-a)] = exp((a-1) D). Take logarithms, which increase, and divide by |a - 1|:
-        s / |a - 1| = 1 / (a - 1). Where M_i is oo or 0 the divergence on its side is oo; b_i > 0.
+        A moment of a pair is E[p^a q^(1-a)] = exp((a-1) D), given all points that a law depends on. Logarithms
+        increase; divide by |a - 1|: s / |a - 1| = 1 / (a - 1). Where M_i is oo or 0 the divergence on its side is oo;
+        b_i > 0.
         """
         s, some = self.sign(order), tuple(bounds)
-        bound = Mul(*(moment(one, other, order) ** power for power, one, other in some), exp(rest))
-        self._alike(*pair)
-        for _, one, other in some:
-            self._alike(one, other)
-        if not (same(made.left, s * moment(*pair, order)) and same(made.right, s * bound)):
-            raise UnprovedError(f"Logarithms need {s * moment(*pair, order)} <= {s * bound}, got {made}.")
+        given = frozenset[Point]().union(*map(points, pair), *(points(law) for _, *laws in some for law in laws))
+        bound = Mul(*(moment(one, other, order, *given) ** power for power, one, other in some), exp(rest))
+        left = moment(*pair, order, *given)
+        if not (_same(made.left, s * left) and _same(made.right, s * bound)):
+            raise UnprovedError(f"Logarithms need {s * left} <= {s * bound}, got {made}.")
         divergences = Add(*(power * RenyiDivergence(order, one, other) for power, one, other in some))
         says = inequality(RenyiDivergence(order, *pair), divergences + rest / (order - 1))
-        return self.apply("divergence", says, (made,), [Gt(power, 0) for power, *_ in some])
+        totals = [Eq(Sum(_weight(law), *law.limits), 1, evaluate=False) for law in pair if isinstance(law, Sum)]
+        return self.apply("divergence", says, (made,), [Gt(power, 0) for power, *_ in some], supposed=totals)
 
     def powers(
         self,
@@ -64,24 +65,22 @@ class Laws(Means):
         terms: tuple[Expr, Basic, Basic],
         limits: tuple[Symbol, Expr, Expr],
     ) -> Judgement:
-        """A moment E[p^a q^(1-a)] written as exp((a-1) D), on the left and in a sum over i on the right."""
+        """A moment E[p^a q^(1-a)] written as exp((a-1) D), on the left and in a sum over i with weights of total 1."""
         s, (weight, one, other) = self.sign(order), terms
-        self._alike(*pair)
-        self._alike(one, other)
         there = s * Sum(weight * moment(one, other, order), limits)
-        if not (same(made.left, s * moment(*pair, order)) and same(made.right, there)):
+        if not (_same(made.left, s * moment(*pair, order)) and _same(made.right, there)):
             raise UnprovedError(f"Powers need {s * moment(*pair, order)} <= {there}, got {made}.")
         left, right = (exp((order - 1) * RenyiDivergence(order, *laws)) for laws in (pair, (one, other)))
-        return self.apply("powers", inequality(s * left, s * Sum(weight * right, limits)), (made,))
+        total = Eq(Sum(weight, limits), 1, evaluate=False)  # a mixture is a law
+        return self.apply("powers", inequality(s * left, s * Sum(weight * right, limits)), (made,), supposed=(total,))
 
-    def conditional(self, made: Judgement, order: Expr) -> Judgement:
-        """From D(K(x) || K'(x)) <= B at every point x: s E[k^a k'^(1-a) | x] <= s exp((a-1) B). The definition of D."""
+    def conditional(self, made: Judgement, order: Expr, *given: Point) -> Judgement:
+        """From D(K(x) || K'(x)) <= B: s E[k^a k'^(1-a) | x] <= s exp((a-1) B). The definition of D."""
         if not isinstance(made.left, RenyiDivergence) or made.left.args[0] != order:
             raise UnprovedError(f"A divergence of order {order} is needed, got {made}.")
         s, (_, one, other) = self.sign(order), made.left.args
-        self._alike(one, other)
         return self.apply(
-            "conditional", inequality(s * moment(one, other, order), s * exp((order - 1) * made.right)), (made,)
+            "conditional", inequality(s * moment(one, other, order, *given), s * exp((order - 1) * made.right)), (made,)
         )
 
     def each(self, condition: Boolean) -> Judgement:
@@ -95,26 +94,30 @@ class Laws(Means):
         return self.apply("member", inequality(quantity, Supremum(quantity, letter)))
 
     def restrict(self, made: Judgement, condition: Basic, law: Basic) -> Judgement:
-        """An inequality on a ball holds almost surely under a law on it; `condition` says that x is in the ball."""
-        if not isinstance(condition, Le) or not isinstance(condition.lhs, Norm) or home(law) != condition.lhs.args:
-            raise UnprovedError(f"A ball is given by the length of a point of {law}, got {condition}.")
+        """An inequality at the points x of a ball, times the density of a law on the ball: it holds at every x.
+
+        Outside of the ball the density is 0 and so are both sides.
+        """
+        if not isinstance(condition, Le) or not isinstance(condition.lhs, Norm):
+            raise UnprovedError(f"A ball is given by the length of a point, got {condition}.")
+        factor = density(law, *condition.lhs.args)
+        if not all(gathered(one).as_powers_dict().get(factor) == 1 for one in (made.left, made.right)):
+            raise UnprovedError(f"To restrict to a ball needs the factor {factor} on both sides, got {made}.")
         on = OnBall(law, condition.rhs)
         return self.apply("restrict", made.says, (made,), (), supposed=(on,), discharged=(condition,))
 
     def event(self, law: Basic) -> Expr:
         """P(S) = E[p 1_S] for an event S."""
-        (x,) = home(law)
-        return mean(density(law) * EVENT(x))
+        (x,) = place(law)
+        return mean(density(law, x) * EVENT(x))
 
-    def below_one(self, quantity: Expr, law: Basic) -> Judgement:
+    def below_one(self, quantity: Expr, x: Point) -> Judgement:
         """E[f 1_S] <= E[f] for f >= 0: an indicator is at most 1."""
-        (x,) = home(law)
         says = inequality(mean(quantity * EVENT(x)), mean(quantity))
         return self.apply("indicator of an event", says, (), nonnegative(quantity))
 
     def hockey_stick(self, made: Judgement, factor: Expr, first: Basic, second: Basic) -> Judgement:
         """From P(S) <= g Q(S) + r for every event S: the supremum of P(S) - g Q(S) is at most r."""
-        self._alike(first, second)
         rest = made.right - factor * self.event(second)
         if not same(made.left, self.event(first)) or rest.has(EVENT):
             raise UnprovedError(f"An event needs P(S) <= {factor} Q(S) + r, got {made}.")
@@ -125,9 +128,9 @@ class Laws(Means):
 
         D_1, the KL divergence, is the limit of D_a as a increases to 1, and D_0 = -log Q(p > 0) that as a falls to 0.
         D_a is nondecreasing in a and so is its supremum, which is then the supremum over a < 1 at a = 1. At 0 a limit
-        passes through sums and maxima, not through a supremum.
+        passes through sums and maxima, not through a supremum. Polynomials in a are continuous.
         """
-        if above.says != below.says or order in _orders_free(above.says, order):
+        if above.says != below.says or not _continuous(above, order):
             raise UnprovedError(f"One inequality at all orders is needed, got {above} and {below}.")
         if least == 0 and above.says.has(Supremum):
             raise UnprovedError("At order 0 a limit does not pass through a supremum.")
@@ -154,17 +157,21 @@ class Laws(Means):
         says = inequality(value.subs(index, count), Sum(bound.subs(index, index - 1), (index, 1, count)))
         return self.apply("telescope", says, (step, base), (Ge(count, 0),))
 
-    @staticmethod
-    def _alike(one: Basic, other: Basic) -> None:
-        if home(one) != home(other):
-            raise UnprovedError(f"Laws on one space are needed, got {one} and {other}.")
+
+def _weight(mixture: Sum) -> Expr:
+    """The weight of each law of a mixture; the weights of a law add up to 1."""
+    return Mul(*(one for one in Mul.make_args(mixture.function) if one.is_real))
 
 
-def _orders_free(says: Basic, order: Symbol) -> set[Basic]:
-    """The letters of a condition, but for an order where it is one of a divergence alone."""
-    hidden = says.replace(
-        lambda part: isinstance(part, RenyiDivergence) and part.args[0] == order,
-        lambda part: RenyiDivergence(Dummy("a"), *part.args[1:]),
-    )
-    found: set[Basic] = hidden.free_symbols
-    return found
+def _same(one: Expr, other: Expr) -> bool:
+    return same(anonymous(one), anonymous(other))
+
+
+def _continuous(made: Judgement, order: Symbol) -> bool:
+    """Tell whether the order stands in divergences and their suprema, and apart from them in polynomials alone."""
+
+    def hidden(part: Basic) -> bool:
+        return isinstance(part, RenyiDivergence) and part.args[0] == order
+
+    sides = (one.replace(hidden, lambda part: Dummy(str(part), real=True)) for one in (made.left, made.right))
+    return all(one.is_polynomial(order) for one in sides)

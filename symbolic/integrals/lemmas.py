@@ -4,12 +4,13 @@ Each is a function of laws, so that it is proved for them anew, by the same rule
 """
 
 from sympy import Basic, Expr, S, Symbol
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.integrals.language import At, Joint
 from lastiterate.symbolic.integrals.laws import Laws
 from lastiterate.symbolic.integrals.names import LAST
-from lastiterate.symbolic.integrals.terms import Point, density, home, mean, points
+from lastiterate.symbolic.integrals.terms import Point, density, mean, place, points, power, sources
 from lastiterate.symbolic.statement import Image, RenyiDivergence
 
 T = Symbol("t", positive=True)
@@ -24,26 +25,28 @@ def jensen(rules: Laws, p: Expr, q: Expr, order: Expr, *given: Point) -> Judgeme
 def post_processing(rules: Laws, order: Expr, how: Basic, first: Basic, second: Basic) -> Judgement:
     """D(h(P) || h(Q)) <= D(P || Q): Jensen given the image, and the tower."""
     after = Image(how, first), Image(how, second)
-    rest = points(first) | points(second)
-    given = (*home(after[0]), *rest)
-    at_image = jensen(rules, density(first), density(second), order, *given)
+    rest = points(first) | points(second) | points(how)
+    (y,) = place(*after)
+    start = sources(first, y)
+    at_image = jensen(rules, density(first, *start), density(second, *start), order, y, *rest)
     return rules.divergence(rules.mean(at_image, *rest), order, after, [(S.One, first, second)])
 
 
 def composition(
-    rules: Laws, order: Expr, laws: tuple[Basic, Basic], kernels: tuple[Basic, Basic], given_x: Judgement
+    rules: Laws,
+    order: Expr,
+    laws: tuple[Basic, Basic],
+    kernels: tuple[Basic, Basic],
+    given_x: Judgement,
+    ball: Boolean | None = None,
 ) -> Judgement:
-    """D(P K || Q K') <= D(P || Q) + B, where D(K(x) || K'(x)) <= B at every x: the mean given x, then that over x."""
-    first, second = laws
-    inner = rules.conditional(given_x, order)
-    whole = rules.mean(rules.times(inner, power(first, second, order)), *(points(first) | points(second)))
-    pair = Joint(first, kernels[0]), Joint(second, kernels[1])
-    return rules.divergence(whole, order, pair, [(S.One, first, second)], (order - 1) * given_x.right)
-
-
-def power(first: Basic, second: Basic, order: Expr) -> Expr:
-    """p^a q^(1-a) of two laws."""
-    return density(first) ** order * density(second) ** (1 - order)
+    """D(P K || Q K') <= D(P || Q) + B, where D(K(x) || K'(x)) <= B at every x, or on a ball."""
+    rest, at = points(laws[0]) | points(laws[1]), place(*laws)
+    whole = rules.times(rules.conditional(given_x, order, *rest, *at), power(*laws, order, *at))
+    if ball is not None:
+        whole = rules.restrict(whole, ball, laws[0])
+    pair = Joint(laws[0], kernels[0]), Joint(laws[1], kernels[1])
+    return rules.divergence(rules.mean(whole, *rest), order, pair, [(S.One, *laws)], (order - 1) * given_x.right)
 
 
 def nothing(rules: Laws, order: Expr, law: Basic) -> Judgement:
@@ -51,11 +54,18 @@ def nothing(rules: Laws, order: Expr, law: Basic) -> Judgement:
     return rules.divergence(rules.reflexive(law, order), order, (law, law))
 
 
-def mixtures(rules: Laws, order: Expr, law: Basic, kernels: tuple[Basic, Basic], given_x: Judgement) -> Judgement:
+def mixtures(
+    rules: Laws,
+    order: Expr,
+    law: Basic,
+    kernels: tuple[Basic, Basic],
+    given_x: Judgement,
+    ball: Boolean | None = None,
+) -> Judgement:
     """D(R K || R K') <= B on the laws of y, where D(K(x) || K'(x)) <= B at every x: forget x, which has one law."""
     pair = Joint(law, kernels[0]), Joint(law, kernels[1])
-    forget = post_processing(rules, order, LAST, *pair)
-    return rules.chain(forget, composition(rules, order, (law, law), kernels, given_x), nothing(rules, order, law))
+    both = composition(rules, order, (law, law), kernels, given_x, ball)
+    return rules.chain(post_processing(rules, order, LAST, *pair), both, nothing(rules, order, law))
 
 
 def everywhere(rules: Laws, order: Expr, kernels: tuple[Basic, Basic], x: Point) -> Judgement:

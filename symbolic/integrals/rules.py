@@ -1,34 +1,42 @@
 """The rules on means: each docstring is a lemma with its proof.
 
 s is the sign of a - 1 for an order a > 0, a != 1, and phi(p, q) = s p^a q^(1-a) for p, q >= 0, where p^a q^(1-a) is 0
-if p = 0, and for p > 0 = q it is oo if a > 1 and 0 if a < 1. Sides are random variables with values in (-oo, oo] whose
-negative parts have a mean: phi >= 0 for a > 1, and phi >= -a p - (1 - a) q for a < 1. Inequalities hold almost surely.
+if p = 0, and for p > 0 = q it is oo if a > 1 and 0 if a < 1; and -oo is phi where a < 1 and p or q is oo. Sides are
+random variables that have a mean: for a > 1 with values in (-oo, oo] and negative parts of finite mean, as densities
+are finite, and for a < 1 with values in [-oo, 0], or nonnegative. Inequalities hold almost surely.
 """
 
 from sympy import (
     Add,
     Basic,
     Dummy,
+    Eq,
     Expr,
     Ge,
     Gt,
     Le,
     Lt,
+    Max,
     Mul,
     Pow,
     S,
     Sum,
     Symbol,
+    cancel,
     exp,
+    expand,
+    expand_log,
     expand_mul,
-    expand_power_base,
+    log,
+    simplify,
     true,
 )
+from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.integrals.judgement import Base, Judgement
 from lastiterate.symbolic.integrals.language import Supremum
-from lastiterate.symbolic.integrals.terms import Mean, mean, points
+from lastiterate.symbolic.integrals.terms import Mean, gathered, mean, points
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.statement import QuantityBase
 
@@ -45,16 +53,19 @@ def nonnegative(term: Expr) -> tuple[Boolean, ...]:
     """
     if isinstance(term, exp):
         return ()
-    if isinstance(term, Add | Mul):
-        return tuple(condition for part in term.args for condition in nonnegative(part))
+    if isinstance(term, Add | Mul) and not any(nonnegative(part) for part in term.args):
+        return ()
     if isinstance(term, Pow | Sum | Mean):
         return nonnegative(term.args[0])
-    return () if Ge(term, 0) == true else (Ge(term, 0),)
+    if Ge(term, 0) == true:
+        return ()
+    random = sorted((one for one in term.atoms(AppliedUndef, Mean) if one != term and not nonnegative(one)), key=str)
+    return (Ge(term.xreplace({one: Symbol(f"_{i}", nonnegative=True) for i, one in enumerate(random)}), 0),)
 
 
 def same(one: Expr, other: Expr) -> bool:
     """Tell whether two terms are one after expansion."""
-    return bool(one == other or expand_mul(expand_power_base(one - other)) == 0)
+    return bool(one == other or Add(*map(gathered, Add.make_args(expand_mul(one - other)))) == 0)
 
 
 class Means(Base):
@@ -82,11 +93,11 @@ class Means(Base):
         return self.apply("tangent", inequality(left, s * p**order * q ** (1 - order)), (), conditions)
 
     def envelope(self, made: Judgement, p: Expr, q: Expr, t: Symbol, order: Expr) -> Judgement:
-        """From s (a t^(a-1) P - (a-1) t^a Q) <= R for every t > 0, t not in P, Q, R: phi(P, Q) <= R. P, Q < oo.
+        """From s (a t^(a-1) P - (a-1) t^a Q) <= R for every t > 0, t not in P, Q, R: phi(P, Q) <= R.
 
         The least upper bound of the left over rational t > 0, countably many, is phi(P, Q): at t = P/Q, by continuity;
-        as t -> 0 if P = 0; and for Q = 0 < P it is sup s a t^(a-1) P, oo for a > 1 (t -> oo) and 0 for a < 1
-        (t -> oo).
+        as t -> 0 if P = 0; and for Q = 0 < P it is sup s a t^(a-1) P, oo for a > 1 and 0 for a < 1 (t -> oo). For
+        a > 1 the means P and Q of densities are finite; for a < 1 all is -oo where one is not.
         """
         s = self.sign(order)
         left = s * (order * t ** (order - 1) * p - (order - 1) * t**order * q)
@@ -124,10 +135,13 @@ class Means(Base):
         """From L <= c X + R and X <= Y, c >= 0: L <= c Y + R; X is the left of the next inequality."""
         made = first
         for other in others:
+            if same(made.right, other.left):
+                made = self.apply("chain", inequality(made.left, other.right), (made, other))
+                continue
             link = Dummy("X", real=True)
-            right = expand_mul(made.right).xreplace({other.left: link})
+            right = expand_mul(made.right, deep=False).xreplace({other.left: link})
             factor = right.coeff(link)
-            rest = expand_mul(right - factor * link)
+            rest = expand_mul(right - factor * link, deep=False)
             if factor == 0 or rest.has(link) or factor.has(link):
                 raise UnprovedError(f"A chain needs {other.left} as a term of {made.right}.")
             says = inequality(made.left, rest + factor * other.right)
@@ -144,16 +158,55 @@ class Means(Base):
         asked = inequality(left.xreplace(values), right.xreplace(values))
         for one, value in values.items():
             before, after = made.right.xreplace(values).diff(value), asked.rhs.diff(value)
-            if before != 0 and not (after / before).is_positive:
+            if before != 0 and not cancel(after / before).is_positive:
                 raise UnprovedError(f"Where {one} is infinite, {right} is not seen to be.")
         shown = self.apply("follow", inequality(left, right), (made,))
         self.how(asked, made.given | {there})
         return shown
 
-    def power_mean(self, base: Expr, exponent: Expr) -> Judgement:
-        """b^r <= 1 for 0 <= b <= 1 and r >= 0: t^r grows with t."""
-        conditions = (Gt(base, 0), Le(base, 1), Ge(exponent, 0))
-        return self.apply("power of a number below 1", inequality(base**exponent, S.One), (), conditions)
+    def equal(self, made: Judgement, left: Expr, right: Expr) -> Judgement:
+        """The same sides written otherwise: products of powers of nonnegative quantities, and exponentials."""
+        if not (alike(made.left, left) and alike(made.right, right)):
+            raise UnprovedError(f"Equal sides are needed, got {left} <= {right} from {made}.")
+        return self.apply("equal", inequality(left, right), (made,))
+
+    def negate(self, made: Judgement) -> Judgement:
+        """From -L <= -R: R <= L."""
+        return self.apply("negate", inequality(-made.right, -made.left), (made,))
+
+    def raised(self, made: Judgement, exponent: Expr) -> Judgement:
+        """From 0 <= L <= R and r < 0: R^r <= L^r, where 0^r is oo. t^r falls as t grows."""
+        conditions = (*nonnegative(made.left), Lt(exponent, 0))
+        return self.apply("raised", inequality(made.right**exponent, made.left**exponent), (made,), conditions)
+
+    def maximum(self, one: Expr, other: Expr) -> Judgement:
+        """A number is at most the larger of two."""
+        return self.apply("maximum", inequality(one, Max(one, other)))
+
+    def ends(self, made: Judgement, letter: Symbol, *values: Expr) -> Judgement:
+        """An inequality on an open range holds at an end of it where its sides are equal there; 0 times oo is 0."""
+        discharged, supposed = set[Boolean](), set[Boolean]()
+        for value in values:
+            sides = (made.left.subs(letter, value), made.right.subs(letter, value))
+            totals = {one.lhs: one.rhs for one in made.given if isinstance(one, Eq)}
+            if not same(*(one.xreplace(totals) for one in sides)):
+                raise UnprovedError(f"Equal sides are needed at {letter} = {value}, got {sides}.")
+            strict = {one for one in made.given if one in (Gt(letter, value), Lt(letter, value))}
+            weak = {Ge(letter, value) if isinstance(one, Gt) else Le(letter, value) for one in strict}
+            discharged, supposed = discharged | strict, supposed | weak - {true}
+        if any(letter in one.free_symbols for one in made.given - discharged):
+            raise UnprovedError(f"A condition on {letter} is left: {made.given - discharged}.")
+        return self.apply("ends", made.says, (made,), (), (), supposed, discharged)
+
+    def excess(self, p: Expr, q: Expr, g: Expr, order: Expr) -> Judgement:
+        """p <= g q + g^(1-a) p^a q^(1-a) for a > 1, g > 0.
+
+        If p <= g q there is nothing to show. Else p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo for q = 0.
+        """
+        conditions = (*nonnegative(p), *nonnegative(q), Gt(g, 0), Gt(order, 1))
+        return self.apply(
+            "excess", inequality(p, g * q + g ** (1 - order) * p**order * q ** (1 - order)), (), conditions
+        )
 
     def indicator(self, x: Expr, level: Expr) -> Judgement:
         """a 1[x >= a] <= x for x >= 0 and a > 0: the left is a or 0."""
@@ -165,6 +218,13 @@ class Indicator(QuantityBase):
     """1 where x >= a and 0 elsewhere, of (x, a)."""
 
     is_nonnegative = True
+
+
+def alike(one: Expr, other: Expr) -> bool:
+    """Tell whether two terms are one, by the laws of powers of nonnegative numbers, 0 and oo with their conventions."""
+    if same(one, other):
+        return True
+    return bool(simplify(expand(expand_log(log(one / other), force=True))) == 0)
 
 
 def quantities(*of: Basic) -> dict[Basic, Symbol]:
@@ -198,7 +258,7 @@ def _counts(term: Basic) -> bool:
 def _summed(term: Expr, index: Symbol, count: Expr) -> Expr:
     """The sum over i = 1, ..., m of every term, with what does not depend on i in front."""
     parts = []
-    for one in Add.make_args(expand_mul(term)):
+    for one in Add.make_args(expand_mul(term, deep=False)):
         front, inside = one.as_independent(index, as_Add=False)
         parts.append(front * Sum(inside, (index, 1, count)))
     return Add(*parts)

@@ -2,30 +2,54 @@
 
 from typing import Final
 
-from sympy import Expr, Function, S, Sum, Symbol, symbols
+from sympy import Basic, Eq, Expr, Function, Max, S, Sum, Symbol, exp, log, symbols
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.integrals.language import (
+    ANY_ORDER,
     FORMER,
     KERNEL,
     KERNEL_2,
     LATTER,
     At,
     Every,
+    Gaussian,
     Joint,
     Next,
+    OnBall,
     Prefix,
     Supremum,
 )
-from lastiterate.symbolic.integrals.terms import Point
-from lastiterate.symbolic.notation import alpha
-from lastiterate.symbolic.statement import FIRST, MAP, SECOND, ForAll, Image, RenyiDivergence, closed
+from lastiterate.symbolic.integrals.rules import Indicator
+from lastiterate.symbolic.integrals.terms import Point, mean
+from lastiterate.symbolic.letters import a, z
+from lastiterate.symbolic.notation import alpha, chi, epsilon, sigma
+from lastiterate.symbolic.statement import (
+    FIRST,
+    MAP,
+    SECOND,
+    ForAll,
+    HockeyStick,
+    Image,
+    Noisy,
+    Normal,
+    RenyiDivergence,
+    ShiftedDivergence,
+    closed,
+)
 
 POINT: Final = Point("x")
 INDEX: Final = Symbol("i", integer=True, nonnegative=True)
 COUNT: Final = Symbol("k", integer=True, nonnegative=True)
 EPSILON_1, EPSILON_2 = symbols("epsilon_1 epsilon_2", nonnegative=True)
 COST: Final = Function("e", nonnegative=True)(INDEX)
+WEIGHT: Final = Function("p", nonnegative=True)(INDEX)
+MIX: Final = Symbol("lambda", nonnegative=True)
+THIRD, FOURTH = symbols("mu_3 mu_4")
+VARIABLE: Final = Function("X", nonnegative=True)(Point("omega"))
+LEVEL, RATE, RADIUS = symbols("a q R", positive=True)
+FACTOR, APART = symbols("c s", nonnegative=True)
+OTHER_MAP: Final = Symbol("psi'")
 
 _given: Final = Supremum(RenyiDivergence(alpha, At(KERNEL, POINT), At(KERNEL_2, POINT)), POINT)
 STEP: Final = Supremum(
@@ -61,6 +85,77 @@ def sequences(condition: Boolean) -> ForAll:
 def many_mechanisms() -> ForAll:
     """k mechanisms, each of which sees what those before have put out."""
     return closed(_sequence() <= Sum(COST, (INDEX, 1, COUNT)), alpha >= 1, Every(STEP <= COST, INDEX))
+
+
+def quasi_convexity() -> ForAll:
+    """Of two pairs of laws, mixed alike: the larger divergence."""
+    mixed = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURTH
+    most = Max(RenyiDivergence(alpha, FIRST, SECOND), RenyiDivergence(alpha, THIRD, FOURTH))
+    return closed(RenyiDivergence(alpha, *mixed) <= most, alpha >= 1, MIX <= 1)
+
+
+def joint_convexity() -> ForAll:
+    """Of m pairs of laws, mixed alike: the mean of exp((alpha - 1) D)."""
+    limits = INDEX, 1, COUNT
+    pair = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
+    mixed = (Sum(WEIGHT * law, limits) for law in pair)
+    left, right = (exp((alpha - 1) * RenyiDivergence(alpha, *laws)) for laws in (mixed, pair))
+    return closed(left <= Sum(WEIGHT * right, limits), alpha >= 1, Eq(Sum(WEIGHT, limits), 1))
+
+
+def mean_of_orders() -> ForAll:
+    """Of m pairs of laws, mixed alike, where the divergence of each is bounded: the log-mean-exp of the bounds."""
+    limits = INDEX, 1, COUNT
+    pair = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
+    mixed = (Sum(WEIGHT * law, limits) for law in pair)
+    bound = log(Sum(WEIGHT * exp((alpha - 1) * COST), limits)) / (alpha - 1)
+    each = Every(RenyiDivergence(alpha, *pair) <= COST, INDEX)
+    return closed(RenyiDivergence(alpha, *mixed) <= bound, alpha > 1, each, Eq(Sum(WEIGHT, limits), 1))
+
+
+def second_law() -> ForAll:
+    """The divergence is convex in its second law."""
+    bound = (1 - MIX) * RenyiDivergence(ANY_ORDER, FIRST, SECOND) + MIX * RenyiDivergence(ANY_ORDER, FIRST, THIRD)
+    return closed(RenyiDivergence(ANY_ORDER, FIRST, (1 - MIX) * SECOND + MIX * THIRD) <= bound, MIX <= 1)
+
+
+def conversion() -> ForAll:
+    """From a divergence to (epsilon + log(1/delta)/(alpha - 1), delta), delta = exp(-chi)."""
+    condition = RenyiDivergence(alpha, FIRST, SECOND) <= epsilon
+    return closed(HockeyStick(exp(epsilon + chi / (alpha - 1)), FIRST, SECOND) <= exp(-chi), alpha > 1, condition)
+
+
+def markov() -> ForAll:
+    """Markov's inequality for a nonnegative random variable."""
+    return closed(mean(Indicator(VARIABLE, LEVEL)) <= mean(VARIABLE) / LEVEL)
+
+
+def shift_reduction(condition: Boolean) -> ForAll:
+    """Gaussian noise pays for a shift a."""
+    noisy = Noisy(FIRST, sigma**2), Noisy(SECOND, sigma**2)
+    bound = ShiftedDivergence(alpha, z + a, FIRST, SECOND) + alpha * a**2 / (2 * sigma**2)
+    return closed(ShiftedDivergence(alpha, z, *noisy) <= bound, condition)
+
+
+def reduction(distance: Expr, other: Basic, *conditions: Boolean) -> ForAll:
+    """Maps of both laws bring a shift z to a distance."""
+    after = ShiftedDivergence(alpha, distance, Image(MAP, FIRST), Image(other, SECOND))
+    return closed(after <= ShiftedDivergence(alpha, z, FIRST, SECOND), *conditions)
+
+
+def extremum(condition: Boolean) -> ForAll:
+    """Of laws on the ball of radius R, mixed with chance q and made noisy, points on its surface are the worst."""
+    still = Gaussian(S.Zero, sigma**2)
+    apart = RenyiDivergence(alpha, still, (1 - RATE) * still + RATE * Noisy(FIRST, sigma**2))
+    largest = Supremum(apart, FIRST, OnBall(FIRST, RADIUS))
+    return closed(Eq(largest, sampled(RATE, sigma / RADIUS), evaluate=False), condition, RATE < 1)
+
+
+def sampled(rate: Expr, noise: Expr) -> Expr:
+    """S_alpha(rate, noise), with the laws of its definition."""
+    still, moved = Normal(S.Zero, noise**2), Normal(S.One, noise**2)
+    made: Expr = RenyiDivergence(alpha, still, (1 - rate) * still + rate * moved)
+    return made
 
 
 def _sequence() -> Expr:

@@ -6,12 +6,31 @@ nonnegative function of a point x, and E[f | y] is the mean of f given the point
 not, has the density E[p(x) | y] with respect to the law of y, because E[p(x) g(y)] = E[E[p(x) | y] g(y)] for g >= 0.
 """
 
+from collections.abc import Iterable
 from functools import cache
+from itertools import islice
 from typing import Any
 
-from sympy import Add, Basic, Expr, Function, Lambda, Mul, Sum, Symbol, Tuple, expand_mul, expand_power_base
+from sympy import (
+    Add,
+    Basic,
+    Expr,
+    Function,
+    Lambda,
+    Mul,
+    Pow,
+    S,
+    Sum,
+    Symbol,
+    Tuple,
+    expand,
+    expand_mul,
+    expand_power_base,
+    factor_terms,
+)
 
 from lastiterate.symbolic.integrals.language import At, Joint
+from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.statement import Image, QuantityBase
 
 
@@ -58,7 +77,7 @@ def mean(of: Expr, *given: Point) -> Expr:
 
 
 def _mean_of_term(term: Expr, given: frozenset[Point]) -> Expr:
-    factors = Mul.make_args(term)
+    factors = Mul.make_args(gathered(term))
     known = [one for one in factors if points(one) <= given]
     rest = [one for one in factors if not points(one) <= given]
     if not rest:
@@ -70,61 +89,104 @@ def _mean_of_term(term: Expr, given: frozenset[Point]) -> Expr:
         if isinstance(inner, Mean):
             of, more = inner.args
             if given <= set(more) and all(points(one) <= set(more) for one in others):
-                return Mul(*known, mean(Mul(of, *others), *given))
+                return Mul(*known, mean(of * Mul(*others), *given))
     return Mul(*known, Mean(Mul(*rest), Tuple(*sorted(given, key=str))))
 
 
+def gathered(term: Expr) -> Expr:
+    """A product with the powers of one base together, and those of products of nonnegative factors apart.
+
+    >>> a, p, q = Symbol("a"), *(Function(name, nonnegative=True)(Point("x")) for name in "pq")
+    >>> gathered((p * q) ** a * p ** (1 - a))
+    p(x)*q(x)**a
+    """
+    powers: dict[Expr, Expr] = {}
+    for factor in Mul.make_args(expand_power_base(term.replace(_sum_to_a_power, _common_factor))):
+        base, exponent = factor.as_base_exp()
+        powers[base] = powers.get(base, S.Zero) + exponent
+    return Mul(*(base ** expand(exponent) for base, exponent in powers.items()))
+
+
+def _sum_to_a_power(term: Basic) -> bool:
+    return isinstance(term, Pow) and isinstance(term.base, Add) and bool(points(term.base))
+
+
+def _common_factor(term: Pow) -> Expr:
+    return factor_terms(expand_mul(term.base)) ** term.exp
+
+
+def dimension(law: Basic) -> int:
+    """The number of points that a draw from a law is made of."""
+    if isinstance(law, Add | Mul):
+        return dimension(next(one for one in law.args if not one.is_real))
+    return dimension(law.args[0]) + 1 if isinstance(law, Joint) else 1
+
+
+def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
+    """Points for a draw from laws on one space, other than those that the laws depend on and those given.
+
+    Raises:
+        UnprovedError: the laws are not on one space.
+    """
+    if len({dimension(law) for law in laws}) > 1:
+        raise UnprovedError(f"Laws on one space are needed, got {laws}.")
+    taken = frozenset(given).union(*map(points, laws))
+    free = (one for one in map(Point, ("x", "y", "ya", "yb", "yc", "yd")) if one not in taken)
+    return tuple(islice(free, dimension(laws[0])))
+
+
+def sources(law: Basic, *where: Point) -> tuple[Point, ...]:
+    """The points of which those at hand are the image."""
+    return tuple(Point(f"{where[0]}{i}") for i in range(1, dimension(law) + 1))
+
+
 @cache
-def density(law: Basic) -> Expr:
-    """The density of a law at a point of its own, `home` of the law, given the points that the law depends on.
+def density(law: Basic, *where: Point) -> Expr:
+    """The density of a law at a point, given the points that the law depends on.
 
     A combination of laws has the combination of their densities; the law of (x, y) has p(x) k(x, y), where K(x) has
     the density k(x, .) given x; an image has the conditional mean. Of another law no more is known than its name.
     """
     if isinstance(law, Add):
-        return Add(*map(density, law.args))
+        return Add(*(density(one, *where) for one in law.args))
     if isinstance(law, Sum):
-        return Sum(density(law.function), *law.limits)
+        return Sum(density(law.function, *where), *law.limits)
     if isinstance(law, Mul):
         weights = [one for one in law.args if one.is_real]
         (other,) = (one for one in law.args if not one.is_real)
-        return Mul(*weights, density(other))
+        return Mul(*weights, density(other, *where))
     if isinstance(law, Image):
-        return mean(density(law.args[1]), *home(law), *points(law))
+        start = law.args[1]
+        return mean(density(start, *sources(start, *where)), *where, *points(law))
     if isinstance(law, Joint):
         first, kernel = law.args
-        (x,) = home(first)
-        return density(first) * density(At(kernel, x))
-    letters = sorted(law.free_symbols - {law} if not isinstance(law, Symbol) else (), key=str)
-    depends = [one for one in letters if isinstance(one, Point) or one.is_integer]
-    made: Expr = Function(f"density of {law}", nonnegative=True)(*depends, *home(law))
+        *before, last = where
+        return density(first, *before) * density(At(kernel, *before), last)
+    letters = sorted((one for one in law.free_symbols if isinstance(one, Point) or one.is_integer), key=str)
+    named = law.xreplace({one: Symbol("." * i) for i, one in enumerate(letters, 1)})
+    made: Expr = Function(f"density of {named}", nonnegative=True)(*letters, *where)
     return made
 
 
-@cache
-def home(law: Basic) -> tuple[Point, ...]:
-    """The points at which the density of a law is taken, besides those that the law depends on.
-
-    Laws that are combined or compared are on one space, so that it is one point for all of them.
-    """
-    if isinstance(law, Add | Mul):
-        return home(next(one for one in law.args if not one.is_real))
-    if isinstance(law, Sum):
-        return home(law.function)
-    if isinstance(law, Image):
-        return (Point(f"{law.args[0]}({', '.join(map(str, home(law.args[1])))})"),)
-    if isinstance(law, Joint):
-        first, kernel = law.args
-        (x,) = home(first)
-        return x, *home(At(kernel, x))
-    depth = len(points(law))
-    return (Point("x" if not depth else "y" if depth == 1 else f"y{depth}"),)
+def power(one: Basic, other: Basic, order: Expr, *where: Point) -> Expr:
+    """p^a q^(1-a), p and q the densities of the laws and a the order."""
+    return gathered(density(one, *where) ** order * density(other, *where) ** (1 - order))
 
 
-def moment(one: Basic, other: Basic, order: Expr) -> Expr:
-    """E[p^a q^(1-a)] given the points that the laws depend on, p and q their densities and a the order."""
-    power = density(one) ** order * density(other) ** (1 - order)
-    return mean(expand_power_base(power), *(points(one) | points(other)))
+def moment(one: Basic, other: Basic, order: Expr, *given: Point) -> Expr:
+    """E[p^a q^(1-a)] given some points and those that the laws depend on."""
+    known = points(one) | points(other) | set(given)
+    return mean(power(one, other, order, *place(one, other, given=known)), *known)
+
+
+def anonymous(term: Expr) -> Expr:
+    """The term with its points over which a mean is taken renamed: moments of laws are the same at whatever point."""
+    if isinstance(term, Mean):
+        of, given = term.args
+        bound = sorted(points(of) - set(given), key=str)
+        renamed = of.xreplace({one: Point(f"_{i}") for i, one in enumerate(bound)})
+        return Mean(anonymous(renamed), given)
+    return term.func(*map(anonymous, term.args)) if term.args and term.has(Mean) else term
 
 
 def constant(law: Basic) -> Lambda:

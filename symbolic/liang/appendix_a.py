@@ -1,8 +1,4 @@
-"""Appendix A: the standard facts, each in the smallest case that has its constant.
-
-Gaussians or two coins for the divergences, points of the line and quadratics for the analysis: a check of the constant,
-not a proof of the lemma. The divergence of order 2 of two coins is log(p^2/q + (1-p)^2/(1-q)).
-"""
+"""Appendix A, standard facts: on divergences for all laws; quadratics stand for the losses of A.14 and A.15."""
 
 from sympy import Eq, Equivalent, Expr, Integer, Rational, log, sqrt
 
@@ -10,17 +6,15 @@ from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
 from lastiterate.symbolic.claim import Cited, Claim, Deduced, Inequality, IntervalInequality, Ours, Units
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.language import ANY_ORDER
-from lastiterate.symbolic.letters import G, P, Q, R, a, g, p, q, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
+from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
+from lastiterate.symbolic.letters import G, P, Q, R, a, g, q, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import L, alpha, c, m, s, sigma
+from lastiterate.symbolic.notation import L, alpha, m, s, sigma
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import FIRST, SECOND, Coupled, Displaced, Normal, RenyiDivergence, Wasserstein
 
-_coins = (p < 1, q < 1)
-_zero = Integer(0)
-_above = (p + q <= 1, x < a, y >= a)
-_all_at_a = (Eq(x, 0), Eq(y, a))
 _plain = Normal(0, sigma**2)
 _mixed = (1 - q) * _plain + q * Normal(1, sigma**2)
 _large = log(1 + 1 / (q * (alpha - 1)))
@@ -56,16 +50,15 @@ def _sampled(order: int) -> IntervalInequality:
 CLAIMS = (
     Claim(
         "liang/lemma_a_1",
-        "(21) on Gaussians: maps that contract by c <= 1 and differ by s, from x apart to c x + s",
+        "(21): two contractions at most s apart lengthen a shift z to z + s, for every pair of laws",
         at("Lemma A.1", "(21)"),
-        Inequality((c * x + s - (z + s)) / c, "<= and attained", x - z, name="means over standard deviations"),
-        assumptions=(c <= 1, z <= x, c * x >= z),
+        Deduced(statements.reduction(z + APART, OTHER_MAP, alpha > 1, CONTRACTION, CLOSE), "reduction/contractions"),
     ),
     Claim(
         "liang/lemma_a_2",
-        "(22): Markov's inequality, a law on 0 and two points below and above a",
+        "(22): Markov's inequality, for every nonnegative random variable",
         at("Lemma A.2", "(22)"),
-        Inequality(q, "<= and attained", (p * x + q * y) / a, _above, "mass q at y, p at x, the rest at 0", _all_at_a),
+        Deduced(statements.markov(), "markov"),
     ),
     Claim(
         "liang/lemma_a_4",
@@ -93,12 +86,9 @@ CLAIMS = (
     ),
     Claim(
         "liang/lemma_a_10",
-        "(29): p^2/q is convex in q, so the affinity of order 2 is; its logarithm is liang/lemma_3_2/convexity",
+        "(29): the divergence is convex in its second law, at every order alpha >= 0",
         at("Lemma A.10", "(29)"),
-        Inequality(
-            p**2 / ((1 - x) * q + x * u), "<= and attained", (1 - x) * p**2 / q + x * p**2 / u, name="one outcome"
-        ),
-        assumptions=(*_coins, x <= 1),
+        Deduced(statements.second_law(), "second_law"),
     ),
     Claim(
         "liang/lemma_a_11",

@@ -1,41 +1,28 @@
-"""Section 2: adjacency, conversion of RDP to DP, and the shift-reduction lemma on Gaussians.
+"""Section 2: adjacency, conversion of RDP to DP, and the shift-reduction lemma.
 
-D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for x >= z. u and v are variances, a, x and z lengths.
+D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for x >= z. v is a variance, x and z are lengths.
 """
 
-from sympy import Eq, Expr, Integer, Rational, exp
+from sympy import Eq, Integer, Rational
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Units
-from lastiterate.symbolic.formulas.divergences import delta_of_gdp, renyi
-from lastiterate.symbolic.letters import a, d, p, q, u, v, x, z
+from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, Ours, Units
+from lastiterate.symbolic.formulas.divergences import renyi
+from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.letters import d, p, q, v, x, z
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import LENGTH, alpha, chi, epsilon, mu
-from lastiterate.symbolic.statement import FIRST, SECOND, HockeyStick, RenyiDivergence, closed
+from lastiterate.symbolic.notation import alpha
 from lastiterate.symbolic.unevaluated import put
 
 _one = Integer(1)
 _coins = p**2 / q + (1 - p) ** 2 / (1 - q)
-_variances = {u: LENGTH**2, v: LENGTH**2}
-_box = {mu: (Rational(1, 2), 2), chi: (2, 12)}
-
-
-def _conversion(order: Expr) -> Expr:
-    """Lemma 2.4 for the Gaussian mechanism of mu: epsilon at delta = exp(-chi)."""
-    return order * mu**2 / 2 + chi / (order - 1)
 
 
 CLAIMS = (
     Claim(
         "liang/lemma_2_4",
-        "(epsilon + log(1/delta)/(alpha - 1), delta)-DP: the Gaussian mechanism, orders 2 and 5",
+        "(alpha, epsilon)-RDP gives (epsilon + log(1/delta)/(alpha - 1), delta)-DP; delta is exp(-chi)",
         at("Lemma 2.4"),
-        IntervalInequality(delta_of_gdp(_conversion(Integer(2)), mu), "<=", exp(-chi), _box, "alpha = 2"),
-        IntervalInequality(delta_of_gdp(_conversion(Integer(5)), mu), "<=", exp(-chi), _box, "alpha = 5"),
-        statement=closed(
-            HockeyStick(exp(epsilon + chi / (alpha - 1)), FIRST, SECOND) <= exp(-chi),
-            RenyiDivergence(alpha, FIRST, SECOND) <= epsilon,
-            alpha > 1,
-        ),
+        Deduced(statements.conversion(), "conversion"),
     ),
     Claim(
         "liang/definition_2_2",
@@ -63,12 +50,9 @@ CLAIMS = (
     ),
     Claim(
         "liang/lemma_2_6",
-        "(5) on Gaussians: (x - z)^2/(u + v) <= (x - z - a)^2/u + a^2/v",
+        "(5): Gaussian noise absorbs a shift a at the price alpha a^2/(2 sigma^2), for every pair of laws",
         at("Lemma 2.6", "(5)"),
-        Inequality((x - z) ** 2 / (u + v), "<= and attained", (x - z - a) ** 2 / u + a**2 / v, name="over alpha/2"),
-        Units(alpha * (x - z - a) ** 2 / (2 * u) + alpha * a**2 / (2 * v), _one, _variances, "the right side adds"),
-        letters={u: "variance", v: "variance of the noise"},
-        assumptions=(z + a <= x,),
+        Deduced(statements.shift_reduction(alpha > 1), "shift_reduction"),
     ),
     Ours(
         "liang/definition_2_5",

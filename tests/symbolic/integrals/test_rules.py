@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Gt, Lt, Rational, S, Sum, Symbol
+from sympy import Eq, Gt, Lt, Rational, S, Sum, Symbol
 
 from lastiterate.proofs_checks.engines.deduction import conclude, deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove
@@ -76,6 +76,8 @@ def test_a_statement_supposes_what_its_deduction_does(name):
         fewer = replace(statement, conditions=tuple(made.given - {condition}))
         with pytest.raises(UnprovedError):
             conclude(made, fewer)
+    if isinstance(made.says, Eq):
+        return
     for factor in (Rational(99, 100), Rational(101, 100)):
         scaled = replace(statement, body=made.left <= factor * made.right)
         if factor > 1 or made.right == 0:
