@@ -10,7 +10,7 @@ from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
 from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.letters import P, Q, R, d, v
+from lastiterate.symbolic.letters import P, Q, R, d, p, r, u, v, x, y
 from lastiterate.symbolic.notation import L, alpha, eta
 
 
