@@ -70,10 +70,6 @@ FAULTS = {
     "swapped": swapped,
     "a lower order": of_lower_order,
 }
-    "a hundredth less": lambda term: term * Rational(99, 100),
-    "swapped": swapped,
-    "a lower order": of_lower_order,
-}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
