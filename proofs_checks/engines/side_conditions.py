@@ -11,6 +11,7 @@ from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.kernel.judgement import FalseLineError, UnprovedError
+from lastiterate.symbolic.tautology import says_nothing
 
 
 def _applied(*conditions: Boolean) -> list[AppliedUndef]:
@@ -39,7 +40,10 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     foreign = {one: len(one.free_symbols - condition.free_symbols) for one in premises}
     some = [tuple(one for one in premises if foreign[one] <= most) for most in (0, 1, 2)]
     for near in dict.fromkeys([*some, tuple(premises)]):  # few more letters are often enough, and always quicker
-        outcome = decide_check(_check(condition, near), ())
+        check = _check(condition, near)
+        if says_nothing(check, ()):
+            return "it is one of the premises"
+        outcome = decide_check(check, ())
         if outcome.status is Status.HELD and outcome.grade is Grade.PROVED:
             return f"{outcome.engine}: {outcome.detail}"
     why = outcome.detail or outcome.counterexample

@@ -69,6 +69,11 @@ def expansion(after: Expr, guide: Guide = Guide.OTHER) -> Expansion:
     return Expansion(z, after, guide, ("a lemma",))
 
 
+def test_a_side_condition_that_a_premise_says_is_shown():
+    z = Symbol("z")
+    assert prove(z <= 0, frozenset({Eq(z, 0)})) == "it is one of the premises"
+
+
 def test_the_window_of_a_convex_loss() -> None:
     made = window_of_convex_losses()
     assert made.first.profile == made.second.profile == Gauss((D + m * s) ** 2 / (m * v))
