@@ -4,11 +4,11 @@ x = D n/(K eta); w is the T bar of Theorem 3.1, the least whole number with x <=
 min{..} K^2/(n^2 sigma_DP^2); chi = log(1/delta).
 """
 
-from sympy import Abs, Expr, Integer, Min, sqrt
+from sympy import Expr, Integer, Min, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, NormBound, Unbounded, Units
-from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, z
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, NormBound, Unbounded, Units
+from lastiterate.symbolic.letters import a, p, q, r, u, v, x, z
 from lastiterate.symbolic.notation import D, K, T, alpha, b, c, chi, eta, growth, n, sigma_dp, w
 from lastiterate.symbolic.unevaluated import carried_out, put
 from lastiterate.symbolic.vectors import Norm, Vector, inner
@@ -22,9 +22,9 @@ _u, _v = Vector("u"), Vector("v")
 _near = (2 * Norm(_u) <= c * z, 2 * Norm(_v) <= c * z, inner(_u - _v, _u - _v) >= z**2)
 
 
-def _gradients(bound: Expr) -> Inequality:
+def _gradients(bound: Expr) -> NormBound:
     """Two updates on the batches that hold the different sample, in units of eta."""
-    return Inequality(Abs(gamma - kappa) / b, "<=", bound, (Abs(gamma) <= K, Abs(kappa) <= K), "one dimension")
+    return NormBound((_u - _v) / b, bound, (Norm(_u) <= K, Norm(_v) <= K), "the sample that differs")
 
 
 CLAIMS = (

@@ -7,13 +7,13 @@ more.
 
 from collections.abc import Iterator
 
-from sympy import Expr, Integer, Min, Rational
+from sympy import Eq, Expr, Function, Integer, Le, Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Ours, Value
+from lastiterate.symbolic.claim import Claim, Induction, Inequality, IntervalInequality, Ours, Value
 from lastiterate.symbolic.formulas.shift_program import best_window_cost, direct_cost, split_cost
-from lastiterate.symbolic.letters import a, u, y, z
-from lastiterate.symbolic.notation import Delta, L, beta, c, eta, lam, s
+from lastiterate.symbolic.letters import a, u, x, y, z
+from lastiterate.symbolic.notation import L, W, beta, eta, lam, s, t
 
 _s, _one = Rational(2, 25), Integer(1)
 _smooth, _convex, _strong = Rational(11, 10), _one, Rational(9, 10)
@@ -28,6 +28,7 @@ def _best(c: Expr, s: Expr, start: Expr, steps: int) -> Iterator[IntervalInequal
         yield IntervalInequality(here, "<", there, {}, name)
 
 
+_reached, _squares, _paid, _power, _shift = (Function(k, nonnegative=True) for k in ("R", "W", "C", "q", "a"))
 _binding = split_cost(_strong, _s, Rational(4, 5), 13)
 
 CLAIMS = (
@@ -113,15 +114,26 @@ CLAIMS = (
         "Any feasible shifts and shares give at least the optimum, so a valid bound",
         at("A.13", "Computational complexity"),
         Inequality(
-            (s + c * Delta) ** 2,
+            (s + a) ** 2,
             "<= and attained",
             s**2 / beta + a**2 / (1 - beta),
-            given=(a >= c * Delta,),
-            name="window of one step",
-        )
-        .mutant("infeasible shifts too", sign="<=", given=())
-        .mutant("1/c for c", sign="<=", given=(a >= Delta / c,)),
-        assumptions=(beta > 0, beta < 1),
+            (beta > 0, beta < 1),
+            "a step at any share",
+        ),
+        Induction(
+            t,
+            Le(_reached(t) ** 2, _squares(t) * _paid(t)),
+            (Eq(_reached(0), 0), Eq(_squares(0), 0), Eq(_paid(0), 0)),
+            (
+                Eq(_reached(t + 1), _reached(t) + _power(t) * (s + _shift(t))),
+                Eq(_squares(t + 1), _squares(t) + _power(t) ** 2),
+                Eq(_paid(t + 1), _paid(t) + (s + _shift(t)) ** 2),
+            ),
+            name="a window: the powers c^-j times s + a_j, the squares of the powers, what the steps cost",
+        ),
+        Inequality(
+            z**2 / W, "<= and attained", y, (z <= x, x**2 <= W * y), "x reached, z = s V + Delta: no less"
+        ).mutant("infeasible shifts too", sign="<=", given=(x**2 <= W * y,)),
     ),
     Ours(
         "chien_li/appendix_a_13/search_over_tau",

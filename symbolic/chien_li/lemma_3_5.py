@@ -7,11 +7,24 @@ differ by 2 K. The closed form follows by induction on t, branch by branch; for 
 from sympy import Abs, Eq, Function, Integer, Le, Max, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Induction, Inequality, Ours, Recursion, Step, Tracked
+from lastiterate.symbolic.claim import (
+    Claim,
+    Identity,
+    Induction,
+    Inequality,
+    NormBound,
+    Ours,
+    Recursion,
+    Step,
+    Tracked,
+)
 from lastiterate.symbolic.derivations.iterations import D_T
 from lastiterate.symbolic.letters import gamma, kappa, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, n, s, t
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vectors import Norm, Vector
+
+_u, _v = Vector("u"), Vector("v")
 
 _s = 2 * eta * K / n
 _cap = 2 * eta * K
@@ -35,13 +48,8 @@ CLAIMS = (
         "n - 1 common samples and one that differs expand a distance x to c x + 2 eta K / n",
         at("Lemma 3.5", "(82)-(90)"),
         Identity((n - 1) / n * c * x + (c * x + _cap) / n, c * x + _s, "(85) and (89) add to (90)"),
-        Inequality(
-            Abs(xi - zeta - eta * (gamma - kappa)),
-            "<= and attained",
-            Abs(xi - zeta) + _cap,
-            given=_clipped,
-            name="the sample that differs",
-        ),
+        NormBound(_u - _v, 2 * K, (Norm(_u) <= K, Norm(_v) <= K), "two clipped gradients"),
+        NormBound(_u - eta * _v, x + _cap, (Norm(_u) <= x, Norm(_v) <= 2 * K), "the sample that differs"),
         repairs="chien_li/lemma_3_5/randomness",
     ),
     Step(

@@ -8,7 +8,7 @@ and y is B where epochs are counted, gamma stands for t_{-1}; in Lemma A.2 y sta
 from sympy import Abs, Expr, Min
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, Ours, Step, Tracked
+from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, NormBound, Ours, Step, Tracked
 from lastiterate.symbolic.derivations.iterations import D_T
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.formulas.update import g
@@ -16,6 +16,9 @@ from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import a, gamma, kappa, r, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, s, sigma
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vectors import Norm, Vector
+
+_u, _v = Vector("u"), Vector("v")
 
 _share = (beta > 0, beta < 1)
 _split = s**2 / beta + a**2 / (1 - beta)
@@ -108,13 +111,7 @@ CLAIMS = (
         "chien_li/lemma_a_2/first_encounter",
         "(29), t = t_0 + 1: the first encounter moves equal iterates 2 eta K/b apart, the later case at 0",
         at("Lemma A.2", "(29); A.11, (110)-(112)"),
-        Inequality(
-            Abs(eta * (gamma - kappa) / b),
-            "<= and attained",
-            _s,
-            given=(*_clipped, b >= 1),
-            name="two clipped gradients",
-        ),
+        NormBound(eta / b * (_u - _v), _s, (Norm(_u) <= K, Norm(_v) <= K), "two clipped gradients"),
         Identity(put(_met, {z: 0}), _s, "the later case at distance 0"),
     ),
     Ours(

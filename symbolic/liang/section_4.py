@@ -38,6 +38,11 @@ def _per_epoch(batch: int) -> Expr:
     return Integer(10**8) * ceiling(Rational(10000, batch)) / (10000 * batch)
 
 
+def _whole(batch: Expr) -> Expr:
+    """(11) for an epoch of batches that divide n."""
+    return 2 * alpha * K**2 / (batch**2 * sigma_dp**2)
+
+
 def _cheaper(small: int, large: int) -> Inequality:
     return Inequality(_per_epoch(large), "<", _per_epoch(small), name=f"{small} and {large}")
 
@@ -54,8 +59,8 @@ CLAIMS = (
         "liang/section_4/epochs",
         "Figure 2: in epochs (11) is alpha C^2 E/(b^2 sigma_DP^2) where b divides n, so larger batches cost less",
         at("Figure 2"),
-        Identity(put(_step * T, {n: b * T}), 2 * alpha * K**2 / (b**2 * sigma_dp**2), "T steps an epoch, n = b T"),
-        _cheaper(100, 200),
+        Identity(put(_step * T, {n: b * T}), _whole(b), "T steps an epoch, n = b T"),
+        Inequality(_whole(r), "<", _whole(b), (b < r,), "batches of r > b"),
         _cheaper(200, 300),
         _cheaper(300, 400),
         _cheaper(400, 600),
