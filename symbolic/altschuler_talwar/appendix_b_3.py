@@ -9,9 +9,10 @@ from sympy import Derivative, Expr, Integer, Rational, log, sqrt
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import r, u
-from lastiterate.symbolic.notation import SHIFTS, D, c, epsilon, tau
+from lastiterate.symbolic.notation import SHIFTS, D, L, c, epsilon, eta, m, tau
 from lastiterate.symbolic.unevaluated import put
 
 _beta = c ** (tau + 2) * (1 - c**-2) / (1 - u)
@@ -52,15 +53,16 @@ CLAIMS = (
         IntervalInequality(SEEN, "<=", log(Rational(10, 9)), {}, "S is at most log(1/(1 - q))"),
         remark="""(B.3) claims at most T S. The ten quadratics that break (5.3) have D_2 above 190 after one step,
         where S is below log(10/9). It holds with the price of a step between two mixtures, at most twice the larger
-        direction of the sampled Gaussian.""",
+        direction of the sampled Gaussian. One order stands for two here as in appendix_b_2/bound.""",
     ),
     Ours(
         "altschuler_talwar/appendix_b_3/bound_repaired",
-        "The distance costs no more than in (5.2), and nothing beats it in a window of one",
+        "(B.3) with the price of a step between two mixtures for S; its shifts cost no more than the last one of (5.2)",
         at("B.3", "(B.3)"),
         Inequality((1 - c**2) / (u - 1), "<= and attained", 1 / u, name="at most c^(2w), as footnote 11 says"),
         Identity((1 - c**2) / (c**-2 - 1), c**2, "window of one"),
-        assumptions=(c < 1, u * c**2 >= 1),
+        *without_replacement("strongly convex"),
+        assumptions=(c < 1, u * c**2 >= 1, m <= L, eta * L <= 2),
         repairs="altschuler_talwar/appendix_b_3/bound",
     ),
     Claim(

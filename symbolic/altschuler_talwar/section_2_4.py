@@ -95,7 +95,7 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/lemma_2_12/orders",
-        "Beyond alpha* the larger direction breaks the bound, the smaller one does not",
+        "At q = 1/10, sigma = 4, alpha = 200 > alpha* the larger direction breaks the bound, the smaller does not",
         at("Section 2.3"),
         IntervalInequality(
             _bound.subs({q: _tenth, sigma: 4, alpha: 200}),

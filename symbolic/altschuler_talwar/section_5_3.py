@@ -9,8 +9,9 @@ from sympy import Integer, Min, Rational, log
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, SEEN, claimed
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.letters import a, r, x, y, z
-from lastiterate.symbolic.notation import D, T, growth, w
+from lastiterate.symbolic.notation import D, L, T, eta, growth, w
 from lastiterate.symbolic.unevaluated import put
 
 _one = Integer(1)
@@ -60,9 +61,11 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/section_5_3/bound_repaired",
-        "(5.7) reduces to (3.7) at equal step sizes, repaired there",
+        "(5.7) with the price of a step between two mixtures for S, any step sizes, splits of the noise and shifts",
         at("Section 5.3", "(5.7)"),
         Identity(put(w * D**2 / r**2, {r: w * x}), D**2 / (x**2 * w), "equal step sizes", (x > 0,)),
+        *without_replacement("convex"),
+        assumptions=(eta * L <= 2,),
         repairs="altschuler_talwar/section_5_3/bound",
     ),
     Claim(

@@ -48,7 +48,8 @@ CLAIMS = (
         remark="""S_alpha has the base law in the numerator and never exceeds log(1/(1 - q)); with the mixture in the
         numerator it grows with alpha. At n = 10, b = eta = K = sigma = T = 1, alpha = 20 the claim is 0.0807, while
         linear losses of slope K or 0 beside zeros give 7.576, on a domain of diameter 100 still 7, and of slope +-K
-        beside slopes -K 37.576. What is true has the price of both orders for every step: ours/sampled/theorem.""",
+        beside slopes -K 37.576. What is true has the price of both orders for every step: ours/sampled/theorem.
+        One order stands for two in altschuler_talwar/appendix_b_2/bound and liang/lemma_3_2 too.""",
     ),
     Ours(
         "chien_li/theorem_3_12/ceiling",
