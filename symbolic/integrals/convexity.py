@@ -19,7 +19,7 @@ from lastiterate.symbolic.statement import FIRST, SECOND, RenyiDivergence
 _Pairs = Iterable[tuple[Any, ...]]
 
 
-def _quasi_convexity(rules: Calculus, order: Expr) -> Judgement:
+def quasi_convexity(rules: Calculus, order: Expr) -> Judgement:
     """E[phi] of mixed laws is at most the mean of E[phi], and either at most s exp((a-1) max(D_1, D_2))."""
     pairs = ((MIX, FIRST, SECOND), (1 - MIX, THIRD, FOURTH))
     mixed = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURTH
@@ -118,7 +118,7 @@ def _conversion(rules: Calculus) -> Judgement:
 
 
 DEDUCTIONS: Final[Mapping[str, Deduction]] = {
-    **orders("quasi_convexity", _quasi_convexity, 1),
+    **orders("quasi_convexity", quasi_convexity, 1),
     "joint_convexity": _joint_convexity,
     "mean_of_orders": _orders,
     "second_law": _second_law,
