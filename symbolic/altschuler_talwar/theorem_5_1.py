@@ -3,14 +3,16 @@
 r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S.
 """
 
-from sympy import Integer, Min, exp, sqrt
+from sympy import Eq, Function, Integer, Min, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.letters import r, y, z
-from lastiterate.symbolic.notation import K, T, dim, growth, sigma_dp
+from lastiterate.symbolic.notation import C_2, D, K, L, T, alpha, b, dim, eta, growth, m, n, sigma_dp
+from lastiterate.symbolic.statement import BatchesOf, Diameter, StronglyConvex, for_some, private
 
 _one = Integer(1)
+_long = L / m * (1 + log(1 + m / L * (D * n / (K * eta)) ** 2))  # kappa, and the logarithm of u at S of Lemma 2.12
 _window = r * y / 2 + 1  # at least the window ceil(r y/2)
 
 CLAIMS = (
@@ -28,6 +30,18 @@ CLAIMS = (
             path={T: growth**2, r: growth, y: _one},
         ),
         assumptions=(r >= 1, T >= 1),
+        statement=for_some(
+            (C_2,),
+            private(
+                C_2 * alpha * K**2 / (n**2 * sigma_dp**2) * Min(T, _long),
+                Diameter(D),
+                BatchesOf(b, n),
+                StronglyConvex(m, L, K),
+                Eq(eta, 2 / (L + m)),
+                sigma_dp > 8 * sqrt(2) * K / b,
+                alpha < Function("alpha^*")(b / n, b * sigma_dp / (2 * sqrt(2) * K)),
+            ),
+        ),
     ),
     Step(
         "altschuler_talwar/section_5_1/effective_diameter",
