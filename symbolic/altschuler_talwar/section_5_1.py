@@ -66,7 +66,7 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_5_1/lemma_5_5",
-        "Lemma 5.5: random c-contractions that are coupled within s lengthen a shift z to c z + s",
+        "Lemma 5.5, set up as Lemma 2.16: random c-contractions coupled within s lengthen a shift z to c z + s",
         at("Lemma 5.5"),
         Deduced(statements.reduction(FACTOR * z + APART, OTHER_MAP, alpha >= 1, LIPSCHITZ, CLOSE), "reduction/close"),
     ),

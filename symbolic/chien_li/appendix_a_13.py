@@ -67,7 +67,7 @@ CLAIMS = (
     ),
     Claim(
         "chien_li/appendix_a_13/small_lambda",
-        "As lambda -> 0 the bound becomes the Pareto frontier of composition and output perturbation",
+        "As lambda -> 0 the bound (13) becomes identical to the Pareto frontier of composition and output perturbation",
         at("A.13", "the bound will become identical"),
         IntervalInequality(
             Min(200 * _s**2, _one),

@@ -151,7 +151,8 @@ CLAIMS = (
         something of W'_t: its law is tilted, and the second term of (10) is not that of two runs with one update and
         independent noise. With T = 2, equal starts and noise shares N(0, 1), the proof has divergence 0 there, while
         two Gaussian runs have more than 1 at order 2. The proofs of Theorems 3.7 and A.1 and of Corollary A.3 stop at
-        the same line. Their statements hold all the same: each step may pay for its own share and then shift, or shift
+        the same line, and of random batches theorem_3_12/conditioning and altschuler_talwar/proof_3_1/same_maps; the
+        statements for known batches hold all the same: each step may pay for its own share and then shift, or shift
         the two different maps directly, without splitting the noise (theorem_3_1_direct).""",
     ),
     Ours(
