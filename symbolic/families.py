@@ -53,12 +53,14 @@ class Sample:
         point: the point, a sum of letters for vectors.
         image: the gradient there, the projection or the image of the point: a letter, or what is known of it.
         value: the value of the function there.
+        name: the point, for the names of hypotheses.
     """
 
     family: "Family"
     point: Expr
     image: Expr
     value: Expr = S.Zero
+    name: str = ""
 
     @property
     def shown(self) -> dict[Expr, Expr]:
@@ -98,7 +100,7 @@ class Family:
     def at(self, point: Expr) -> Sample:
         """The sample at a point."""
         value = FunctionValue(f"{self.name}({point})") if isinstance(self, Functions) else S.Zero
-        return Sample(self, sympify(point), Vector(f"{self.image_name}({point})"), value)
+        return Sample(self, sympify(point), Vector(f"{self.image_name}({point})"), value, str(point))
 
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
         """Expressions that are at most 0 for every ordered pair of samples."""
@@ -164,8 +166,8 @@ class Functions(Family):
 
     @property
     def exact(self) -> bool:
-        """With bounded gradients the inequalities suffice only where there is no other bound."""
-        return bool(self.steep == oo or (self.high == oo and self.low == 0))
+        """With bounded gradients for convex functions: all gradients of one are means of those at the samples."""
+        return bool(self.steep == oo or self.low == 0)
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ class ConvexSet(Family):
 
     def member(self, point: Expr) -> Sample:
         """A point of the set, which is its own projection."""
-        return Sample(self, sympify(point), sympify(point))
+        return Sample(self, sympify(point), sympify(point), name=str(point))
 
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
         """The variational inequality of the projection."""
@@ -235,7 +237,7 @@ class Operators(Family):
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
         """The inequality, of which either order says the same."""
         apart, moved = one.point - other.point, one.image - other.image
-        if str(one.point) > str(other.point):
+        if one.name > other.name:
             return
         if self.lipschitz == oo:
             monotone = inner(moved, apart)
@@ -269,9 +271,9 @@ def inequalities(samples: tuple[Sample, ...]) -> Mapping[str, Expr]:
     found = {}
     for one in samples:
         for i, expression in enumerate(one.family.alone(one)):
-            found[f"{one.family.name}({one.point}){'*' * i}"] = expression
+            found[f"{one.family.name}({one.name}){'*' * i}"] = expression
         for other in samples:
             if one != other and one.family == other.family:
                 for expression in one.family.between(one, other):
-                    found[f"{one.family.name}({one.point}, {other.point})"] = expression
+                    found[f"{one.family.name}({one.name}, {other.name})"] = expression
     return {name: expression for name, expression in found.items() if expression != 0}

@@ -4,7 +4,7 @@ What holds for every positive semidefinite matrix of inner products holds in eve
 with multipliers, verified exactly in `gram_verify`; a refutation is an exact matrix. Finding neither decides nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 import sympy as sp
@@ -42,7 +42,7 @@ def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome
         if found is not None:
             return _refuted(check, *found)
         for problem in cases:
-            proof, why = _proof(problem, check.multipliers)
+            proof, why = _proof(problem)
             if why:
                 return undecided(check, why)
             proofs[proof] = None
@@ -56,7 +56,7 @@ def _directions(check: VectorInequality) -> tuple[VectorInequality, ...]:
     return (check,)
 
 
-def _proof(problem: Problem, given: Mapping[str, sp.Expr]) -> tuple[str, str]:
+def _proof(problem: Problem) -> tuple[str, str]:
     """Verified multipliers as text, or else why there are none."""
     spots = tuple(inside(problem, 4))
     if not spots:
@@ -64,8 +64,8 @@ def _proof(problem: Problem, given: Mapping[str, sp.Expr]) -> tuple[str, str]:
     if not any(_consistent(problem, spot) for spot in spots):
         return "", "no inner products are known that meet the hypotheses"
     why = "no multipliers found"
-    named = {name: sp.sympify(number) for name, number in given.items() if name in problem.hypotheses}
-    for search in ((named,) if named else (), candidates(problem, spots), _fits(problem)):
+    given = problem.multipliers
+    for search in ((given,) if given else (), candidates(problem, spots), _fits(problem)):
         for multipliers in search:
             why = fault(problem, multipliers)
             if not why:

@@ -16,7 +16,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
 from lastiterate.proofs_checks.engines.z3_terms import entails
-from lastiterate.symbolic.families import Family, Functions, FunctionValue, Sample, inequalities
+from lastiterate.symbolic.families import Clipping, Family, Functions, FunctionValue, Sample, inequalities
 from lastiterate.symbolic.vector_checks import VectorInequality
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
@@ -47,6 +47,7 @@ class Problem:
         hypotheses: by name.
         goal: the left side minus the right one, or their squares.
         signs: numbers that are not negative, for the squares to say what the sides say.
+        multipliers: given ones, of hypotheses by name.
         exact: whether what meets the hypotheses belongs to members of the families.
     """
 
@@ -56,6 +57,7 @@ class Problem:
     hypotheses: Mapping[str, Form]
     goal: Form
     signs: tuple[sp.Expr, ...]
+    multipliers: Mapping[str, sp.Expr]
     exact: bool
 
 
@@ -94,8 +96,7 @@ def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> It
         if high in (sp.oo, low) or apart in premises or entails(premises, apart):
             continue
         yield from _of_curvatures(check, (*premises, apart))
-        letter = high if high.is_Symbol else low
-        for same in sp.solve(high - low, letter) if letter.is_Symbol else ():
+        for letter, same in _meet(high - low):
             known = (*premises, *declared.conditions(letter))
             together = tuple(one.xreplace({letter: same}) for one in known)
             if not entails(together, sp.false):
@@ -104,8 +105,25 @@ def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> It
     yield _affine(check), premises
 
 
+def _meet(gap: sp.Expr) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
+    """All ways in which a gap may be 0, each as a letter and what it is there."""
+    for factor, _ in sp.factor_list(sp.numer(sp.together(gap)))[1]:
+        if not factor.is_nonzero:
+            letter = next((one for one in sorted(factor.free_symbols, key=str) if sp.degree(factor, one) == 1), None)
+            if letter is None or sp.LC(factor, letter).free_symbols:
+                raise UnsupportedError(f"the gram engine cannot say where {factor} is 0")
+            yield letter, sp.solve(factor, letter)[0]
+
+
 def _affine(check: VectorInequality) -> VectorInequality:
-    """The check with what a sample says of another: at the same point, or of a function of one curvature."""
+    """The check with what a sample says of another.
+
+    That is at the same point, or of a function of one curvature; and clipping does not change a gradient that is short.
+    """
+    short = {one.image: one.family.steep for one in check.samples if isinstance(one.family, Functions)}
+    for one in check.samples:
+        if isinstance(one.family, Clipping) and short.get(one.point) == one.family.radius and one.image != one.point:
+            return _affine(renamed(check, {one.image: one.point}))
     ordered = sorted(check.samples, key=lambda one: one.image.is_Symbol)  # those first of which the gradient is known
     for first, other in combinations(ordered, 2):
         names = _implied(first, other) if first.family == other.family else {}
@@ -135,11 +153,14 @@ def renamed(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> Vector
             return replace(
                 value, **{name: part.xreplace(names) for name, part in vars(value).items() if name != "name"}
             )
-        return Sample(*map(changed, vars(value).values())) if isinstance(value, Sample) else value.xreplace(names)
+        if isinstance(value, Sample):
+            return replace(value, **{name: changed(part) for name, part in vars(value).items() if name != "name"})
+        return value.xreplace(names)
 
     left, right = changed(check.left), changed(check.right)
     given, samples = tuple(map(changed, check.given)), tuple(map(changed, check.samples))
-    return replace(check, left=left, right=right, given=given, samples=samples)
+    multipliers = {name: sp.sympify(number).xreplace(names) for name, number in check.multipliers.items()}
+    return replace(check, left=left, right=right, given=given, samples=samples, multipliers=multipliers)
 
 
 def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
@@ -165,6 +186,7 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
         hypotheses=dict(zip(hypotheses, reduced[1:], strict=True)),
         goal=reduced[0],
         signs=signs,
+        multipliers={name: sp.sympify(one) for name, one in check.multipliers.items() if name in hypotheses},
         exact=all(one.family.exact for one in check.samples),
     )
 

@@ -27,6 +27,11 @@ def slack(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> Form:
 def fault(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> str:
     """Say what keeps the multipliers from being a proof; "" where they are one."""
     given = problem.premises
+    for form in (problem.goal, *(problem.hypotheses[name] for name in multipliers)):
+        for number in (*form.matrix, *form.values, form.constant):
+            below = sp.denom(sp.together(number))
+            if not below.is_nonzero and not entails(given, sp.Ne(below, 0, evaluate=False)):
+                return f"{number} may be undefined"
     rest = slack(problem, multipliers)
     if any(value != 0 for value in rest.values):
         return "the values of functions do not cancel"
@@ -38,7 +43,25 @@ def fault(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> str:
     for number in problem.signs:
         if not nonnegative(number, given):
             return f"the number {number} before a length may be negative"
-    return next((f"the minor {one} may be negative" for one in _minors(rest.matrix) if not nonnegative(one, given)), "")
+    return next(
+        (
+            f"the minor {one} may be negative"
+            for one in _minors(_left(rest.matrix, given))
+            if not nonnegative(one, given)
+        ),
+        "",
+    )
+
+
+def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
+    """The matrix that elimination by positive entries of the diagonal leaves: both are semidefinite, or neither is."""
+    for i in range(matrix.rows):
+        pivot = matrix[i, i]
+        if pivot.is_positive or (pivot != 0 and entails(given, sp.Gt(pivot, 0, evaluate=False))):
+            rest = [k for k in range(matrix.rows) if k != i]
+            less = matrix[:, i] * matrix[i, :] / pivot
+            return _left((matrix - less).extract(rest, rest).applyfunc(sp.factor), given)
+    return matrix
 
 
 def _minors(matrix: sp.Matrix) -> Sequence[sp.Expr]:

@@ -11,16 +11,18 @@ whose gradient is -1 or 1; steps of one sample, eta = 1, sigma_DP = 1/10, from -
 the lower end gives the other run exp(-150)/(1 - exp(-50)).
 """
 
-from sympy import Abs, Expr, Function, Integer, Min, Rational, binomial, ceiling, exp, log, sqrt
+from sympy import Abs, Expr, Function, Integer, Min, Rational, S, binomial, ceiling, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Printed, Step
 from lastiterate.symbolic.derivations.checks import without_replacement
+from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.letters import a, d, gamma, j, kappa, q, r, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, growth, n, sigma, sigma_dp, w
 from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, for_some, private
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map
 
 _one = Integer(1)
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
@@ -165,12 +167,11 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/proof_3_1/observation_3_4",
-        "Observation 3.4: phi_t is a contraction, as the mean of contractions is",
+        "Observation 3.4: phi_t is a contraction where eta <= 2/L",
         at("Observation 3.4"),
-        Inequality(Abs(xi + zeta) / 2, "<= and attained", z, (Abs(xi) <= z, Abs(zeta) <= z), "a batch of two"),
-        Inequality(j * z / b, "<=", z, (j <= b,), "b maps, each divided by b").mutant(
-            "2 b maps", given=(j <= 2 * b, z > 0)
-        ),
+        noisy_map(convex("f", L), S.One, eta),
+        assumptions=(eta * L <= 2,),
+        letters=MAP_LETTERS,
     ),
     Step(
         "altschuler_talwar/proof_3_1/independence",

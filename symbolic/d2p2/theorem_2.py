@@ -21,10 +21,12 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.d2p2.paper import UNITS, at
 from lastiterate.symbolic.expectations import Transposed, gaussian_mean
-from lastiterate.symbolic.letters import g, gamma, h, j, kappa, r, x, xi, zeta
+from lastiterate.symbolic.families import convex
+from lastiterate.symbolic.letters import g, gamma, j, kappa, r, x, xi, zeta
 from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, stab
 from lastiterate.symbolic.statement import ConvexSmooth, Expectation, closed
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vector_steps import tangent
 
 _one, _two = Integer(1), Integer(2)
 _noise_true = dim * ell * sigma_A**2 * nu**2
@@ -173,10 +175,9 @@ CLAIMS = (
     ),
     Claim(
         "d2p2/lemma_6",
-        "(14) on h x^2/2: f(x) >= f(y) + f'(y)(x - y)",
+        "(14): a convex function is above its tangents, f(x) >= f(y) + f'(y)(x - y)",
         at("Lemma 6", "(14)"),
-        Inequality(h * zeta**2 / 2 + h * zeta * (xi - zeta), "<= and attained", h * xi**2 / 2, name="quadratics"),
-        assumptions=(h >= 0,),
+        tangent(convex("f")).mutant("one percent of the squared distance more", tangent(convex("f"), L / 100)),
     ),
     Step(
         "d2p2/theorem_2/units",

@@ -1,24 +1,15 @@
 """Algorithm 1: how many updates it makes, its projection, its noise and its clipping; the domain is a ball around 0."""
 
-from sympy import Abs, Expr, Integer, Max, Min
+from sympy import Integer, Min, Rational
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, Recursion, Simulated, Step, Units
-from lastiterate.symbolic.letters import g, gamma, xi, zeta
+from lastiterate.symbolic.letters import g
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import PREVIOUS, D, K, T, beta, dim, eta, sigma_dp
+from lastiterate.symbolic.vector_steps import CLIPPING, DOMAIN, projection
 
 _noise = {dim: 5, eta: Integer(1) / 2, sigma_dp: Integer(2)}
 _clipped = g * Min(1, K / g)
-
-
-def _project(point: Expr) -> Expr:
-    """The nearest point of [-D, D]."""
-    return Max(-D, Min(D, point))
-
-
-def _bounded(gradient: Expr) -> Expr:
-    """The clipped gradient on the line."""
-    return Max(-K, Min(K, gradient))
 
 
 CLAIMS = (
@@ -38,22 +29,19 @@ CLAIMS = (
         at("Algorithm 1", "step 2"),
         Inequality(_clipped, "<= and attained", K, name="at most C"),
         Inequality(_clipped, "==", Min(g, K), name="norm"),
-        Inequality(
-            Abs(_bounded(gamma) - _bounded(xi)),
-            "<= and attained",
-            Abs(gamma - xi),
-            name="keeps L, for (36)",
-        ),
         assumptions=(g > 0,),
+    ),
+    Step(
+        "liang/algorithm_1/clip_moves",
+        "Clipping, the projection onto a ball, brings no two gradients of R^d farther apart, for (36)",
+        at("Algorithm 1", "step 2"),
+        projection(CLIPPING).mutant("one percent less", projection(CLIPPING, Rational(99, 100))),
     ),
     Claim(
         "liang/algorithm_1/projection",
-        "(7), Lemma A.3 on the line: projecting on [-D, D] does not move two points apart",
+        "(7), Lemma A.3: projecting onto a convex set of R^d brings no two points farther apart",
         at("Section 2.2", "(7)"),
-        Inequality(Abs(_project(xi) - _project(zeta)), "<= and attained", Abs(xi - zeta), name="non-expansive").mutant(
-            "contracts by half", sign="<=", right=Abs(xi - zeta) / 2
-        ),
-        Inequality(Abs(_project(xi)), "<= and attained", D, name="in the domain"),
+        projection(DOMAIN).mutant("one percent less", projection(DOMAIN, Rational(99, 100))),
     ),
     Step(
         "liang/algorithm_1/noise",

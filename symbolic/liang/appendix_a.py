@@ -4,14 +4,25 @@ from sympy import Eq, Equivalent, Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
 from lastiterate.symbolic.claim import Cited, Claim, Deduced, Inequality, IntervalInequality, Ours, Units
+from lastiterate.symbolic.formulas.smoothness import (
+    CHORD,
+    COCOERCIVE,
+    DISTANCE,
+    GAP,
+    GRADIENT,
+    LIPSCHITZ,
+    PARABOLA,
+    TANGENT,
+    WITHOUT,
+)
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.language import ANY_ORDER
 from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
 from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
-from lastiterate.symbolic.letters import G, P, Q, R, a, g, q, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.letters import G, a, g, q, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import L, alpha, m, s, sigma
+from lastiterate.symbolic.notation import L, alpha, c, m, s, sigma
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import FIRST, SECOND, Coupled, Displaced, Normal, RenyiDivergence, Wasserstein
 
@@ -114,19 +125,41 @@ CLAIMS = (
         IntervalInequality(_first_order(5), "<", Integer(5), {}, "first condition, order 5"),
     ),
     Claim(
+        "liang/lemma_a_14",
+        "Lemma A.14: L-smooth, below the parabola, and above the tangent by the gradients, each by the one before",
+        at("Lemma A.14"),
+        PARABOLA,
+        COCOERCIVE,
+        LIPSCHITZ,
+        assumptions=(L > 0,),
+    ),
+    Claim(
         "liang/lemma_a_14/gradient",
         "What C.1 uses of Lemma A.14: |grad l|^2 <= 2 L (l - l*), from the third item at the minimum",
         at("Lemma A.14"),
+        GRADIENT,
         Inequality(g, "<= and attained", sqrt(2 * L) * G, (g**2 / (2 * L) <= G**2, L > 0), "root of it"),
         Units(sqrt(L) * G, g, SMOOTH, "a gradient"),
+    ),
+    Claim(
+        "liang/lemma_a_15",
+        "Lemma A.15: strongly convex, above a parabola, and convex without m |x|^2/2",
+        at("Lemma A.15"),
+        CHORD,
+        WITHOUT,
+        TANGENT,
+        assumptions=(c >= 0, c <= 1),
+        letters={c: "weight of x in a point between x and y"},
     ),
     Claim(
         "liang/lemma_a_15/gap",
         "What C.1 uses of Lemma A.15: |theta - theta*|^2 <= (2/m)(l - l*) and l - l* <= |grad l|^2/(2 m)",
         at("Lemma A.15"),
-        Inequality(x, "<= and attained", sqrt(2 / m) * G, (m * x**2 / 2 <= G**2,), "distance"),
-        Inequality(Q - m * P / 2, "<= and attained", R / (2 * m), (Q**2 <= P * R,), "gap: least over the other point"),
+        DISTANCE,
+        GAP,
+        Inequality(x, "<= and attained", sqrt(2 / m) * G, (m * x**2 / 2 <= G**2,), "root of the distance"),
         Units(G / sqrt(m), x, SMOOTH, "a length"),
         Units(g / sqrt(m), G, SMOOTH, "(66): root of a loss"),
+        assumptions=(m > 0,),
     ),
 )

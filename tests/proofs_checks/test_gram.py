@@ -7,7 +7,7 @@ import sympy as sp
 
 from lastiterate.proofs_checks.engines import decide_check, gram_fit, gram_forms, gram_refute, gram_verify
 from lastiterate.proofs_checks.verdict import Outcome, Status
-from lastiterate.symbolic.families import Clipping, ConvexSet, Operators, convex, smooth, strongly_convex
+from lastiterate.symbolic.families import Clipping, ConvexSet, Functions, Operators, convex, smooth, strongly_convex
 from lastiterate.symbolic.notation import K, L, eta, m
 from lastiterate.symbolic.statement import derived
 from lastiterate.symbolic.vector_checks import VectorInequality
@@ -89,7 +89,7 @@ ROWS = {
     "strongly convex, short steps": (_step(STRONG, 1 - eta * m), (SHORT,)),
     "strongly convex, long steps": (_step(STRONG, eta * L - 1), (eta * (L + m) >= 2,)),
     "strongly convex, any step": (_step(STRONG, sp.Max(1 - eta * m, eta * L - 1)), ()),
-    "strongly convex, best step": (_best_step(ONE), ()),
+    "strongly convex, best step": (_best_step(ONE), (m > 0,)),
     "smooth": (_step(smooth("f", L), 1 + eta * L), ()),
     "clipped": (_clipped(ONE), ()),
     "projected": (_projected(eta, ONE, same=False), ()),
@@ -193,7 +193,7 @@ def _decided(left, right, *samples, given=(), premises=()) -> Outcome:
 
 def test_what_is_true_but_of_no_known_proof_is_undecided():
     """Bounded gradients and smoothness together: the inequalities are not known to suffice, so nothing is refuted."""
-    f = convex("f", L, K)
+    f = Functions("f", -L, L, K)
     x, y = f.at(X), f.at(Y)
     assert not f.exact
     assert _decided(Norm(x.image - y.image), LESS * 2 * K, x, y).status is Status.UNDECIDED
@@ -210,6 +210,10 @@ def test_a_hypothesis_away_from_zero_is_met_by_some_vector():
     given = (sp.Ge(Norm(X) ** 2, 1), sp.Le(Norm(Y), 1))
     assert _decided(Norm(Y) ** 2, Norm(X) ** 2, given=given).status is Status.HELD
     assert _decided(Norm(X) ** 2, Norm(Y) ** 2, given=given).status is Status.REFUTED
+
+
+def test_what_is_undefined_somewhere_is_not_proved():
+    assert decide_check(_best_step(ONE), ()).status is Status.UNDECIDED
 
 
 def test_no_parameters_meet_the_premises():
@@ -266,3 +270,19 @@ def test_the_statement_names_the_class_the_points_and_the_dimension():
     assert {"f convex", "f L-smooth", "P_X the projection onto a closed convex set X", "x* in X"} < {*words}
     assert "P_X(-eta*f'(x) + x)" in str(said.body)
     assert {str(one) for one in said.variables} == {"L", "X", "eta", "f", "x", "x*"}
+
+
+def test_both_ways_in_which_curvatures_may_agree_are_cases():
+    f = convex("f", (L - 1) * m)
+    x, y = f.at(X), f.at(Y)
+    cases = [one.premises for one in gram_forms.problems(VectorInequality(Norm(X), "<=", Norm(X), (x, y)), (L >= 1,))]
+    assert len(cases) == 3
+
+
+def test_clipping_does_not_change_a_gradient_that_is_short():
+    f, ball = convex("f", L, K), Clipping("clip", K)
+    x = f.at(X)
+    clipped = ball.at(x.image)
+    assert _decided(Norm(clipped.image - x.image), sp.S.Zero, x, clipped).status is Status.HELD
+    longer = convex("f", L, 2 * K).at(X)
+    assert _decided(Norm(ball.at(longer.image).image - longer.image), sp.S.Zero, longer).status is not Status.HELD
