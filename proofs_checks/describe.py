@@ -15,6 +15,7 @@ from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
 from lastiterate.symbolic.claim import Claim, Deduced, Derived, Tracked, Units
+from lastiterate.symbolic.families import FunctionValue
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.kernel.judgement import Span
 from lastiterate.symbolic.letters import UNITS
@@ -72,6 +73,8 @@ def _range(symbol: sp.Symbol) -> str:
     """
     if isinstance(symbol, Vector):
         return "a vector"
+    if isinstance(symbol, FunctionValue):
+        return "the value of a function at a point"
     sign = "positive " if symbol.is_positive else "nonnegative " if symbol.is_nonnegative else ""
     kind = "integer" if symbol.is_integer else "number" if sign else "real number"
     return f"a{'n' * (sign + kind).startswith('i')} {sign}{kind}"

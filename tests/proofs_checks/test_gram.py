@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 import sympy as sp
 
+from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines import decide_check, gram_fit, gram_forms, gram_refute, gram_verify
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.families import Clipping, ConvexSet, Functions, Operators, convex, smooth, strongly_convex
@@ -213,7 +214,9 @@ def test_a_hypothesis_away_from_zero_is_met_by_some_vector():
 
 
 def test_what_is_undefined_somewhere_is_not_proved():
-    assert decide_check(_best_step(ONE), ()).status is Status.UNDECIDED
+    u = sp.Symbol("u", nonnegative=True)
+    assert _decided(Norm(X) / u, 2 * Norm(X) / u).status is Status.UNDECIDED
+    assert _decided(Norm(X) / (1 + u), 2 * Norm(X) / (1 + u)).status is Status.HELD
 
 
 def test_no_parameters_meet_the_premises():
@@ -273,10 +276,16 @@ def test_the_statement_names_the_class_the_points_and_the_dimension():
 
 
 def test_both_ways_in_which_curvatures_may_agree_are_cases():
-    f = convex("f", (L - 1) * m)
-    x, y = f.at(X), f.at(Y)
-    cases = [one.premises for one in gram_forms.problems(VectorInequality(Norm(X), "<=", Norm(X), (x, y)), (L >= 1,))]
-    assert len(cases) == 3
+    u, v = sp.symbols("u v", nonnegative=True)
+    f = convex("f", u * v)
+    check = VectorInequality(Norm(X), "<=", Norm(X), (f.at(X), f.at(Y)))
+    assert len(tuple(gram_forms.problems(check, ()))) == 3
+    with pytest.raises(UnsupportedError, match="cannot say where"):
+        tuple(
+            gram_forms.problems(
+                VectorInequality(Norm(X), "<=", Norm(X), (convex("f", u**2 - u * v**2 + v**3).at(X),)), ()
+            )
+        )
 
 
 def test_clipping_does_not_change_a_gradient_that_is_short():

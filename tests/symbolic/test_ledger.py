@@ -10,6 +10,7 @@ from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, ledger, liang, ours
 from lastiterate.symbolic.claim import Cited, Claim, UpperBound
+from lastiterate.symbolic.families import FunctionValue
 from lastiterate.symbolic.letters import UNITS, r
 from lastiterate.symbolic.notation import MEANING, PREVIOUS
 from lastiterate.symbolic.papers import PAPERS, Source
@@ -99,7 +100,11 @@ def unexplained(claim: Claim) -> set[str]:
         bases += [value for value in vars(check).values() if isinstance(value, Basic)]
         bases += list(getattr(check, "given", ()))
     known = {*MEANING, *UNITS, *claim.letters, r, PREVIOUS}
-    return {str(symbol) for symbol in free_symbols(bases) if not (isinstance(symbol, Vector) or symbol in known)}
+    return {
+        str(symbol)
+        for symbol in free_symbols(bases)
+        if not (isinstance(symbol, Vector | FunctionValue) or symbol in known)
+    }
 
 
 def test_symbols_are_in_the_table_of_notation():
