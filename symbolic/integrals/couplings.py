@@ -48,17 +48,19 @@ class Calculus(Laws):
         """
         (one, other), (first, second, z) = maps, self._within(made)
         far, apart = None, S.Zero if one == other else None
+        sound: list[Boolean] = []
         for condition in how:
             if isinstance(condition, Lipschitz) and condition.args[0] == one:
                 far = condition.args[1] * z
             elif isinstance(condition, HolderMove) and condition.args[0] == one:
                 far = z + condition.args[1] * z ** condition.args[2]
+                sound = [Ge(condition.args[1], 0), Gt(condition.args[2], 0)]  # it grows with z
             elif isinstance(condition, Close) and condition.args[:2] == (one, other):
                 apart = condition.args[2]
         if far is None or apart is None:
             raise UnprovedError(f"To couple {maps} needs how far they move points, got {how}.")
         says = Within(Image(one, first), Image(other, second), distance)
-        return self.apply("push", says, (made,), (Ge(distance, far + apart),), (ATTAINED,), how)
+        return self.apply("push", says, (made,), (Ge(distance, far + apart), *sound), (ATTAINED,), how)
 
     def part(self, made: Judgement, kernel: Symbol, a: Expr, z: Expr, variance: Expr) -> Judgement:
         """From P, P' within b <= z + a: P with Gaussian noise is within z of X' + (noise - H), |H| <= a.
@@ -134,9 +136,9 @@ class Calculus(Laws):
         """One name of a law for another, where `names.one_law` has both; it supposes that the maps are defined."""
         if not (one_law(old, new) or one_law(new, old)):
             raise UnprovedError(f"Two names of one law are needed, got {old} and {new}.")
-        lifts = {Le(Norm(one.args[0]), one.args[1]) for one in old.atoms(Lift)}
-        alongs = {Eq(Norm(one.args[0]), one.args[1]) for one in old.atoms(Along)}
-        return self.apply("rewrite", made.says.xreplace({old: new}), (made,), supposed=lifts | alongs)
+        maps = old.atoms(Lift, Along) | new.atoms(Lift, Along)
+        defined = {(Le if isinstance(one, Lift) else Eq)(Norm(one.args[0]), one.args[1]) for one in maps}
+        return self.apply("rewrite", made.says.xreplace({old: new}), (made,), supposed=defined)
 
     def extremum(self, upper: Judgement, lower: Judgement, ball: Boolean, vector: Symbol) -> Judgement:
         """From f(P) <= B for every law P on a ball, and B <= f of the point v with |v| = R: the supremum of f is B.
@@ -153,7 +155,7 @@ class Calculus(Laws):
         ):
             raise UnprovedError(f"A supremum needs {upper.right} <= {at_point}, got {lower}.")
         says = Eq(Supremum(upper.left, letter, ball), upper.right, evaluate=False)
-        return self.apply("extremum", says, (upper, lower), discharged=(ball, there))
+        return self.apply("extremum", says, (upper, lower), (Gt(radius, 0),), discharged=(ball, there))
 
     @staticmethod
     def _within(made: Judgement) -> tuple[Basic, Basic, Expr]:

@@ -150,6 +150,8 @@ class Laws(Means):
     def telescope(self, step: Judgement, base: Judgement, value: Expr, index: Symbol, count: Expr) -> Judgement:
         """From f(j+1) <= f(j) + b(j) for every j >= 0 and f(0) <= 0: f(k) <= b(0) + ... + b(k-1). Induction on k."""
         bound = step.right - value
+        if index.is_integer is not True or index.is_nonnegative is not True or index.is_positive:
+            raise UnprovedError(f"Induction needs an index that runs over 0, 1, 2, ..., got {index}.")
         if not same(step.left, value.subs(index, index + 1)) or any(index in one.free_symbols for one in step.given):
             raise UnprovedError(f"A sum of steps needs f({index} + 1) <= f({index}) + b({index}), got {step}.")
         if not same(base.left, value.subs(index, 0)) or base.right != 0:

@@ -27,7 +27,7 @@ def post_processing(rules: Laws, order: Expr, how: Basic, first: Basic, second: 
     after = Image(how, first), Image(how, second)
     rest = points(first) | points(second) | points(how)
     (y,) = place(*after)
-    start = sources(first, y)
+    start = sources(first, y)[: len(place(first, second))]  # on one space
     at_image = jensen(rules, density(first, *start), density(second, *start), order, y, *rest)
     return rules.divergence(rules.mean(at_image, *rest), order, after, [(S.One, first, second)])
 

@@ -117,6 +117,10 @@ def _common_factor(term: Pow) -> Expr:
 
 def dimension(law: Basic) -> int:
     """The number of points that a draw from a law is made of."""
+    if isinstance(law, Add):
+        weights = (Mul(*(one for one in Mul.make_args(term) if one.is_real)) for term in law.args)
+        if expand(Add(*weights)) != 1:
+            raise UnprovedError(f"The weights of a mixture add up to 1, got {law}.")
     if isinstance(law, Add | Mul):
         return dimension(next(one for one in law.args if not one.is_real))
     return dimension(law.args[0]) + 1 if isinstance(law, Joint) else 1
@@ -138,6 +142,10 @@ def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
 def sources(law: Basic, *where: Point) -> tuple[Point, ...]:
     """The points of which those at hand are the image."""
     return tuple(Point(f"{where[0]}{i}") for i in range(1, dimension(law) + 1))
+
+
+_NAMED: dict[str, Basic] = {}
+"""Laws of which no more than the name is known."""
 
 
 @cache
@@ -164,6 +172,8 @@ def density(law: Basic, *where: Point) -> Expr:
         return density(first, *before) * density(At(kernel, *before), last)
     letters = sorted((one for one in law.free_symbols if isinstance(one, Point) or one.is_integer), key=str)
     named = law.xreplace({one: Symbol("." * i) for i, one in enumerate(letters, 1)})
+    if _NAMED.setdefault(str(named), named) != named:
+        raise UnprovedError(f"One name for two laws, got {law}.")
     made: Expr = Function(f"density of {named}", nonnegative=True)(*letters, *where)
     return made
 

@@ -7,15 +7,19 @@ from sympy import Eq, Gt, Lt, Rational, S, Sum, Symbol
 
 from lastiterate.proofs_checks.engines.deduction import conclude, deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.integrals import lemmas, statements
 from lastiterate.symbolic.integrals.couplings import Calculus
 from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
+from lastiterate.symbolic.integrals.language import KERNEL, Joint, Parting, Within
 from lastiterate.symbolic.integrals.lemmas import T
 from lastiterate.symbolic.integrals.rules import quantities
+from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
+from lastiterate.symbolic.integrals.statements import FACTOR, OTHER_MAP, THIRD
 from lastiterate.symbolic.integrals.terms import Point, density, mean
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.notation import alpha
-from lastiterate.symbolic.statement import FIRST, SECOND, RenyiDivergence
+from lastiterate.symbolic.letters import a, z
+from lastiterate.symbolic.notation import alpha, sigma
+from lastiterate.symbolic.statement import FIRST, MAP, SECOND, RenyiDivergence
 
 P, Q = density(FIRST), density(SECOND)
 X, Y = Point("x"), Point("y")
@@ -53,6 +57,44 @@ def test_a_factor_is_not_negative():
         RULES.times(lines, 1 - T)
     with pytest.raises(UnprovedError):
         RULES.chain(RULES.times(lines, P), lines)
+
+
+def test_a_mixture_has_weights_of_total_1():
+    with pytest.raises(UnprovedError, match="add up to 1"):
+        lemmas.nothing(RULES, alpha, FIRST + SECOND)
+    with pytest.raises(UnprovedError, match="one space"):
+        lemmas.post_processing(RULES, alpha, MAP, FIRST, Joint(FIRST, KERNEL))
+
+
+def test_maps_lead_no_nearer_than_they_move():
+    near = RULES.assume(Within(FIRST, SECOND, z))
+    assert RULES.push(near, (MAP, MAP), FACTOR * z, LIPSCHITZ)
+    for distance, other, how in (
+        (FACTOR * z * Rational(99, 100), MAP, (LIPSCHITZ,)),
+        (FACTOR * z, OTHER_MAP, (LIPSCHITZ, CLOSE)),
+        (FACTOR * z, OTHER_MAP, (LIPSCHITZ,)),
+        (FACTOR * z, MAP, ()),
+    ):
+        with pytest.raises(UnprovedError):
+            RULES.push(near, (MAP, other), distance, *how)
+
+
+def test_noise_hides_no_more_than_its_part():
+    near, part = RULES.assume(Within(FIRST, SECOND, z + a)), Symbol("H")
+    assert RULES.part(near, part, a, z, sigma**2)
+    with pytest.raises(UnprovedError):
+        RULES.part(near, part, a * Rational(99, 100), z, sigma**2)
+    with pytest.raises(UnprovedError, match="still named"):
+        RULES.forget(RULES.part(near, part, a, z, sigma**2), Parting(part, FIRST, SECOND, a))
+
+
+def test_an_infimum_is_over_a_letter_that_stands_nowhere_else():
+    within = Within(FIRST, SECOND, z)
+    left = RULES.competitor(RULES.assume(within), SECOND, alpha)
+    with pytest.raises(UnprovedError, match="nowhere else"):
+        RULES.infimum(left, within)
+    left = RULES.competitor(RULES.assume(within), THIRD, alpha)
+    assert RULES.infimum(left, within).left == RULES.infimum(left, within).right
 
 
 def test_a_sum_is_one_quantity():
