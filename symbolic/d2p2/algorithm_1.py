@@ -20,7 +20,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.expectations import Transposed, gaussian_mean
-from lastiterate.symbolic.letters import g, gamma, j, kappa, y, z, zeta
+from lastiterate.symbolic.letters import g, gamma, j, kappa, xi, y, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, T, dim, ell, m, nu, sigma_A, stab
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import Projectable
@@ -40,6 +40,8 @@ _entries = {_A: (dim, ell, sigma_A**2)}
 _there_and_back = gaussian_mean([Transposed(_o), _A, Transposed(_A), _A, Transposed(_A), _o], entries=_entries) / ell
 _length = Norm(_o) ** 2
 _short = (Norm(_u) <= 1, Norm(_v) <= 1)
+
+_step = kappa * (xi * kappa * g + gamma)  # a coordinate of A (xi A^T g + e) at A = kappa I
 
 CLAIMS = (
     Claim(
@@ -139,6 +141,15 @@ CLAIMS = (
         remark="""Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. The first
         would cost sum sqrt(k) in place of sum k steps' worth of privacy, and would change Theorems 1 to 3. Read
         nu^2/k.""",
+    ),
+    Claim(
+        "d2p2/section_3_1/degenerates",
+        "With A_k = I, and 1 for 1/sqrt(p), D2P2-SGD is D2P-SGD: A (A^T g + e) = g + e",
+        at("Section 3.1", "a unified framework"),
+        Identity(put(_step, {kappa: 1, xi: 1}), g + gamma, "1 for 1/sqrt(p)"),
+        misprint=Identity(put(_step, {kappa: 1, xi: 1 / sqrt(ell)}), g + gamma, "A = I is d x d, so p = d"),
+        remark="""The text says p = 1 and A_k = I. The identity is d x d, so p = d, and then Algorithm 1 divides the
+        gradient by sqrt(d), not the noise. What is meant is Algorithm 2, without the factor.""",
     ),
     Step(
         "d2p2/algorithm_1/returned",

@@ -8,7 +8,7 @@ from sympy import Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.letters import G, theta, x
+from lastiterate.symbolic.letters import G, theta, x, xi
 from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A, stab
 from lastiterate.symbolic.unevaluated import put
 
@@ -87,26 +87,20 @@ CLAIMS = (
         Identity(put(_noise_term, {eta: _step}), ell ** Rational(3, 2) * nu**2 * theta / (T * sqrt(T)), "noise"),
         Identity(put(_projection, {eta: _step}), ell * dim**2 * sigma_A**2 / sqrt(T), "projection"),
     ),
-    Claim(
-        "d2p2/corollary_1/private_rate",
-        "The rate of Table 1 covers the noise term with Theorem 1's nu^2 = K^2 (other factors 1), up to 100",
-        at("Table 1", "D2P2-SGD (Convex)"),
-        IntervalInequality(_noise(T**2), "<=", 100 * _rate, _many, "K from 1000 to 2000").mutant(
-            "nu^2 = K^3", left=_noise(T**3)
-        ),
-        Asymptotic(_noise(T**2), _rate, path={T: growth}, name="K large"),
-        remark="""The rate 1/sqrt(K) + ln K / K^1.5 is for noise that does not depend on K. Theorem 1 asks for nu^2 of
-        the order K^2 at a fixed (epsilon, delta), and then the noise term is sqrt(K) ln K, which grows. With privacy
-        the table's rate is not reached by any choice of constant, by balls at K = 1000 and by the limit.""",
+    Step(
+        "d2p2/corollary_1/complexity",
+        "K = 1/zeta^2 brings 1/sqrt(K) + ln K/K^1.5 to the order of zeta, so the first term of the count decides",
+        at("Section 3.2", "below Corollary 1"),
+        Inequality(1 / xi + 2 * theta / xi**3, "<=", 2 / xi, (2 * theta <= xi**2, xi >= 1), "theta = ln xi"),
+        Inequality(1 / xi, "<=", 1 / xi + 2 * theta / xi**3, (xi >= 1,), "and fewer steps do not"),
     ),
     Ours(
-        "d2p2/corollary_1/private_rate_rightly",
-        "With nu^2 = K^2 the noise term is sqrt(K) ln K; over the rate without noise, 1/sqrt(K), it is K ln K",
+        "d2p2/corollary_1/private_rate",
+        "With Theorem 1's nu^2 = K^2 the noise term is sqrt(K) ln K; over the other terms, 1/sqrt(K), it is K ln K",
         at("Table 1", "D2P2-SGD (Convex)"),
         Identity(put(_noise(nu**2), {nu: T}), sqrt(T) * log(T), "it grows"),
         Identity(put(_noise(nu**2), {nu: T}) * sqrt(T), T * log(T), "against 1/sqrt(K)"),
         IntervalInequality(Integer(100), "<", T * log(T), {T: (1000, 2000)}, "above every constant"),
-        repairs="d2p2/corollary_1/private_rate",
     ),
     Claim(
         "d2p2/appendix_a_5",

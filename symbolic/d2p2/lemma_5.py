@@ -30,12 +30,36 @@ _factor: Expr = Add(1, _ratio)
 _box = {q: (Rational(1, 10**4), Rational(1, 10))}
 _near = {q: (Rational(33, 1000), Rational(1, 10))}
 
+_least = Rational(1, 5)
+_order_two = log(1 + q**2 * (exp(1 / _least) - 1))  # S_up of order 2 at a sensitivity of 1
+_rare = {q: (Rational(1, 10**10), Rational(2, 10**9))}  # to exp(-20)
 _orders = (alpha <= nu**2 / 2 * y, y >= 2)
 _needed = 14 * (u + 2 * v) / v
 _epochs = Integer(40) * ceiling(Rational(60000, 1024))
 
 
 CLAIMS = (
+    Claim(
+        "d2p2/lemma_5",
+        "(11): 7 B^2 alpha/(nu^2 n^2) for alpha <= (nu^2/2) log(n/B), B/n < 1/10, a sensitivity of 1",
+        at("Lemma 5", "(11)"),
+        IntervalInequality(_order_two, "<=", 14 * q**2 / _least, _rare, "alpha = 2, nu^2 = 1/5").mutant(
+            "3.5 for 7", right=7 * q**2 / _least
+        ),
+        Inequality(Integer(2), "<=", _least / 2 * y, (y >= 20,), "alpha = 2 is allowed, y = log(n/B)"),
+        remark="""Lemma 3 of Abadi et al. 2016 asks for nu >= 1 and q < 1/(16 nu); (11) keeps neither. At alpha = 2 a
+        step costs log(1 + q^2 (exp(1/nu^2) - 1)), which at nu^2 = 1/5 is above 140 q^2 where (11) has 70 q^2; the order
+        is allowed from n = e^20 B on. With nu^2 >= 1/4 order 2 is within (11), and where Lemma A.13 of liang/lemma_a_13
+        holds, every order.""",
+    ),
+    Ours(
+        "d2p2/lemma_5/rightly",
+        "With nu^2 >= 1/4 a step of order 2 costs at most 14 q^2/nu^2; 2 alpha q^2/nu^2 of Lemma A.13 is below (11)",
+        at("Lemma 5", "(11)"),
+        IntervalInequality(u * (exp(1 / u) - 1), "<=", Integer(14), {u: (Rational(1, 4), 100)}, "u = nu^2, to 100"),
+        Inequality(2 * alpha * q**2 / nu**2, "<=", 7 * alpha * q**2 / nu**2, name="Lemma A.13"),
+        repairs="d2p2/lemma_5",
+    ),
     Step(
         "d2p2/lemma_5/factored",
         "q^2 alpha/nu^2 + 3.5 q^2 alpha^2/nu^4 = q^2 alpha/nu^2 (1 + 3.5 q alpha/nu^2)",

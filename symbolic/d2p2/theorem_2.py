@@ -242,6 +242,9 @@ CLAIMS = (
             eta * ell * _root * (1 + stab) * nu**2 / 2,
             "K terms",
         ),
+        Inequality(
+            g, "<= and attained", g * T / j, (j <= T,), "nu^2 = g K/k in step k against static g: equal at k = K"
+        ),
     ),
     Step(
         "d2p2/theorem_2/sum",

@@ -274,9 +274,7 @@ CLAIMS = (
         Inequality(Min(T, r * x**2), "<= and attained", Min(T, r * D**2), name="(12), and the noise of (18)"),
         Inequality(Min(T, 1 + r * x**2), "<= and attained", Min(T, 1 + r * D**2), name="(12), mended"),
         Inequality(r * x**2 + u * x, "<= and attained", r * D**2 + u * D, name="first two terms of (18)"),
-        Inequality(
-            sqrt(Min(T, r * x**2)), "<= and attained", sqrt(Min(T, r * D**2)), name="last term; the fifth has no root"
-        ),
+        Inequality(sqrt(Min(T, r * x**2)), "<= and attained", sqrt(Min(T, r * D**2)), name="last term"),
         assumptions=(x <= D,),
     ),
     Step(

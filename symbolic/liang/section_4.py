@@ -3,7 +3,7 @@
 p and q are FPR and FNR, v is e^epsilon, r is delta. D.4: eta = 0.1, sigma_DP = 0.002, C = 20, n = 10000, alpha = 1.1.
 """
 
-from sympy import Expr, Integer, Rational, Symbol, ceiling
+from sympy import Expr, Integer, Rational, Symbol, ceiling, sqrt
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.letters import p, q, r, v
@@ -65,6 +65,16 @@ CLAIMS = (
         _cheaper(300, 400),
         _cheaper(400, 600),
         _cheaper(600, 1000),
+    ),
+    Claim(
+        "liang/section_4/slower",
+        "In epochs the first two terms of (14) grow with the batch size: T = n E/b",
+        at("Section 4", "Effect of the Batch Size"),
+        Inequality(
+            b / (eta * K * n * T) + sqrt(b / (eta * n * T)), "<=", p / (eta * K * n * T) + sqrt(p / (eta * n * T))
+        ),
+        assumptions=(b <= p,),
+        letters={T: "epochs E", p: "a larger batch size"},
     ),
     Ours(
         "liang/section_4/no_plateau",
