@@ -59,7 +59,7 @@ def _foundation() -> str:
 
 
 @lru_cache(maxsize=1)
-def _everything() -> str:
+def everything() -> str:
     """Hash of the whole package, claims and data included, and of the versions of Python and the solvers."""
     return _hashed((("python", sys.version.encode()), *_files("*.*", frozenset({"__pycache__", LOCK}))))
 
@@ -201,4 +201,4 @@ class ReportCache(AnswerCache[ClaimReport]):
         write_whole(self._contents(), seal(json.dumps(names).encode() + b"\n"))
 
     def _contents(self) -> Path:
-        return self.folder / f"ledger-{_everything()[:33]}.json"
+        return self.folder / f"ledger-{everything()[:33]}.json"

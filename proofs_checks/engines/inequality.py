@@ -41,7 +41,7 @@ def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) 
     return answer, dict(terms.point(model)) if model is not None else {}
 
 
-def _fails(check: Inequality, premises: tuple[Boolean, ...], point: Point) -> bool:
+def fails(check: Inequality, premises: tuple[Boolean, ...], point: Point) -> bool:
     """Tell whether the point is certainly admissible and certainly breaks the relation."""
     try:
         return (
@@ -117,16 +117,16 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     if answer == z3.unsat:
         return _proved(check, everything)
     symbols = free_symbols(check.left, check.right, everything)
-    if point and _fails(check, everything, point):
+    if point and fails(check, everything, point):
         return refuted_at(check, point)
     if any(symbol.is_integer for symbol in symbols):
         answer, point = _question(check, premises, whole=True)
         if answer == z3.unsat:
             return _proved(check, everything)
-        if point and _fails(check, everything, point):
+        if point and fails(check, everything, point):
             return refuted_at(check, point)
     for candidate in points(symbols, everything, SPOTS):
-        if _fails(check, everything, candidate):
+        if fails(check, everything, candidate):
             return refuted_at(check, candidate)
     undefined = unmet((check.left, check.right), everything, entails)
     detail = undefined or "z3 gives up, and no admissible sample breaks it"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from lastiterate.proofs_checks.places.occurrences import Kind
+from lastiterate.proofs_checks.places.planted import Fate, Planted
 from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
 
 LEAST: Final = 0.95
@@ -67,3 +68,22 @@ def as_text(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
     for name, *cells in every:
         rest = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
         yield "  ".join((name.ljust(widths[0]), *rest))
+
+
+def by_module(planted: Sequence[Planted]) -> Iterator[tuple[str, ...]]:
+    """A heading, a row for each module with faults, and one for all; the share is of those that claims see."""
+    yield "faults in", *(fate.value for fate in Fate), "noticed of what is seen"
+    for module in dict.fromkeys(one.place.partition(":")[0] for one in planted):
+        yield _fates(module, [one for one in planted if one.place.partition(":")[0] == module])
+    yield _fates("all", planted)
+
+
+def _fates(name: str, planted: Sequence[Planted]) -> tuple[str, ...]:
+    counts = Counter(one.fate for one in planted)
+    seen = counts[Fate.NOTICED] + counts[Fate.OPEN] + counts[Fate.KEPT]
+    return name, *(str(counts[fate]) for fate in Fate), f"{counts[Fate.NOTICED] / seen:.1%}" if seen else "-"
+
+
+def survivors(planted: Iterable[Planted]) -> Iterator[str]:
+    """A line for each fault that is not noticed, with the reason."""
+    return (f"{one.place}: {one.fate}, {one.by}." for one in planted if one.fate is not Fate.NOTICED)

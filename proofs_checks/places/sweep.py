@@ -1,6 +1,7 @@
 """Answers of the engines about a claim one of whose places is off."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from time import process_time
 from typing import Final
 
@@ -10,7 +11,10 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.answers import refuted_at, undecided
+from lastiterate.proofs_checks.engines.inequality import SPOTS, fails
 from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.proofs_checks.places.generate import Place, Question, places
 from lastiterate.proofs_checks.places.occurrences import Kind
 from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
@@ -23,6 +27,9 @@ MORE: Final = tuple(map(sp.Rational, ("1/20", "-1/20", "1/4", "-1/4", "1", "-1/2
 
 SECONDS: Final = 3
 """An engine that computes for longer about a place that is off does not decide it."""
+
+STEEP: Final = 12
+"""Denominator of an exponent beyond which z3 is not asked."""
 
 _SLOW: Final = frozenset({Engine.CERTIFICATE, Engine.SIMULATION})
 """Engines that measure: what they say is not exact, and one percent is within their tolerance."""
@@ -50,20 +57,41 @@ def _state(place: Place) -> tuple[State, str]:
     said: list[Outcome] = []
     for share in ONE_PERCENT:
         for check, assumptions in _off(place, share):
-            outcome = decide_check(_asked(check), assumptions, SECONDS)
-            if outcome.rejected or (outcome.status is Status.UNDECIDED and _undefined(check, assumptions)):
+            outcome = _answer(_asked(check), assumptions)
+            if notices(outcome, check, assumptions):
                 return State.LIVE, ""
             said.append(outcome)
-    if place.without is not None and all(decide_check(*one, SECONDS).status is Status.HELD for one in place.without):
+    if place.without is not None and all(_answer(*one).status is Status.HELD for one in place.without):
         return State.UNUSED, ""
     for outcome in said:
         if outcome.status is not Status.HELD:
             return State.UNDECIDED, outcome.detail
     if place.kind not in (Kind.DIGIT, Kind.RANGE):
         for share in MORE:
-            if any(decide_check(_asked(check), given, SECONDS).rejected for check, given in _off(place, share)):
+            if any(_answer(_asked(check), given).rejected for check, given in _off(place, share)):
                 return State.ROOM, f"noticed at {float(share):+.0%}"
     return (State.IDLE, "") if place.without is None else (State.ROOM, "needed")
+
+
+def notices(outcome: Outcome, check: Check, assumptions: Sequence[Boolean]) -> bool:
+    """Tell whether a check that was shown before is refuted now, or not even shown to be defined."""
+    return outcome.rejected or (outcome.status is Status.UNDECIDED and _undefined(check, assumptions))
+
+
+def _answer(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """The engine's answer; of a power that is off only at points, for to z3 it is a polynomial of a high degree."""
+    if not (isinstance(check, Inequality) and any(_steep(side) for side in (check.left, check.right, *check.given))):
+        return decide_check(check, assumptions, SECONDS)
+    premises = (*assumptions, *check.given)
+    with suppress(NoPointError, UnsupportedError, ValueError):
+        for point in points(free_symbols(check.left, check.right, premises), premises, SPOTS):
+            if fails(check, premises, point):
+                return refuted_at(check, point)
+    return undecided(check, "a power like this is tried at points alone, and it holds there")
+
+
+def _steep(side: sp.Basic) -> bool:
+    return any(power.exp.is_Rational and power.exp.q > STEEP for power in side.atoms(sp.Pow))
 
 
 def _asked(check: Check) -> Check:

@@ -29,7 +29,7 @@ def ledger(make_claim, monkeypatch, tmp_path):
 
     def use(*claims):
         monkeypatch.setattr(symbolic_ledger, "claims", lambda *_: claims)
-        monkeypatch.setattr(cache, "_everything", lambda: store.digest(cache._canonical(claims)))
+        monkeypatch.setattr(cache, "everything", lambda: store.digest(cache._canonical(claims)))
 
     use(
         make_claim(TRUE.mutant("no cross term", FALSE), key="toy/square"),

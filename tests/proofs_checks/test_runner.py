@@ -88,7 +88,7 @@ def test_the_ledger_is_not_built_while_no_file_changes(claims, store, monkeypatc
     assert store.read_ledger() == reports
     everything = {name for name, _ in cache._files("*.*", frozenset({"__pycache__", cache.LOCK}))}
     assert {"lastiterate.symbolic/chien_li/lemma_3_4.py", "lastiterate.symbolic/papers.toml"} <= everything
-    monkeypatch.setattr(cache, "_everything", lambda: "another formula")
+    monkeypatch.setattr(cache, "everything", lambda: "another formula")
     assert store.read_ledger() is None
     store.write_ledger(claims)
     store.address(claims[1]).unlink()

@@ -13,6 +13,7 @@ from lastiterate.numeric.compare import Row
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.lower.audit import Audit
+from lastiterate.proofs_checks.places.planted import Planted
 from lastiterate.proofs_checks.places.record import PlacesReport
 from lastiterate.proofs_checks.stated import Stated
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
@@ -158,7 +159,7 @@ _PRINTED: dict[str, Any] = {
     "estimate": _Estimate,
     "figure": _Figure,
     "list": list[_Listed] | dict[str, dict[Verdict, int]],
-    "places": list[PlacesReport],
+    "places": list[PlacesReport] | list[Planted],
     "report": _Files,
     "show": _Claim,
     "sweep": _Sweep,
