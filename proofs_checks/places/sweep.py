@@ -57,7 +57,7 @@ def _state(place: Place) -> tuple[State, str]:
     said: list[Outcome] = []
     for share in ONE_PERCENT:
         for check, assumptions in _off(place, share):
-            outcome = _answer(_asked(check), assumptions)
+            outcome = _answer(check, assumptions)
             if notices(outcome, check, assumptions):
                 return State.LIVE, ""
             said.append(outcome)
@@ -68,7 +68,7 @@ def _state(place: Place) -> tuple[State, str]:
             return State.UNDECIDED, outcome.detail
     if place.kind not in (Kind.DIGIT, Kind.RANGE):
         for share in MORE:
-            if any(_answer(_asked(check), given).rejected for check, given in _off(place, share)):
+            if any(_answer(check, given).rejected for check, given in _off(place, share)):
                 return State.ROOM, f"noticed at {float(share):+.0%}"
     return (State.IDLE, "") if place.without is None else (State.ROOM, "needed")
 
@@ -79,7 +79,13 @@ def notices(outcome: Outcome, check: Check, assumptions: Sequence[Boolean]) -> b
 
 
 def _answer(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """The engine's answer; of a power that is off only at points, for to z3 it is a polynomial of a high degree."""
+    """The engine's answer; of a power that is off only at points, for to z3 it is a polynomial of a high degree.
+
+    Of a check up to a constant that is known the constant is part: a path that refutes the rest is known to few.
+    """
+    if isinstance(check, Asymptotic) and check.constant is not None:
+        bound = Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
+        return decide_check(bound, assumptions, SECONDS)
     if not (isinstance(check, Inequality) and any(_steep(side) for side in (check.left, check.right, *check.given))):
         return decide_check(check, assumptions, SECONDS)
     premises = (*assumptions, *check.given)
@@ -92,13 +98,6 @@ def _answer(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 def _steep(side: sp.Basic) -> bool:
     return any(power.exp.is_Rational and power.exp.q > STEEP for power in side.atoms(sp.Pow))
-
-
-def _asked(check: Check) -> Check:
-    """The check; with its constant, where it is up to one that is known: a path that refutes it is known to few."""
-    if isinstance(check, Asymptotic) and check.constant is not None:
-        return Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
-    return check
 
 
 def _off(place: Place, share: sp.Rational) -> Question:
