@@ -240,7 +240,10 @@ def _at_a_run(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Ch
 def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Point]:
     """Points at which the check holds: some that meet its premises, or the corners of its box that do."""
     if isinstance(check, IntervalInequality):
-        corners = (dict(zip(check.box, map(sp.sympify, ends), strict=True)) for ends in product(*check.box.values()))
+        ends = (
+            [sp.sympify(end) for end in pair if abs(end) is not sp.oo] or [sp.S.Zero] for pair in check.box.values()
+        )
+        corners = (dict(zip(check.box, corner, strict=True)) for corner in product(*ends))
         yield from (corner for corner in corners if all(truth_at(one, corner) for one in assumptions))
         return
     premises = (*assumptions, *check.given)

@@ -135,8 +135,9 @@ class Inequality(Comparison):
 class IntervalInequality(Comparison):
     """``left sign right`` on a box, transcendental functions allowed. Engine: enclosure (balls).
 
-    ``box`` gives each free symbol a closed interval (low, high), or one value where low == high; a symbol
-    declared integer runs over the integers of its interval. The assumptions of the claim cut the box.
+    ``box`` gives each free symbol a closed interval (low, high), either end of which may be infinite, or one value
+    where low == high; a symbol declared integer runs over the integers of its interval. The assumptions of the claim
+    cut the box.
     """
 
     engine = Engine.ENCLOSURE

@@ -17,6 +17,8 @@ from lastiterate.proofs_checks.engines.boxes import Edges, edge_of
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.faces import Box, inside_of, shown_on
 from lastiterate.proofs_checks.engines.possible import some_point
+from lastiterate.proofs_checks.engines.unbounded import decide as decide_unbounded
+from lastiterate.proofs_checks.engines.unbounded import is_unbounded
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
@@ -78,7 +80,7 @@ def _cut(
     return (low, high) if low <= high else ends
 
 
-def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
+def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: int = 8000) -> Outcome:
     if check.relation not in (Relation.AT_MOST, Relation.BELOW):
         raise UnsupportedError(f"the enclosure engine cannot decide the relation {check.relation} on a box")
     box = box_of(check)
@@ -109,7 +111,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outco
         admissible += 1
         left, right = (at(e, fixed) for e in (check.left, check.right))
         cut = (*(c for c in conditions if c.free_symbols), *declared)
-        answer = prove(right - left, real, edges, cut, strict=strict, sides=(left, right))
+        answer = prove(right - left, real, edges, cut, strict=strict, budget=budget, sides=(left, right))
         looked += answer.boxes
         if answer.witness is not None and outside:
             return undecided(check, f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}")
@@ -177,4 +179,6 @@ def decide(check: IntervalInequality | Value, assumptions: tuple[Boolean, ...]) 
         UnsupportedError: the expression cannot be enclosed.
         InputError: the box or the printed number is not usable.
     """
-    return _value(check) if isinstance(check, Value) else _holds(check, assumptions)
+    if isinstance(check, Value):
+        return _value(check)
+    return decide_unbounded(check, assumptions, _holds) if is_unbounded(check) else _holds(check, assumptions)

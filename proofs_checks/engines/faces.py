@@ -147,7 +147,7 @@ def reduced(problem: Problem, ladder: int, prove: Prover) -> Answer | None:
     return None
 
 
-_SMOOTH = (
+SMOOTH = (
     sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.atan, sp.erf,
     sp.erfc, sp.tan, sp.acosh, sp.asin, sp.acos, sp.atanh, sp.loggamma,
 )  # fmt: skip
@@ -159,7 +159,7 @@ def _smooth(problem: Problem, prove: Prover) -> bool:
     A derivative says nothing across a pole or a jump.
     """
     parts = sp.preorder_traversal(problem.gap)
-    if not all(part.is_Symbol or part.is_number or isinstance(part, _SMOOTH) for part in parts):
+    if not all(part.is_Symbol or part.is_number or isinstance(part, SMOOTH) for part in parts):
         return False
     box = {s: tuple(map(rational, edge)) for s, edge in zip(problem.symbols, problem.root, strict=True)}
     return not unmet((problem.gap,), (), shown_on(box, prove))

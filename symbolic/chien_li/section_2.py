@@ -8,10 +8,10 @@ variances.
 from sympy import Integer, Rational, diff, log
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, Ours, Step
 from lastiterate.symbolic.formulas.divergences import density_exponent, moment_exponent, renyi
 from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.letters import d, r, u, v, xi, z
+from lastiterate.symbolic.letters import d, r, v, xi, z
 from lastiterate.symbolic.notation import D, L, alpha, lam, sigma
 
 _exponent = moment_exponent(xi, (d, sigma**2), (Integer(0), sigma**2), alpha)
@@ -24,7 +24,6 @@ _peak = density_exponent(xi, alpha * d * v / _mixed, r * v / _mixed)
 
 _zero = Integer(0)
 _third = Rational(1, 3)
-_unit = {u: (Rational(1, 1000), 1), lam: (Rational(1, 100), 1)}
 _ratio = density_exponent(xi, d - z, sigma**2) - density_exponent(xi, _zero, sigma**2)
 _shifted = alpha * (d - z) ** 2 / (2 * sigma**2)  # for z <= d; zero beyond
 
@@ -69,9 +68,9 @@ CLAIMS = (
         "On diameter D, L-smooth gradients are (L D^(1 - lambda), lambda)-Hoelder for every lambda",
         at("Definition 2.5"),
         Inequality(L * z, "<= and attained", L * D ** (1 - _third) * z**_third, (z <= D,), "lambda = 1/3"),
-        IntervalInequality(u, "<=", u**lam, _unit, "every lambda, z = u D, divided by L D").mutant(
-            "beyond the diameter", box={**_unit, u: (1, 2)}
-        ),
+        Inequality(
+            z ** (1 - lam), "<=", Integer(1), (z > 0, z <= 1, lam <= 1), "D = 1, every lambda: z is z^lambda times this"
+        ).mutant("beyond the diameter", given=(z > 1, lam < 1)),
     ),
     Ours(
         "chien_li/definition_2_7/gaussians",

@@ -95,6 +95,7 @@ CLAIMS = (
         at("A.3", "proof of Lemma 5"),
         IntervalInequality(_factor, "<=", Integer(7), _near, "q from 0.033 on"),
         Value(exp(-Rational(24, 7)), "0.0324", "where it is 7"),
+        assumptions=(q >= Rational(33, 1000), q <= Rational(1, 10)),
         repairs="d2p2/lemma_5/seven",
     ),
     Claim(

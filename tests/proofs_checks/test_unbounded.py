@@ -1,0 +1,76 @@
+"""Unbounded ranges: what holds all the way is held, what fails far out is refuted, undefined is never true."""
+
+import pytest
+import sympy as sp
+from sympy import exp, log, oo, sqrt
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.engines import decide_check, enclosure
+from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic.claim import IntervalInequality
+
+x, y = sp.symbols("x y", real=True)
+k = sp.Symbol("k", integer=True, positive=True)
+R, ONE, ZERO = sp.Rational, sp.Integer(1), sp.Integer(0)
+
+
+def outcome(left, sign, right, box, *assumptions):
+    return decide_check(IntervalInequality(left, sign, right, box), assumptions)
+
+
+@pytest.mark.parametrize(
+    ("left", "sign", "right", "box", "given"),
+    [
+        (sp.Integer(100), "<", k * log(k), {k: (1000, oo)}, k >= 1000),
+        (log(x), "<=", x - 1, {x: (0, oo)}, x > 0),
+        (x + 1, "<=", exp(x), {x: (-oo, oo)}, sp.true),
+        (x**2, "<=", exp(x), {x: (0, oo)}, x >= 0),
+        (x * exp(-x), "<=", R(1, 2), {x: (0, oo)}, x >= 0),
+        (1 / x, "<", ONE, {x: (1, oo)}, x > 1),
+        (exp(x), "<=", ONE, {x: (-oo, 0)}, x <= 0),
+        (log(x + y), "<=", x + y, {x: (1, oo), y: (0, oo)}, (x >= 1) & (y >= 0)),
+    ],
+)
+def test_what_holds_all_the_way_has_no_scope(left, sign, right, box, given):
+    found = outcome(left, sign, right, box, *(given.args if isinstance(given, sp.And) else (given,)))
+    assert (found.status, found.scope) == (Status.HELD, "")
+
+
+def test_a_range_that_the_assumptions_do_not_give_is_a_scope():
+    assert outcome(x + 1, "<=", exp(x), {x: (0, oo)}).scope == "x >= 0"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "box"),
+    [
+        (x + R(101, 100), exp(x), {x: (-oo, oo)}),
+        (x, sp.Integer(10) ** 9, {x: (0, oo)}),
+        (sp.Integer(-1000000), 1 / (x - R(3217, 1000)), {x: (0, oo)}),
+        (sp.Integer(100), k * log(k), {k: (2, oo)}),
+        (exp(-x), R(99, 100), {x: (0, oo)}),
+    ],
+)
+def test_what_fails_somewhere_is_refuted_there(left, right, box):
+    found = outcome(left, "<=", right, box)
+    assert found.status is Status.REFUTED
+    at = {symbol: sp.Rational(found.counterexample.at[str(symbol)]) for symbol in box}
+    assert (left - right).subs(at) > 0
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "box"),
+    [
+        (log(x), x - 1, {x: (-1, oo)}),
+        (ZERO, -1 / x, {x: (-oo, 0)}),
+        (ZERO, sqrt(x - 1), {x: (0, oo)}),
+        (x * exp(-x), R(36, 100), {x: (0, R(9, 10))}),
+        (-log(-x), ONE - log(-x), {x: (-1, oo)}),
+    ],
+)
+def test_what_is_not_defined_throughout_does_not_hold(left, right, box):
+    assert outcome(left, "<=", right, box).status is not Status.HELD
+
+
+def test_ends_in_the_wrong_order_are_refused():
+    with pytest.raises(InputError, match="turn them round"):
+        enclosure.decide(IntervalInequality(x, "<=", x + 1, {x: (oo, 0)}), ())
