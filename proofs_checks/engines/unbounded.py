@@ -95,6 +95,8 @@ def _decided(check: IntervalInequality, assumptions: tuple[Boolean, ...], bounde
         return (
             refuted_at(check, point) if _fails(check, assumptions, point) else undecided(check, "fails between points")
         )
+    if not _is_defined(check):
+        return outcome
     starts = _STARTS if ladder == _LADDER else _STARTS[:1]
     sloped = (_by_slope(check, assumptions, bounded, ladder, start) for start in starts)
     return next((found for found in sloped if found is not None), outcome)
@@ -144,9 +146,7 @@ def _by_slope(
         slope = sp.factor_terms(sp.diff(gap, symbol) * direction)
         rising = replace(check, left=sp.S.Zero, right=slope, sign="<=", box={**check.box, symbol: far}, mutants=())
         try:
-            rises = _is_defined(replace(check, box=rising.box)) and (
-                _decided(rising, (), bounded, ladder - 1).status is Status.HELD
-            )
+            rises = _decided(rising, (), bounded, ladder - 1).status is Status.HELD
             if not rises or not _face(check, assumptions, bounded, symbol, begin, ladder):
                 continue
             near = replace(check, box={**check.box, symbol: (min(begin, end), max(begin, end))}, mutants=())
