@@ -6,7 +6,7 @@ and (38) need batches of b = |B_t| samples, as section 2.2 has them, or another 
 probability b/n, as Algorithm 1 can be read. The paper's C is K here.
 """
 
-from sympy import Expr, Integer, Rational, binomial, diff, exp, log, sqrt
+from sympy import Expr, Integer, Rational, Symbol, binomial, diff, exp, log, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import (
@@ -19,12 +19,27 @@ from lastiterate.symbolic.claim import (
     Printed,
     Simulated,
     Step,
+    UpperBound,
     Value,
 )
 from lastiterate.symbolic.formulas.divergences import tail
 from lastiterate.symbolic.letters import j, p, q, x, y, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import K, L, alpha, b, beta, eta, n, sigma_dp
+from lastiterate.symbolic.statement import (
+    FIRST,
+    MAP,
+    OTHER,
+    SAMPLES,
+    SECOND,
+    BatchesOf,
+    Clipped,
+    Image,
+    Larger,
+    ShiftedDivergence,
+    Smooth,
+    closed,
+)
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vectors import Norm, Vector
 
@@ -35,6 +50,7 @@ _price = 2 * alpha * K**2 / (beta * b**2 * sigma_dp**2)
 _claimed = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)
 _strong = 8 * alpha * K**2 / (beta * n**2 * sigma_dp**2)
 _q = b / n
+_other_map = Symbol("psi'")
 
 
 def larger_direction(order: int, rate: Expr, variance: Expr = _one) -> Expr:
@@ -85,11 +101,25 @@ CLAIMS = (
     ),
     Ours(
         "liang/lemma_3_2/forward",
-        "(39): with the larger data set second the step costs q times one Gaussian step",
+        "(39): batches of b = |B_t| samples, the larger data set second: a step costs q times one Gaussian step",
         at("Lemma B.1", "(39)"),
-        Identity((1 - _q) * x + _q * (_price + x), x + _claimed, "(39)"),
-        Inequality((1 - _q) * x + _q * y, "<=", x + _claimed, (y <= x + _price, b <= n), "(37) and (38)"),
-        assumptions=(beta > 0, alpha > 1),
+        Identity((1 - _q) * x + _q * (_price + x), x + _claimed, "(39)", (beta > 0,)),
+        Inequality((1 - _q) * x + _q * y, "<=", x + _claimed, (y <= x + _price, b <= n, beta > 0), "(37) and (38)"),
+        UpperBound("liang_mended", ("added_fixed_second",), name="such steps against solved runs").mutant(
+            "gradients one percent shorter", altered={K: K * 99 / 100}
+        ),
+        assumptions=(alpha > 1,),
+        statement=closed(
+            ShiftedDivergence(alpha, (1 + eta * L) * z, Image(MAP, FIRST), Image(_other_map, SECOND))
+            <= ShiftedDivergence(alpha, z, FIRST, SECOND) + _claimed,
+            Larger(SAMPLES, OTHER),
+            BatchesOf(b, n),
+            Clipped(K),
+            Smooth(L),
+            alpha > 1,
+            beta > 0,
+            beta <= 1,
+        ),
         repairs="liang/lemma_3_2",
     ),
     Ours(
