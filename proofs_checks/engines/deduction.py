@@ -15,7 +15,7 @@ from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.integrals.rules import quantities
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.statement import ForAll
+from lastiterate.symbolic.statement import ForAll, free
 
 
 @cache
@@ -45,6 +45,8 @@ def conclude(made: Judgement, statement: ForAll) -> Judgement:
         NoPointError: no numbers meet the conditions.
     """
     body, conditions = statement.body, frozenset(statement.conditions)
+    if free(statement):
+        raise UnprovedError(f"The statement needs a quantifier for each of its letters, got {free(statement)}.")
     numbers = frozenset(one for one in conditions if isinstance(one, Relational) and not quantities(one))
     for _ in points(free_symbols(*numbers), tuple(numbers), 1):
         break

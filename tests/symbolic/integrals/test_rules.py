@@ -114,6 +114,8 @@ def test_a_statement_supposes_what_its_deduction_does(name):
     made = deduce(name)
     statement = statements.closed(made.says, *made.given)
     assert conclude(made, statement) is made
+    with pytest.raises(UnprovedError, match="quantifier"):
+        conclude(made, replace(statement, variables=statement.variables[1:]))
     for condition in made.given:
         fewer = replace(statement, conditions=tuple(made.given - {condition}))
         with pytest.raises(UnprovedError):
