@@ -14,10 +14,11 @@ from lastiterate.proofs_checks.engines.derivation import derive, track
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
-from lastiterate.symbolic.claim import Claim, Deduced, Derived, Tracked, Units
+from lastiterate.symbolic.claim import Claim, Deduced, Derived, RenyiBound, Tracked, Units
 from lastiterate.symbolic.families import FunctionValue
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.kernel.judgement import Span
+from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import MEANING, PREVIOUS, unit_text
 from lastiterate.symbolic.vectors import Vector
@@ -160,6 +161,10 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         given = frozenset(claim.assumptions)
         if isinstance(check, Derived) and outcome.status is Status.HELD:
             made = derive(check.derivation, given)
+            lines += [f"    {x}" for x in _derived(made.first, made.second)]
+        if isinstance(check, RenyiBound) and outcome.status is Status.HELD:
+            numbers = frozenset(one for one in (*given, *check.given) if not one.has(largest_order))
+            made = derive(check.derivation, numbers)
             lines += [f"    {x}" for x in _derived(made.first, made.second)]
         if isinstance(check, Tracked) and outcome.status is Status.HELD:
             lines += [f"    {x}" for x in _derived(track(check.derivation, given))]

@@ -36,6 +36,7 @@ from lastiterate.symbolic.claim import (
     RandomPoints,
     Recursion,
     Relation,
+    RenyiBound,
     Simulated,
     Tracked,
     Units,
@@ -80,6 +81,8 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         return (replace(check, name="a profile three percent less", mutants=(), profile=_lessened(check.profile)),)
     if isinstance(check, Deduced):
         return tuple(_weakened(check))
+    if isinstance(check, RenyiBound):
+        return (replace(check, name="a bound three percent less", mutants=(), bound=_LESS * check.bound),)
     if isinstance(check, Tracked):
         return (replace(check, name="a distance three percent less", mutants=(), distance=_LESS * check.distance),)
     if isinstance(check, Expected):

@@ -29,6 +29,7 @@ from lastiterate.symbolic.claim import (
     Printed,
     RandomPoints,
     Recursion,
+    RenyiBound,
     Simulated,
     Tracked,
     Unbounded,
@@ -119,6 +120,10 @@ def of_check(check: Check) -> Iterator[Line]:
     elif isinstance(check, Derived):
         yield from _of_profile(check.profile)
         yield Line((check.derivation,), "By the derivation {}.")
+    elif isinstance(check, RenyiBound):
+        yield Line((), "The Rényi divergence of order alpha between the last iterates, either law first, is at most")
+        yield Line((check.bound,))
+        yield Line((check.derivation,), "By the derivation {}.")
     elif isinstance(check, Tracked):
         yield Line((check.distance,), "W_infinity of the laws of the last iterates of the two runs is at most {}.")
         yield Line((check.derivation,), "By the derivation {}.")
@@ -143,7 +148,9 @@ def of_check(check: Check) -> Iterator[Line]:
     if isinstance(check, Asymptotic | Unbounded):
         lead = "Tried on the path" if isinstance(check, Asymptotic) else "No constant serves on the path"
         yield from _listed(lead, "{} = {}", check.path.items())
-    if isinstance(check, Asymptotic | Cited | Expected | Unbounded | Identity | Inequality | NormBound | Recursion):
+    if isinstance(
+        check, Asymptotic | Cited | Expected | RenyiBound | Unbounded | Identity | Inequality | NormBound | Recursion
+    ):
         yield from _listed("Given", "{}", ((premise,) for premise in check.given))
     if isinstance(check, Inequality):
         yield from _listed("Attained where", "{}", ((condition,) for condition in check.attained))

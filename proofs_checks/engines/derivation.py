@@ -1,19 +1,23 @@
 """Derivations: the kernel's rules, with the proving engines for their side conditions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines import decide_check, deduction
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.divergence import bounded
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Deduced, Derived, Printed, Tracked
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.printed import PRINTED
+from lastiterate.symbolic.divergence import RenyiBound
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Equal
+from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import claims
 from lastiterate.symbolic.vector_checks import NormBound
@@ -39,7 +43,7 @@ def track(name: str, given: frozenset[Boolean]) -> Span:
     return TRACKED[name](Kernel(prove, given))
 
 
-def decide(check: Deduced | Derived | Printed | Tracked, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(check: Deduced | Derived | Printed | RenyiBound | Tracked, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Follow the rules of the calculus or of the kernel, for a theorem or for a proof as it is printed."""
     if isinstance(check, Deduced):
         return deduction.decide(check)
@@ -47,6 +51,8 @@ def decide(check: Deduced | Derived | Printed | Tracked, assumptions: tuple[Bool
         return _follow(check, Kernel(prove, frozenset(assumptions)))
     if isinstance(check, Tracked):
         return _track(check, Kernel(prove, frozenset(assumptions)))
+    if isinstance(check, RenyiBound):
+        return _bound(check, frozenset((*assumptions, *check.given)))
     return _replay(check, assumptions)
 
 
@@ -76,6 +82,20 @@ def _track(check: Tracked, kernel: Kernel) -> Outcome:
     return _reached(check, list(made.lines()))
 
 
+def _bound(check: RenyiBound, given: frozenset[Boolean]) -> Outcome:
+    """Hold the Renyi divergence of the profile that a derivation reaches against the check."""
+    numbers = frozenset(one for one in given if not one.has(largest_order))
+    try:
+        made = derive(check.derivation, numbers)
+        for condition in (made.first.given | made.second.given) - numbers:
+            prove(condition, numbers)
+        cites = bounded(check, made, given)
+    except UnprovedError as error:
+        return undecided(check, f"the derivation stops: {error}")
+    found = _reached(check, [*made.first.lines(), *made.second.lines()])
+    return replace(found, detail=f"{found.detail}; rests on {', '.join(cites)}") if cites else found
+
+
 def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Replay the derivation and hold its end against the check; what does not follow is undecided, never refuted.
 
@@ -95,7 +115,7 @@ def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
     return _reached(check, [*made.first.lines(), *made.second.lines()])
 
 
-def _reached(check: Derived | Tracked, spans: Sequence[Span]) -> Outcome:
+def _reached(check: Derived | RenyiBound | Tracked, spans: Sequence[Span]) -> Outcome:
     """The outcome of a derivation that gets there, with the claims in its scope that are not proved in general."""
     supposed = [str(span) for span in spans if span.rule == "suppose"]
     if supposed:

@@ -14,7 +14,7 @@ from lastiterate.proofs_checks.exact_values import Point, truth_at
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.symbolic.inductive import Induction
 
-POINTS, LONGEST, TRIES = 24, 6, 20
+POINTS, LONGEST, TRIES = 8, 5, 12
 """Points, indices of a run, and numbers tried where a sequence may be any."""
 
 
@@ -89,10 +89,12 @@ def _extended(
                 if other not in added:
                     _by_rule(other, rules, point, added)
         whole = [rule.xreplace(dict(point)).xreplace(added) for rule in rules]
-        said = [rule for rule in whole if not rule.atoms(AppliedUndef)]
-        if all(truth_at(rule, {}) for rule in said) and all(_allowed(value, added) for value in added):
+        said = [rule for rule in whole if rule != sp.true and not rule.atoms(AppliedUndef)]
+        if all(_allowed(value, added) for value in added) and all(truth_at(rule, {}) for rule in said):
             values.update(added)
             return True
+        if not open_:
+            return False
     return False
 
 

@@ -5,18 +5,22 @@ tilde); D <= w s/2; costs are sums of squared shifts. Shifts z/w throughout, plu
 s r/(r - j + 1) after the last. Batches are fixed, so nothing is conditioned on, and the theorem stands.
 """
 
-from sympy import Expr, Integer, Rational
+from sympy import Eq, Expr, Function, Integer, Le, Max, Rational
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Step, Unbounded
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Induction, Inequality, RenyiBound, Step, Unbounded
 from lastiterate.symbolic.derivations.checks import known_batches
+from lastiterate.symbolic.derivations.noisy_sgd import spent, squares
 from lastiterate.symbolic.formulas.divergences import renyi
 from lastiterate.symbolic.letters import P, Q, R, j, r, theta, x, y, z
-from lastiterate.symbolic.notation import K, L, T, alpha, b, eta, growth, n, s, sigma_dp, w
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, s, sigma_dp, t, w
 from lastiterate.symbolic.vector_steps import REPLACED_LETTERS, replaced_sample
 
 _last = r - j + 1  # steps from the last visit of i* on
 _cycle = (j <= r,)
+_unit = alpha * K**2 / sigma_dp**2
+_paid = (spent <= w + n / b, squares <= w + (n / b) ** 2)
+_owed, _until, _visit = (Function(name, nonnegative=True) for name in "pzk")
 _one = Integer(1)
 
 
@@ -52,31 +56,38 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_5_2/theorem_5_6",
-        "Theorem 5.6: 1/b^2 + min{T, w}/n^2 up to a constant",
+        "Theorem 5.6: RDP with 9 alpha K^2/(2 sigma_DP^2) (1/b^2 + min{T, w}/n^2), w = ceil(D n/(K eta))",
         at("Theorem 5.6", "(5.5)"),
-        Asymptotic(
-            2 * z**2 / w + 2 * s**2 * (w + r**2), s**2 * (r**2 + w), Integer(12), given=(w >= r,), name="w >= n/b"
-        )
-        .mutant(
-            "without 1/b^2",
-            left=2 * z**2 / w + s**2 * r**2,
-            right=s**2 * w,
-            constant=None,
-            path={z: growth, w: growth, r: growth, s: _one},
-            given=(),
-        )
-        .mutant(
-            "D for D + s r",
-            left=2 * z**2 / w,
-            right=s**2 * w,
-            constant=None,
-            path={z: growth, w: 2 * growth, r: 2 * growth**2, s: 1 / growth},
-            given=(),
+        RenyiBound("noisy_sgd/visits, from 0", 2 * _unit * (1 / b**2 + w / n**2), _paid, name="all T = w steps"),
+        RenyiBound(
+            "noisy_sgd/visits, from the domain",
+            _unit * (4 / b**2 + 9 * w / (2 * n**2)),
+            (*_paid, D * n <= K * eta * w),
+            name="the last w <= T steps",
+        ).mutant("without 1/b^2", bound=_unit * 9 * w / (2 * n**2)),
+        letters={
+            spent: "sum of u_t: u_t <= 1, and n/b at the last visit",
+            squares: "sum of u_t^2",
+            w: "a window with D n/(K eta) <= w <= T, or all T steps",
+        },
+        assumptions=(alpha > 1, eta * L <= 2, b <= n),
+    ),
+    Step(
+        "altschuler_talwar/section_5_2/theorem_5_6/visits",
+        "Visits r = n/b steps apart, of which each step pays 1: nothing is owed where the next comes",
+        at("Theorem 5.6", "(5.5)"),
+        Induction(
+            t,
+            Le(_owed(t), _until(t)),
+            (Eq(_owed(0), 0), Eq(_until(0), j)),
+            (
+                Eq(_visit(t), Max(1 - _until(t), 0)),
+                Eq(_until(t + 1), _until(t) + r * _visit(t) - 1),
+                Eq(_owed(t + 1), Max(_owed(t) + r * _visit(t) - 1, 0)),
+            ),
+            name="p(t) is owed, z(t) steps to the next visit, which is where k(t) = 1",
         ),
-        Asymptotic(
-            2 * z**2 / r + 2 * s**2 * (r + r**2), s**2 * (r**2 + w), Integer(12), given=(w <= r,), name="w < n/b"
-        ),
-        assumptions=(z <= w * s / 2 + s * r, r >= 1),
+        assumptions=(r >= 1,),
     ),
     Claim(
         "altschuler_talwar/section_5_2/step_size",

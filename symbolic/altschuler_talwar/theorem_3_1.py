@@ -11,27 +11,36 @@ whose gradient is -1 or 1; steps of one sample, eta = 1, sigma_DP = 1/10, from -
 the lower end gives the other run exp(-150)/(1 - exp(-50)).
 """
 
-from sympy import Abs, Expr, Function, Integer, Min, Rational, S, binomial, ceiling, exp, log, sqrt
+from typing import Final
+
+from sympy import Abs, Expr, Integer, Rational, S, binomial, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Printed, Step
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    Printed,
+    RenyiBound,
+    Step,
+)
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.formulas.divergences import SampledDown
+from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import a, d, gamma, j, kappa, q, r, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, growth, n, sigma, sigma_dp, w
-from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, for_some, private
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map
 
 _one = Integer(1)
+SMALL: Final = (b / n < Rational(1, 5), alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K)))
+_long = (D * n <= K * eta * w,)
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
 _ceiling = (x <= w, w <= x + 1)
-
-
-def _loss(price: int) -> Expr:
-    """Composition, or a window of w steps; where w > T the first is smaller."""
-    return Min(price * T, price * w + x**2 / w)
 
 
 def _price(noise: Expr) -> Expr:
@@ -75,30 +84,18 @@ LEAST = SampledDown(Rational(1, 10), 1 / sqrt(Integer(800)), _order)
 CLAIMS = (
     Claim(
         "altschuler_talwar/theorem_3_1",
-        "Theorem 3.1: min{T, ceil(D n/(K eta))} up to a constant",
+        "Theorem 3.1: RDP with 101 alpha K^2/(n^2 sigma_DP^2) min{T, w}, w = ceil(D n/(K eta)); 33 for b < n/5",
         at("Theorem 3.1"),
-        Asymptotic(_loss(32), Min(T, w), Integer(33), name="b < n/5")
-        .mutant("no ceiling", right=Min(T, x), constant=None, path={T: growth, w: _one, x: 1 / growth})
-        .mutant("root of x", right=Min(T, sqrt(x)), constant=None, path={T: growth**4, w: growth**2, x: growth**2}),
-        Asymptotic(_loss(100), Min(T, w), Integer(101), name="b >= n/5"),
-        Identity(
-            put(w * z**2 * alpha / (2 * eta**2 * sigma**2), {z: D / w, sigma: sigma_dp / sqrt(2)}),
-            put(x**2 / w * _unit, {x: D * n / (K * eta)}),
-            "w shifts D/w at half the variance",
+        RenyiBound("noisy_sgd/composition", 32 * _unit * T, SMALL, amplified=True, name="any T, b < n/5").mutant(
+            "no condition on the order", given=SMALL[:1]
         ),
-        statement=for_some(
-            (r,),
-            private(
-                r * alpha * K**2 / (n**2 * sigma_dp**2) * Min(T, ceiling(D * n / (K * eta))),
-                Diameter(D),
-                BatchesOf(b, n),
-                Convex(L, K),
-                eta * L <= 2,
-                sigma_dp > 8 * sqrt(2) * K / b,
-                alpha <= Function("alpha^*")(b / n, b * sigma_dp / (2 * sqrt(2) * K)),
-            ),
+        RenyiBound("noisy_sgd/convex", 33 * _unit * w, (*SMALL, *_long), amplified=True, name="w <= T, b < n/5").mutant(
+            "a tenth of the window", given=(*SMALL, D * n <= 10 * K * eta * w)
         ),
-        assumptions=_ceiling,
+        RenyiBound("noisy_sgd/composition", 100 * _unit * T, (5 * b >= n,), name="any T, b >= n/5"),
+        RenyiBound("noisy_sgd/convex", 101 * _unit * w, (5 * b >= n, *_long), name="w <= T, b >= n/5"),
+        letters={w: "any window with D n/(K eta) <= w <= T"},
+        assumptions=(alpha > 1, b <= n, eta * L <= 2, sigma_dp > 8 * sqrt(2) * K / b),
     ),
     Step(
         "altschuler_talwar/theorem_3_1/price",
@@ -236,13 +233,9 @@ CLAIMS = (
         "One step between two mixtures costs at most twice the larger direction of the sampled Gaussian",
         at("Step 3b", "(3.6)"),
         Inequality(1 + 2 * (y - 1), "<= and attained", y**2, (y >= 1,), "log(1 + 2 (y - 1)) <= 2 log y"),
-        IntervalInequality(
-            (1 + x) ** (-alpha - 1),
-            "<=",
-            (1 + x) ** (alpha - 2),
-            {x: (0, 50), alpha: (1, 20)},
-            "weights of the hockey sticks, t = 1 + x",
-        ).mutant("orders below 1/2", box={x: (0, 50), alpha: (Rational(1, 5), Rational(2, 5))}),
+        Inequality(
+            (-alpha - 1) * x, "<=", (alpha - 2) * x, (alpha >= 1,), "weights of the hockey sticks at e^x"
+        ).mutant("orders below 1/2", given=(alpha >= Rational(1, 5),)),
         repairs="altschuler_talwar/proof_3_1/same_maps",
     ),
     Step(

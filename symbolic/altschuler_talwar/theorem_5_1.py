@@ -3,45 +3,60 @@
 r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S.
 """
 
-from sympy import Eq, Function, Integer, Min, exp, log, sqrt
+from sympy import Eq, Ge, Integer, exp, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import SMALL
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Induction,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    RenyiBound,
+    Step,
+)
+from lastiterate.symbolic.derivations.noisy_sgd import reach
 from lastiterate.symbolic.letters import r, y, z
-from lastiterate.symbolic.notation import C_2, D, K, L, T, alpha, b, dim, eta, growth, m, n, sigma_dp
-from lastiterate.symbolic.statement import BatchesOf, Diameter, StronglyConvex, for_some, private
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, dim, eta, growth, m, n, s, sigma_dp, t, w
 
 _one = Integer(1)
-_long = L / m * (1 + log(1 + m / L * (D * n / (K * eta)) ** 2))  # kappa, and the logarithm of u at S of Lemma 2.12
+_unit = alpha * K**2 / (n**2 * sigma_dp**2)
+_long = (c * reach * D * n <= K * eta,)
 _window = r * y / 2 + 1  # at least the window ceil(r y/2)
 
 CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_1/theorem_5_1",
-        "Theorem 5.1: min{T, kappa (1 + log(..))} up to a constant",
+        "Theorem 5.1: RDP with 101 alpha K^2/(n^2 sigma_DP^2) min{T, w}, w = ceil(kappa) ceil(log_3(D n/(K eta)))",
         at("Theorem 5.1", "(5.1)"),
-        Asymptotic(
-            Min(32 * T, 32 * (_window + 1 + r / 2)), Min(T, r * (1 + y)), Integer(80), name="price 32, window r y/2"
-        ).mutant(
-            "no condition number",
-            left=Min(T, _window),
-            right=Min(T, 1 + y),
-            constant=None,
-            path={T: growth**2, r: growth, y: _one},
+        RenyiBound("noisy_sgd/composition", 32 * _unit * T, SMALL, amplified=True, name="any T, b < n/5"),
+        RenyiBound(
+            "noisy_sgd/strongly convex", 33 * _unit * w, (*SMALL, *_long), amplified=True, name="w <= T, b < n/5"
         ),
-        assumptions=(r >= 1, T >= 1),
-        statement=for_some(
-            (C_2,),
-            private(
-                C_2 * alpha * K**2 / (n**2 * sigma_dp**2) * Min(T, _long),
-                Diameter(D),
-                BatchesOf(b, n),
-                StronglyConvex(m, L, K),
-                Eq(eta, 2 / (L + m)),
-                sigma_dp > 8 * sqrt(2) * K / b,
-                alpha < Function("alpha^*")(b / n, b * sigma_dp / (2 * sqrt(2) * K)),
-            ),
+        RenyiBound("noisy_sgd/composition", 100 * _unit * T, (5 * b >= n,), name="any T, b >= n/5"),
+        RenyiBound("noisy_sgd/strongly convex", 101 * _unit * w, (5 * b >= n, *_long), name="w <= T, b >= n/5"),
+        letters={w: "a window of at most T steps with c^w D n <= K eta", reach: "c^(w - 1)"},
+        assumptions=(
+            alpha > 1,
+            b <= n,
+            m <= L,
+            Eq(eta, 2 / (L + m)),
+            c * (L + m) >= L - m,
+            reach >= 0,
+            sigma_dp > 8 * sqrt(2) * K / b,
         ),
+    ),
+    Step(
+        "altschuler_talwar/section_5_1/theorem_5_1/window",
+        "kappa steps contract by 3 or more, so ceil(kappa) ceil(log_3(D n/(K eta))) steps bring D n to K eta or less",
+        at("Theorem 5.1", "(5.1)"),
+        Induction(t, Ge((1 + s) ** t, 1 + t * s), name="c^-t at 1/c = 1 + s, s = 2/(kappa - 1)"),
+        Inequality(Integer(3), "<=", 1 + t * 2 / (r - 1), (r > 1, t >= r), "at t >= kappa").mutant(
+            "at t >= kappa/2", given=(r > 1, 2 * t >= r)
+        ),
+        letters={r: "kappa", s: "2/(kappa - 1)"},
     ),
     Step(
         "altschuler_talwar/section_5_1/effective_diameter",

@@ -10,7 +10,7 @@ from typing import Final
 
 from sympy import Eq, Expr, S
 
-from lastiterate.symbolic.derivations import iterations, projections, shared_noise
+from lastiterate.symbolic.derivations import iterations, noisy_sgd, projections, shared_noise
 from lastiterate.symbolic.derivations.known_batches import (
     composition,
     last_step,
@@ -130,6 +130,11 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     "iterations/contractions": partial(iterations.shifted, S.One, S.Zero, S.Zero, T),
     "iterations/contractions, apart": partial(iterations.shifted, S.One, tau, D, w),
     "iterations/Lipschitz, apart": partial(iterations.shifted, iterations.factor, tau, D, w),
+    "noisy_sgd/composition": noisy_sgd.composition,
+    "noisy_sgd/convex": noisy_sgd.convex,
+    "noisy_sgd/strongly convex": noisy_sgd.strongly_convex,
+    "noisy_sgd/visits, from 0": partial(noisy_sgd.visits, S.Zero, S.Zero),
+    "noisy_sgd/visits, from the domain": partial(noisy_sgd.visits, tau, D),
     "poisson/composition": lambda kernel: poisson_composition(kernel, q, eta * K / b, sigma**2, T),
 }
 """What a claim calls a derivation."""

@@ -1,0 +1,68 @@
+"""Distances and divergences of iterations: what is derived is concluded, and a little less is not."""
+
+import pytest
+from sympy import S, Symbol, sqrt
+
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic.claim import Derived, RenyiBound, Tracked
+from lastiterate.symbolic.derivations.iterations import D_T, A
+from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.kernel.profiles import Composed, Equal, Gauss, Hull, Order, Power, SwapStep
+from lastiterate.symbolic.kernel.renyi import SAMPLED, largest_order, renyi
+from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.letters import q
+from lastiterate.symbolic.notation import D, K, T, alpha, b, n, s, sigma_dp, tau
+
+KERNEL = Kernel(prove)
+x = Symbol("x", positive=True)
+UNIT = alpha * K**2 / (n**2 * sigma_dp**2)
+
+
+def test_laws_near_each_other_are_the_same_but_for_a_distance():
+    made = KERNEL.apart(Order.FIRST, (S.Zero, tau), D)
+    assert (made.near, made.far, made.profile) == (0, D, Equal())
+    assert any("W_infinity" in one.says for one in made.hypotheses)
+    with pytest.raises(UnprovedError):
+        KERNEL.apart(Order.FIRST, (S.Zero, tau), -D)
+    with pytest.raises(UnprovedError):
+        KERNEL.weaken(made, far=D / 2)
+
+
+@pytest.mark.parametrize(
+    ("check", "assumptions", "status"),
+    [
+        (Tracked("Lipschitz maps", D_T), (), Status.HELD),
+        (Tracked("Lipschitz maps", D_T - s), (), Status.UNDECIDED),
+        (Tracked("domain", D), (), Status.HELD),
+        (Tracked("domain", D / 2), (), Status.UNDECIDED),
+        (Derived("iterations/Lipschitz, apart", Gauss(A)), (), Status.HELD),
+        (Derived("iterations/Lipschitz, apart", Gauss(A / 2)), (A > 0,), Status.UNDECIDED),
+        (RenyiBound("noisy_sgd/composition", 100 * UNIT * T, (5 * b >= n,)), (alpha > 1, b <= n), Status.HELD),
+        (RenyiBound("noisy_sgd/composition", 99 * UNIT * T, (5 * b >= n,)), (alpha > 1, b <= n), Status.UNDECIDED),
+        (RenyiBound("noisy_sgd/composition", 100 * UNIT * T), (alpha > 1, b <= n), Status.UNDECIDED),
+    ],
+)
+def test_what_is_reached(check, assumptions, status):
+    assert decide_check(check, assumptions).status is status
+
+
+def test_amplification_needs_the_conditions_of_the_lemma_and_says_that_it_is_cited():
+    small = (b / n < S.One / 5, b <= n, alpha > 1, sigma_dp > 8 * sqrt(2) * K / b)
+    order = alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K))
+    bound = RenyiBound("noisy_sgd/composition", 32 * UNIT * T, amplified=True)
+    found = decide_check(bound, (*small, order))
+    assert found.status is Status.HELD
+    assert SAMPLED in found.detail
+    assert decide_check(bound, small).status is Status.UNDECIDED
+    assert decide_check(bound, (*small[:3], order)).status is Status.UNDECIDED
+
+
+def test_divergences_add():
+    made = renyi(Composed((Power(SwapStep(q, x), T), Gauss(D))), alpha, amplified=False)
+    assert made.value == alpha * T * x / 2 + alpha * D / 2
+    assert not made.conditions
+    assert renyi(SwapStep(q, x), alpha, amplified=True).value == 4 * alpha * q**2 * x
+    with pytest.raises(UnprovedError, match="No rule"):
+        renyi(Hull((Equal(), Gauss(D))), alpha, amplified=False)
