@@ -9,7 +9,6 @@ Clipping alone is c = 1, s = 2 eta K.
 from sympy import Expr, Integer, Min, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import (
-    Asymptotic,
     Claim,
     Identity,
     Inequality,
@@ -22,7 +21,7 @@ from lastiterate.symbolic.formulas.divergences import tail
 from lastiterate.symbolic.formulas.shift_program import cost, sums
 from lastiterate.symbolic.letters import r, x, y
 from lastiterate.symbolic.liang.paper import at, earlier
-from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, eta, growth, n, s, sigma_dp, w
+from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, eta, n, s, sigma_dp, w
 from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, OneMore, SmallOrder, Smooth, private
 from lastiterate.symbolic.unevaluated import put
 
@@ -108,33 +107,11 @@ CLAIMS = (
         repairs="liang/theorem_3_4/earlier",
     ),
     Ours(
-        "liang/theorem_3_4/versions",
-        "Both versions say the same of bounded domains: earlier (14) at its best beta is within r of later (12)",
-        earlier("Theorem 3.4", "(14)"),
-        Inequality(
-            Min(T * x**2, (x + y) ** 2),
-            "<=",
-            r * Min(T * x**2 / 2, 2 * y**2),
-            (x > 0, y > 0),
-            "(12), (14) of the earlier against (12) of the later version",
-        ).mutant("r = 8", right=8 * Min(T * x**2 / 2, 2 * y**2)),
-        Asymptotic(
-            Min(T * x**2, (x + y) ** 2),
-            Min(T * x**2 / 2, 2 * y**2),
-            path={x: growth, y: Integer(1), T: growth},
-            name="D small against C",
-        ),
-        remark="""The earlier version's (14) keeps 2 alpha K^2/(beta n b sigma_DP^2) beside the term in D; the later
-        (12), from the same proof, does not. So the two disagree without limit as D falls, and it is the later one that
-        is wrong. The later is below the earlier up to the constant 4, never the other way.""",
-    ),
-    Ours(
         "liang/theorem_3_4/versions_order",
-        "Later (12) is at most four times earlier (12) and (14) at their best beta",
+        "Later (12) is at most four times earlier (12), (14) at their best beta, and no constant serves the other way",
         earlier("Theorem 3.4", "(14)"),
         Inequality(Min(T * x**2 / 2, 2 * y**2), "<=", 4 * Min(T * x**2, (x + y) ** 2), name="in this order"),
         Inequality(2 * r * y**2, "<", x**2, (x > 0, (r + 2) * y <= x), "no r serves the other"),
-        repairs="liang/theorem_3_4/versions",
     ),
     Ours(
         "liang/theorem_3_4/figure_1",
