@@ -49,6 +49,7 @@ CLAIMS = (
         at("A.14"),
         Identity(Derivative(_f(xi), xi), xi**_third, "x > 0", (xi > 0,)),
         Identity(Derivative(-_f(-xi), xi), (-xi) ** _third, "x < 0: minus f, at -x", (xi < 0,)),
+        Inequality(3 * y / 4, "<=", r, given=(3 * y <= 4 * r,), name="x = 0: |f(h)/h| = 3 y/4, y = |h|^(1/3)"),
     ),
     Claim(
         "chien_li/appendix_a_14/powers",
@@ -124,7 +125,6 @@ CLAIMS = (
         Inequality(r, "<", 1 / y**2, given=(y > 0, y**2 * r < 1), name="and more below; x = y^3").mutant(
             "bounded by r", left=1 / y**2, sign="<=", right=r, given=(y > 0,)
         ),
-        Inequality(3 * y / 4, "<=", r, given=(3 * y <= 4 * r,), name="x = 0: |f(h)/h| = 3 y/4, y = |h|^(1/3)"),
         assumptions=(x > 0,),
     ),
     Claim(
