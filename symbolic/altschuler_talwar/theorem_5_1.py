@@ -29,7 +29,7 @@ _window = r * y / 2 + 1  # at least the window ceil(r y/2)
 CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_1/theorem_5_1",
-        "Theorem 5.1: RDP with 101 alpha K^2/(n^2 sigma_DP^2) min{T, w}, w = ceil(kappa) max(1, ceil(log_3(D n/(K eta))))",
+        "Theorem 5.1: RDP, 101 alpha K^2/(n sigma_DP)^2 min{T, w}, w = ceil(kappa) max(1, ceil(log_3(D n/(K eta))))",
         at("Theorem 5.1", "(5.1)"),
         RenyiBound("noisy_sgd/composition", 32 * _unit * T, SMALL, amplified=True, name="any T, b < n/5"),
         RenyiBound(
