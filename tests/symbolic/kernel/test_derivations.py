@@ -384,12 +384,12 @@ def test_what_is_derived_rests_on_claims_that_hold() -> None:
 
 
 def test_what_is_not_proved_in_every_dimension_is_a_scope(monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = Expansion(z, z + s, Guide.OTHER, ("chien_li/lemma_3_5/contraction_part",))
+    moved = Expansion(z, z + s, Guide.OTHER, ("liang/algorithm_1/projection",))
     monkeypatch.setattr(
         derivation, "DERIVATIONS", {"on the line": lambda kernel: window(kernel, moved, S.One, s, D, v, T, m)}
     )
     check = Derived("on the line", Gauss((D + m * s) ** 2 / (m * v)))
-    assert derivation.decide(check, (m <= T,)).scope == "derived from chien_li/lemma_3_5/contraction_part"
+    assert derivation.decide(check, (m <= T,)).scope == "derived from liang/algorithm_1/projection"
 
 
 def test_the_mean_over_orders_of_any_number() -> None:
