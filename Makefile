@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export SYMPY_CACHE_SIZE ?= 20000
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 
-.PHONY: check test nightly bench bench-gpu coverage mutants drawing docs dist figures clean
+.PHONY: check test nightly bench bench-gpu coverage mutants places drawing docs dist figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,9 @@ coverage: $(VENV)/.installed-all   ## the share of branches of numeric/ and the 
 mutants: $(VENV)/.installed-all    ## a sample of mutants of numeric/ and the engines, written to benchmarks/MUTANTS.md
 	$(INSTALL) '.[mutation]'
 	$(BIN)/python -m benchmarks.mutation
+
+places: $(VENV)/.installed-all     ## numbers and symbols of claims and formulas one percent off, written to benchmarks/PLACES.md
+	$(BIN)/python -m benchmarks.places
 
 drawing: $(VENV)/.installed-all    ## who imports whom, and what a run passes on its way through `bound`, into figures/
 	$(BIN)/python -m benchmarks.drawing
