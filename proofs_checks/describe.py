@@ -146,9 +146,11 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         lines.append(indent(as_text(quantified(claim.statement)), "  "))
     conditions = [sp.pretty(condition, wrap_line=False) for condition in claim.assumptions] or ["none"]
     lines += ["", "Assumptions", *(f"  {condition}" for condition in conditions)]
-    meanings = [f"  {symbol!s:8}{meaning}{f'  [{unit}]' if unit else ''}" for symbol, meaning, unit in symbols(claim)]
-    if meanings:
-        lines += ["", "Symbols", *meanings]
+    named = symbols(claim)
+    width = max((len(str(symbol)) for symbol, *_ in named), default=0) + 2
+    if named:
+        lines += ["", "Symbols"]
+    lines += [f"  {symbol!s:{width}}{meaning}{f'  [{unit}]' if unit else ''}" for symbol, meaning, unit in named]
     for check, outcome in zip(claim.checks, report.outcomes, strict=True):
         lines += [
             "",
