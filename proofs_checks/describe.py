@@ -146,7 +146,7 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         lines.append(indent(as_text(quantified(claim.statement)), "  "))
     conditions = [sp.pretty(condition, wrap_line=False) for condition in claim.assumptions] or ["none"]
     lines += ["", "Assumptions", *(f"  {condition}" for condition in conditions)]
-    named = symbols(claim)
+    named = list(symbols(claim))
     width = max((len(str(symbol)) for symbol, *_ in named), default=0) + 2
     if named:
         lines += ["", "Symbols"]
