@@ -137,6 +137,8 @@ class Calculus(Laws):
         if not (one_law(old, new) or one_law(new, old)):
             raise UnprovedError(f"Two names of one law are needed, got {old} and {new}.")
         maps = old.atoms(Lift, Along) | new.atoms(Lift, Along)
+        if any(set(one.args[1:2]) & (old.free_symbols | new.free_symbols) for one in made.says.atoms(Supremum)):
+            raise UnprovedError(f"To rewrite {old} needs its letters, but {made} ranges over one.")
         defined = {(Le if isinstance(one, Lift) else Eq)(Norm(one.args[0]), one.args[1]) for one in maps}
         return self.apply("rewrite", made.says.xreplace({old: new}), (made,), supposed=defined)
 

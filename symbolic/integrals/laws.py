@@ -7,13 +7,23 @@ respect to Q, since p^a q^(1-a) is oo where p > 0 = q; and 0 <= D_a <= oo, by Je
 from collections.abc import Iterable
 from typing import Final
 
-from sympy import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Le, Lt, Mul, S, Sum, Symbol, exp, true
+from sympy import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Le, Lt, Mul, S, Sum, Symbol, exp, expand, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.integrals.language import Every, OnBall, Supremum
-from lastiterate.symbolic.integrals.rules import Means, inequality, nonnegative, same
-from lastiterate.symbolic.integrals.terms import Point, anonymous, density, gathered, mean, moment, place, points
+from lastiterate.symbolic.integrals.rules import Means, inequality, nonnegative, ranges, same
+from lastiterate.symbolic.integrals.terms import (
+    Point,
+    anonymous,
+    density,
+    gathered,
+    mean,
+    moment,
+    place,
+    points,
+    weighted,
+)
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.statement import HockeyStick, RenyiDivergence
 from lastiterate.symbolic.vectors import Norm
@@ -30,7 +40,7 @@ class Laws(Means):
     def reflexive(self, law: Basic, order: Expr) -> Judgement:
         """phi(p, p) = s p has the mean s: s E[p^a p^(1-a)] <= s."""
         s = self.sign(order)
-        return self.apply("total mass", inequality(s * moment(law, law, order), s * S.One))
+        return self.apply("total mass", inequality(s * moment(law, law, order), s * S.One), supposed=_totals(law))
 
     def divergence(
         self,
@@ -54,8 +64,7 @@ class Laws(Means):
             raise UnprovedError(f"Logarithms need {s * left} <= {s * bound}, got {made}.")
         divergences = Add(*(power * RenyiDivergence(order, one, other) for power, one, other in some))
         says = inequality(RenyiDivergence(order, *pair), divergences + rest / (order - 1))
-        totals = [Eq(Sum(_weight(law), *law.limits), 1, evaluate=False) for law in pair if isinstance(law, Sum)]
-        return self.apply("divergence", says, (made,), [Gt(power, 0) for power, *_ in some], supposed=totals)
+        return self.apply("divergence", says, (made,), [Gt(power, 0) for power, *_ in some], supposed=_totals(*pair))
 
     def powers(
         self,
@@ -118,8 +127,9 @@ class Laws(Means):
 
     def hockey_stick(self, made: Judgement, factor: Expr, first: Basic, second: Basic) -> Judgement:
         """From P(S) <= g Q(S) + r for every event S: the supremum of P(S) - g Q(S) is at most r."""
+        place(first, second)  # on one space
         rest = made.right - factor * self.event(second)
-        if not same(made.left, self.event(first)) or rest.has(EVENT):
+        if not same(made.left, self.event(first)) or any(one.has(EVENT) for one in (rest, *made.given)):
             raise UnprovedError(f"An event needs P(S) <= {factor} Q(S) + r, got {made}.")
         return self.apply("hockey stick", inequality(HockeyStick(factor, first, second), rest), (made,))
 
@@ -130,7 +140,8 @@ class Laws(Means):
         D_a is nondecreasing in a and so is its supremum, which is then the supremum over a < 1 at a = 1. At 0 a limit
         passes through sums and maxima, not through a supremum. Polynomials in a are continuous.
         """
-        if above.says != below.says or not _continuous(above, order):
+        real = ranges(order, positive=True) or ranges(order, nonnegative=True)
+        if not real or above.says != below.says or not _continuous(above, order):
             raise UnprovedError(f"One inequality at all orders is needed, got {above} and {below}.")
         if least == 0 and above.says.has(Supremum):
             raise UnprovedError("At order 0 a limit does not pass through a supremum.")
@@ -150,7 +161,7 @@ class Laws(Means):
     def telescope(self, step: Judgement, base: Judgement, value: Expr, index: Symbol, count: Expr) -> Judgement:
         """From f(j+1) <= f(j) + b(j) for every j >= 0 and f(0) <= 0: f(k) <= b(0) + ... + b(k-1). Induction on k."""
         bound = step.right - value
-        if index.is_integer is not True or index.is_nonnegative is not True or index.is_positive:
+        if not (ranges(index, integer=True, nonnegative=True) and count.is_integer):
             raise UnprovedError(f"Induction needs an index that runs over 0, 1, 2, ..., got {index}.")
         if not same(step.left, value.subs(index, index + 1)) or any(index in one.free_symbols for one in step.given):
             raise UnprovedError(f"A sum of steps needs f({index} + 1) <= f({index}) + b({index}), got {step}.")
@@ -160,9 +171,10 @@ class Laws(Means):
         return self.apply("telescope", says, (step, base), (Ge(count, 0),))
 
 
-def _weight(mixture: Sum) -> Expr:
-    """The weight of each law of a mixture; the weights of a law add up to 1."""
-    return Mul(*(one for one in Mul.make_args(mixture.function) if one.is_real))
+def _totals(*laws: Basic) -> set[Boolean]:
+    """The weights of a mixture that is a law add up to 1."""
+    mixtures = set[Basic]().union(*(law.atoms(Sum) for law in laws))
+    return {Eq(Sum(weighted(one.function)[0], *one.limits), 1, evaluate=False) for one in mixtures}
 
 
 def _same(one: Expr, other: Expr) -> bool:
@@ -170,10 +182,11 @@ def _same(one: Expr, other: Expr) -> bool:
 
 
 def _continuous(made: Judgement, order: Symbol) -> bool:
-    """Tell whether the order stands in divergences and their suprema, and apart from them in polynomials alone."""
+    """Tell whether the order stands in divergences and their suprema, or in polynomials in terms of their own."""
 
     def hidden(part: Basic) -> bool:
         return isinstance(part, RenyiDivergence) and part.args[0] == order
 
     sides = (one.replace(hidden, lambda part: Dummy(str(part), real=True)) for one in (made.left, made.right))
-    return all(one.is_polynomial(order) for one in sides)
+    terms = [term for one in sides for term in Add.make_args(expand(one))]
+    return all(one.is_polynomial(order) and not (one.has(order) and one.atoms(Dummy)) for one in terms)

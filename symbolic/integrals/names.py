@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from sympy import Add, Basic, Lambda, Mul, S, Symbol
+from sympy import Add, Basic, Lambda, S, Symbol
 
 from lastiterate.symbolic.integrals.language import Along, Dirac, Gaussian, Joint, Lift, Next, Prefix
-from lastiterate.symbolic.integrals.terms import Point, constant
+from lastiterate.symbolic.integrals.terms import Point, constant, weighted
 from lastiterate.symbolic.statement import Image, Noisy, Normal
 
 SUM: Final = Symbol("sum")
@@ -32,7 +32,8 @@ def _names(law: Basic) -> Iterator[Basic]:
         start, variance = law.args
         h = Point("h")
         yield Image(SUM, Joint(start, constant(Gaussian(S.Zero, variance))))  # X + N with N independent
-        yield mixture(start, Lambda(h, Gaussian(h, variance)))  # given X = h it is N(h, v)
+        if not variance.has(h):
+            yield mixture(start, Lambda(h, Gaussian(h, variance)))  # given X = h it is N(h, v)
         if isinstance(start, Dirac):
             yield Gaussian(start.args[0], variance)
     if isinstance(law, Image):
@@ -52,7 +53,9 @@ def _images(how: Basic, law: Basic) -> Iterator[Basic]:
         if kernel == constant(kernel.expr):
             yield kernel.expr  # a kernel that does not depend on its point
         if isinstance(kernel.expr, Add):  # a kernel of mixtures
-            yield Add(*(_linear(LAST, one, first, kernel.variables[0]) for one in kernel.expr.args))
+            (at,) = kernel.variables
+            if not any(weighted(one)[0].has(at) for one in kernel.expr.args):
+                yield Add(*(_linear(LAST, one, first, at) for one in kernel.expr.args))
     if isinstance(how, Lift) and isinstance(law, Normal):
         v, radius, variance = how.args
         if law.args[1] == variance / radius**2:  # the covariances (s / R^2) v v^T and s (I - v v^T / R^2) add up to s I
@@ -65,8 +68,7 @@ def _images(how: Basic, law: Basic) -> Iterator[Basic]:
 
 def _linear(how: Basic, term: Basic, first: Basic | None = None, at: Basic | None = None) -> Basic:
     """The image of a law times a number, or of the mixture over a law of such a kernel."""
-    weights = [one for one in Mul.make_args(term) if one.is_real]
-    (law,) = (one for one in Mul.make_args(term) if not one.is_real)
+    weight, law = weighted(term)
     if first is not None:
         law = Joint(first, Lambda(at, law) if law.has(at) else constant(law))
-    return Mul(*weights, Image(how, law))
+    return weight * Image(how, law)

@@ -38,7 +38,7 @@ from lastiterate.symbolic.integrals.judgement import Base, Judgement
 from lastiterate.symbolic.integrals.language import Supremum
 from lastiterate.symbolic.integrals.terms import Mean, gathered, mean, points
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.statement import QuantityBase
+from lastiterate.symbolic.statement import QuantityBase, RenyiDivergence, ShiftedDivergence
 
 
 def inequality(left: Expr, right: Expr) -> Le:
@@ -66,6 +66,11 @@ def nonnegative(term: Expr) -> tuple[Boolean, ...]:
 def same(one: Expr, other: Expr) -> bool:
     """Tell whether two terms are one after expansion."""
     return bool(one == other or Add(*map(gathered, Add.make_args(expand_mul(one - other)))) == 0)
+
+
+def ranges(letter: Basic, **signs: bool) -> bool:
+    """Tell whether a letter stands for every number with these properties, and for no others."""
+    return isinstance(letter, Symbol) and letter.assumptions0 == Symbol("_", **signs).assumptions0
 
 
 class Means(Base):
@@ -102,7 +107,7 @@ class Means(Base):
         s = self.sign(order)
         left = s * (order * t ** (order - 1) * p - (order - 1) * t**order * q)
         bound = set().union(*(one.free_symbols for one in (p, q, made.right, order, *made.given)))
-        if not same(made.left, left) or t in bound or not t.is_positive:
+        if not same(made.left, left) or t in bound or not ranges(t, positive=True):
             raise UnprovedError(f"An envelope over {t} needs {left} on the left and no {t} elsewhere, got {made}.")
         made_of = inequality(s * p**order * q ** (1 - order), made.right)
         return self.apply("envelope", made_of, (made,), (*nonnegative(p), *nonnegative(q), Gt(order, 0)))
@@ -115,7 +120,10 @@ class Means(Base):
         return self.apply("mean", inequality(mean(made.left, *given), mean(made.right, *given)), (made,))
 
     def times(self, made: Judgement, factor: Expr) -> Judgement:
-        """Both sides times a quantity that is not negative."""
+        """Both sides times a quantity that is not negative. What may be 0 would cancel: it is not in them."""
+        inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
+        if any(made.says.has(one) for one in inside):
+            raise UnprovedError(f"To multiply by {factor} needs a quantity that {made} does not have.")
         return self.apply("times", inequality(factor * made.left, factor * made.right), (made,), nonnegative(factor))
 
     def add(self, *parts: tuple[Expr, Judgement]) -> Judgement:
@@ -126,7 +134,8 @@ class Means(Base):
 
     def total(self, made: Judgement, weight: Expr, index: Symbol, count: Expr) -> Judgement:
         """The sum over i = 1, ..., m of an inequality that holds for every i, times weights that are not negative."""
-        if any(index in one.free_symbols for one in made.given):
+        whole = ranges(index, integer=True, positive=True) or ranges(index, integer=True, nonnegative=True)
+        if not whole or any(index in one.free_symbols for one in made.given):
             raise UnprovedError(f"A sum over {index} needs the inequality for every {index}, got {made.given}.")
         left, right = (_summed(weight * side, index, count) for side in (made.left, made.right))
         return self.apply("total", inequality(left, right), (made,), nonnegative(weight))
@@ -151,14 +160,19 @@ class Means(Base):
     def follow(self, made: Judgement, left: Expr, right: Expr) -> Judgement:
         """Another inequality that follows by algebra, whatever finite values the means and divergences have.
 
-        Where the bound of the premise is oo, so must be the new one: both grow without limit in the same quantity.
+        It is about the same quantities. Where the bound of the premise is oo, so is the new one, which has the part
+        that is infinite times a positive number; no quantity is subtracted, so that both sides are defined.
         """
-        values = quantities(made.left, made.right, left, right)
+        values = quantities(made.left, made.right)
+        if not quantities(left, right).keys() <= values.keys():
+            raise UnprovedError(f"{left} <= {right} is about other quantities than {made}.")
         there = made.says.xreplace(values)
         asked = inequality(left.xreplace(values), right.xreplace(values))
         for one, value in values.items():
-            before, after = made.right.xreplace(values).diff(value), asked.rhs.diff(value)
-            if before != 0 and not cancel(after / before).is_positive:
+            before, less, after = (side.diff(value) for side in (there.rhs, asked.lhs, asked.rhs))
+            ratio = cancel(after / before) if before != 0 else after
+            grows = (ratio.is_positive or before == ratio == 0) and not ratio.free_symbols & set(values.values())
+            if not grows or not (asked.lhs == there.lhs or less.is_nonnegative):
                 raise UnprovedError(f"Where {one} is infinite, {right} is not seen to be.")
         shown = self.apply("follow", inequality(left, right), (made,))
         self.how(asked, made.given | {there})
@@ -168,7 +182,9 @@ class Means(Base):
         """The same sides written otherwise: products of powers of nonnegative quantities, and exponentials."""
         if not (alike(made.left, left) and alike(made.right, right)):
             raise UnprovedError(f"Equal sides are needed, got {left} <= {right} from {made}.")
-        return self.apply("equal", inequality(left, right), (made,))
+        bases = {one.base for side in (left, right, made.left, made.right) for one in side.atoms(Pow)}
+        conditions = [condition for one in sorted(bases, key=str) for condition in nonnegative(one)]
+        return self.apply("equal", inequality(left, right), (made,), conditions)
 
     def negate(self, made: Judgement) -> Judgement:
         """From -L <= -R: R <= L."""
@@ -252,7 +268,9 @@ def _counts(term: Basic) -> bool:
         return _counts(term.args[0])
     if isinstance(term, Add | Mul):
         return all(map(_counts, term.args))
-    return isinstance(term, QuantityBase) or nonnegative(term) == ()
+    if isinstance(term, RenyiDivergence | ShiftedDivergence):
+        return bool(term.args[0].is_nonnegative)
+    return nonnegative(term) == ()
 
 
 def _summed(term: Expr, index: Symbol, count: Expr) -> Expr:

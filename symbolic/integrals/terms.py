@@ -117,13 +117,37 @@ def _common_factor(term: Pow) -> Expr:
 
 def dimension(law: Basic) -> int:
     """The number of points that a draw from a law is made of."""
-    if isinstance(law, Add):
-        weights = (Mul(*(one for one in Mul.make_args(term) if one.is_real)) for term in law.args)
-        if expand(Add(*weights)) != 1:
-            raise UnprovedError(f"The weights of a mixture add up to 1, got {law}.")
     if isinstance(law, Add | Mul):
-        return dimension(next(one for one in law.args if not one.is_real))
+        return dimension(_parts(law)[0][1])
     return dimension(law.args[0]) + 1 if isinstance(law, Joint) else 1
+
+
+def weighted(term: Basic) -> tuple[Expr, Basic]:
+    """A weight and the law that it is of."""
+    (law,) = (one for one in Mul.make_args(term) if not one.is_real)
+    return Mul(*(one for one in Mul.make_args(term) if one.is_real)), law
+
+
+def _parts(mixture: Basic) -> list[tuple[Expr, Basic]]:
+    parts = [weighted(one) for one in Add.make_args(mixture)]
+    if expand(Add(*(weight for weight, _ in parts))) != 1:
+        raise UnprovedError(f"The weights of a mixture add up to 1, got {mixture}.")
+    return parts
+
+
+def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
+    """The maps under which a law and those that it is made of are images, each with its place in the law."""
+    if isinstance(law, Add | Mul):
+        return set[tuple[str, Basic]]().union(*(_maps(one, level) for _, one in _parts(law)))
+    if isinstance(law, Sum):
+        return _maps(weighted(law.function)[1], level)
+    if isinstance(law, Image):
+        return {(level, law.args[0]), *_maps(law.args[1], level + "i")}
+    if isinstance(law, Joint):
+        kernel = law.args[1]
+        after = _maps(kernel.expr, level + "k") if isinstance(kernel, Lambda) else set[tuple[str, Basic]]()
+        return _maps(law.args[0], level + "j") | after
+    return set()
 
 
 def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
@@ -132,8 +156,9 @@ def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
     Raises:
         UnprovedError: the laws are not on one space.
     """
-    if len({dimension(law) for law in laws}) > 1:
-        raise UnprovedError(f"Laws on one space are needed, got {laws}.")
+    maps = set[tuple[str, Basic]]().union(*map(_maps, laws))
+    if len({dimension(law) for law in laws}) > 1 or len({level for level, _ in maps}) < len(maps):
+        raise UnprovedError(f"Laws on one space, and images under one map, are needed, got {laws}.")
     taken = frozenset(given).union(*map(points, laws))
     free = (one for one in map(Point, ("x", "y", "ya", "yb", "yc", "yd")) if one not in taken)
     return tuple(islice(free, dimension(laws[0])))
@@ -155,14 +180,11 @@ def density(law: Basic, *where: Point) -> Expr:
     A combination of laws has the combination of their densities; the law of (x, y) has p(x) k(x, y), where K(x) has
     the density k(x, .) given x; an image has the conditional mean. Of another law no more is known than its name.
     """
-    if isinstance(law, Add):
-        return Add(*(density(one, *where) for one in law.args))
+    if isinstance(law, Add | Mul):
+        return Add(*(weight * density(one, *where) for weight, one in _parts(law)))
     if isinstance(law, Sum):
-        return Sum(density(law.function, *where), *law.limits)
-    if isinstance(law, Mul):
-        weights = [one for one in law.args if one.is_real]
-        (other,) = (one for one in law.args if not one.is_real)
-        return Mul(*weights, density(other, *where))
+        weight, one = weighted(law.function)
+        return Sum(weight * density(one, *where), *law.limits)
     if isinstance(law, Image):
         start = law.args[1]
         return mean(density(start, *sources(start, *where)), *where, *points(law))
@@ -200,5 +222,7 @@ def anonymous(term: Expr) -> Expr:
 
 
 def constant(law: Basic) -> Lambda:
-    """The kernel that has this law at every point."""
+    """The kernel that has this law at every point, a letter that the law does not have."""
+    if Point("o") in law.free_symbols:
+        raise UnprovedError(f"A kernel that is the same at every point is needed, got {law}.")
     return Lambda(Point("o"), law)

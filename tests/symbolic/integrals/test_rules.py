@@ -3,23 +3,24 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Gt, Lt, Rational, S, Sum, Symbol
+from sympy import Eq, Function, Gt, Lambda, Le, Lt, Rational, S, Sum, Symbol
 
 from lastiterate.proofs_checks.engines.deduction import conclude, deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.integrals import lemmas, statements
 from lastiterate.symbolic.integrals.couplings import Calculus
 from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
-from lastiterate.symbolic.integrals.language import KERNEL, Joint, Parting, Within
+from lastiterate.symbolic.integrals.language import KERNEL, At, Joint, Parting, Within
 from lastiterate.symbolic.integrals.lemmas import T
+from lastiterate.symbolic.integrals.names import mixture, one_law
 from lastiterate.symbolic.integrals.rules import quantities
 from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
 from lastiterate.symbolic.integrals.statements import FACTOR, OTHER_MAP, THIRD
-from lastiterate.symbolic.integrals.terms import Point, density, mean
+from lastiterate.symbolic.integrals.terms import Point, constant, density, mean, place, sources
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.letters import a, z
 from lastiterate.symbolic.notation import alpha, sigma
-from lastiterate.symbolic.statement import FIRST, MAP, SECOND, RenyiDivergence
+from lastiterate.symbolic.statement import FIRST, MAP, SECOND, Expectation, Image, Minimum, RenyiDivergence
 
 P, Q = density(FIRST), density(SECOND)
 X, Y = Point("x"), Point("y")
@@ -56,7 +57,7 @@ def test_a_factor_is_not_negative():
     with pytest.raises(UnprovedError):
         RULES.times(lines, 1 - T)
     with pytest.raises(UnprovedError):
-        RULES.chain(RULES.times(lines, P), lines)
+        RULES.chain(RULES.times(lines, density(THIRD)), lines)
 
 
 def test_a_mixture_has_weights_of_total_1():
@@ -107,6 +108,79 @@ def test_what_is_infinite_stays_so():
     assert RULES.follow(made, made.left, 2 * made.right)
     with pytest.raises(UnprovedError, match="infinite"):
         RULES.follow(made, made.left - made.right, S.Zero)
+
+
+def test_no_quantity_is_subtracted_and_none_comes_in():
+    made, other = deduce("post_processing"), RenyiDivergence(alpha, FIRST, THIRD)
+    with pytest.raises(UnprovedError, match="infinite"):
+        RULES.follow(made, made.left / 2 - made.right / 2, made.right / 2)
+    for extra in (other, Minimum(-1), Expectation(SECOND)):
+        with pytest.raises(UnprovedError, match="other quantities"):
+            RULES.follow(made, made.left, made.right + extra)
+    bounded = made.right / (1 + made.right)
+    with pytest.raises(UnprovedError, match="infinite"):
+        RULES.follow(made, made.left / (1 + made.left), bounded)
+
+
+def test_a_factor_that_may_be_0_does_not_cancel():
+    line = RULES.envelope(RULES.mean(RULES.tangent(P, Q, T, alpha), Y), mean(P, Y), mean(Q, Y), T, alpha)
+    with pytest.raises(UnprovedError, match="multiply"):
+        RULES.times(line, mean(P, Y) ** -alpha)  # E[q]^(1 - a) <= E[phi] E[p]^(-a) is false where p is 0
+
+
+def test_a_root_of_a_square_is_no_negative_number():
+    x, power = Symbol("x", real=True), Symbol("c", positive=True)
+    made = RULES.maximum(((x - 5) ** 2) ** power, S.Zero)
+    with pytest.raises(UnprovedError):
+        RULES.equal(made, (x - 5) ** (2 * power), made.right)
+
+
+def test_images_under_two_maps_are_not_compared():
+    assert lemmas.post_processing(RULES, alpha, MAP, FIRST, SECOND)
+    (y,) = place(Image(MAP, FIRST), Image(MAP, SECOND))
+    start = sources(FIRST, y)
+    made = RULES.mean(lemmas.jensen(RULES, density(FIRST, *start), density(SECOND, *start), alpha, y))
+    pairs = [(Image(MAP, FIRST), Image(OTHER_MAP, SECOND)), (Image(MAP, FIRST), Joint(FIRST, KERNEL))]
+    for pair in pairs:
+        with pytest.raises(UnprovedError, match="one space"):
+            RULES.divergence(made, alpha, pair, [(S.One, FIRST, SECOND)])
+    nested = [Image(MAP, Image(how, FIRST)) for how in (MAP, OTHER_MAP)]
+    with pytest.raises(UnprovedError, match="one map"):
+        place(*nested)
+
+
+def test_a_law_has_total_mass_1():
+    with pytest.raises(UnprovedError, match="add up"):
+        RULES.reflexive(2 * FIRST, alpha)
+    mixture = Sum(statements.WEIGHT * At(KERNEL, statements.INDEX), (statements.INDEX, 1, statements.COUNT))
+    total = Eq(Sum(statements.WEIGHT, (statements.INDEX, 1, statements.COUNT)), 1)
+    assert total in RULES.reflexive(mixture, alpha).given
+
+
+def test_a_letter_ranges_over_all_its_values():
+    whole = Symbol("t", positive=True, integer=True)
+    with pytest.raises(UnprovedError, match="envelope"):
+        RULES.envelope(RULES.tangent(P, Q, whole, alpha), P, Q, whole, alpha)
+    even = Symbol("i", even=True, nonnegative=True)
+    with pytest.raises(UnprovedError, match="sum"):
+        RULES.total(RULES.maximum(P, Q), S.One, even, statements.COUNT)
+
+
+def test_a_hockey_stick_is_over_every_event():
+    p, q = RULES.event(FIRST), RULES.event(SECOND)
+    one = RULES.assume(Le(p, 2 * q + z))
+    with pytest.raises(UnprovedError, match="event"):
+        RULES.hockey_stick(one, S(2), FIRST, SECOND)
+
+
+def test_a_name_of_a_law_captures_no_letter():
+    inside = At(KERNEL, Point("o"))
+    with pytest.raises(UnprovedError, match="same"):
+        constant(inside)
+    h, weight = Point("h"), Function("c", nonnegative=True)(Point("h"))
+    kernel = Lambda(h, weight * At(KERNEL, h) + (1 - weight) * FIRST)
+    apart = weight * mixture(SECOND, Lambda(h, At(KERNEL, h))) + (1 - weight) * mixture(SECOND, constant(FIRST))
+    assert not one_law(mixture(SECOND, kernel), apart)
 
 
 @pytest.mark.parametrize("name", DEDUCTIONS)
