@@ -87,7 +87,7 @@ def _renamed(value: Any, names: Mapping[sp.Symbol, sp.Symbol]) -> Any:
         return {_renamed(key, names): _renamed(entry, names) for key, entry in value.items()}
     if isinstance(value, tuple | list):
         return tuple(_renamed(entry, names) for entry in value)
-    if isinstance(value, Family | Sample):
+    if isinstance(value, Cited | Family | Sample):
         return replace(value, **{name: _renamed(part, names) for name, part in vars(value).items()})
     return value
 

@@ -23,8 +23,10 @@ from lastiterate.proofs_checks.engines.runs import runs
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.exact_values import Point, enclosures, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+from lastiterate.proofs_checks.near_consequences import near_consequences
 from lastiterate.symbolic.claim import (
     Check,
+    Consequence,
     Deduced,
     Derived,
     Expected,
@@ -81,6 +83,8 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
         return (replace(check, name="a profile three percent less", mutants=(), profile=_lessened(check.profile)),)
     if isinstance(check, Deduced):
         return tuple(_weakened(check))
+    if isinstance(check, Consequence):
+        return tuple(near_consequences(check))
     if isinstance(check, RenyiBound):
         return (replace(check, name="a bound three percent less", mutants=(), bound=_LESS * check.bound),)
     if isinstance(check, Tracked):

@@ -18,6 +18,7 @@ from lastiterate.symbolic.claim import (
     Certified,
     Check,
     Cited,
+    Consequence,
     Deduced,
     Derived,
     Expected,
@@ -139,6 +140,10 @@ def of_check(check: Check) -> Iterator[Line]:
         said = check.conclusion
         yield Line((said.lhs, said.rel_op, said.rhs) if isinstance(said, Relational) else (said,))
         yield Line((str(check.source),), "It is taken from {}.")
+    elif isinstance(check, Consequence):
+        yield Line((check.conclusion.lhs, check.conclusion.rel_op, check.conclusion.rhs))
+        yield from _listed("It follows from", "{}", ((str(one.source),) for one in check.cited))
+        yield from _listed("Where it fails, one of", "{}", ((one,) for one in check.covers))
     else:
         raise TypeError(f"no statement for a check of type {type(check).__name__}")
     if isinstance(check, IntervalInequality | RandomPoints):
@@ -149,7 +154,17 @@ def of_check(check: Check) -> Iterator[Line]:
         lead = "Tried on the path" if isinstance(check, Asymptotic) else "No constant serves on the path"
         yield from _listed(lead, "{} = {}", check.path.items())
     if isinstance(
-        check, Asymptotic | Cited | Expected | RenyiBound | Unbounded | Identity | Inequality | NormBound | Recursion
+        check,
+        Asymptotic
+        | Cited
+        | Consequence
+        | Expected
+        | Identity
+        | Inequality
+        | NormBound
+        | Recursion
+        | RenyiBound
+        | Unbounded,
     ):
         yield from _listed("Given", "{}", ((premise,) for premise in check.given))
     if isinstance(check, Inequality):

@@ -1,8 +1,9 @@
 """The check that takes a statement over from another work."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from sympy import Basic
+from sympy import Basic, Expr, Symbol
 
 from lastiterate.symbolic.checks import Check, Engine
 from lastiterate.symbolic.papers import Source
@@ -21,3 +22,13 @@ class Cited(Check):
     source: Source
     given: tuple[Basic, ...] = ()
     name: str = "cited"
+
+    def at(self, values: Mapping[Symbol, Expr]) -> "Cited":
+        """The result at values of its letters.
+
+        >>> from sympy.abc import x, y
+        >>> Cited(x < y, Source("A book", "Theorem 1"), (x < 1,)).at({x: y / 2}).given
+        (y/2 < 1,)
+        """
+        put = [one.subs(values, simultaneous=True) for one in (self.conclusion, *self.given)]
+        return replace(self, conclusion=put[0], given=tuple(put[1:]))

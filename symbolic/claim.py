@@ -31,6 +31,7 @@ from lastiterate.symbolic.checks import Unbounded as Unbounded
 from lastiterate.symbolic.checks import Units as Units
 from lastiterate.symbolic.checks import Value as Value
 from lastiterate.symbolic.citation import Cited as Cited
+from lastiterate.symbolic.consequence import Consequence as Consequence
 from lastiterate.symbolic.divergence import RenyiBound as RenyiBound
 from lastiterate.symbolic.expectations import Expected as Expected
 from lastiterate.symbolic.inductive import Induction as Induction

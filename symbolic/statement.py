@@ -23,6 +23,7 @@ from lastiterate.symbolic.checks import (
 from lastiterate.symbolic.citation import Cited
 from lastiterate.symbolic.conditions import Condition as Condition
 from lastiterate.symbolic.conditions import condition as condition
+from lastiterate.symbolic.consequence import Consequence
 from lastiterate.symbolic.expectations import Expected
 from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.notation import PREVIOUS, alpha
@@ -105,6 +106,12 @@ class Constant(QuantityBase):
     """A universal constant times its argument: O(argument) with a constant that depends on nothing."""
 
 
+class Probability(QuantityBase):
+    """The probability of an event, a condition on random letters."""
+
+    is_real = True
+
+
 class Expectation(QuantityBase):
     """The mean of a quantity of the run."""
 
@@ -139,6 +146,8 @@ Displaced: Final = condition(
     "Displaced", "some u of law {0} and w, no longer than {2} almost surely, have u + w of law {1}"
 )
 Variance: Final = condition("Variance", "sample gradients of variance at most {0} about their mean")
+Binomial: Final = condition("Binomial", "{0} successes of {1} independent trials of chance {2}")
+Walk: Final = condition("Walk", "{0} the largest sum of some first ones of {1} independent N(0, {2})")
 Projectable: Final = condition(
     "Projectable",
     "for every {0} points of R^{1} a linear map to R^{2} keeps squared distances within 1 - {3} and 1 + {3} times them",
@@ -229,7 +238,7 @@ def _said(check: Check) -> Basic | None:
     if isinstance(check, Induction):
         said = (*check.first, *map(EveryStep, check.laws))
         return Implies(And(*said), check.conclusion, evaluate=False) if said else check.conclusion
-    if isinstance(check, Cited):
+    if isinstance(check, Cited | Consequence):
         return Implies(And(*check.given), check.conclusion, evaluate=False) if check.given else check.conclusion
     if isinstance(check, VectorInequality):
         return Implies(And(*check.conditions), check.conclusion, evaluate=False)

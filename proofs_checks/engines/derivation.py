@@ -6,12 +6,13 @@ from functools import cache
 
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.engines import decide_check, deduction
+from lastiterate.proofs_checks.engines import consequence, decide_check, deduction
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.divergence import bounded
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Deduced, Derived, Printed, Tracked
+from lastiterate.symbolic.consequence import Consequence
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.divergence import RenyiBound
@@ -43,8 +44,12 @@ def track(name: str, given: frozenset[Boolean]) -> Span:
     return TRACKED[name](Kernel(prove, given))
 
 
-def decide(check: Deduced | Derived | Printed | RenyiBound | Tracked, assumptions: tuple[Boolean, ...]) -> Outcome:
+def decide(
+    check: Consequence | Deduced | Derived | Printed | RenyiBound | Tracked, assumptions: tuple[Boolean, ...]
+) -> Outcome:
     """Follow the rules of the calculus or of the kernel, for a theorem or for a proof as it is printed."""
+    if isinstance(check, Consequence):
+        return consequence.decide(check, assumptions)
     if isinstance(check, Deduced):
         return deduction.decide(check)
     if isinstance(check, Printed):

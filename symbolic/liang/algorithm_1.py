@@ -1,14 +1,31 @@
 """Algorithm 1: how many updates it makes, its projection, its noise and its clipping; the domain is a ball around 0."""
 
-from sympy import Integer, Min, Rational
+from sympy import Expr, Integer, Min, Rational, Symbol
 
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Recursion, Simulated, Step, Units
+from lastiterate.symbolic.claim import Claim, Expected, Inequality, Recursion, Step, Units
+from lastiterate.symbolic.expectations import Transposed, gaussian_mean
 from lastiterate.symbolic.letters import g
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import PREVIOUS, D, K, T, beta, dim, eta, sigma_dp
 from lastiterate.symbolic.vector_steps import CLIPPING, DOMAIN, projection
+from lastiterate.symbolic.vectors import Vector, inner
 
-_noise = {dim: 5, eta: Integer(1) / 2, sigma_dp: Integer(2)}
+_Z, _X = Symbol("Z"), Symbol("X")
+_u, _v = Vector("u"), Vector("v")
+_whole = {_Z: (dim, Integer(1), eta**2 * sigma_dp**2)}
+_first = {_Z: (dim, Integer(1), beta * eta**2 * sigma_dp**2)}
+_second = {_Z: (dim, Integer(1), (1 - beta) * eta**2 * sigma_dp**2)}
+_across = gaussian_mean(
+    [Transposed(_u), _Z, Transposed(_X), _v],
+    entries=_first | {_X: (dim, Integer(1), (1 - beta) * eta**2 * sigma_dp**2)},
+)
+
+
+def _covariance(law: dict[Symbol, tuple[Expr, Expr, Expr]]) -> Expr:
+    """E <u, Z><Z, v> for independent Gaussian entries of Z."""
+    return gaussian_mean([Transposed(_u), _Z, Transposed(_Z), _v], entries=law)
+
+
 _clipped = g * Min(1, K / g)
 
 
@@ -47,10 +64,17 @@ CLAIMS = (
         "liang/algorithm_1/noise",
         "(6), (56): noise sigma_DP on the gradient is eta sigma_DP on the iterate, split by beta in (9), (43)",
         at("B.2", "(43)"),
-        Identity(
-            eta**2 * beta * sigma_dp**2 + eta**2 * (1 - beta) * sigma_dp**2, eta**2 * sigma_dp**2, "the parts add"
+        Expected(
+            _covariance(_first) + _covariance(_second) + 2 * _across,
+            "==",
+            eta**2 * sigma_dp**2 * inner(_u, _v),
+            name="the two parts together, along any u and v",
         ),
+        Expected(_covariance(_whole), "==", eta**2 * sigma_dp**2 * inner(_u, _v), name="the noise of a step"),
+        Expected(
+            gaussian_mean([Transposed(_Z), _Z], entries=_whole), "==", dim * eta**2 * sigma_dp**2, name="E|zeta|^2"
+        ).mutant("one coordinate", right=eta**2 * sigma_dp**2),
         Units(eta * sigma_dp, D, name="a length"),
-        Simulated("noise_energy", "==", dim * eta**2 * sigma_dp**2, _noise, Integer(1) / 2, "E|zeta|^2, d = 5"),
+        assumptions=(beta <= 1,),
     ),
 )

@@ -4,10 +4,12 @@ Substitution of the noise of privacy; the units engine adds the terms. r is the 
 leaves out; x stands for min{T, T-bar}, a number; the paper's C is K, its mu is m.
 """
 
+from dataclasses import replace
+
 from sympy import Expr, Integer, Min, Rational, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Cited, Claim, Identity, Inequality, Ours, Step, Units
-from lastiterate.symbolic.letters import G, g, r, x, y
+from lastiterate.symbolic.claim import Asymptotic, Cited, Claim, Consequence, Identity, Inequality, Ours, Step, Units
+from lastiterate.symbolic.letters import G, g, r, theta, x, y
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
 from lastiterate.symbolic.notation import (
     GRADIENT,
@@ -44,19 +46,44 @@ def _start(gap: Expr) -> Expr:
     return gap / (eta * K * T) + sqrt(gap) / sqrt(eta * T)
 
 
-_rest = (
-    Min(sigma_sgd, sigma_sgd**2 / K)
-    + sqrt(eta * L) * sigma_sgd / sqrt(b)
-    + dim * L * eta / K * sigma_dp**2
-    + sqrt(dim * L * eta) * sigma_dp
-)
+_least = Min(sigma_sgd, sigma_sgd**2 / K) + sqrt(eta * L) * sigma_sgd / sqrt(b)
 _fifth = dim * L * eta / K * sigma_dp**2
 _sixth = sqrt(dim * L * eta) * sigma_dp
+_rest = _least + _fifth + _sixth
 
 
 def _at(term: Expr, variance: Expr) -> Expr:
     return put(term, {sigma_dp: sqrt(variance)})
 
+
+_utility = Cited(
+    LeastGradient(T) <= Constant(_start(r) + _rest),
+    Source(cited("Koloskova, Hendrikx & Stich 2023"), "clipped SGD with noise"),
+    (Smooth(L), Variance(sigma_sgd**2), eta <= 1 / (9 * L)),
+)
+
+
+def _traded(count: Expr) -> Consequence:
+    """(14) at a variance of at most theta alpha C^2 T/(epsilon n b), or n^2 for n b: O() has any constant theta."""
+    root = sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * count)
+    noise = theta * alpha * dim * L * eta * K * T / (epsilon * count) + theta * root
+    return Consequence(
+        LeastGradient(T) <= Constant(_start(r) + _least + noise),
+        (_utility,),
+        (*_utility.given, sigma_dp**2 <= theta * alpha * K**2 * T / (epsilon * count), theta >= 1),
+    )
+
+
+def _under_root(variance: Expr, below: Expr, name: str) -> Asymptotic:
+    """(14) at this noise by the printed bound, with C under the root: the path K = N^2, eta = 1/N."""
+    first_four = _start(Integer(1)) + _least
+    terms = ((_fifth + _sixth).subs(sigma_dp, sqrt(variance)), _fifth.subs(sigma_dp, sqrt(variance)))
+    printed = sqrt(alpha * dim * L * eta * T * K) / sqrt(epsilon * below)
+    return Asymptotic(first_four + terms[0], first_four + terms[1] + printed, path=_PATH, name=name)
+
+
+_PATH = dict.fromkeys((L, T, dim, alpha, b, n, epsilon, sigma_sgd), Integer(1)) | {K: growth**2, eta: 1 / growth}
+_letters = {r: "initial gap l(theta_0) - l*", theta: "constant of the O() of the noise"}
 
 _printed = r * (1 / (eta * K * T) + 1 / sqrt(eta * T))
 _far = (g > 2 * r + L * eta * K * T, eta * K * T >= 1, eta * T >= 1)
@@ -84,11 +111,7 @@ CLAIMS = (
         "liang/lemma_3_7",
         "(14), with the initial gap r = l(theta_0) - l*: the least mean length of the gradient up to a constant",
         at("Lemma 3.7", "(14)"),
-        Cited(
-            LeastGradient(T) <= Constant(_start(r) + _rest),
-            Source(cited("Koloskova, Hendrikx & Stich 2023"), "clipped SGD with noise"),
-            (Smooth(L), Variance(sigma_sgd**2), eta <= 1 / (9 * L)),
-        ),
+        _utility,
         Units(_start(r) + _rest, g, _gap, "with the gap r and its root").mutant(
             "1 for the gap", left=_start(Integer(1)) + _rest
         ),
@@ -105,28 +128,35 @@ CLAIMS = (
     ),
     Claim(
         "liang/proposition_3_8",
-        "(15), (80): sigma_DP^2 = alpha C^2 T/(epsilon n b) put into the last two terms of (14)",
+        "(15), (80): (14) at sigma_DP^2 = O(alpha C^2 T/(epsilon n b)), for every constant of that O()",
         at("Proposition 3.8", "(15)"),
-        Identity(_at(_fifth, _noise), alpha * dim * L * eta * K * T / (epsilon * n * b), "fifth term"),
-        Identity(_at(_sixth, _noise), sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * n * b), "sixth, C outside"),
-        Units(_at(_fifth + _sixth, _noise), g, SMOOTH, "gradients"),
-        assumptions=_positive,
-        misprint=Identity(
-            _at(_sixth, _noise), sqrt(alpha * dim * L * eta * T * K) / sqrt(epsilon * n * b), "C under the root"
-        ),
+        _traded(n * b),
+        misprint=_under_root(_noise, n * b, "C under the root"),
+        letters=_letters,
         remark="""In our copy of the later version the root of the sixth term of (15), (80), (81) and (83) reaches over
-        C, so the term is no gradient. Substituting the noise gives C outside the root, which is what the earlier
-        version's (20) and (21) print. (84), its square, has C^2 and agrees with that reading. The noise is
-        that of (11), enough for RDP in one order only: liang/theorem_3_3.""",
+        C, so the term is no gradient, and no constant makes (14) at this noise as small: K = N^2, eta = 1/N. Putting in
+        the noise gives C outside the root, which is what the earlier version's (20) and (21) print. (84), its square,
+        has C^2 and agrees with that reading. It rests on the cited liang/lemma_3_7, with the initial gap that it names.
+        The noise is that of (11), enough for RDP in one order only: liang/theorem_3_3.""",
     ),
     Claim(
         "liang/proposition_c_1",
-        "(81): sigma_DP^2 = alpha C^2 T/(epsilon n^2) put into the last two terms of (14)",
+        "(81): (14) at sigma_DP^2 = O(alpha C^2 T/(epsilon n^2)), for every constant of that O()",
         at("Proposition C.1", "(81)"),
-        Identity(_at(_fifth, _strong), alpha * dim * L * eta * K * T / (epsilon * n**2), "fifth term"),
-        Identity(_at(_sixth, _strong), sqrt(alpha * dim * L * eta * T) * K / (sqrt(epsilon) * n), "sixth, C outside"),
-        Inequality(_strong, "<= and attained", _noise, (b <= n,), "less noise than (15) by b/n"),
-        assumptions=_positive,
+        _traded(n**2),
+        misprint=_under_root(_strong, n, "C and n under the root"),
+        letters=_letters,
+        remark="""The sixth term of (81) has C and n under the root, as in (15). The conditions that (81) adds on b, the
+        order and sigma_DP are those of the noise; the inequality holds without them. It rests on the cited
+        liang/lemma_3_7.""",
+    ),
+    Claim(
+        "liang/corollary_3_11",
+        "(20), (21): (14) at sigma_DP^2 = O(alpha C^2 T/(epsilon n b)), or n^2 for n b, C outside the roots",
+        earlier("Corollary 3.11", "(20), (21)"),
+        replace(_traded(n * b), name="(20)"),
+        replace(_traded(n**2), name="(21)"),
+        letters=_letters,
     ),
     Ours(
         "liang/proposition_3_8/privacy",

@@ -1,0 +1,122 @@
+"""Consequences of cited results: their premises are met, and what they say gives the conclusion."""
+
+from collections.abc import Iterable, Sequence
+
+from sympy import Add, Basic, Expr, Ge, Le, Not, Symbol
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.defined import unmet
+from lastiterate.proofs_checks.engines.answers import held, undecided
+from lastiterate.proofs_checks.engines.possible import impossible
+from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.feasible_points import NoPointError
+from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.symbolic.citation import Cited
+from lastiterate.symbolic.consequence import Consequence
+from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.statement import Constant, Probability, QuantityBase
+
+
+def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Show the premises of every cited result, then the conclusion; what does not follow is undecided.
+
+    Raises:
+        InputError: more than one cited result has a constant, or events cover no probability.
+        NoPointError: no point meets the relations among the premises.
+    """
+    said = (*assumptions, *check.given)
+    numbers = frozenset(one for one in said if isinstance(one, Relational))
+    why = impossible(sorted(numbers, key=str))
+    if why:
+        raise NoPointError(why)
+    try:
+        for one in check.cited:
+            _supposed(one, said, numbers)
+        if check.conclusion.has(Constant):
+            _up_to_a_constant(check, numbers)
+        else:
+            known = [*(one.conclusion for one in check.cited), *_boole(check, numbers)]
+            names = _named((check.conclusion, *known))
+            facts = [one.xreplace(names) for one in known]
+            _defined(facts, numbers)
+            prove(check.conclusion.xreplace(names), numbers.union(facts))
+    except UnprovedError as error:
+        return undecided(check, f"it does not follow: {error}")
+    sources = dict.fromkeys(str(one.source) for one in check.cited)
+    return held(check, Grade.PROVED, f"rests on {'; '.join(sources)}")
+
+
+def _supposed(cited: Cited, said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
+    """Raise an error unless the premises of a cited result are met."""
+    for premise in cited.given:
+        if premise in said:
+            continue
+        if not isinstance(premise, Relational):
+            raise UnprovedError(f"{cited.source} supposes: {premise}")
+        prove(premise, numbers)
+
+
+def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
+    """Raise an error unless a cited bound up to a constant is at most the one claimed, term by term."""
+    found = [one.conclusion for one in check.cited if one.conclusion.has(Constant)]
+    if len(found) != 1:
+        raise InputError(f"One cited result needs to have a constant, got {len(found)} of them; name one.")
+    (cited,), claimed = found, check.conclusion
+    if not all(isinstance(one, Le) and isinstance(one.rhs, Constant) for one in (cited, claimed)):
+        raise UnprovedError("a quantity at most a constant times a number is needed")
+    if cited.lhs != claimed.lhs:
+        raise UnprovedError(f"the cited bound is one of {cited.lhs}")
+    (less,), (more,) = cited.rhs.args, claimed.rhs.args
+    _defined([Ge(more, 0, evaluate=False)], numbers)
+    smaller, larger = list(Add.make_args(less)), list(Add.make_args(more))
+    for term in [one for one in smaller if one in larger]:
+        smaller.remove(term)
+        larger.remove(term)
+    for term in smaller:
+        larger.remove(next((one for one in larger if _at_most(term, one, numbers)), None) or _none(term))
+    for term in larger:
+        prove(Ge(term, 0), numbers)
+
+
+def _at_most(less: Expr, more: Expr, numbers: frozenset[Boolean]) -> bool:
+    try:
+        prove(Le(less, more, evaluate=False), numbers)
+    except UnprovedError:
+        return False
+    return True
+
+
+def _none(term: Expr) -> Expr:
+    raise UnprovedError(f"no term claimed is shown to be at least {term}")
+
+
+def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
+    """The bound of the probability of the event claimed, once every outcome is in it or in one that covers the rest."""
+    if not check.covers:
+        return []
+    claimed = check.conclusion.atoms(Probability)
+    if len(claimed) != 1:
+        raise InputError(f"One probability is needed in the conclusion, got {check.conclusion}; leave out covers.")
+    (probability,) = claimed
+    event = probability.args[0]
+    _defined([event, *check.covers], numbers)
+    if not entails([*numbers, *map(Not, check.covers)], event):
+        raise UnprovedError(f"{event} is not shown where none of {', '.join(map(str, check.covers))} happens")
+    return [Ge(probability, 1 - sum(Probability(one) for one in check.covers), evaluate=False)]
+
+
+def _defined(said: Sequence[Boolean], numbers: frozenset[Boolean]) -> None:
+    """Raise an error unless what is taken as a fact is defined wherever the premises hold."""
+    sides = [side for one in said for relation in one.atoms(Relational) for side in relation.args]
+    undefined = unmet(sides, tuple(numbers), entails)
+    if undefined:
+        raise UnprovedError(undefined)
+
+
+def _named(said: Iterable[Basic]) -> dict[Expr, Symbol]:
+    """A letter for every quantity."""
+    quantities = sorted(set[Expr]().union(*(one.atoms(QuantityBase) for one in said)), key=str)
+    return {one: Symbol(f"quantity {i}", real=True) for i, one in enumerate(quantities)}
