@@ -215,7 +215,7 @@ class Clipping(ConvexSet):
 
 @dataclass(frozen=True)
 class Operators(Family):
-    """Operators of which any two images are at most ``lipschitz`` times as far apart as the points; or monotone ones.
+    """Operators of which any two images are at most ``lipschitz`` times as far apart as the points, or monotone ones.
 
     A monotone one has <T(x) - T(y), x - y> >= strong |x - y|^2 + cocoercive |T(x) - T(y)|^2.
     """
@@ -226,29 +226,28 @@ class Operators(Family):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Lipschitz, or monotone."""
+        """Lipschitz, or monotone, or both."""
         t = Symbol(self.name)
-        if self.lipschitz != oo:
-            return Operator(t), LipschitzMap(t, self.lipschitz)
+        lipschitz = [] if self.lipschitz == oo else [LipschitzMap(t, self.lipschitz)]
         strong = [StronglyMonotone(t, self.strong)] if self.strong != 0 else []
         coco = [Cocoercive(t, self.cocoercive)] if self.cocoercive != 0 else []
-        return (Operator(t), *(strong + coco or [Monotone(t)]))
+        return (Operator(t), *(lipschitz + strong + coco or [Monotone(t)]))
 
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
         """The inequality, of which either order says the same."""
         apart, moved = one.point - other.point, one.image - other.image
         if one.name > other.name:
             return
-        if self.lipschitz == oo:
+        if self.lipschitz == oo or self.strong != 0 or self.cocoercive != 0:
             monotone = inner(moved, apart)
             yield self.strong * inner(apart, apart) + self.cocoercive * inner(moved, moved) - monotone
-        else:
+        if self.lipschitz != oo:
             yield inner(moved, moved) - self.lipschitz**2 * inner(apart, apart)
 
     @property
     def exact(self) -> bool:
         """One property at a time."""
-        return bool(self.strong == 0 or self.cocoercive == 0)
+        return sum(map(bool, (self.lipschitz != oo, self.strong != 0, self.cocoercive != 0))) <= 1
 
 
 def convex(name: str, smooth: Expr = oo, steep: Expr = oo) -> Functions:
@@ -274,6 +273,6 @@ def inequalities(samples: tuple[Sample, ...]) -> Mapping[str, Expr]:
             found[f"{one.family.name}({one.name}){'*' * i}"] = expression
         for other in samples:
             if one != other and one.family == other.family:
-                for expression in one.family.between(one, other):
-                    found[f"{one.family.name}({one.name}, {other.name})"] = expression
+                for i, expression in enumerate(one.family.between(one, other)):
+                    found[f"{one.family.name}({one.name}, {other.name}){'*' * i}"] = expression
     return {name: expression for name, expression in found.items() if expression != 0}

@@ -11,6 +11,7 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.gram_asked import require, undefined
 from lastiterate.proofs_checks.engines.gram_fit import fitted
 from lastiterate.proofs_checks.engines.gram_forms import Problem, problems, renamed
 from lastiterate.proofs_checks.engines.gram_refute import Matrix, breaks, edges, inside
@@ -34,7 +35,12 @@ def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome
     Raises:
         NoPointError: no sample satisfies the premises.
         UnsupportedError: a side or a premise is not linear in inner products and function values.
+        InputError: a letter has two meanings, or a family has no member.
     """
+    require(check, assumptions)
+    why = undefined(check, assumptions)
+    if why:
+        return undecided(check, why)
     proofs = dict[str, None]()
     for one in _directions(check):
         cases, plain = tuple(problems(one, assumptions)), _unclipped(one)
@@ -96,17 +102,13 @@ def _counterexample(cases: tuple[Problem, ...]) -> tuple[Problem, Matrix] | None
 
 def _unclipped(check: VectorInequality) -> VectorInequality:
     """The check where clipping changes nothing: of vectors that are no longer than the radius."""
-    clipped = [one for one in check.samples if isinstance(one.family, Clipping)]
-    if not clipped:
-        return check
-    short, names, rest = [], dict[sp.Expr, sp.Expr](), []
     for one in check.samples:
-        if isinstance(one.family, Clipping):
-            short.append(sp.Le(inner(one.point, one.point), one.family.radius**2))
-            names[one.image] = one.point
-        else:
-            rest.append(one)
-    return renamed(replace(check, samples=tuple(rest), given=(*check.given, *short)), names)
+        if isinstance(one.family, Clipping) and (one.image.is_Symbol or one.image == one.point):
+            rest = tuple(other for other in check.samples if other != one)
+            short = sp.Le(inner(one.point, one.point), one.family.radius**2)
+            plain = replace(check, samples=rest, given=(*check.given, short))
+            return _unclipped(renamed(plain, {one.image: one.point}))
+    return check
 
 
 def _refuted(check: VectorInequality, problem: Problem, found: Matrix) -> Outcome:

@@ -84,8 +84,9 @@ def _of_maxima(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterat
     for chosen in args:
         order = sp.Le if isinstance(first, sp.Min) else sp.Ge
         beside = tuple(order(chosen, other, evaluate=False) for other in args if other != chosen)
-        case = renamed(check, {first: chosen})
-        yield from _of_maxima(case, (*premises, *beside))
+        of_vectors = tuple(one for one in beside if one.atoms(Vector, FunctionValue))
+        case = renamed(replace(check, given=(*check.given, *of_vectors)), {first: chosen})
+        yield from _of_maxima(case, (*premises, *(one for one in beside if one not in of_vectors)))
 
 
 def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[_Case]:
@@ -199,7 +200,9 @@ def _premise(premise: Boolean, name: str, known: tuple[Boolean, ...]) -> Iterato
     elif isinstance(premise, sp.Le | sp.Ge) or (isinstance(premise, sp.Eq) and premise.rhs.is_nonnegative):
         less, more = (premise.lts, premise.gts) if isinstance(premise, sp.Le | sp.Ge) else premise.args
         expression, signs = _difference(less, more, known)
-        yield name, expression, [one for one in signs if not one.is_nonnegative and not more.atoms(Vector)]
+        if signs and more.atoms(Vector):
+            raise UnsupportedError(f"the number before a length must not be negative, got {signs[0]}")
+        yield name, expression, [one for one in signs if not one.is_nonnegative]
         if isinstance(premise, sp.Eq):
             yield f"{name} reversed", -expression, []
     else:

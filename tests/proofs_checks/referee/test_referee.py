@@ -1,11 +1,14 @@
 """A referee's suite: what is false or undefined does not hold, what is true is not refuted, and most of it holds."""
 
-from referee_false import FALSE
-from referee_true import TRUE
+import referee_false
+import referee_true
+import referee_vectors
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
 
+FALSE = [*referee_false.FALSE, *referee_vectors.FALSE]
+TRUE = [*referee_true.TRUE, *referee_vectors.TRUE]
 UNDECIDED_AT_MOST = 0.1
 
 
@@ -21,3 +24,8 @@ def test_nothing_true_is_refuted_and_most_of_it_holds():
     assert not [(what, check, o) for what, check, o in outcomes if o.status is Status.REFUTED]
     open_ = [(what, check, o) for what, check, o in outcomes if o.status is not Status.HELD]
     assert len(open_) <= UNDECIDED_AT_MOST * len(TRUE), open_
+
+
+def test_nothing_unclear_is_refuted():
+    outcomes = [(what, decide_check(check, assumptions)) for what, check, assumptions in referee_vectors.UNCLEAR]
+    assert not [(what, o) for what, o in outcomes if o.status is Status.REFUTED]
