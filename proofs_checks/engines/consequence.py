@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 
+import z3
 from sympy import Add, Basic, Expr, Ge, Le, Not, Symbol
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean
+from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.answers import held, undecided
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.citation import Cited
@@ -29,7 +30,9 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
     """
     said = (*assumptions, *check.given)
     numbers = frozenset(one for one in said if isinstance(one, Relational))
-    why = impossible(sorted(numbers, key=str))
+    terms = Terms(whole=True)
+    answer, _ = ask(terms, [terms.condition(one) for one in sorted(numbers, key=str)])
+    why = "" if answer == z3.sat and not terms.loose else impossible(sorted(numbers, key=str))
     if why:
         raise NoPointError(why)
     try:
@@ -52,7 +55,7 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
 def _supposed(cited: Cited, said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
     """Raise an error unless the premises of a cited result are met."""
     for premise in cited.given:
-        if premise in said:
+        if premise in said or premise == true:
             continue
         if not isinstance(premise, Relational):
             raise UnprovedError(f"{cited.source} supposes: {premise}")

@@ -1,40 +1,80 @@
 """Proof of the lower bound: Observations A.1 and A.2, and the probability at its end.
 
 The constants are those of footnote 9; the walk has T bar steps of variance eta^2 sigma_DP^2, together at most D^2/1000.
-Chernoff's bound at a mean of 750 or more, and Doob's inequality for the maximum of a Gaussian walk.
+Observation A.1 rests on Chernoff's bound and on Doob's inequality for exp of a Gaussian walk; each bound is written
+for every number m or s on the right side of the quantity that it falls or grows with. The walk from -D/2 is not
+projected where the sum of pushes and noise stays below D. The union bound needs no independence.
 """
 
-from sympy import Expr, Integer, Rational, erf, exp, sqrt
+from sympy import Abs, And, Eq, Expr, Integer, Rational, erf, exp, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Units, Value
-from lastiterate.symbolic.letters import x, y, z
-from lastiterate.symbolic.notation import D, K, b, eta, n
+from lastiterate.symbolic.claim import (
+    Cited,
+    Claim,
+    Consequence,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    Step,
+    Units,
+    Value,
+)
+from lastiterate.symbolic.letters import a, p, r, u, v, x, y, z
+from lastiterate.symbolic.notation import D, K, T, b, eta, n, sigma_dp
+from lastiterate.symbolic.papers import Source, cited
+from lastiterate.symbolic.statement import Binomial, Probability, Walk
 from lastiterate.symbolic.unevaluated import put
 
 _probability: Expr = (1 + erf(sqrt(5))) / 2
 _needed: Expr = exp(Rational(1, 10)) / 2 + Rational(1, 100)
-_percent, _tenth = Rational(1, 100), Rational(1, 10)
+_tenth = Rational(1, 10)
 
 
-# The mean number of pushes where D is at least this many times eta K.
-_mean = 3 * b * D / (4 * K * eta)
+_spread = Rational(15, 100)
+_mean = 3 * b * D / (4 * K * eta)  # number of pushes
 
+_CHERNOFF = Cited(
+    Probability(Abs(x - p * r) >= v * p * r) <= 2 * exp(-(v**2) * u / 3),
+    Source(cited("Mitzenmacher & Upfal 2017"), "Corollary 4.6"),
+    (Binomial(x, r, p), u <= p * r, v < 1),
+)
+_DOOB = Cited(
+    Probability(y >= a) <= exp(-(a**2) / (2 * v)),
+    Source(cited("Williams 1991"), "page 139", "Doob's inequality"),
+    (Walk(y, r, u), r * u <= v),
+)
 
 CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_a_4/observation_a_1",
-        "Observation A.1: P[E] >= 0.9",
+        "Observation A.1: P[E] >= 0.9, E: pushes within 15% of their mean, and no projection",
         at("Observation A.1"),
-        Identity(put(b * x / n, {x: 3 * D * n / (4 * K * eta)}), _mean, "mean number of pushes"),
-        Inequality(Integer(750), "<= and attained", _mean, (1000 * eta * K <= D,), "at least 750").mutant(
-            "D >= 900 eta K", sign="<=", given=(900 * eta * K <= D,)
+        Consequence(
+            Probability(And(Abs(x - _mean) <= _spread * _mean, z < D)) >= Rational(9, 10),
+            (
+                _CHERNOFF.at({r: T, p: b / n, u: Integer(750), v: _spread}),
+                _DOOB.at({r: T, u: eta**2 * sigma_dp**2, v: D**2 / 1000, a: D / 10}),
+            ),
+            (
+                Binomial(x, T, b / n),
+                Walk(y, T, eta**2 * sigma_dp**2),
+                z <= eta * K * x / b + y,
+                Eq(T, 3 * D * n / (4 * K * eta)),
+                1000 * eta * K <= D,
+                1000 * T * eta**2 * sigma_dp**2 <= D**2,
+            ),
+            (Abs(x - b * T / n) >= _spread * b * T / n, y >= D / 10),
+        ).mutant(
+            "0.99",
+            conclusion=Probability(And(Abs(x - _mean) <= _spread * _mean, z < D)) >= Rational(99, 100),
         ),
-        IntervalInequality(2 * exp(-(Rational(15, 100) ** 2) * 750 / 3), "<=", _percent, {}, "item (i) fails"),
-        IntervalInequality(Rational(115, 100) * Rational(3, 4), "<=", Rational(9, 10), {}, "push at most 0.9 D"),
-        # The walk, of variance D^2/1000 in all, surpasses this share of D.
-        IntervalInequality(exp(-(_tenth**2) / (2 * Rational(1, 1000))), "<=", _percent, {}, "item (ii) fails"),
-        IntervalInequality(Rational(9, 10), "<=", (1 - _percent) ** 2, {}, "both"),
+        letters={
+            x: "number of pushes",
+            y: "largest sum of noise",
+            z: "largest sum of pushes and noise, D at a projection",
+        },
     ),
     Step(
         "altschuler_talwar/appendix_a_4/hitting",

@@ -26,6 +26,14 @@ def _rate(first: Expr) -> Expr:
 _loss = {**SMOOTH, r: GRADIENT * LENGTH}
 _per_step = 4 * eta * sigma_sgd**3 / (m * K) + 2 * eta**2 * sigma_sgd**2 / b + dim * eta**2 * sigma_dp**2
 
+LEAST_MEAN = Inequality(
+    Min((x + y) / 2, (u + v) / 2),
+    "<=",
+    (Min(x, u) + Min(y, v)) / 2,
+    name="two paths, two times: least mean by mean least",
+).mutant("up to 100", right=100 * (Min(x, u) + Min(y, v)) / 2)
+"""What (79) takes for granted: it fails at two paths that are good at different times."""
+
 CLAIMS = (
     Step(
         "liang/appendix_c_1/expand",
@@ -143,12 +151,7 @@ CLAIMS = (
         "liang/appendix_c_1/random_cases",
         "(79): the cases depend on the random theta_t, and bound the least over t path by path, so its mean",
         at("C.1", "(79)"),
-        Inequality(
-            Min((x + y) / 2, (u + v) / 2),
-            "<=",
-            (Min(x, u) + Min(y, v)) / 2,
-            name="two paths, two times: least mean by mean least",
-        ).mutant("up to 100", right=100 * (Min(x, u) + Min(y, v)) / 2),
+        LEAST_MEAN,
         remark="""(65), (66), (70) and (78) each assume one case for every t, but the case is decided by the random
         gradient at theta_t. Paths that pass through (1.2) or (2.2) bound the least of sqrt(l - l*) along the path;
         (79) is on the least over t of the mean, which may be larger. What follows from the cases is a bound of the

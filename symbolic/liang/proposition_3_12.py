@@ -6,10 +6,12 @@ leaves out; x stands for min{T, T-bar}, a number; the paper's C is K, its mu is 
 
 from dataclasses import replace
 
-from sympy import Expr, Integer, Min, Rational, sqrt
+from sympy import Expr, Function, Integer, Max, Min, Rational, Symbol, Tuple, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Cited, Claim, Consequence, Identity, Inequality, Ours, Step, Units
-from lastiterate.symbolic.letters import G, g, r, theta, x, y
+from lastiterate.symbolic.families import InSet, StronglyConvex
+from lastiterate.symbolic.letters import G, g, p, q, r, theta, u, v, x, y
+from lastiterate.symbolic.liang.appendix_c_1_sums import LEAST_MEAN
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
 from lastiterate.symbolic.notation import (
     GRADIENT,
@@ -30,9 +32,20 @@ from lastiterate.symbolic.notation import (
     n,
     sigma_dp,
     sigma_sgd,
+    t,
 )
 from lastiterate.symbolic.papers import Source, cited
-from lastiterate.symbolic.statement import Constant, LeastGradient, Smooth, Variance
+from lastiterate.symbolic.statement import (
+    Clipped,
+    Constant,
+    Diameter,
+    Expectation,
+    LeastGradient,
+    Minimum,
+    Smooth,
+    Variance,
+    closed,
+)
 from lastiterate.symbolic.unevaluated import put
 
 _gap = {**SMOOTH, r: GRADIENT * LENGTH}
@@ -171,6 +184,41 @@ CLAIMS = (
             "less",
         ),
         assumptions=_positive,
+    ),
+    Step(
+        "liang/theorem_3_10",
+        "(17): the least mean root of the gap, by cases that bound the mean of the least along a path",
+        at("Theorem 3.10", "(17)"),
+        LEAST_MEAN,
+        statement=closed(
+            Minimum(Expectation(sqrt(Function("gap")(t))), Tuple(t, 0, T)) <= Constant(_rate),
+            Smooth(L),
+            StronglyConvex(Symbol("l"), m),
+            Variance(sigma_sgd**2),
+            Clipped(K),
+            Diameter(D),
+            InSet(Symbol("theta*"), Symbol("int X")),
+            20 * eta * L <= 9,
+        ),
+        remark="""The proof of C.1 does not show (17), and nothing here shows it false. Its cases depend on the random
+        theta_t and bound E min_t, not min_t E (liang/appendix_c_1/random_cases); for its third term they give the
+        larger of the two, not the smaller (liang/appendix_c_1/minimum); and steps inside the cases fail
+        (liang/appendix_c_1/clipping_bias, liang/appendix_c_1/mean_square, liang/appendix_c_1/square_2). The six terms
+        of (17) are roots of a loss: liang/theorem_3_10/units.""",
+        letters={Symbol("l"): "the population risk", Symbol("theta*"): "its minimiser"},
+    ),
+    Ours(
+        "liang/theorem_3_10/repaired",
+        "Paths in cases of bounds p and q have a least whose mean is at most the larger: the mean of the least",
+        at("Theorem 3.10", "(17)"),
+        Inequality(
+            (Min(x, u) + Min(y, v)) / 2,
+            "<= and attained",
+            Max(p, q),
+            (Min(x, u) <= p, Min(y, v) <= q),
+            "two paths, two times",
+        ).mutant("the smaller", sign="<=", right=Min(p, q)),
+        repairs="liang/theorem_3_10",
     ),
     Claim(
         "liang/theorem_3_10/units",
