@@ -21,7 +21,6 @@ import sympy as sp
 
 from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal, write_whole
 from lastiterate.proofs_checks.lock import FILE as LOCK
-from lastiterate.proofs_checks.places.record import PlacesReport
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS
@@ -65,7 +64,7 @@ def everything() -> str:
 
 
 @lru_cache(maxsize=1)
-def _generators() -> str:
+def generators() -> str:
     """Hash of the sources that change places of claims; a change of these changes no verdict."""
     return _hashed(file for file in _files("*.py", frozenset()) if "/places/" in file[0])
 
@@ -167,16 +166,6 @@ class AnswerCache(Generic[Kept]):
         """Keep an answer."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.address(claim), seal(json.dumps(answer.to_json()).encode() + b"\n"))
-
-
-class PlaceCache(AnswerCache[PlacesReport]):
-    """A folder of what became of the places of claims."""
-
-    name = "places"
-    kind = PlacesReport
-
-    def basis(self) -> str:
-        return _foundation() + _generators()
 
 
 class ReportCache(AnswerCache[ClaimReport]):

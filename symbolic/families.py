@@ -2,8 +2,8 @@
 
 A family is known by inequalities, linear in inner products and in function values, between any two of its samples.
 `exact` says whether they suffice: whether points, gradients and values that meet them all belong to some member, on the
-whole of R^d. Functions: Taylor, Hendrickx and Glineur 2017, Theorem 4; operators: Kirszbraun, and maximal monotone
-extensions (Ryu, Taylor, Bergeling and Giselsson 2020, Section 2).
+whole of R^d. Functions: Taylor, Hendrickx & Glineur 2017, Theorem 4; operators: Kirszbraun, and maximal monotone
+extensions (Ryu et al. 2020, Section 2).
 """
 
 from collections.abc import Iterator, Mapping

@@ -144,27 +144,14 @@ CLAIMS = (
         ),
         assumptions=(alpha > 1,),
     ),
-    Claim(
-        "d2p2/section_4/dimension",
-        "Impact of p: the privacy loss does not depend on the dimension p",
-        at("Section 4", "Impact of p"),
-        Identity(_step.subs(ell, 1), _step.subs({ell: 2, r: r / 2}), "p = 1 and p = 2, one step").mutant(
-            "p = 3", right=_step.subs({ell: 3, r: r / 3})
-        ),
-        assumptions=(alpha > 1, alpha * (alpha - 1) * r < 1),
-        remark="""Figure 6b counts as Theorem 1 does, without the projection. The law of the iterate has the divergence
-        of d2p2/theorem_1/projected_run, -p/(2(alpha-1)) log(1 - alpha(alpha-1) Delta^2 sigma_A^2/(p nu^2)), which falls
-        with p, from infinity. By the same defect as d2p2/theorem_1.""",
-    ),
     Ours(
-        "d2p2/section_4/dimension_rightly",
+        "d2p2/section_4/dimension",
         "The loss of a step falls with p towards that without a projection: -p log(1 - x/p) is above x",
         at("Section 4", "Impact of p"),
         IntervalInequality(-log(1 - x / 2) * 2, "<", -log(1 - x), {x: (_tenth_one, Rational(9, 10))}, "p = 2 below 1"),
         IntervalInequality(
             x, "<", -log(1 - x / 2) * 2, {x: (_tenth_one, Rational(9, 10))}, "no projection below p = 2"
         ),
-        repairs="d2p2/section_4/dimension",
     ),
     Ours(
         "d2p2/theorem_1/finite_orders",

@@ -4,7 +4,16 @@ from sympy import Eq, Equivalent, Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
 from lastiterate.symbolic.claim import Cited, Claim, Deduced, Inequality, IntervalInequality, Ours, Units
-from lastiterate.symbolic.formulas.smoothness import (
+from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.integrals.language import ANY_ORDER
+from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
+from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
+from lastiterate.symbolic.letters import G, a, g, q, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
+from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.notation import L, alpha, c, m, s, sigma
+from lastiterate.symbolic.papers import Source, cited
+from lastiterate.symbolic.smoothness import (
     CHORD,
     COCOERCIVE,
     DISTANCE,
@@ -15,15 +24,6 @@ from lastiterate.symbolic.formulas.smoothness import (
     TANGENT,
     WITHOUT,
 )
-from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.integrals.language import ANY_ORDER
-from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
-from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
-from lastiterate.symbolic.letters import G, a, g, q, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
-from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import L, alpha, c, m, s, sigma
-from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import FIRST, SECOND, Coupled, Displaced, Normal, RenyiDivergence, Wasserstein
 
 _plain = Normal(0, sigma**2)

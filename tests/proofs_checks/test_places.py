@@ -4,9 +4,9 @@ import pytest
 import sympy as sp
 from sympy import Rational, Symbol
 
-from lastiterate.proofs_checks.cache import PlaceCache
 from lastiterate.proofs_checks.engines import identity
 from lastiterate.proofs_checks.places.generate import places
+from lastiterate.proofs_checks.places.kept import PlaceCache
 from lastiterate.proofs_checks.places.occurrences import Kind, occurrences
 from lastiterate.proofs_checks.places.record import PlacesReport, State
 from lastiterate.proofs_checks.places.summary import dead, share, table

@@ -270,7 +270,7 @@ def test_describe_shows_everything(make_claim):
     recursion = Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c))
     claim = make_claim(
         recursion,
-        Inequality(x, "<=", y, given=(x < y,)),
+        Inequality(x, "<=", y, given=(x + 1 < y,)),
         CAUGHT,
         assumptions=(c < 1,),
         remark="as far as it goes",
@@ -284,7 +284,7 @@ def test_describe_shows_everything(make_claim):
         "sensitivity of one step",
         "u(t) = c⋅u(t - 1) + s",
         "x <= y",
-        "Given x < y.",
+        "Given x + 1 < y.",
         "Mutant no cross term: rejected",
         "at x = ",
         "as far as it goes",

@@ -66,7 +66,7 @@ def command(
             click.echo("\n".join((*survivors(planted), "", *as_text(by_module(planted)))))
         return 0 if where == "code" or not any(one.kept for one in planted) else 1
 
-    from lastiterate.proofs_checks.cache import PlaceCache
+    from lastiterate.proofs_checks.places.kept import PlaceCache
     from lastiterate.proofs_checks.places.sweep import try_places
     from lastiterate.proofs_checks.runner import find_all
     from lastiterate.proofs_checks.selection import of_ledger

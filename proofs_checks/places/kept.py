@@ -1,0 +1,15 @@
+"""What became of the places of claims, kept between runs."""
+
+from lastiterate.proofs_checks.cache import AnswerCache, generators
+from lastiterate.proofs_checks.places.record import PlacesReport
+
+
+class PlaceCache(AnswerCache[PlacesReport]):
+    """A folder of what became of the places of claims."""
+
+    name = "places"
+    kind = PlacesReport
+
+    def basis(self) -> str:
+        """Hash of everything but the claim that can change an answer, the making of places included."""
+        return super().basis() + generators()
