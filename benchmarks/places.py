@@ -12,8 +12,8 @@ from random import Random
 import click
 
 from lastiterate.commands.output import progress
+from lastiterate.proofs_checks.places.everywhere import sweep
 from lastiterate.proofs_checks.places.kept import PlaceCache
-from lastiterate.proofs_checks.places.planted import sweep
 from lastiterate.proofs_checks.places.record import State
 from lastiterate.proofs_checks.places.summary import CONDITIONS, REASONS, by_module, survivors, table
 from lastiterate.proofs_checks.places.sweep import try_places

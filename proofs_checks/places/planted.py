@@ -15,7 +15,6 @@ from joblib import cpu_count
 from lastiterate.numeric.store import cache_folder
 from lastiterate.proofs_checks.cache import everything
 from lastiterate.proofs_checks.places.source import SourcePlace
-from lastiterate.symbolic import ledger
 
 _SHARES: Final = (sp.Rational(-1, 100), sp.Rational(1, 100))
 
@@ -112,22 +111,3 @@ def _one(attempt: Try, place: SourcePlace, share: sp.Rational) -> Planted:
         return attempt(place, share)
     except Exception as error:
         return Planted(str(place), Fate.BROKEN, f"{type(error).__name__}: {error}"[:200])
-
-
-def sweep(
-    where: str,
-    drawn: Callable[[Sequence[SourcePlace]], Sequence[SourcePlace]],
-    *,
-    jobs: int,
-    on_place: Callable[[int, int], None],
-) -> tuple[Planted, ...]:
-    """Plant faults in formulas, definitions or code, at all of their places or at those that are drawn."""
-    from lastiterate.proofs_checks.places import code, formulas
-
-    find, attempt = {
-        "formulas": (formulas.formula_places, formulas.try_formula),
-        "definitions": (formulas.definition_places, formulas.try_formula),
-        "code": (code.code_places, code.try_code),
-    }[where]
-    ledger.claims()  # before processes begin as this one is
-    return plant(attempt, drawn(tuple(find())), jobs=jobs, on_place=on_place)

@@ -9,8 +9,9 @@ import pytest
 from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks.places import formulas
 from lastiterate.proofs_checks.places.code import code_places, try_code
+from lastiterate.proofs_checks.places.everywhere import sweep
 from lastiterate.proofs_checks.places.imports import dependents
-from lastiterate.proofs_checks.places.planted import Fate, Planted, plant, sweep
+from lastiterate.proofs_checks.places.planted import Fate, Planted, plant
 from lastiterate.proofs_checks.places.source import SourcePlace, source_places
 from lastiterate.proofs_checks.places.summary import by_module, survivors
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status

@@ -54,7 +54,7 @@ def command(
     from lastiterate.proofs_checks.places.summary import LEAST, as_text, by_module, dead, share, survivors, table
 
     if where != "claims":
-        from lastiterate.proofs_checks.places.planted import sweep
+        from lastiterate.proofs_checks.places.everywhere import sweep
 
         if paper is not None or keys:
             raise click.UsageError(f"--paper and --claim choose claims, got --of {where} too; leave one out.")
