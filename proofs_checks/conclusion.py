@@ -5,78 +5,40 @@ derivations whose suppositions the conditions of the statement grant: a minimum 
 where it holds for every choice in its ranges, and one for each alternative of a smaller of several terms is enough.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Le, Lt, Min, Pow, S, Sum, Symbol, Tuple, simplify, symbols
+from sympy import Basic, Dummy, Eq, Expr, Ge, Gt, Le, Lt, Min, Pow, S, Sum, Symbol, Tuple, simplify
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.theorems import AT_STEP, STEP, Theorem, needs, read
 from lastiterate.symbolic.claim import Claim, Derived
-from lastiterate.symbolic.derivations.losses import LOSSES, omega, replaced
-from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, lam, m, n, sensitivity, sigma, t, tau, w
+from lastiterate.symbolic.kernel.judgement import UnprovedError, declared
+from lastiterate.symbolic.notation import D, T, alpha, c, t, tau, w
 from lastiterate.symbolic.statement import (
     OTHER,
     SAMPLES,
     Clipped,
     Convex,
-    Diameter,
     ForAll,
-    FullBatches,
     Hides,
-    Holder,
     LastIterate,
     Minimum,
-    Neighbours,
     RenyiDivergence,
-    Smooth,
     StronglyConvex,
     derived,
+    free,
 )
 
-_EVERY: Final = "at every step j of the next number of steps "
-_j = Symbol("j", integer=True, nonnegative=True)
-_z, _next, _a, _k, _v, _eta = symbols("z_j z_next a_j k_j v_j eta_j", real=True)
-_FULL: Final = {b: n, _k: S.One, _v: sigma**2, _eta: eta, w: T - tau, omega(_z): L * _z**lam}
-"""Letters of derivations, for full batches, equal steps and Hoelder continuous gradients."""
-
-_CLASSES: Final[Mapping[str, set[Basic]]] = {
-    "clipped": {Clipped(K)},
-    "smooth": {Smooth(L), Clipped(K)},
-    "Hoelder": {Holder(L, lam), Clipped(K)},
-    "modulus": {Holder(L, lam), Clipped(K)},
-    "convex": {Convex(L, K)},
-    "strongly convex": {StronglyConvex(m, L, K)},
-}
-"""The conditions of a statement that grant what a derivation supposes of its class of losses."""
 _CURVED: Final = (Convex, StronglyConvex)
 """Classes whose last constant no gradient exceeds: clipping there changes nothing."""
 
 
-class _Theorem(NamedTuple):
-    """A derived theorem about full batches and equal steps, in the letters of a statement.
-
-    Attributes:
-        square: the bound of mu^2.
-        sums: the letters in it that stand for a sum over the steps of a window, with the summand at step j.
-        laws: what it supposes of every step.
-        start: the distance at the beginning of its window, where it has shifts.
-        hypotheses: what else it supposes of the runs.
-        given: what it supposes of the numbers.
-    """
-
-    square: Expr
-    sums: Mapping[Symbol, Expr]
-    laws: tuple[Relational, ...]
-    start: Expr | None
-    hypotheses: tuple[Hypothesis, ...]
-    given: frozenset[Boolean]
+_z, _next, _a = AT_STEP
 
 
 def left_open(claim: Claim) -> str:
@@ -106,16 +68,21 @@ def _follows(said: ForAll, checks: Sequence[Derived], assumptions: tuple[Boolean
     if not isinstance(said.body, Le) or said.body.lhs.func is not RenyiDivergence:
         raise UnprovedError("a bound of a divergence is needed")
     order, *laws = said.body.lhs.args
-    if order != alpha or any(law.func is not LastIterate for law in laws):
-        raise UnprovedError("a divergence of order alpha of last iterates is needed")
-    meant = {one.lhs: one.rhs for one in assumptions if isinstance(one, Eq) and one.lhs not in said.variables}
+    if order != alpha or set(laws) != {LastIterate(SAMPLES), LastIterate(OTHER)}:
+        raise UnprovedError("a divergence of order alpha of the last iterates on two data sets is needed")
+    if free(said):
+        raise UnprovedError(f"{sorted(free(said), key=str)} need quantifiers")
+    defined = [one for one in assumptions if isinstance(one, Eq) and one.lhs == c and not _has(said, c)]
+    meant = {one.lhs: one.rhs for one in defined}
     supposed = frozenset(one for one in said.conditions if isinstance(one, Relational)) | _implied(said.conditions)
-    for condition in assumptions:
+    signs = [condition for letter, value in meant.items() for condition in declared(letter, value)]
+    for condition in (*assumptions, *signs):
         _show(condition.subs(meant), supposed)
-    theorems = [_theorem(check, assumptions, meant) for check in checks]
+    theorems = [read(check, assumptions, meant) for check in checks]
     granted = {*said.conditions, *(Clipped(one.args[-1]) for one in said.conditions if isinstance(one, _CURVED))}
     for square, ranges in _alternatives(2 * said.body.rhs / alpha):
-        _reached(square, ranges, theorems, granted, supposed)
+        _window(square, ranges, supposed)
+        _reached(square.subs(w, T - tau), ranges, theorems, granted, supposed)
 
 
 def _implied(conditions: tuple[Basic, ...]) -> frozenset[Boolean]:
@@ -123,20 +90,47 @@ def _implied(conditions: tuple[Basic, ...]) -> frozenset[Boolean]:
     return frozenset(Le(one.args[0], one.args[1]) for one in conditions if isinstance(one, StronglyConvex))
 
 
+def _has(said: ForAll, letter: Symbol) -> bool:
+    return any(one.has(letter) for one in (said.body, *said.conditions))
+
+
 def _alternatives(square: Expr) -> Iterator[tuple[Expr, tuple[Basic, ...]]]:
-    """The terms of which the least is claimed, each for all choices in its ranges."""
+    """The terms of which the least is claimed, each for all choices in its ranges.
+
+    Raises:
+        UnprovedError: a letter of a range stands elsewhere, too, or a sum has a minimum for each of its terms.
+    """
     for minimum in square.atoms(Minimum):
         first, *ranges = minimum.args
+        letters = [one[0] for one in ranges if isinstance(one, Tuple)]
+        rest = square.xreplace({minimum: Dummy()})
+        if rest.has(*letters) or first.has(Minimum) or any(one.has(minimum) for one in square.atoms(Sum)):
+            raise UnprovedError(f"one minimum over {letters} is needed")
         for one, more in _alternatives(square.xreplace({minimum: first})):
             yield one, (*ranges, *more)
         return
-    yield square.subs(w, T - tau), ()
+    yield square, ()
+
+
+def _window(square: Expr, ranges: tuple[Basic, ...], supposed: frozenset[Boolean]) -> None:
+    """Raise an error unless the window of a term begins at one of the steps 0, ..., T - 1, and nothing else is chosen.
+
+    Raises:
+        UnprovedError: it is not seen.
+    """
+    chosen = {one[0]: one[1:] for one in ranges if isinstance(one, Tuple) and one[0].args != (t,)}
+    if chosen.keys() - {tau, w} or len(chosen) > 1 or (square.free_symbols & {tau, w}) - chosen.keys():
+        raise UnprovedError(f"a choice of tau or of w is needed, got {sorted(chosen, key=str)}")
+    for letter, (low, high) in chosen.items():
+        least, most = (S.Zero, T - 1) if letter == tau else (S.One, T)
+        _show(Ge(low, least), supposed)
+        _show(Le(high, most), supposed)
 
 
 def _reached(
     square: Expr,
     ranges: tuple[Basic, ...],
-    theorems: Sequence[_Theorem],
+    theorems: Sequence[Theorem],
     conditions: set[Basic],
     supposed: frozenset[Boolean],
 ) -> None:
@@ -160,14 +154,16 @@ def _reached(
         raise why
 
 
-def _equal(square: Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> None:
+def _equal(square: Expr, theorem: Theorem, supposed: frozenset[Boolean]) -> None:
     """Raise an error unless the square of a theorem is at most the term."""
-    letters = dict[Symbol, Expr]()
+    letters, names = dict[Symbol, Expr](), dict[Basic, Symbol]()
+    laws = frozenset(law for _, law in theorem.laws)
     terms = {one: _at_step(one.function) for one in square.atoms(Sum) if one.limits == (Tuple(t, tau, T - 1),)}
     for letter, summand in theorem.sums.items():
         ratios = ((one, _ratio(summand, term)) for one, term in terms.items())
-        letters[letter] = next((ratio * one for one, ratio in ratios if ratio is not None), letter)
-    names = {one: Symbol(f"Sigma_{i}", positive=True) for i, one in enumerate(terms)}
+        for one, ratio in ((one, ratio) for one, ratio in ratios if ratio is not None):
+            _show(Ge(terms[one], 0), supposed | laws)
+            letters[letter], names[one] = ratio * one, Symbol(f"Sigma_{len(names)}", positive=True)
     reached = theorem.square.subs(letters).xreplace(names)
     claimed = square.xreplace(names).doit()
     _show(Le(reached, claimed), supposed | {Le(tau, T - 1)})
@@ -177,56 +173,22 @@ def _equal(square: Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> Non
 def _ratio(one: Expr, other: Expr) -> Expr | None:
     """The ratio of two summands that is the same at every step; None where it is not."""
     ratio = simplify(one / other)
-    return None if any(letter == _j or str(letter).endswith("_j") for letter in ratio.free_symbols) else ratio
+    return None if any(letter == STEP or str(letter).endswith("_j") for letter in ratio.free_symbols) else ratio
 
 
 def _at_step(summand: Expr) -> Expr:
     """A summand at step tau + j, in the letters of that step."""
     named = {one: _letter(one) for one in summand.atoms(AppliedUndef) if one.args == (t,)}
-    return summand.xreplace(named).subs(t, tau + _j)
+    return summand.xreplace(named).subs(t, tau + STEP)
 
 
-def _theorem(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic, Expr]) -> _Theorem:
-    """A derivation for full batches and equal steps, put into the letters of a statement."""
-    if not isinstance(check.profile, Gauss):
-        raise UnprovedError("a Gaussian profile is needed")
-    made = derive(check.derivation, frozenset(assumptions)).first
-    put = {**meant, **_FULL}
-    distances, sums, laws, others = list[Expr](), dict[Symbol, Expr](), list[Relational](), list[Hypothesis]()
-    for one in made.hypotheses:
-        letter, told, _ = one.says.partition(", which begins at the first")
-        if told:
-            first, after, _, last = one.constants
-            term = after - Symbol(letter, real=True)
-            if first == 0 and Symbol(letter, real=True) not in term.free_symbols and letter[0] != "z":
-                sums[last] = term.subs(put)
-            elif "tau" not in str(first):
-                distances.append(first)
-        elif one.says.startswith(_EVERY) and one.says.endswith("this holds"):
-            laws.append(one.constants[-1].subs(put))
-        elif one.says != "this holds":
-            says, constants = one.says.removeprefix(_EVERY), one.constants
-            others.append(Hypothesis(says, constants[1:] if says != one.says else constants))
-    square = check.profile.square
-    start = distances[0] if distances else None
-    classes = {(losses.says, losses.constants) for losses in LOSSES.values()}
-    kept = tuple(
-        one if (one.says, one.constants) in classes else Hypothesis(one.says, tuple(c.subs(put) for c in one.constants))
-        for one in others
-    )
-    given = frozenset(condition.subs(meant) for condition in made.given)
-    return _Theorem(square.subs(put), sums, tuple(laws), start, kept, given)
-
-
-def _granted(
-    theorem: _Theorem, ranges: tuple[Basic, ...], conditions: set[Basic], supposed: frozenset[Boolean]
-) -> None:
+def _granted(theorem: Theorem, ranges: tuple[Basic, ...], conditions: set[Basic], supposed: frozenset[Boolean]) -> None:
     """Raise an error unless the conditions of a statement grant what a theorem supposes.
 
     Of a share of the noise in [0, 1] a theorem may exclude the ends: there a price is infinite, or nothing is changed.
     """
     for hypothesis in theorem.hypotheses:
-        if not _needs(hypothesis) <= conditions:
+        if not needs(hypothesis) <= conditions:
             raise UnprovedError(f"the statement does not suppose that {hypothesis}")
     chosen = [one for one in ranges if isinstance(one, Tuple) and one[0].args == (t,)]
     inside = {relation for one, low, high in chosen for relation in (Gt(_letter(one), low), Lt(_letter(one), high))}
@@ -234,22 +196,27 @@ def _granted(
     for condition in theorem.given:
         _show(condition, supposed)
     hidden = next((one for one in ranges if isinstance(one, Hides)), None)
-    for law in theorem.laws:
+    for count, law in theorem.laws:
         if hidden is None or not law.free_symbols & {_z, _next, _a}:
             _show(law, given)
         elif law not in (Ge(_a, 0), Ge(_next, 0)):
-            _hides(law, hidden, given | {Ge(_z, 0), Ge(_a, 0)})
+            _hides(count, law, hidden, given | {Ge(_z, 0), Ge(_a, 0)})
 
 
-def _hides(law: Relational, hidden: Basic, given: frozenset[Boolean]) -> None:
-    """Raise an error unless distances and shifts, as the condition `Hides` has them, obey what a theorem supposes."""
-    if law.gts != _next:
+def _hides(count: Expr, law: Relational, hidden: Basic, given: frozenset[Boolean]) -> None:
+    """Raise an error unless distances and shifts, as the condition `Hides` has them, obey what a theorem supposes.
+
+    What it supposes of all T steps holds before the window, too, without a shift.
+    """
+    shifts, expands, begins, tracked = hidden.args
+    if law.gts != _next or begins != tau or getattr(shifts(t), "args", ()) != (t,) or _letter(shifts(t)) != _a:
         raise UnprovedError(f"it is not known whether {law}")
-    _, expands, _, tracked = hidden.args
     shifted = law.lts + _a if _a in law.free_symbols else law.lts
-    after = (expands if _a in law.free_symbols else tracked)(t, _z)
-    powers = {one: Symbol(f"power_{i}", nonnegative=True) for i, one in enumerate(_powers(shifted) | _powers(after))}
-    _show(Le(shifted.xreplace(powers), after.xreplace(powers)), given)
+    for after in {w: (expands,), tau: (tracked,), T: (expands, tracked)}[count]:
+        sides = shifted, after(t, _z)
+        powers = dict.fromkeys(one for side in sides for one in _powers(side))
+        put = {one: Symbol(f"power_{i}", nonnegative=True) for i, one in enumerate(powers)}
+        _show(Le(*(side.xreplace(put) for side in sides)), given)
 
 
 def _show(condition: Boolean, given: frozenset[Boolean]) -> None:
@@ -264,28 +231,3 @@ def _powers(expression: Expr) -> dict[Expr, None]:
 
 def _letter(value: Expr) -> Symbol:
     return Symbol(f"{value.func}_j", real=True)
-
-
-def _needs(hypothesis: Hypothesis) -> set[Basic]:
-    """The conditions of a statement that grant a hypothesis.
-
-    Raises:
-        UnprovedError: none is known to.
-    """
-    for classes, conditions in _CLASSES.items():
-        losses = LOSSES[classes]
-        if hypothesis == Hypothesis(losses.says, losses.constants):
-            return conditions
-    known = {
-        Hypothesis("after every step both runs are in one convex set of this diameter", (D,)): {Diameter(D)},
-        Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (sigma**2,)): set(),
-        replaced(S.One, n): {Neighbours(SAMPLES, OTHER), FullBatches(n)},
-        Hypothesis("the maps of the two runs carry one point to points at most this far apart", (sensitivity(),)): {
-            Neighbours(SAMPLES, OTHER),
-            FullBatches(n),
-            Clipped(K),
-        },
-    }
-    if hypothesis not in known:
-        raise UnprovedError(f"it is not known which condition grants that {hypothesis}")
-    return known[hypothesis]

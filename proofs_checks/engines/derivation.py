@@ -21,6 +21,7 @@ from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import claims
+from lastiterate.symbolic.notation import T
 from lastiterate.symbolic.vector_checks import NormBound
 
 
@@ -79,8 +80,8 @@ def _track(check: Tracked, kernel: Kernel) -> Outcome:
         made = track(check.derivation, kernel.given)
         for condition in made.given - kernel.given:
             kernel.how(condition, kernel.given)
-        if made.scope or made.start != 0 or made.near != 0 or made.profile != Equal():
-            return undecided(check, f"a distance needs a judgement from equal starts at no cost, got {made}")
+        if made.scope or (made.start, made.end, made.near) != (0, T, 0) or made.profile != Equal():
+            return undecided(check, f"a distance needs T steps from equal starts at no cost, got {made}")
         kernel.weaken(made, far=check.distance)
     except UnprovedError as error:
         return undecided(check, f"the derivation stops: {error}")

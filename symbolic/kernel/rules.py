@@ -85,6 +85,8 @@ class Kernel:
         Couplings have their points at most z + e apart, for every e > 0, so P(A) <= Q(A^(z + e)); for compact A these
         sets shrink to A^z as e does. So P(A) - g Q(A^z) <= (1 - g) P(A).
         """
+        if span[0] != 0:
+            raise UnprovedError(f"The laws of the two runs are those from step 0 on, got {span}.")
         near = Hypothesis(
             "W_infinity of the laws of the two runs after so many steps is at most this", (*span, distance)
         )

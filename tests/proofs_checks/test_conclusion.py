@@ -4,33 +4,34 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Expr, Integer, Rational, Symbol
+from sympy import Add, Eq, Expr, Function, Lambda, Rational, Sum, Symbol, Tuple
 from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.conclusion import left_open
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, Identity
-from lastiterate.symbolic.notation import D, K, n, sigma
+from lastiterate.symbolic.notation import D, K, L, T, alpha, c, eta, m, n, sigma, t, tau, w
 from lastiterate.symbolic.papers import Source
-from lastiterate.symbolic.statement import Clipped, Convex, ForAll, closed
+from lastiterate.symbolic.statement import OTHER, Clipped, Convex, ForAll, Hides, Minimum, closed
 
 WINDOW = "altschuler_talwar/appendix_b_1/bound"
 COMPOSITION = "chien_li/theorem_3_1/composition"
 LAST = "chien_li/remarks_3_1/last_step"
 SHIFTS = "chien_li/theorem_3_1/direct/convex"
 SHARES = "chien_li/theorem_3_7"
+CONVEX = "chien_li/theorem_3_1/convex"
 
 
 def _claim(key: str) -> Claim:
     return next(claim for claim in ledger.claims() if claim.key == key)
 
 
-def _with(claim: Claim, statement: ForAll) -> Claim:
-    return Claim(
-        claim.key, claim.title, claim.source, *claim.checks, assumptions=claim.assumptions, statement=statement
-    )
+def _with(claim: Claim, statement: ForAll, *assumptions: Boolean) -> Claim:
+    supposed = assumptions or claim.assumptions
+    return Claim(claim.key, claim.title, claim.source, *claim.checks, assumptions=supposed, statement=statement)
 
 
 @pytest.mark.parametrize("key", [WINDOW, COMPOSITION, LAST, SHIFTS, SHARES])
@@ -78,9 +79,94 @@ def test_a_statement_without_one_of_its_conditions_is_left_open(key: str, subtes
             assert bool(found) is not (lipschitz and isinstance(condition, Clipped))
 
 
+def _terms(key: str) -> tuple[Minimum, Expr, list[Tuple]]:
+    """The minimum of a bound, what it is the least value of, and its ranges."""
+    claim = _claim(key)
+    assert isinstance(claim.statement, ForAll)
+    assert isinstance(claim.statement.body, Relational)
+    (minimum,) = claim.statement.body.atoms(Minimum)
+    first, *ranges = minimum.args
+    return minimum, first, ranges
+
+
+def _range(letter: Expr, low: Expr | int, high: Expr | int) -> Callable[[Expr], Expr]:
+    """The first range of a minimum is another one."""
+    return lambda bound: bound.replace(Minimum, lambda first, _, *rest: Minimum(first, (letter, low, high), *rest))
+
+
+def _hides(at: int, part: Expr) -> Callable[[Expr], Expr]:
+    return lambda bound: bound.replace(Hides, lambda *of: Hides(*of[:at], part, *of[at + 1 :]))
+
+
+def _split(bound: Expr) -> Expr:
+    minimum, first, ranges = _terms(CONVEX)
+    return bound.xreplace({minimum: Add(*(Minimum(term, *ranges) for term in first.args))})
+
+
+def _inside(bound: Expr) -> Expr:
+    minimum, *_ = _terms(CONVEX)
+    return bound.xreplace({minimum: Sum(minimum / 2, (Symbol("i", integer=True), 1, 2))})
+
+
+def _subtracted(bound: Expr) -> Expr:
+    minimum, first, ranges = _terms(CONVEX)
+    return bound.xreplace({minimum: Minimum(first + Sum(-tau, (t, tau, T - 1)), *ranges)})
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        (CONVEX, _range(tau, 0, T)),
+        (CONVEX, _range(tau, -5, T - 1)),
+        (WINDOW, _range(w, 0, T)),
+        (WINDOW, _range(w, 1, 2 * T)),
+        *((WINDOW, _range(one, 1, 5)) for one in (K, D, n, sigma, alpha, T)),
+        (CONVEX, lambda bound: bound.replace(Minimum, lambda first, *rest: Minimum(first, *rest, (sigma, 1, 100)))),
+        (WINDOW, lambda bound: bound.replace(Minimum, lambda first, *_: first)),
+        *((CONVEX, change) for change in (_split, _inside, _subtracted)),
+        (SHIFTS, _hides(0, Lambda(t, 2 * Function("a")(t)))),
+        (SHIFTS, _hides(0, Lambda(t, Function("q")(t)))),
+        (SHIFTS, _hides(2, T)),
+        (SHIFTS, _hides(3, Lambda((t, Symbol("z")), 0))),
+    ],
+)
+def test_a_choice_that_is_not_open_is_no_choice(key: str, change: Callable[[Expr], Expr]) -> None:
+    claim = _claim(key)
+    assert isinstance(claim.statement, ForAll)
+    body = claim.statement.body
+    assert isinstance(body, Relational)
+    made = closed(body.func(body.lhs, change(body.rhs)), *claim.statement.conditions)
+    assert made.body != body
+    assert left_open(_with(claim, made))
+
+
+def test_two_data_sets_and_all_letters_are_bound() -> None:
+    claim = _claim(COMPOSITION)
+    assert isinstance(claim.statement, ForAll)
+    assert left_open(_with(claim, replace(claim.statement, variables=())))
+    assert isinstance(claim.statement.body, Relational)
+    body = claim.statement.body.xreplace({OTHER: Symbol("S''")})
+    assert left_open(_with(claim, closed(body, *claim.statement.conditions)))
+
+
+@pytest.mark.parametrize("supposed", [Eq(L * eta, 1), Eq(tau, 0), Eq(w, 1)])
+def test_an_assumption_that_the_statement_does_not_make_is_left_open(supposed: Boolean) -> None:
+    claim = _claim(CONVEX)
+    assert isinstance(claim.statement, ForAll)
+    assert left_open(_with(claim, claim.statement, *claim.assumptions, supposed))
+
+
+def test_a_letter_that_is_positive_stands_for_a_positive_number() -> None:
+    claim = _claim("chien_li/theorem_3_1/strongly_convex")
+    assert isinstance(claim.statement, ForAll)
+    small = eta * m < 1
+    fewer = replace(claim.statement, conditions=tuple(one for one in claim.statement.conditions if one != small))
+    assert left_open(_with(claim, fewer, *(one for one in claim.assumptions if one not in (small, c < 1))))
+
+
 def test_a_general_statement_with_an_instance_for_a_check_is_supported() -> None:
     x = Symbol("x", real=True)
-    instance = Identity((Integer(2) + 1) ** 2 * x, 9 * x)
+    instance = Identity((x + 1) ** 2, x**2 + 2 * x + 1)
     claim = Claim("toy/square", "x^2 >= 0", Source("toy", "1"), instance, statement=closed(x**2 >= 0))
     report = decide(claim)
     assert report.verdict is Verdict.SUPPORTED
