@@ -79,6 +79,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "theorem_2_rightly",
             "corollary_1",
             "theorem_3",
+            "corollary_2",
             "table_1",
         ),
         "ours": (

@@ -28,15 +28,20 @@ _size = gaussian_mean([Transposed(_v), _A, Transposed(_A), _A, Transposed(_A), _
 _across = gaussian_mean([Transposed(_v), _A, Transposed(_A), _A, _e], entries=_matrix | {_e: (ell, _one, nu**2)})
 _now, _next = Symbol("D_k", nonnegative=True), Symbol("D_{k+1}", nonnegative=True)
 
+STEP_MEANS = (
+    Expected(_forth, "==", _root * sigma_A**2 * inner(_u, _v), name="projected step along u = x_k - x*"),
+    Expected(_across, "==", Integer(0), name="the noise has mean 0 beside it"),
+    Expected(_size, "<=", (ell + dim + 1) * sigma_A**4, (Norm(_v) <= 1,), "v of norm below 1"),
+    Expected(_back, "==", _noise_true, name="noise"),
+)
+"""The means of a step, along any u, of a normalised gradient v and of the noise."""
+
 CLAIMS = (
     Ours(
         "d2p2/theorem_2/rightly",
         "Equal convex losses of slope at most G: (G + gamma) for 1 + gamma, d sqrt(p) nu^2, (p + d + 1) sigma_A^2",
         at("Theorem 2", "(2)"),
-        Expected(_forth, "==", _root * sigma_A**2 * inner(_u, _v), name="projected step along u = x_k - x*"),
-        Expected(_across, "==", Integer(0), name="the noise has mean 0 beside it"),
-        Expected(_size, "<=", (ell + dim + 1) * sigma_A**4, (Norm(_v) <= 1,), "v of norm below 1"),
-        Expected(_back, "==", _noise_true, name="noise"),
+        *STEP_MEANS,
         Inequality(
             h / (G + stab), "<=", p / (g + stab), (g <= G, h <= p, h >= 0), "(14), v = grad f/(|grad f| + gamma)"
         ),

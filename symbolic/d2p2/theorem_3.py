@@ -2,8 +2,8 @@
 
 13 samples of slope 14 and 14 of slope -1 with stab = 1/12: the normalised slopes 168/169 and -12/13 add to 0, so the
 run stays where the mean slope is 56/9; below 0 all slopes fall to 0 at -1. Full batches of B = 27, d = p = sigma_A = 1,
-nu small. Sample by sample the triangle inequality gives 2 sigma + stab, as in (25). Corollary 2 and A.8 are by
-substitution into (3) and (35). A.8: B = 1 but in the clipping bias; chi = ln(1/delta); theta stands for ln K.
+nu small. Sample by sample the triangle inequality gives 2 sigma + stab, as in (25). A.8 is by
+substitution into (35): B = 1 but in the clipping bias; chi = ln(1/delta); theta stands for ln K.
 """
 
 from sympy import Abs, Expr, Function, Integer, Rational, Tuple, log, sqrt
@@ -62,7 +62,6 @@ _many: dict[Expr, Expr] = {T: Integer(10) ** 5, eta: Rational(1, 1000)}
 _long = _bound(2 * sqrt(_variance / 27)).subs(list(_many.items()))
 _run = {T: 500, eta: Rational(1, 50), nu: Rational(1, 20), stab: _twelfth}
 _noisy = _bound(2 * sqrt(_variance / 27)) + eta * _curve * nu**2 * (log(T) + 1) / T
-_first_term = r / (T * sigma_A**2 * sqrt(ell) * eta)
 _noise_term = eta * L * ell ** Rational(3, 2) * nu**2 / T
 _projection = L * eta * sqrt(ell) * dim**2 * sigma_A**2
 _clipping_bias = 2 * sigma_sgd / sqrt(b) + stab
@@ -218,19 +217,6 @@ CLAIMS = (
         misprint=Inequality((theta + 1) / T, "<=", 2 * log(T / T), (theta >= 1,), "ln(K/K), which is 0"),
         remark="""Section 4 writes the noise term of Theorem 3 at a fixed step size as O(ln(K/K)), which is O(0).
         Theorem 3 has (ln K + 1)/K. Read ln(K)/K.""",
-    ),
-    Claim(
-        "d2p2/corollary_2",
-        "eta = 1/sqrt(K) in (3): 1/sqrt(K), ln K/K^1.5 for fixed nu, 1/sqrt(K), and sigma + gamma",
-        at("Corollary 2"),
-        Identity(put(_first_term, {eta: 1 / sqrt(T)}), r / (sigma_A**2 * sqrt(ell)) / sqrt(T), "start"),
-        Identity(put(_projection, {eta: 1 / sqrt(T)}), L * sqrt(ell) * dim**2 * sigma_A**2 / sqrt(T), "projection"),
-        Identity(
-            put(_noise_term, {eta: 1 / sqrt(T)}),
-            L * ell ** Rational(3, 2) * nu**2 / (T * sqrt(T)),
-            "noise over ln K + 1",
-        ),
-        Inequality(_clipping_bias, "<=", 2 * (sigma_sgd + stab), name="bias"),
     ),
     Claim(
         "d2p2/appendix_a_8",

@@ -77,7 +77,7 @@ _utility = Cited(
 
 
 def _traded(count: Expr) -> Consequence:
-    """(14) at a variance of at most theta alpha C^2 T/(epsilon n b), or n^2 for n b: O() has any constant theta."""
+    """The bound (14) at a variance of at most theta alpha C^2 T/(epsilon n b), or n^2 for n b; theta is that of O()."""
     root = sqrt(alpha * dim * L * eta * T) * K / sqrt(epsilon * count)
     noise = theta * alpha * dim * L * eta * K * T / (epsilon * count) + theta * root
     return Consequence(
@@ -88,11 +88,11 @@ def _traded(count: Expr) -> Consequence:
 
 
 def _under_root(variance: Expr, below: Expr, name: str) -> Asymptotic:
-    """(14) at this noise by the printed bound, with C under the root: the path K = N^2, eta = 1/N."""
+    """Comparison of (14) at this noise with the printed bound, C under the root: the path K = N^2, eta = 1/N."""
     first_four = _start(Integer(1)) + _least
-    terms = ((_fifth + _sixth).subs(sigma_dp, sqrt(variance)), _fifth.subs(sigma_dp, sqrt(variance)))
-    printed = sqrt(alpha * dim * L * eta * T * K) / sqrt(epsilon * below)
-    return Asymptotic(first_four + terms[0], first_four + terms[1] + printed, path=_PATH, name=name)
+    printed = first_four + _fifth + sqrt(alpha * dim * L * eta * T * K) / sqrt(epsilon * below)
+    left, right = (one.subs(sigma_dp, sqrt(variance)) for one in (first_four + _fifth + _sixth, printed))
+    return Asymptotic(left, right, path=_PATH, name=name)
 
 
 _PATH = dict.fromkeys((L, T, dim, alpha, b, n, epsilon, sigma_sgd), Integer(1)) | {K: growth**2, eta: 1 / growth}
@@ -147,10 +147,9 @@ CLAIMS = (
         misprint=_under_root(_noise, n * b, "C under the root"),
         letters=_letters,
         remark="""In our copy of the later version the root of the sixth term of (15), (80), (81) and (83) reaches over
-        C, so the term is no gradient, and no constant makes (14) at this noise as small: K = N^2, eta = 1/N. Putting in
-        the noise gives C outside the root, which is what the earlier version's (20) and (21) print. (84), its square,
-        has C^2 and agrees with that reading. It rests on the cited liang/lemma_3_7, with the initial gap that it names.
-        The noise is that of (11), enough for RDP in one order only: liang/theorem_3_3.""",
+        C: no gradient, and no constant makes (14) as small at K = N^2, eta = 1/N. Putting in the noise gives C outside,
+        as the earlier (20) and (21) have it, and C^2 in (84), the square. It rests on the cited liang/lemma_3_7, with
+        the initial gap. The noise is that of (11), enough for RDP in one order only: liang/theorem_3_3.""",
     ),
     Claim(
         "liang/proposition_c_1",
