@@ -248,7 +248,8 @@ def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ..
     """Points at which the check holds: some that meet its premises, or the corners of its box that do."""
     if isinstance(check, IntervalInequality):
         ends = (
-            [sp.sympify(end) for end in pair if abs(end) is not sp.oo] or [sp.S.Zero] for pair in check.box.values()
+            [sp.sympify(end, strict=True) for end in pair if abs(end) is not sp.oo] or [sp.S.Zero]
+            for pair in check.box.values()
         )
         corners = (dict(zip(check.box, corner, strict=True)) for corner in product(*ends))
         yield from (corner for corner in corners if all(truth_at(one, corner) for one in assumptions))

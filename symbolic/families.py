@@ -100,7 +100,7 @@ class Family:
     def at(self, point: Expr) -> Sample:
         """The sample at a point."""
         value = FunctionValue(f"{self.name}({point})") if isinstance(self, Functions) else S.Zero
-        return Sample(self, sympify(point), Vector(f"{self.image_name}({point})"), value, str(point))
+        return Sample(self, sympify(point, strict=True), Vector(f"{self.image_name}({point})"), value, str(point))
 
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
         """Expressions that are at most 0 for every ordered pair of samples."""
@@ -183,7 +183,7 @@ class ConvexSet(Family):
 
     def member(self, point: Expr) -> Sample:
         """A point of the set, which is its own projection."""
-        return Sample(self, sympify(point), sympify(point), name=str(point))
+        return Sample(self, sympify(point, strict=True), sympify(point, strict=True), name=str(point))
 
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
         """The variational inequality of the projection."""

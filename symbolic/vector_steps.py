@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sympy import Expr, S, Symbol
+from sympy import Expr, Integer, S, Symbol
 
 from lastiterate.symbolic.families import Clipping, ConvexSet, Functions, Sample, convex
 from lastiterate.symbolic.notation import D, K, L, b, eta
@@ -77,8 +77,8 @@ def replaced_sample(times: Expr) -> VectorInequality:
     multipliers = {
         "f(v, w)": step_back,
         "f(w, v)": step_back,
-        f"X({moved[0]}, {moved[1]})": S(2),
-        f"X({moved[1]}, {moved[0]})": S(2),
+        f"X({moved[0]}, {moved[1]})": Integer(2),
+        f"X({moved[1]}, {moved[0]})": Integer(2),
         "given 1": 1 + more / D,
         "given 2": own,
         "given 3": own,

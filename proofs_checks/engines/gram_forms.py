@@ -160,7 +160,7 @@ def renamed(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> Vector
 
     left, right = changed(check.left), changed(check.right)
     given, samples = tuple(map(changed, check.given)), tuple(map(changed, check.samples))
-    multipliers = {name: sp.sympify(number).xreplace(names) for name, number in check.multipliers.items()}
+    multipliers = {name: sp.sympify(number, strict=True).xreplace(names) for name, number in check.multipliers.items()}
     return replace(check, left=left, right=right, given=given, samples=samples, multipliers=multipliers)
 
 
@@ -187,7 +187,9 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
         hypotheses=dict(zip(hypotheses, reduced[1:], strict=True)),
         goal=reduced[0],
         signs=signs,
-        multipliers={name: sp.sympify(one) for name, one in check.multipliers.items() if name in hypotheses},
+        multipliers={
+            name: sp.sympify(one, strict=True) for name, one in check.multipliers.items() if name in hypotheses
+        },
         exact=all(one.family.exact for one in check.samples),
     )
 
@@ -221,7 +223,7 @@ def _is_square(expression: sp.Basic) -> bool:
 
 def _difference(less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]) -> tuple[sp.Expr, tuple[sp.Expr, ...]]:
     """One side minus the other, or their squares where lengths stand; and numbers that must not be negative then."""
-    less, more = sp.sympify(less), sp.sympify(more)
+    less, more = sp.sympify(less, strict=True), sp.sympify(more, strict=True)
     if not _lengths(less) and not _lengths(more):
         return _expanded(less - more), ()
     sides, signs = [], []

@@ -8,6 +8,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from importlib import import_module
 from pkgutil import walk_packages
 from types import FunctionType
 from typing import Any, Final
@@ -84,8 +85,7 @@ class _Off:
 
 def _plant(place: SourcePlace, off: _Off) -> None:
     """Give every function of the module the code of its namesake in the changed one."""
-    __import__(place.module)
-    module = sys.modules[place.module]
+    module = import_module(place.module)
     vars(module)[OFF] = off
     changed = dict(vars(module))
     exec(mutated(place), changed)  # noqa: S102 our own source, one place changed

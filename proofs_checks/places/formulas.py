@@ -108,6 +108,6 @@ def _change(place: SourcePlace, share: sp.Rational) -> None:
 def _off(share: sp.Rational) -> Callable[[Any], Any]:
     def off(value: Any) -> Any:
         number = isinstance(value, sp.Expr | int) and not isinstance(value, bool)
-        return sp.sympify(value) * (1 + share) if number else value
+        return sp.sympify(value, strict=True) * (1 + share) if number else value
 
     return off

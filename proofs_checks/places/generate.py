@@ -55,8 +55,8 @@ def places(claim: Claim, checks: Sequence[Check] | None = None) -> Iterator[Plac
     >>> from lastiterate.symbolic.claim import Identity, Source
     >>> from sympy.abc import x
     >>> toy = Claim("toy/square", "A square", Source("toy", "(1)"), Identity((x + 1) ** 2, x**2 + 2 * x + 1))
-    >>> [(place.kind.value, place.words) for place in places(toy)][:3]
-    [('exponent', '2 in (x + 1)**2'), ('constant', '1 in x + 1'), ('coefficient', 'x in x + 1')]
+    >>> sorted({place.kind.value for place in places(toy)})
+    ['coefficient', 'constant', 'exponent']
     """
     bare = [replace(check, mutants=()) for check in (claim.checks if checks is None else checks)]
 

@@ -279,11 +279,8 @@ def test_an_assumption_that_z3_cannot_read_still_guards_a_refutation():
 def test_a_hanging_engine_is_an_error(monkeypatch):
     from itertools import count
 
-    from lastiterate.proofs_checks import engines
-
-    monkeypatch.setattr(engines, "SECONDS", 1)
     monkeypatch.setattr(identity, "decide", lambda *_: any(False for _ in count()))
-    outcome = decide_check(PRODUCT, ())
+    outcome = decide_check(PRODUCT, (), seconds=1)
     assert outcome.status is Status.ERROR
     assert outcome.detail == "the engine had not answered after 1 s of computing"
 
