@@ -14,7 +14,7 @@ from lastiterate.proofs_checks.engines.derivation import derive, track
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
-from lastiterate.symbolic.claim import Claim, Deduced, Derived, RenyiBound, Tracked, Units
+from lastiterate.symbolic.claim import Claim, Consequence, Deduced, Derived, RenyiBound, Tracked, Units
 from lastiterate.symbolic.families import FunctionValue
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.kernel.judgement import Span
@@ -57,6 +57,7 @@ def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
     parts: list[sp.Basic] = list(claim.assumptions)
     for check in claim.checks:
         parts += [value for value in vars(check).values() if isinstance(value, sp.Basic)]
+        parts += check.given if isinstance(check, Consequence) else ()
     measured = any(isinstance(check, Units) for check in claim.checks)
     for symbol in free_symbols(parts):
         meaning, unit = MEANING.get(symbol, (_range(symbol), UNITS.get(symbol) if measured else None))

@@ -142,7 +142,9 @@ def of_check(check: Check) -> Iterator[Line]:
         yield Line((str(check.source),), "It is taken from {}.")
     elif isinstance(check, Consequence):
         yield Line((check.conclusion.lhs, check.conclusion.rel_op, check.conclusion.rhs))
-        yield from _listed("It follows from", "{}", ((str(one.source),) for one in check.cited))
+        for one in check.cited:
+            yield Line((one.conclusion, str(one.source)), "It follows from {}, taken from {}.")
+            yield from _listed("  which supposes", "{}", ((premise,) for premise in one.given))
         yield from _listed("Where it fails, one of", "{}", ((one,) for one in check.covers))
     else:
         raise TypeError(f"no statement for a check of type {type(check).__name__}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sympy import Basic, Expr, Symbol
+from sympy import Basic, Expr, Symbol, true
 
 from lastiterate.symbolic.checks import Check, Engine
 from lastiterate.symbolic.papers import Source
@@ -31,4 +31,4 @@ class Cited(Check):
         (y/2 < 1,)
         """
         put = [one.subs(values, simultaneous=True) for one in (self.conclusion, *self.given)]
-        return replace(self, conclusion=put[0], given=tuple(put[1:]))
+        return replace(self, conclusion=put[0], given=tuple(one for one in put[1:] if one != true))

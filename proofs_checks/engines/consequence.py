@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import z3
 from sympy import Add, Basic, Expr, Ge, Le, Not, Symbol
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean, true
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
@@ -55,7 +55,7 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
 def _supposed(cited: Cited, said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
     """Raise an error unless the premises of a cited result are met."""
     for premise in cited.given:
-        if premise in said or premise == true:
+        if premise in said:
             continue
         if not isinstance(premise, Relational):
             raise UnprovedError(f"{cited.source} supposes: {premise}")

@@ -7,6 +7,7 @@ from sympy import Abs, Integer, Symbol, exp, sqrt
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.near_misses import near_misses
+from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import Cited, Consequence, Source
 from lastiterate.symbolic.letters import u, v, x, y, z
@@ -87,3 +88,16 @@ def test_letters_of_cited_results_are_renamed_with_those_of_the_check():
     cited = Cited(Probability(x >= 1) <= u, BOOK, (u >= other,))
     assert status(Consequence(Probability(x >= 1) <= u, (cited,), (u >= 3, other <= 2))) is Status.HELD
     assert status(Consequence(Probability(x >= 1) <= other, (cited,), (u >= 3, other <= 2))) is Status.UNDECIDED
+
+
+def test_a_result_at_values_of_its_letters_loses_what_is_met_and_keeps_what_is_not():
+    assert RATE.at({u: Integer(4)}).given == (Smooth(v),)
+    never = RATE.at({u: Integer(5)})
+    assert status(Consequence(LeastGradient(5) <= Constant(v + 3), (never,), (Smooth(v),))) is Status.UNDECIDED
+
+
+def test_the_cited_results_are_printed_with_what_they_suppose():
+    shown = as_text(of_check(UNION))
+    assert "taken from A book, Theorem 1" in shown
+    assert "which supposes v >= 1" in shown
+    assert "Where it fails, one of x >= 1" in shown
