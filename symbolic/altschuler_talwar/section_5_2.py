@@ -5,7 +5,7 @@ tilde); D <= w s/2; costs are sums of squared shifts. Shifts z/w throughout, plu
 s r/(r - j + 1) after the last. Batches are fixed, so nothing is conditioned on, and the theorem stands.
 """
 
-from sympy import Eq, Expr, Function, Integer, Le, Max, Rational
+from sympy import Eq, Expr, Function, Integer, Le, Max, Min, Rational, ceiling
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Induction, Inequality, RenyiBound, Step, Unbounded
@@ -14,6 +14,7 @@ from lastiterate.symbolic.derivations.noisy_sgd import spent, squares
 from lastiterate.symbolic.formulas.divergences import renyi
 from lastiterate.symbolic.letters import P, Q, R, j, r, theta, x, y, z
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, s, sigma_dp, t, w
+from lastiterate.symbolic.statement import Convex, CyclicBatches, Diameter, private
 from lastiterate.symbolic.vector_steps import REPLACED_LETTERS, replaced_sample
 
 _last = r - j + 1  # steps from the last visit of i* on
@@ -71,6 +72,14 @@ CLAIMS = (
             w: "a window with D n/(K eta) <= w <= T, or all T steps",
         },
         assumptions=(alpha > 1, eta * L <= 2, b <= n),
+        statement=private(
+            9 * _unit / 2 * (1 / b**2 + Min(T, ceiling(D * n / (K * eta))) / n**2),
+            CyclicBatches(b, n),
+            Diameter(D),
+            Convex(L, K),
+            eta * L <= 2,
+            b <= n,
+        ),
     ),
     Step(
         "altschuler_talwar/section_5_2/theorem_5_6/visits",

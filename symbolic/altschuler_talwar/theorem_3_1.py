@@ -13,7 +13,7 @@ the lower end gives the other run exp(-150)/(1 - exp(-50)).
 
 from typing import Final
 
-from sympy import Abs, Expr, Integer, Rational, S, binomial, exp, log, sqrt
+from sympy import Abs, Expr, Integer, Min, Rational, S, binomial, ceiling, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.claim import (
@@ -33,6 +33,7 @@ from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import a, d, gamma, j, kappa, q, r, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, growth, n, sigma, sigma_dp, w
+from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, private
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map
 
@@ -40,6 +41,15 @@ _one = Integer(1)
 SMALL: Final = (b / n < Rational(1, 5), alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K)))
 _long = (D * n <= K * eta * w,)
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
+PRINTED: Final = (
+    BatchesOf(b, n),
+    Diameter(D),
+    b <= n,
+    sigma_dp > 8 * sqrt(2) * K / b,
+    alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K)),
+)
+"""What the theorems on random batches suppose beside the class of losses and the step."""
+
 _ceiling = (x <= w, w <= x + 1)
 
 
@@ -96,6 +106,7 @@ CLAIMS = (
         RenyiBound("noisy_sgd/convex", 101 * _unit * w, (5 * b >= n, *_long), name="w <= T, b >= n/5"),
         letters={w: "any window with D n/(K eta) <= w <= T"},
         assumptions=(alpha > 1, b <= n, eta * L <= 2, sigma_dp > 8 * sqrt(2) * K / b),
+        statement=private(101 * _unit * Min(T, ceiling(D * n / (K * eta))), *PRINTED, Convex(L, K), eta * L <= 2),
     ),
     Step(
         "altschuler_talwar/theorem_3_1/price",

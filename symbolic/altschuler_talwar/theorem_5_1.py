@@ -3,10 +3,10 @@
 r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S.
 """
 
-from sympy import Eq, Ge, Integer, exp, sqrt
+from sympy import Eq, Ge, Integer, Max, Min, ceiling, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import SMALL
+from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import PRINTED, SMALL
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Claim,
@@ -20,6 +20,7 @@ from lastiterate.symbolic.claim import (
 from lastiterate.symbolic.derivations.noisy_sgd import reach
 from lastiterate.symbolic.letters import r, y, z
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, dim, eta, growth, m, n, s, sigma_dp, t, w
+from lastiterate.symbolic.statement import StronglyConvex, private
 
 _one = Integer(1)
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
@@ -46,6 +47,12 @@ CLAIMS = (
             c * (L + m) >= L - m,
             reach >= 0,
             sigma_dp > 8 * sqrt(2) * K / b,
+        ),
+        statement=private(
+            101 * _unit * Min(T, ceiling(L / m) * Max(1, ceiling(log(D * n / (K * eta)) / log(3)))),
+            *PRINTED,
+            StronglyConvex(m, L, K),
+            Eq(eta, 2 / (L + m)),
         ),
     ),
     Step(
