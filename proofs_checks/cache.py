@@ -21,6 +21,7 @@ import sympy as sp
 
 from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal, write_whole
 from lastiterate.proofs_checks.lock import FILE as LOCK
+from lastiterate.proofs_checks.unneeded import FILE as UNNEEDED
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS
@@ -44,6 +45,7 @@ _UNRELATED = frozenset(
         "items.py",
         "report",
         "places",
+        "unneeded.py",
     }
 )
 """Files and folders whose change cannot change a verdict."""
@@ -60,7 +62,7 @@ def _foundation() -> str:
 @lru_cache(maxsize=1)
 def everything() -> str:
     """Hash of the whole package, claims and data included, and of the versions of Python and the solvers."""
-    return _hashed((("python", sys.version.encode()), *_files("*.*", frozenset({"__pycache__", LOCK}))))
+    return _hashed((("python", sys.version.encode()), *_files("*.*", frozenset({"__pycache__", LOCK, UNNEEDED}))))
 
 
 @lru_cache(maxsize=1)

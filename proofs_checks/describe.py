@@ -6,6 +6,7 @@
 
 from collections.abc import Iterator, Sequence
 from textwrap import indent
+from typing import Final
 
 import sympy as sp
 
@@ -13,6 +14,7 @@ from lastiterate.proofs_checks.engines.deduction import deduce
 from lastiterate.proofs_checks.engines.derivation import derive, track
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
+from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
 from lastiterate.symbolic.claim import Claim, Consequence, Deduced, Derived, RenyiBound, Tracked, Units
 from lastiterate.symbolic.families import FunctionValue
@@ -22,6 +24,9 @@ from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import MEANING, PREVIOUS, unit_text
 from lastiterate.symbolic.vectors import Vector
+
+NO_CHECK: Final = "   (no check needs it)"
+"""Mark of a condition that no check needs."""
 
 
 def _outcome(outcome: Outcome) -> Iterator[str]:
@@ -145,18 +150,23 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         lines.append("  what the checks say, wherever the assumptions hold")
     else:
         lines.append(indent(as_text(quantified(claim.statement)), "  "))
-    conditions = [sp.pretty(condition, wrap_line=False) for condition in claim.assumptions] or ["none"]
+    spare = unneeded(claim)
+    conditions = [
+        f"{sp.pretty(condition, wrap_line=False)}{NO_CHECK if condition in spare else ''}"
+        for condition in claim.assumptions
+    ] or ["none"]
     lines += ["", "Assumptions", *(f"  {condition}" for condition in conditions)]
     named = list(symbols(claim))
     width = max((len(str(symbol)) for symbol, *_ in named), default=0) + 2
     if named:
         lines += ["", "Symbols"]
     lines += [f"  {symbol!s:{width}}{meaning}{f'  [{unit}]' if unit else ''}" for symbol, meaning, unit in named]
-    for check, outcome in zip(claim.checks, report.outcomes, strict=True):
+    for number, (check, outcome) in enumerate(zip(claim.checks, report.outcomes, strict=True), 1):
         lines += [
             "",
             f"Check {check.name}",
             indent(as_text(of_check(check)), "    "),
+            *(f"    Given {one}{NO_CHECK}" for one in unneeded(claim, number)),
             *(f"  {x}" for x in _outcome(outcome)),
         ]
         if isinstance(check, Deduced) and outcome.status is Status.HELD:

@@ -13,3 +13,9 @@ class PlaceCache(AnswerCache[PlacesReport]):
     def basis(self) -> str:
         """Hash of everything but the claim that can change an answer, the making of places included."""
         return super().basis() + generators()
+
+
+class UnneededCache(PlaceCache):
+    """A folder of the conditions that claims are shown without."""
+
+    name = "unneeded"

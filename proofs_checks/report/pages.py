@@ -21,6 +21,7 @@ from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
 from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign
 from lastiterate.proofs_checks.selection import papers
 from lastiterate.proofs_checks.statement import of_check, quantified
+from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.items import Item, items
@@ -49,6 +50,7 @@ def _templates() -> Environment:
         sign=relation_sign,
         letter=lambda name: inline(Symbol({"lam": "lambda"}.get(name, name))),
         symbols=symbols,
+        unneeded=unneeded,
         tally=tally,
         refuted=refuted,
         style=_asset("style.css"),

@@ -21,9 +21,17 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.formulas.divergences import chi_square, delta_of_gdp, projected_moment, renyi, tail
+from lastiterate.symbolic.formulas.divergences import (
+    chi_square,
+    delta_of_gdp,
+    projected_moment,
+    projected_order_limit,
+    projected_step,
+    renyi,
+    tail,
+)
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import r, u, v, x, xi
+from lastiterate.symbolic.letters import q, r, u, v, x, xi
 from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, epsilon, growth, n, nu, sigma
 from lastiterate.symbolic.statement import (
     OTHER,
@@ -63,8 +71,10 @@ _box = {C_2: (1, 2), chi: (10, 20)}
 _scaled = projected_moment(u, _one, ell) * (1 - u) * chi_square((1 - u) * x, ell)
 _finite = (u < 1, x > 0)
 _step = -ell / 2 * log(1 - alpha * (alpha - 1) * r)
+_orders = (alpha * (alpha - 1) * r < 1,)
 _pair = ((xi, v), (_zero, v))
 _first, _last = C_2 * b**2 * T**2 / n**2, C_2 * b**2 * T / n**2
+_limit = projected_order_limit(r)
 
 CLAIMS = (
     Claim(
@@ -118,8 +128,10 @@ CLAIMS = (
         Identity(renyi(*_pair, alpha), alpha * xi**2 / (2 * v), "two Gaussians, A fixed"),
         Identity(renyi(*_pair[::-1], alpha), alpha * xi**2 / (2 * v), "in the other order"),
         Identity(Gauss(xi**2 / v).moment(alpha), exp((alpha - 1) * renyi(*_pair, alpha)), "its moment"),
+        Identity(x * chi_square(x, ell), ell * chi_square(x, ell + 2), "two degrees of freedom more", (x > 0,)),
         Identity(chi_square(x, ell) * exp(u * x / 2), _scaled, "the mean over A: chi-square, scaled", _finite),
-        Identity(projected_moment(alpha * (alpha - 1), r, ell), exp(_step), "the step", (alpha * (alpha - 1) * r < 1,)),
+        Identity(projected_moment(alpha * (alpha - 1), r, ell), exp(_step), "the step", _orders),
+        Identity(exp((alpha - 1) * projected_step(alpha, r, ell, q)), 1 - q + q * exp(_step), "with chance q", _orders),
         Identity(diff(-log(1 - u) - u, u), u / (1 - u), "what a projection costs on top grows from 0", (u < 1,)),
         Inequality(_zero, "<", u / (1 - u), given=(u < 1,), name="dearer than no projection"),
         assumptions=(alpha > 1,),
@@ -160,10 +172,11 @@ CLAIMS = (
         Inequality(
             alpha,
             "<",
-            (1 + sqrt(1 + 4 * ell * nu**2)) / 2,
+            projected_order_limit(1 / (ell * nu**2)),
             given=(alpha * (alpha - 1) < ell * nu**2,),
             name="in units of Delta",
         ).mutant("no condition", given=()),
+        Identity(_limit * (_limit - 1) * r, _one, "the largest order"),
         assumptions=(alpha > 1,),
     ),
     Step(

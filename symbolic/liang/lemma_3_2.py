@@ -6,7 +6,7 @@ and (38) need batches of b = |B_t| samples, as section 2.2 has them, or another 
 probability b/n, as Algorithm 1 can be read. The paper's C is K here.
 """
 
-from sympy import Expr, Integer, Rational, Symbol, binomial, diff, exp, log, sqrt
+from sympy import Expr, Integer, Rational, Symbol, diff, log, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import (
@@ -22,7 +22,7 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
-from lastiterate.symbolic.formulas.divergences import tail
+from lastiterate.symbolic.formulas.divergences import sampled_moment, tail
 from lastiterate.symbolic.letters import j, p, q, x, y, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import K, L, alpha, b, beta, eta, n, sigma_dp
@@ -55,14 +55,7 @@ _other_map = Symbol("psi'")
 
 def larger_direction(order: int, rate: Expr, variance: Expr = _one) -> Expr:
     """D_order((1 - q) N(0, v) + q N(1, v) || N(0, v)), the mixture is the numerator. Exact for integer orders."""
-    total = sum(
-        (
-            binomial(order, i) * (1 - rate) ** (order - i) * rate**i * exp(Integer(i * (i - 1)) / (2 * variance))
-            for i in range(order + 1)
-        ),
-        Integer(0),
-    )
-    return log(total) / (order - 1)
+    return log(sampled_moment(rate, 1 / variance, Integer(order)).doit()) / (order - 1)
 
 
 _true = larger_direction(20, Rational(1, 10), beta)

@@ -96,10 +96,14 @@ CLAIMS = (
         proof("expansions", "A modulus of continuity"),
         NormBound(_w - eta / b * _u, x + update.sensitivity(eta, K, b), (Norm(_w) <= x, Norm(_u) <= 2 * K), "replaced"),
         NormBound(_w - eta / b * _u, x + update.moved(eta, K, b), (Norm(_w) <= x, Norm(_u) <= K), "added"),
-        Identity(
-            put(update.same_batch(z, y, h, K), {h: eta * (b - 1) / b}) + update.sensitivity(eta, K, b),
-            update.modulus(z, y, eta, K, b),
-            "beside b - 1 samples with a modulus",
+        *(
+            Identity(
+                put(update.same_batch(z, y, h, K), {h: eta * (b - 1) / b}) + update.sensitivity(eta, K, b),
+                update.modulus(z, y, eta, K, b),
+                f"beside b - 1 samples with a modulus{above}",
+                given,
+            )
+            for above, given in (("", ()), (", above 2 K", (y > 2 * K,)))
         ),
     ),
 )

@@ -5,10 +5,11 @@ moments multiply; whether the sample is in the batch is independent of the data.
 does not say what that costs.
 """
 
-from sympy import Derivative, Eq, Expr, Integer, diff, log
+from sympy import Derivative, Eq, Expr, Integer, diff, exp, log
 
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import projections
+from lastiterate.symbolic.formulas.divergences import renyi, sampled_moment
 from lastiterate.symbolic.letters import Q, g, j, q, r, u, x, y
 from lastiterate.symbolic.notation import stab
 from lastiterate.symbolic.papers import proof
@@ -17,6 +18,11 @@ _one, _zero = Integer(1), Integer(0)
 _cost = -r * log(1 - x / r)
 _square = (1 - q) ** 2 + 2 * (1 - q) * q + q**2 * x
 _cube = (1 - q) ** 3 + 3 * (1 - q) ** 2 * q + 3 * (1 - q) * q**2 * y + q**3 * x
+
+
+def _of(order: int) -> Expr:
+    """The divergence of a Gaussian step u long, of variance 1."""
+    return renyi((u, _one), (_zero, _one), Integer(order))
 
 
 def _revealed(moment: Expr) -> Inequality:
@@ -59,6 +65,7 @@ CLAIMS = (
         "A batch that holds the sample with chance q: 1 - q + q M, or the binomial mean of M(j (j - 1))",
         proof("random_projection", "The price"),
         Identity((j * x) ** 2 / 2 - j * x**2 / 2, j * (j - 1) * x**2 / 2, "the Gaussian mean of the j-th power"),
+        Identity(sampled_moment(q, u**2, Integer(3)), _cube.subs({y: exp(_of(2)), x: exp(2 * _of(3))}), "order 3"),
         _revealed(_square),
         _revealed(_cube),
         Inequality(1 - 6 * u, "<=", (1 - 2 * u) ** 3, given=(6 * u <= 1,), name="M(6) >= M(2)^3"),

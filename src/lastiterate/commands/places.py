@@ -28,6 +28,7 @@ _Drawn = TypeVar("_Drawn")
 @click.option("--seed", default=0, show_default=True, help="Seed of the draw.")
 @click.option("--jobs", default=-1, show_default="all cores", help="Worker processes.")
 @click.option("--no-cache", is_flag=True, help="Try the places of claims afresh, and keep nothing.")
+@click.option("--update", is_flag=True, help="Write down which conditions no check needs, and try nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="Print every place with what became of it as JSON.")
 def command(
     where: str,
@@ -37,6 +38,7 @@ def command(
     seed: int,
     jobs: int,
     no_cache: bool,
+    update: bool,
     as_json: bool,
 ) -> int:
     r"""Change every number, symbol, premise and assumption of the claims by one percent, and list what stays unnoticed.
@@ -45,11 +47,15 @@ def command(
     hour of one core, formulas a quarter; what is finished is kept. Exit status 0 when 95% of the numbers and symbols
     in checks are live, or when no formula can be changed that claims share and all of them still hold.
 
+    With --update the assumptions and premises without which claims are shown as well go into the file from which `show`
+    and `report` print them as such.
+
     \b
     Examples:
       lastiterate places --claim chien_li/theorem_3_12
       lastiterate places --paper liang --jobs 2
       lastiterate places --of formulas --sample 50
+      lastiterate places --update
     """
     from lastiterate.proofs_checks.places.summary import LEAST, as_text, by_module, dead, share, survivors, table
 
@@ -58,6 +64,8 @@ def command(
 
         if paper is not None or keys:
             raise click.UsageError(f"--paper and --claim choose claims, got --of {where} too; leave one out.")
+        if update:
+            raise click.UsageError(f"--update is for claims, got --of {where} too; leave one out.")
         with progress("planting faults", "places are kept") as told:
             planted = sweep(where, lambda places: _drawn(places, sample, seed), jobs=jobs, on_place=told)
         if as_json:
@@ -66,20 +74,23 @@ def command(
             click.echo("\n".join((*survivors(planted), "", *as_text(by_module(planted)))))
         return 0 if where == "code" or not any(one.kept for one in planted) else 1
 
-    from lastiterate.proofs_checks.places.kept import PlaceCache
+    from lastiterate.proofs_checks.places.conditions import find_unneeded, update_unneeded
+    from lastiterate.proofs_checks.places.kept import PlaceCache, UnneededCache
     from lastiterate.proofs_checks.places.sweep import try_places
     from lastiterate.proofs_checks.runner import find_all
     from lastiterate.proofs_checks.selection import of_ledger
 
-    cache = None if no_cache else PlaceCache()
+    find, kept = (find_unneeded, UnneededCache) if update else (try_places, PlaceCache)
     claims = _drawn(of_ledger(paper=paper, keys=keys), sample, seed)
     with progress("trying places", "" if no_cache else "claims are kept") as told:
-        reports = find_all(try_places, claims, jobs=jobs, cache=cache, on_claim=told)
+        reports = find_all(find, claims, jobs=jobs, cache=None if no_cache else kept(), on_claim=told)
+    if update:
+        update_unneeded(reports)
     if as_json:
         say_json([report.to_json() for report in reports], indent=1)
     else:
-        click.echo("\n".join((*dead(reports), "", *as_text(table(reports)))))
-    return 0 if share(reports) >= LEAST else 1
+        click.echo("\n".join((*dead(reports), *(() if update else ("", *as_text(table(reports)))))))
+    return 0 if update or share(reports) >= LEAST else 1
 
 
 def _drawn(these: Sequence[_Drawn], sample: int | None, seed: int) -> list[_Drawn]:
