@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from time import process_time
 from typing import Any, Final
 
@@ -56,9 +57,13 @@ def _found(claim: Claim) -> Iterator[Tried]:
         yield Tried("", Kind.ASSUMPTION, str(one), State.UNUSED, part(0))
     for number, check in checks.items():
         given: tuple[Boolean, ...] = getattr(check, "given", ())
-        changed: Any = check
-        for one in _dropped(given, lambda rest, check=changed: _shown(replace(check, given=rest), claim.assumptions)):
+        for one in _dropped(given, partial(_shown_under, check, claim.assumptions)):
             yield Tried(check.name, Kind.PREMISE, str(one), State.UNUSED, part(number))
+
+
+def _shown_under(check: Check, assumptions: tuple[Boolean, ...], given: tuple[Boolean, ...]) -> bool:
+    changes: dict[str, Any] = {"given": given}
+    return _shown(replace(check, **changes), assumptions)
 
 
 def _shown(check: Check, assumptions: tuple[Boolean, ...]) -> bool:
