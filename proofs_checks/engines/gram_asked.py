@@ -36,7 +36,7 @@ def undefined(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> str:
 
 
 def _known(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> tuple[Boolean, ...]:
-    """What is supposed of numbers."""
+    """The conditions on numbers that are supposed."""
     return (*assumptions, *(one for one in check.given if not one.atoms(Vector, FunctionValue)))
 
 

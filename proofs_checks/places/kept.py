@@ -1,4 +1,4 @@
-"""What became of the places of claims, kept between runs."""
+"""Folders of answers about places and conditions of claims, kept between runs."""
 
 from lastiterate.proofs_checks.cache import AnswerCache, generators
 from lastiterate.proofs_checks.places.record import PlacesReport
