@@ -111,9 +111,7 @@ def test_any_path_of_any_losses() -> None:
     assert Hypothesis("this holds", (Eq(Symbol("z_m", real=True), 0),)) in made.first.hypotheses
 
 
-_CLAIMED = {
-    check.derivation for claim in claims() for check in claim.checks if isinstance(check, Derived | RenyiBound)
-}
+_CLAIMED = {check.derivation for claim in claims() for check in claim.checks if isinstance(check, Derived | RenyiBound)}
 
 
 _UNCLAIMED = sorted(DERIVATIONS.keys() - _CLAIMED)
