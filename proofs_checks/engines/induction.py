@@ -15,7 +15,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.runs import Run, runs
+from lastiterate.proofs_checks.engines.runs import LONGEST, Run, runs
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.exact_values import as_text
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
@@ -33,12 +33,12 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
         InputError: the index does not run over the whole numbers from the start on, or an assumption speaks of it.
     """
     _written_out(check, assumptions)
-    seen = 0
+    seen, longest = 0, check.start
     for run in runs(check, assumptions):
         if run.holds is False:
             return refuted(check, _counterexample(check, run), f"fails in a run at {check.index} = {run.index}")
-        seen += run.index > check.start
-    if not seen:
+        seen, longest = seen + (run.index > check.start), max(longest, run.index)
+    if longest < check.start + LONGEST - 1:
         return undecided(check, "no run of the sequences was found that obeys what is supposed of them")
     try:
         count = _base(check, assumptions) + _step(check, assumptions)

@@ -17,6 +17,12 @@ from lastiterate.symbolic.inductive import Induction
 POINTS, LONGEST, TRIES = 8, 5, 12
 """Points, indices of a run, and numbers tried where a sequence may be any."""
 
+_FACTS = (
+    "positive", "negative", "nonnegative", "nonpositive", "zero", "nonzero", "integer", "noninteger", "even", "odd",
+    "prime", "composite", "irrational",
+)  # fmt: skip
+"""What a sequence may be declared to be."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -73,9 +79,8 @@ def _extended(
     generator: random.Random,
 ) -> bool:
     """Add the values at index i, so that all that is supposed up to there holds; False where none were found."""
-    here = i - check.start
-    rules = check.first if not here else tuple(law.subs(check.index, i - 1) for law in check.laws)
-    rules = (*rules, *(law.subs(check.index, i) for law in check.laws))
+    laws = (law.subs(check.index, k) for k in range(check.start, i + 1) for law in check.laws)
+    rules = (*check.first, *laws)
     for _ in range(TRIES):
         added = dict(values)
         open_ = [name(i) for name in names]
@@ -99,10 +104,8 @@ def _extended(
 
 
 def _allowed(value: AppliedUndef, values: Mapping[AppliedUndef, sp.Expr]) -> bool:
-    number = values[value]
-    return bool(number.is_Rational) and all(
-        getattr(number, f"is_{sign}") for sign in ("positive", "nonnegative") if getattr(value, f"is_{sign}")
-    )
+    declared = ((getattr(value, f"is_{fact}"), getattr(values[value], f"is_{fact}")) for fact in _FACTS)
+    return bool(values[value].is_Rational) and all(wanted in (None, found) for wanted, found in declared)
 
 
 def _by_rule(

@@ -2,7 +2,8 @@
 
 from functools import cache
 
-from sympy import Eq, Ge, Gt, Le, Lt, Ne, Symbol
+from sympy import Derivative, Eq, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
+from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean
@@ -17,6 +18,12 @@ from lastiterate.symbolic.tautology import says_nothing
 def _applied(*conditions: Boolean) -> list[AppliedUndef]:
     """The values of functions of which nothing but the sign is known; they are numbers like others."""
     return sorted(set().union(*(one.atoms(AppliedUndef) for one in conditions)), key=str)
+
+
+def _is_bound(condition: Boolean) -> bool:
+    """Tell whether a condition speaks of more values of a function than are written there."""
+    binding = condition.atoms(ExprWithLimits, Derivative, Subs, Lambda)
+    return any(one.atoms(AppliedUndef) for one in binding)
 
 
 def _signs(value: AppliedUndef) -> dict[str, bool]:
@@ -35,6 +42,9 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
         return "; ".join(prove(part, given) for part in condition.args)
     if not isinstance(condition, Relational) or isinstance(condition, Ne):
         raise UnprovedError(f"No engine proves {condition}.")
+    if _is_bound(condition):
+        raise UnprovedError(f"No engine proves {condition}, with a function under a sum, an integral or a derivative.")
+    given = frozenset(one for one in given if not _is_bound(one))
     values = {one: Symbol(f"{one.func}_{i}", **_signs(one)) for i, one in enumerate(_applied(condition, *given))}
     condition, premises = condition.subs(values), sorted((premise.subs(values) for premise in given), key=str)
     foreign = {one: len(one.free_symbols - condition.free_symbols) for one in premises}
