@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sympy import Basic, Expr, Function, Ge, Gt, Le, S, Symbol, Tuple, prod
+from sympy import Basic, Dummy, Expr, Function, Ge, Gt, Le, Poly, S, Symbol, Tuple, prod
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.checks import Comparison, Engine
@@ -51,6 +51,18 @@ class Mean(Function):  # type: ignore[misc]
         """Conditions on the numbers that the rule supposes."""
         raise NotImplementedError
 
+    def random(self) -> set[Basic]:
+        """The letters that are random, which mean nothing elsewhere."""
+        raise NotImplementedError
+
+    def sizes(self) -> tuple[Expr, ...]:
+        """Whole numbers."""
+        raise NotImplementedError
+
+    def parts(self) -> tuple[Expr, ...]:
+        """Expressions that need to be defined."""
+        raise NotImplementedError
+
 
 class GaussianMean(Mean):
     """E of a product of traces of words in Gaussian matrices, their transposes, and fixed vectors.
@@ -75,11 +87,23 @@ class GaussianMean(Mean):
         """The letters that are not random."""
         words, *laws = self.args
         sizes = set[Basic]().union(*(part.free_symbols for law in laws for part in law.args[1:]))
-        return set(words.free_symbols | sizes) - {law.args[0] for law in laws}
+        return set(words.free_symbols | sizes) - self.random()
+
+    def random(self) -> set[Basic]:
+        """The Gaussian matrices."""
+        return {law.args[0] for law in self.args[1:]}
+
+    def sizes(self) -> tuple[Expr, ...]:
+        """Rows and columns."""
+        return tuple(size for law in self.args[1:] for size in law.args[1:3])
+
+    def parts(self) -> tuple[Expr, ...]:
+        """Sizes and variances."""
+        return tuple(part for law in self.args[1:] for part in law.args[1:])
 
     def conditions(self) -> tuple[Boolean, ...]:
         """Sizes and variances that are not negative."""
-        return tuple(Ge(part, 0) for law in self.args[1:] for part in law.args[1:])
+        return tuple(Ge(part, 0) for part in self.parts())
 
     def value(self) -> Expr:
         """The sum over all pairings.
@@ -95,6 +119,10 @@ class GaussianMean(Mean):
         if len(random) > _MOST or any(not isinstance(one, Vector) and one not in entries for one in letters):
             raise ValueError(f"A mean needs vectors and at most {_MOST} Gaussian factors, got {words}.")
         joined = list(_neighbours(factors))
+        if not all(words):
+            raise ValueError("A mean needs words of one factor or more, got an empty one.")
+        for ends in _classes([tuple((letters[k], end) for k, end in link) for link in joined]):
+            _sizes(ends, entries)
         total: Expr = S.Zero
         for pairs in _pairings(random, letters):
             links = [*joined, *(((one, end), (other, end)) for one, other in pairs for end in (0, 1))]
@@ -150,25 +178,31 @@ def _pairings(places: Sequence[int], letters: Sequence[Expr]) -> Iterator[tuple[
                 yield ((first, other), *pairs)
 
 
-def _classes(links: Sequence[tuple[_End, _End]]) -> list[set[_End]]:
+def _classes(links: Sequence[tuple[Any, ...]]) -> list[set[Any]]:
     """The ends that are linked, directly or not."""
-    classes: list[set[_End]] = []
+    classes: list[set[Any]] = []
     for link in links:
         met = [one for one in classes if one & set(link)]
         classes = [one for one in classes if one not in met] + [set(link).union(*met)]
     return classes
 
 
+def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -> set[Expr]:
+    """The size of indices that are linked, if one is known; a letter has its sizes wherever it stands."""
+    sizes = {entries[letter][end] if letter in entries else S.One for letter, end in ends if letter in entries or end}
+    if len(sizes) > 1:
+        raise ValueError(f"Factors of a product need sizes that fit, got {', '.join(map(str, sizes))} for one index.")
+    return sizes
+
+
 def _summed(ends: set[_End], letters: Sequence[Expr], entries: dict[Expr, tuple[Expr, ...]]) -> Expr:
     """The sum over one index: its range, or the inner product of the two vectors at its ends."""
     vectors = [letters[k] for k, end in sorted(ends) if letters[k] not in entries and end == 0]
-    sizes = {
-        entries[letters[k]][end] if letters[k] in entries else S.One for k, end in ends if letters[k] in entries or end
-    }
-    if len(vectors) == 2 and len(sizes) <= 1:
+    sizes = _sizes({(letters[k], end) for k, end in ends}, entries)
+    if len(vectors) == 2:
         return inner(*vectors)
-    if vectors or len(sizes) != 1:
-        raise ValueError(f"Factors of a product need sizes that fit, got {', '.join(map(str, sizes))} for one index.")
+    if vectors or not sizes:
+        raise ValueError(f"A vector in a trace needs another beside it, got {', '.join(map(str, vectors))} alone.")
     return sizes.pop()
 
 
@@ -195,6 +229,20 @@ class BatchMean(Mean):
         square, _, *sizes = self.args
         return set(square.free_symbols - {TOTAL}).union({MEAN, SQUARES}, *(size.free_symbols for size in sizes))
 
+    def random(self) -> set[Basic]:
+        """The sum over the batch."""
+        return {TOTAL}
+
+    def sizes(self) -> tuple[Expr, ...]:
+        """Sizes of batches that are fixed, and of the data."""
+        _, law, *sizes = self.args
+        return tuple(sizes[1:] if str(law) == "coins" else sizes)
+
+    def parts(self) -> tuple[Expr, ...]:
+        """The square, and the sizes."""
+        square, _, *sizes = self.args
+        return (square, *sizes)
+
     def conditions(self) -> tuple[Boolean, ...]:
         """A batch that is possible."""
         _, law, b, *n = self.args
@@ -212,11 +260,12 @@ class BatchMean(Mean):
             n = size[0]
             two = b * (b - 1) / (n * (n - 1)) if str(law) == "fixed" else b**2 / n**2
             squares = b * SQUARES + two * (n**2 * middle - n * SQUARES)
-        total, across = Symbol("total"), inner(TOTAL, MEAN)
-        value: Expr = square.xreplace({Norm(TOTAL) ** 2: total}).xreplace({across: b * middle})
-        if value.has(TOTAL) or value.diff(total, 2) != 0:
+        total, across = Dummy(real=True), Dummy(real=True)
+        value: Expr = square.xreplace({Norm(TOTAL) ** 2: total, inner(TOTAL, MEAN): across})
+        linear = value.is_polynomial(total, across) and Poly(value, total, across).total_degree() <= 1
+        if value.has(TOTAL) or not linear:
             raise ValueError(f"The mean over a batch needs |S|^2, <M, S> and numbers, got {square}.")
-        return value.xreplace({total: squares})
+        return value.xreplace({total: squares, across: b * middle})
 
     def _sympystr(self, printer: Any) -> str:
         return f"E[{printer._print(self.args[0])}]"

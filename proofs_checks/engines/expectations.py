@@ -2,17 +2,18 @@
 
 from dataclasses import replace
 
-from sympy import Basic, Expr, Le, Symbol
+from sympy import Basic, Dummy, Expr, Ge, Le, Rational, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import identity, inequality
 from lastiterate.proofs_checks.engines.answers import undecided
 from lastiterate.proofs_checks.engines.vectors import MOST, gram
 from lastiterate.proofs_checks.engines.z3_terms import entails
-from lastiterate.proofs_checks.verdict import Outcome, Status
+from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
 from lastiterate.symbolic.claim import Expected, Identity, Inequality, Relation
-from lastiterate.symbolic.expectations import MEAN, SQUARES, Mean
+from lastiterate.symbolic.expectations import MEAN, SQUARES, GaussianMean, Mean
 from lastiterate.symbolic.vectors import Inner, Norm, Vector
 
 
@@ -23,8 +24,10 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
         InputError: a mean that no rule evaluates.
         NoPointError: no sample satisfies the premises.
     """
+    check, assumptions = _whole(check, assumptions)
     premises = (*assumptions, *check.given)
-    means = sorted(check.left.atoms(Mean) | check.right.atoms(Mean), key=str)
+    means = _means(check)
+    _not_random(check, premises)
     for mean in means:
         for condition in mean.conditions():
             if not entails(premises, condition):
@@ -40,17 +43,70 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
     known = [*check.given, *gram(letters)]
     if left.has(SQUARES) or right.has(SQUARES):
         known.append(Le(Norm(MEAN) ** 2, SQUARES))
-    names = _numbers((left, right, *assumptions, *known))
+    numbers = {mean: Dummy(real=True) for mean in means}
+    said = (check.left, check.right, *(part for mean in means for part in mean.parts()))
+    parts = [part.xreplace(numbers) for part in said]
+    names = _numbers((left, right, *assumptions, *known, *parts))
+    back = {number: values[mean].xreplace(names) for mean, number in numbers.items()}
     left, right = left.xreplace(names), right.xreplace(names)
     given = tuple(one.xreplace(names) for one in known)
     supposed = tuple(one.xreplace(names) for one in assumptions)
+    why = unmet(
+        tuple(part.xreplace(names) for part in parts),
+        (*supposed, *given),
+        lambda known, need: entails(tuple(known), need.xreplace(back)),
+    )
+    if why:
+        return undecided(check, why)
     if check.relation is Relation.EQUAL:
         outcome = identity.decide(Identity(left, right, check.name, given), supposed)
     else:
         outcome = inequality.decide(Inequality(left, check.sign, right, given, check.name), supposed)
+    if outcome.counterexample and not _has_room(outcome.counterexample, means, letters):
+        room = {Ge(size, len(letters)) for mean in means for size in mean.sizes() if not size.is_number} - {
+            *assumptions
+        }
+        again = decide(check, (*assumptions, *sorted(room, key=str))) if room else outcome
+        if again.status is not Status.REFUTED or not room:
+            return undecided(check, f"fails only where {len(letters)} vectors have no room")
+        return again
     rules = f"{len(means)} mean{'s' * (len(means) != 1)} by rule"
     detail = f"{rules}; {outcome.detail}" if outcome.status is Status.HELD else outcome.detail
     return replace(outcome, engine=check.engine, detail=detail)
+
+
+def _means(check: Expected) -> list[Mean]:
+    return sorted(check.left.atoms(Mean) | check.right.atoms(Mean), key=str)
+
+
+def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected, tuple[Boolean, ...]]:
+    """Check and assumptions with sizes that are integers, whatever they are declared to be."""
+    sizes = {size for mean in _means(check) for size in mean.sizes() if size.is_Symbol and not size.is_integer}
+    names = {size: Symbol(size.name, **size.assumptions0 | {"integer": True}) for size in sizes}
+    left, right = check.left.xreplace(names), check.right.xreplace(names)
+    given = tuple(one.xreplace(names) for one in check.given)
+    return replace(check, left=left, right=right, given=given), tuple(one.xreplace(names) for one in assumptions)
+
+
+def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
+    """Raise where a random letter stands outside of a mean, or is a size."""
+    means = _means(check)
+    left, right = (side.xreplace(dict.fromkeys(means, S.Zero)) for side in (check.left, check.right))
+    sizes = (size for mean in means for size in mean.sizes())
+    spoken = set[Basic]().union(*(one.free_symbols for one in (left, right, *premises, *sizes)))
+    random = sorted(spoken & set[Basic]().union(*(mean.random() for mean in means)), key=str)
+    if random:
+        raise InputError(
+            f"A random letter needs to stand within a mean, got {random[0]} outside; give it another name."
+        )
+
+
+def _has_room(found: Counterexample, means: list[Mean], letters: list[Vector]) -> bool:
+    """Tell whether vectors of any inner products fit into the sizes of matrices, where these have a value."""
+    sizes = [size for mean in means if isinstance(mean, GaussianMean) for size in mean.sizes()]
+    at = {one: Rational(found.at[str(one)]) for size in sizes for one in size.free_symbols if str(one) in found.at}
+    numbers = [number for size in sizes if (number := size.xreplace(at)).is_number]
+    return len(letters) < 2 or all(number >= len(letters) for number in numbers)
 
 
 def _numbers(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:

@@ -14,9 +14,11 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.runs import LONGEST, Run, runs
-from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
+from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.exact_values import as_text
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.inductive import Induction
@@ -40,6 +42,9 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
         seen, longest = seen + (run.index > check.start), max(longest, run.index)
     if longest < check.start + LONGEST - 1:
         return undecided(check, "no run of the sequences was found that obeys what is supposed of them")
+    why = _undefined(check, assumptions)
+    if why:
+        return undecided(check, why)
     try:
         count = _base(check, assumptions) + _step(check, assumptions)
     except UnprovedError as error:
@@ -59,6 +64,16 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
         raise InputError(
             f"What is supposed beside the laws needs to be free of the index, got {spoken[0]}; put it into laws."
         )
+
+
+def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
+    """Say which law is not shown to be defined at every index: no sequence obeys it; "" where all are."""
+    total = tuple(law for law in check.laws if not needs(law))
+    known = (*assumptions, sp.Ge(check.index, check.start, evaluate=False), *_all(check), *total)
+    letters = lettered(*known, *check.laws)
+    laws = tuple(law.xreplace(letters) for law in check.laws)
+    given = tuple(one.xreplace(letters) for one in known if one != sp.true)
+    return unmet(laws, given, lambda premises, need: entails(tuple(premises), need), "at every index")
 
 
 def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> int:

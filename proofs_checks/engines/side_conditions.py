@@ -30,6 +30,11 @@ def _signs(value: AppliedUndef) -> dict[str, bool]:
     return {name: True for name in ("real", "positive", "nonnegative") if getattr(value, f"is_{name}")}
 
 
+def lettered(*conditions: Boolean) -> dict[AppliedUndef, Symbol]:
+    """A letter for each value of a function."""
+    return {one: Symbol(f"{one.func}_{i}", **_signs(one)) for i, one in enumerate(_applied(*conditions))}
+
+
 @cache
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     """Show a condition from the premises, for all values of its symbols that their declarations allow.
@@ -45,7 +50,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     if _is_bound(condition):
         raise UnprovedError(f"No engine proves {condition}, with a function under a sum, an integral or a derivative.")
     given = frozenset(one for one in given if not _is_bound(one))
-    values = {one: Symbol(f"{one.func}_{i}", **_signs(one)) for i, one in enumerate(_applied(condition, *given))}
+    values = lettered(condition, *given)
     condition, premises = condition.subs(values), sorted((premise.subs(values) for premise in given), key=str)
     foreign = {one: len(one.free_symbols - condition.free_symbols) for one in premises}
     some = [tuple(one for one in premises if foreign[one] <= most) for most in (0, 1, 2)]

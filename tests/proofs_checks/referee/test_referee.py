@@ -1,14 +1,15 @@
 """A referee's suite: what is false or undefined does not hold, what is true is not refuted, and most of it holds."""
 
 import referee_false
+import referee_means
 import referee_true
 import referee_vectors
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
 
-FALSE = [*referee_false.FALSE, *referee_vectors.FALSE]
-TRUE = [*referee_true.TRUE, *referee_vectors.TRUE]
+FALSE = [*referee_false.FALSE, *referee_vectors.FALSE, *referee_means.FALSE]
+TRUE = [*referee_true.TRUE, *referee_vectors.TRUE, *referee_means.TRUE]
 UNDECIDED_AT_MOST = 0.1
 
 
