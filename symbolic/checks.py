@@ -156,6 +156,19 @@ class Value(Check):
 
 
 @dataclass(frozen=True)
+class Expected(Comparison):
+    """``left sign right`` with means, as `lastiterate.symbolic.expectations` has them. Engine: expectations.
+
+    The rule of each mean gives its value, and the rest is an `Identity` or an `Inequality` under the assumptions and
+    the premises ``given``. What the rules suppose of sizes must follow from those.
+    """
+
+    engine = Engine.EXPECTATIONS
+    given: tuple[Boolean, ...] = ()
+    name: str = "mean"
+
+
+@dataclass(frozen=True)
 class RandomPoints(Comparison):
     """``left sign right`` at random points of a box, 50 digits each. Engine: sampling.
 

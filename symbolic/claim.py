@@ -20,6 +20,7 @@ from lastiterate.symbolic.checks import Check as Check
 from lastiterate.symbolic.checks import Deduced as Deduced
 from lastiterate.symbolic.checks import Derived as Derived
 from lastiterate.symbolic.checks import Engine as Engine
+from lastiterate.symbolic.checks import Expected as Expected
 from lastiterate.symbolic.checks import Identity as Identity
 from lastiterate.symbolic.checks import Inequality as Inequality
 from lastiterate.symbolic.checks import IntervalInequality as IntervalInequality
@@ -33,7 +34,6 @@ from lastiterate.symbolic.checks import Value as Value
 from lastiterate.symbolic.citation import Cited as Cited
 from lastiterate.symbolic.consequence import Consequence as Consequence
 from lastiterate.symbolic.divergence import RenyiBound as RenyiBound
-from lastiterate.symbolic.expectations import Expected as Expected
 from lastiterate.symbolic.inductive import Induction as Induction
 from lastiterate.symbolic.measured import Certified as Certified
 from lastiterate.symbolic.measured import Simulated as Simulated

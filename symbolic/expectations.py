@@ -6,13 +6,11 @@ A mean is a quantity in an expression; the engine of `Expected` puts its value i
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sympy import Basic, Dummy, Expr, Function, Ge, Gt, Le, Poly, S, Symbol, Tuple, prod
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.checks import Comparison, Engine
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 TOTAL: Final = Vector("S")
@@ -105,24 +103,38 @@ class GaussianMean(Mean):
         """Sizes and variances that are not negative."""
         return tuple(Ge(part, 0) for part in self.parts())
 
+    def _read(self) -> tuple[dict[Expr, tuple[Expr, ...]], list[Expr], list[tuple["_End", "_End"]]]:
+        """The sizes and variances of matrices, the letters of all factors, and the indices that products link."""
+        words, *laws = self.args
+        factors = [(at, place, factor) for at, word in enumerate(words) for place, factor in enumerate(word)]
+        letters = [factor.args[0] if isinstance(factor, Transposed) else factor for *_, factor in factors]
+        return {law.args[0]: law.args[1:] for law in laws}, letters, list(_neighbours(factors))
+
+    def rooms(self) -> tuple[Expr, ...]:
+        """The sizes of the fixed vectors, where they are known.
+
+        Raises:
+            ValueError: sizes that do not fit.
+        """
+        entries, letters, joined = self._read()
+        classes = _classes([tuple((letters[k], end) for k, end in link) for link in joined])
+        sizes = [(ends, _sizes(ends, entries)) for ends in classes]
+        fixed = [some for ends, some in sizes if any(isinstance(one, Vector) and end == 0 for one, end in ends)]
+        return tuple(size for some in fixed for size in some)
+
     def value(self) -> Expr:
         """The sum over all pairings.
 
         Raises:
             ValueError: sizes that do not fit, or more factors than are written out.
         """
-        words, *laws = self.args
-        entries = {law.args[0]: law.args[1:] for law in laws}
-        factors = [(at, place, factor) for at, word in enumerate(words) for place, factor in enumerate(word)]
-        letters = [factor.args[0] if isinstance(factor, Transposed) else factor for *_, factor in factors]
+        entries, letters, joined = self._read()
         random = [k for k, letter in enumerate(letters) if letter in entries]
         if len(random) > _MOST or any(not isinstance(one, Vector) and one not in entries for one in letters):
-            raise ValueError(f"A mean needs vectors and at most {_MOST} Gaussian factors, got {words}.")
-        joined = list(_neighbours(factors))
-        if not all(words):
+            raise ValueError(f"A mean needs vectors and at most {_MOST} Gaussian factors, got {self.args[0]}.")
+        if not all(self.args[0]):
             raise ValueError("A mean needs words of one factor or more, got an empty one.")
-        for ends in _classes([tuple((letters[k], end) for k, end in link) for link in joined]):
-            _sizes(ends, entries)
+        self.rooms()
         total: Expr = S.Zero
         for pairs in _pairings(random, letters):
             links = [*joined, *(((one, end), (other, end)) for one, other in pairs for end in (0, 1))]
@@ -284,16 +296,3 @@ def batch_mean(square: Expr, law: str, b: Expr, n: Expr | None = None) -> BatchM
         raise ValueError(f"batch_mean needs a law fixed or coins with n, or draws without, got law={law!r}, n={n}.")
     made: BatchMean = BatchMean(square, Symbol(law), b, *(() if n is None else (n,)))
     return made
-
-
-@dataclass(frozen=True)
-class Expected(Comparison):
-    """``left sign right``, where `Mean` quantities may stand on either side. Engine: expectations.
-
-    The rule of each mean gives its value, and the rest is an `Identity` or an `Inequality` under the assumptions and
-    the premises ``given``. What the rules suppose of sizes must follow from those.
-    """
-
-    engine = Engine.EXPECTATIONS
-    given: tuple[Boolean, ...] = ()
-    name: str = "mean"

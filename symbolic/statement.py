@@ -14,6 +14,7 @@ from lastiterate.symbolic.checks import (
     Check,
     Comparison,
     Deduced,
+    Expected,
     Identity,
     Inequality,
     IntervalInequality,
@@ -24,7 +25,6 @@ from lastiterate.symbolic.citation import Cited
 from lastiterate.symbolic.conditions import Condition as Condition
 from lastiterate.symbolic.conditions import condition as condition
 from lastiterate.symbolic.consequence import Consequence
-from lastiterate.symbolic.expectations import Expected
 from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.notation import PREVIOUS, alpha
 from lastiterate.symbolic.relations import Relation

@@ -73,8 +73,6 @@ CLAIMS = (
         IntervalInequality(_sampled_step, "<", _printed_step, {}, "order 2 of a step, above that of order 1.1").mutant(
             "a tenth of the printed step", right=_printed_step / 10
         ),
-        remark="""At the setting of D.1 a step costs 0.0344 by (46), and at most 0.0041 by the sampled Gaussian
-        mechanism, so that composition is below min{A T, (54)} for the first 400 steps.""",
     ),
     Ours(
         "liang/table_1/late_steps",

@@ -7,11 +7,11 @@ import sympy as sp
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic.claim import Expected
 from lastiterate.symbolic.expectations import (
     MEAN,
     SQUARES,
     TOTAL,
-    Expected,
     Transposed,
     batch_mean,
     gaussian_mean,
