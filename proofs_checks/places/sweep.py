@@ -19,7 +19,7 @@ from lastiterate.proofs_checks.places.generate import Place, Question, places
 from lastiterate.proofs_checks.places.occurrences import Kind
 from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
 from lastiterate.proofs_checks.verdict import Outcome, Status
-from lastiterate.symbolic.claim import Asymptotic, Check, Claim, Derived, Engine, Inequality, Role
+from lastiterate.symbolic.claim import Asymptotic, Check, Claim, Derived, Engine, Inequality, Role, Unbounded
 
 ONE_PERCENT: Final = (sp.Rational(1, 100), sp.Rational(-1, 100))
 MORE: Final = tuple(map(sp.Rational, ("1/20", "-1/20", "1/4", "-1/4", "1", "-1/2", "9", "-9/10")))
@@ -31,12 +31,17 @@ SECONDS: Final = 3
 STEEP: Final = 12
 """Denominator of an exponent beyond which z3 is not asked."""
 
-_SLOW: Final = frozenset({Engine.CERTIFICATE, Engine.SIMULATION})
-"""Engines that measure: what they say is not exact, and one percent is within their tolerance."""
+_NOT_EXACT: Final = frozenset({Engine.CERTIFICATE, Engine.SIMULATION, Engine.CITATION})
+"""Engines that measure, so that one percent is within their tolerance, or that decide nothing."""
+
+_SCALES: Final = (Kind.COEFFICIENT, Kind.CONSTANT)
 
 
 def try_places(claim: Claim) -> PlacesReport:
-    """Try every place of a claim, of the checks that hold and that its verdict rests on."""
+    """Try every place of a claim, of the checks that hold and that its verdict rests on.
+
+    A factor in a check up to a constant is none: it says nothing there.
+    """
     started = process_time()
     found = () if claim.role is Role.CODE else tuple(_all(claim))
     return PlacesReport(claim.key, found, process_time() - started)
@@ -44,13 +49,21 @@ def try_places(claim: Claim) -> PlacesReport:
 
 def _all(claim: Claim) -> Iterator[Tried]:
     derived = any(isinstance(check, Derived) for check in claim.checks)
-    left_out = _SLOW | ({Engine.ATTACK} if derived else set())
+    left_out = _NOT_EXACT | ({Engine.ATTACK} if derived else set())
     carry = [check for check in claim.checks if check.engine not in left_out]
     holds = {check.name for check in carry if decide_check(check, claim.assumptions).status is Status.HELD}
+    scaleless = {check.name for check in carry if _scaleless(check)}
     for place in places(claim, carry):
+        if place.check in scaleless and place.kind in _SCALES:
+            continue
         if place.check in holds or (not place.check and len(holds) == len(carry)):
             state, detail = _state(place)
             yield Tried(place.check, place.kind, place.words, state, detail)
+
+
+def _scaleless(check: Check) -> bool:
+    """Tell whether a factor means nothing to a check, which is one up to a constant."""
+    return isinstance(check, Unbounded) or (isinstance(check, Asymptotic) and check.constant is None)
 
 
 def _state(place: Place) -> tuple[State, str]:
