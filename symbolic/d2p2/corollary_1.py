@@ -11,6 +11,7 @@ from lastiterate.symbolic.claim import (
     Claim,
     Identity,
     Inequality,
+    IntervalInequality,
     Ours,
     Step,
     Unbounded,
@@ -64,6 +65,13 @@ CLAIMS = (
         ).mutant("at 1/50", left=put(_pulled, {x: 2 * _stuck, stab: _level})),
         Asymptotic(
             (1 - _stuck) ** 2 / 2, 1 / sqrt(T) + log(T) / (T * sqrt(T)), path={T: growth}, name="f(1/100) - f* in K"
+        ),
+        IntervalInequality(
+            (1 - _stuck) ** 2 / 2,
+            "<=",
+            1000 * (1 / sqrt(T) + log(T) / (T * sqrt(T))),
+            {T: (10**10, 10**10)},
+            "at K = 10^10, up to a constant 1000",
         ),
         remark="""Four samples with losses (x - a)^2/2, a = 0, 0, 0 and 4, in full batches, without noise (and by
         continuity with little): at x = 1/100 the normalised gradients add to 0 for gamma = 133/6600, so that a run from

@@ -46,6 +46,7 @@ CLAIMS = (
         IntervalInequality(_order_two, "<=", 14 * q**2 / _least, _rare, "alpha = 2, nu^2 = 1/5").mutant(
             "3.5 for 7", right=7 * q**2 / _least
         ),
+        IntervalInequality(exp(1 / _least) - 1, "<=", 14 / _least, {}, "over q^2, as q falls to 0"),
         Inequality(Integer(2), "<=", _least / 2 * y, (y >= 20,), "alpha = 2 is allowed, y = log(n/B)"),
         remark="""Lemma 3 of Abadi et al. 2016 asks for nu >= 1 and q < 1/(16 nu); (11) keeps neither. At alpha = 2 a
         step costs log(1 + q^2 (exp(1/nu^2) - 1)), which at nu^2 = 1/5 is above 140 q^2 where (11) has 70 q^2; the order

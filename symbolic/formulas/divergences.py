@@ -8,7 +8,7 @@ Source   Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3 (sampled Gaussian of 
          steps are ours (claims ours/projection/*).
 """
 
-from sympy import Dummy, Expr, Function, Sum, binomial, erfc, exp, gamma, log, sqrt
+from sympy import Expr, Function, Sum, Symbol, binomial, erfc, exp, gamma, log, sqrt
 
 
 def density_exponent(point: Expr, mean: Expr, variance: Expr) -> Expr:
@@ -60,7 +60,7 @@ def delta_of_gdp(epsilon: Expr, mu: Expr) -> Expr:
 
 def sampled_moment(rate: Expr, square: Expr, order: Expr) -> Expr:
     """exp((a - 1) D_a((1 - q) N(0, 1) + q N(mu, 1) || N(0, 1))) of a whole order a, mu^2 = ``square``."""
-    j = Dummy("j", integer=True, nonnegative=True)
+    j = Symbol("j_drawn", integer=True, nonnegative=True)  # no Dummy: a claim is the same whenever it is built
     term = binomial(order, j) * (1 - rate) ** (order - j) * rate**j * exp(j * (j - 1) * square / 2)
     return Sum(term, (j, 0, order))
 
