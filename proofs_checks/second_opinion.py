@@ -76,6 +76,18 @@ def _of_key(key: str) -> Opinion:
     return opinion(claim)
 
 
+def need_cvc5() -> None:
+    """Raise an error where cvc5 is missing.
+
+    Raises:
+        InputError: it is not installed.
+    """
+    if find_spec("cvc5") is None:
+        raise InputError(
+            "A second opinion needs cvc5, got an installation without; run pip install 'lastiterate[cvc5]'."
+        )
+
+
 def opinions(
     keys: Iterable[str], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
 ) -> tuple[Opinion, ...]:
@@ -84,10 +96,7 @@ def opinions(
     Raises:
         InputError: cvc5 is not installed.
     """
-    if find_spec("cvc5") is None:
-        raise InputError(
-            "A second opinion needs cvc5, got an installation without; run pip install 'lastiterate[cvc5]'."
-        )
+    need_cvc5()
     wanted = tuple(keys)
     given: dict[str, Opinion] = {}
     workers = max(1, min(len(wanted), cpu_count() if jobs < 0 else jobs))

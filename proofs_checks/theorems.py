@@ -84,7 +84,7 @@ def read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic,
             if first == 0 and Symbol(letter, real=True) not in term.free_symbols and letter[0] != "z":
                 if count == w or (count == T and term.subs(_a, 0) == 0):
                     sums[last] = term.subs(put)
-            elif "tau" not in str(first):
+            elif first in (S.Zero, D):  # else it is tracked before
                 distances.append(first)
         elif one.says.startswith(_EVERY) and one.says.endswith("this holds"):
             laws.append((one.constants[0], one.constants[-1].subs(put)))

@@ -3,6 +3,7 @@
 import pytest
 import sympy as sp
 
+from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks import second_opinion
 from lastiterate.proofs_checks.engines.z3_questions import recorded
@@ -52,6 +53,16 @@ def test_without_cvc5_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(second_opinion, "find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install 'lastiterate\[cvc5\]'"):
         opinions(FEW)
+
+
+def test_the_command_says_so_before_it_decides_a_claim(monkeypatch, capsys):
+    monkeypatch.setattr(second_opinion, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "--second-opinion", "--claim", FEW[0]])
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "lastiterate[cvc5]" in said.err
 
 
 @pytest.mark.parametrize("keys", [FEW, pytest.param(CLAIMS, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))])

@@ -57,6 +57,10 @@ def command(
     """
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
+    if second_opinion:
+        from lastiterate.proofs_checks.second_opinion import need_cvc5
+
+        need_cvc5()  # before minutes are spent on the claims
     complete = paper is None and not keys
     expected = {} if update_lock and complete else lock.read_lock()
     try:
