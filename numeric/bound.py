@@ -1,8 +1,6 @@
 """Rigorous privacy bounds for described runs: the least of all that are known."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -10,18 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
+from lastiterate.numeric.candidates import candidates
+from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
-from lastiterate.numeric.run import NoisySGD, chance, extreme, renyi_order, within
-from lastiterate.numeric.shift_program.positions import fallback_route, fixed_routes
-from lastiterate.numeric.shuffling.shuffled import shuffled_routes
-from lastiterate.numeric.subsampling.poisson import poisson_routes
-from lastiterate.numeric.subsampling.without_replacement import converted, without_replacement_routes
-
-_HIGHEST = 1e9
-"""Beyond this order only Gaussian bounds of random batches are looked at."""
+from lastiterate.numeric.run import NoisySGD, chance, renyi_order, within
 
 
 @dataclass(frozen=True)
@@ -60,9 +53,9 @@ class PrivacyLoss:
         return Profile(self)
 
     def _best(self, *, order: float | None = None, delta: float | None = None) -> Candidate:
-        """The least candidate at another order or delta: where batches are fixed the same, in general another."""
+        """The least candidate at another order or delta: without a domain the same where batches are fixed."""
         asked = delta == self.delta if delta is not None else self.delta is None and order == self.order
-        if self.run.scheme.fixed or asked:
+        if asked or (self.run.scheme.fixed and not isfinite(self.run.diameter)):
             return self.candidate
         return _least(self.run, self.assumption, order, delta)
 
@@ -107,7 +100,8 @@ class PrivacyLoss:
 
         None where no single path of a shift program stands behind the number.
         """
-        return None if self.candidate.optimum is None else self.candidate.optimum.gap
+        one = self.candidate
+        return None if one.optimum is None or isinstance(one, Contracted) else one.optimum.gap
 
     @property
     def shifts(self) -> NDArray[np.float64]:
@@ -139,13 +133,10 @@ class PrivacyLoss:
 
     def as_dict(self) -> dict[str, object]:
         """The number and what it rests on, ready for JSON; shifts left out."""
-        known: dict[str, object] = {
-            "kind": type(self).__name__.lower(),
-            "epsilon": None if self.order is None and self.delta is None else self.epsilon,
-            "window": list(self.window),
-            "assumptions": list(self.assumptions),
-        }
-        names = ("order", "delta", "mu", "cost", "route", "claim", "position", "share")
+        epsilon = None if self.order is None and self.delta is None else self.epsilon
+        known: dict[str, object] = {"kind": type(self).__name__.lower(), "epsilon": epsilon}
+        known |= {"window": list(self.window), "assumptions": list(self.assumptions)}
+        names = "order", "delta", "mu", "cost", "route", "claim", "position", "share"
         return known | {name: getattr(self, name) for name in names}
 
 
@@ -193,8 +184,7 @@ class Bound(PrivacyLoss):
 class Profile:
     """An upper bound of the hockey-stick divergence at e^epsilon of the last iterates, the worse of both directions.
 
-    It is exact for the Gaussian that a bound for fixed batches states; elsewhere it is found through privacy-loss
-    distributions or Renyi divergences, at each epsilon anew.
+    It is found at each epsilon anew; where one path of shifts is all there is, it is exact for the Gaussian of it.
     """
 
     of: PrivacyLoss
@@ -208,7 +198,7 @@ class Profile:
                 return min(upper(1 - t + t * exact(self(-epsilon))), 1.0)
         found = self.of.candidate
         delta = min(found.delta(epsilon), found.pair.delta(epsilon))
-        if self.of.run.scheme.fixed or not 0 < delta < 1:
+        if not 0 < delta < 1 or (self.of.run.scheme.fixed and not isfinite(self.of.run.diameter)):
             return delta
         better = _least(self.of.run, self.of.assumption, None, delta)
         return min(delta, better.delta(epsilon), better.pair.delta(epsilon))
@@ -236,7 +226,7 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
     >>> round(bound(run, Smooth(1), order=2).epsilon, 4)
-    0.4992
+    0.0142
     """
     if not isinstance(run, NoisySGD):
         raise InputError(
@@ -259,7 +249,7 @@ def solved(
     if order is not None and delta is not None:
         raise InputError(f"bound needs an order or a delta, got order={order} and delta={delta}; leave one out.")
     order, delta = None if order is None else renyi_order(order), None if delta is None else chance("delta", delta)
-    if run.scheme.random and order is None and delta is None:
+    if run.scheme.random and order is delta is None:
         raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
     found = _least(run, assumption, order, delta)
     return (found.renyi[0] if found.renyi is not None else order), delta, found
@@ -269,27 +259,3 @@ def _least(run: NoisySGD, assumption: Assumption, order: float | None, delta: fl
     """The candidate of least epsilon at an order or at a delta; without either, of least mu."""
     found = candidates(run, assumption, order, delta)
     return found[0] if len(found) == 1 else min(found, key=lambda one: one.value(order, delta))
-
-
-def candidates(
-    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool = False
-) -> list[Candidate]:
-    """Bounds that are known for a run, each of them valid, and good near the order or the delta that is given.
-
-    Random batches need one of the two. With ``every`` routes that cannot be the least are there, too.
-    """
-    if extreme(run, assumption) or (run.scheme.random and order is not None and order > _HIGHEST):
-        return [fallback_route(run, assumption)]
-    routes = _ROUTES[run.scheme.name]
-    if run.scheme.random and delta is not None:
-        return converted(run, partial(routes, run, assumption, delta=delta, every=False), delta)
-    return routes(run, assumption, order, delta, every=every)
-
-
-_ROUTES: Mapping[str, Callable[..., list[Candidate]]] = {
-    "full": fixed_routes,
-    "cyclic": fixed_routes,
-    "shuffled": shuffled_routes,
-    "without_replacement": without_replacement_routes,
-    "poisson": poisson_routes,
-}

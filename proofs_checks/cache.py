@@ -50,6 +50,14 @@ _UNRELATED = frozenset(
 )
 """Files and folders whose change cannot change a verdict."""
 
+_KEPT = (LOCK, UNNEEDED, "survivors.lock.json")
+"""Files of what was found."""
+
+_PLACES = frozenset(
+    {"between.py", "conditions.py", "failing.py", "generate.py", "occurrences.py", "record.py", "sweep.py"}
+)
+"""Files that make places of claims, and decide what becomes of them."""
+
 _CLAIMS = frozenset({*PAPERS, "ours"})
 
 
@@ -62,13 +70,18 @@ def _foundation() -> str:
 @lru_cache(maxsize=1)
 def everything() -> str:
     """Hash of the whole package, claims and data included, and of the versions of Python and the solvers."""
-    return _hashed((("python", sys.version.encode()), *_files("*.*", frozenset({"__pycache__", LOCK, UNNEEDED}))))
+    return _hashed(
+        (
+            ("python", sys.version.encode()),
+            *_files("*.*", frozenset({"__pycache__", LOCK, UNNEEDED, "survivors.lock.json"})),
+        )
+    )
 
 
 @lru_cache(maxsize=1)
 def generators() -> str:
     """Hash of the sources that change places of claims; a change of these changes no verdict."""
-    return _hashed(file for file in _files("*.py", frozenset()) if "/places/" in file[0])
+    return _hashed(file for file in _files("*.py", frozenset()) if file[0].rpartition("/places/")[2] in _PLACES)
 
 
 def _hashed(files: Iterable[tuple[str, bytes]]) -> str:
@@ -103,6 +116,11 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_canonical(entry) for entry in value]
     return repr(value)
+
+
+def content(claim: Claim) -> str:
+    """Hash of what a claim says and how it is checked; its words are no part of it."""
+    return digest(_canonical([claim.checks, claim.assumptions, claim.statement]))[:16]
 
 
 class Answer(Protocol):

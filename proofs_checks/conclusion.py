@@ -15,8 +15,9 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.joined import join
 from lastiterate.proofs_checks.theorems import AT_STEP, STEP, Theorem, needs, read
-from lastiterate.symbolic.claim import Claim, Derived
+from lastiterate.symbolic.claim import Claim, Derived, RenyiBound
 from lastiterate.symbolic.kernel.judgement import UnprovedError, declared
 from lastiterate.symbolic.notation import D, T, alpha, c, t, tau, w
 from lastiterate.symbolic.statement import (
@@ -49,17 +50,16 @@ def left_open(claim: Claim) -> str:
     }
     if said is None or said in alone:
         return ""
-    theorems = tuple(check for check in claim.checks if isinstance(check, Derived))
-    if not theorems or not isinstance(said, ForAll):
+    if not isinstance(said, ForAll) or not any(isinstance(check, Derived | RenyiBound) for check in claim.checks):
         return "what the checks say of the statement"
     try:
-        _follows(said, theorems, claim.assumptions)
+        _follows(said, claim)
     except UnprovedError as error:
         return f"what is derived: {error}"
     return ""
 
 
-def _follows(said: ForAll, checks: Sequence[Derived], assumptions: tuple[Boolean, ...]) -> None:
+def _follows(said: ForAll, claim: Claim) -> None:
     """Raise an error unless the derivations together bound what the statement says.
 
     Raises:
@@ -72,14 +72,18 @@ def _follows(said: ForAll, checks: Sequence[Derived], assumptions: tuple[Boolean
         raise UnprovedError("a divergence of order alpha of the last iterates on two data sets is needed")
     if free(said):
         raise UnprovedError(f"{sorted(free(said), key=str)} need quantifiers")
+    assumptions, checks = claim.assumptions, [one for one in claim.checks if isinstance(one, Derived)]
+    supposed = frozenset(one for one in said.conditions if isinstance(one, Relational)) | _implied(said.conditions)
+    granted = {*said.conditions, *(Clipped(one.args[-1]) for one in said.conditions if isinstance(one, _CURVED))}
+    if not checks:
+        join(claim, said.body.rhs, said.variables, granted, supposed)
+        return
     defined = [one for one in assumptions if isinstance(one, Eq) and one.lhs == c and not _has(said, c)]
     meant = {one.lhs: one.rhs for one in defined}
-    supposed = frozenset(one for one in said.conditions if isinstance(one, Relational)) | _implied(said.conditions)
     signs = [condition for letter, value in meant.items() for condition in declared(letter, value)]
     for condition in (*assumptions, *signs):
         _show(condition.subs(meant), supposed)
     theorems = [read(check, assumptions, meant) for check in checks]
-    granted = {*said.conditions, *(Clipped(one.args[-1]) for one in said.conditions if isinstance(one, _CURVED))}
     for square, ranges in _alternatives(2 * said.body.rhs / alpha):
         _window(square, ranges, supposed)
         _reached(square.subs(w, T - tau), ranges, theorems, granted, supposed)

@@ -104,7 +104,10 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     Raises:
         UnsupportedError: a declaration cannot be honoured.
     """
-    symbols = sorted({s for part in _parts((check, assumptions)) for s in part.free_symbols}, key=_place)
+    parts = list(_parts((check, assumptions)))
+    symbols = sorted({s for part in parts for s in part.free_symbols}, key=_place)
+    for letter in (s for part in parts for one in part.atoms(sp.Derivative) for s in one.variables if s.is_integer):
+        raise UnsupportedError(f"A derivative needs a letter for real numbers, got {letter}; declare it real.")
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
     real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
     plain = isinstance(check, Cited | Deduced | Identity | Recursion | Unbounded)

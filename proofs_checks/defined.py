@@ -13,6 +13,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
+from lastiterate.numeric.enclosure.limits import exists, is_limit
 from lastiterate.proofs_checks.exact_values import Point, truth_at
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 from lastiterate.symbolic.unevaluated import carried_out
@@ -85,6 +86,8 @@ def needs(expression: sp.Basic, *, over_complex: bool = False) -> tuple[Need, ..
 
 
 def _needs(part: sp.Basic, given: tuple[Boolean, ...], over: bool) -> Iterator[Need]:
+    if is_limit(part) and not part.free_symbols and exists(part):
+        return
     if isinstance(part, sp.Sum | sp.Product):
         yield from _of_sum(part, given, over)
     elif isinstance(part, sp.Piecewise):
@@ -99,6 +102,9 @@ def _needs(part: sp.Basic, given: tuple[Boolean, ...], over: bool) -> Iterator[N
     elif isinstance(part, sp.Derivative):
         yield from _needs(part.expr, given, over)
         yield Need(part, sp.false if part.has(*_KINKED) else sp.true, given)
+        for power in part.expr.atoms(sp.Pow):  # at the end of what it is defined on a derivative has one side alone
+            if power.base.has(*part.variables) and not power.exp.is_integer:
+                yield Need(part, power.base > 0, given)
         yield from _needs(carried_out(part), given, over)
     else:
         for inner in part.args:

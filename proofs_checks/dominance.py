@@ -12,7 +12,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Final
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.candidates import shifted
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.folklore import TRIVIAL
@@ -78,7 +78,10 @@ class Pair:
 
 
 def compared() -> tuple[PublishedBound, ...]:
-    """Composition, the catalogue's theorems for full batches, and the bound of this package."""
+    """Composition, the catalogue's theorems for full batches, and the bound of this package by shifts, quick to find.
+
+    Contraction only lowers that bound.
+    """
     ours = PublishedBound(
         "ours",
         "ours, the best shifts",
@@ -86,7 +89,7 @@ def compared() -> tuple[PublishedBound, ...]:
         ("full",),
         (Assumption,),
         stated.WINDOW,
-        lambda run, assumption, order: bound(run, assumption, order=order).epsilon,
+        lambda run, assumption, order: min(one.rdp(order) for one in shifted(run, assumption, order, None)),
         "",
     )
     printed = (theorem for theorem in THEOREMS.values() if "full" in theorem.schemes and not theorem.schedules)

@@ -8,6 +8,7 @@ import sympy as sp
 from flint import arb, ctx, fmpq
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
+from lastiterate.numeric.enclosure.limits import exists, is_limit
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.symbolic.claim import Relation
@@ -29,7 +30,13 @@ def as_text(point: Point) -> dict[str, str]:
 def at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
     """The expression at an exact point, sums written out."""
     value = expression.xreplace(dict(point))
-    return value.doit() if value.has(sp.Sum, sp.Product) else value
+    return written_out(value) if value.has(sp.Sum, sp.Product) else value
+
+
+def written_out(value: sp.Expr) -> sp.Expr:
+    """A number without sums; of an integral or an infinite sum that has an enclosure no closed form is taken."""
+    limits = [part for part in value.atoms(sp.Integral, sp.Sum) if is_limit(part)]
+    return value if limits and all(map(exists, limits)) else value.doit()
 
 
 def exact(number: sp.Rational) -> fmpq:

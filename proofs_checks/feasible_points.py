@@ -29,13 +29,15 @@ def free_symbols(*parts: sp.Basic | Iterable[sp.Basic]) -> tuple[sp.Symbol, ...]
 
 
 @dataclass(frozen=True)
-class _Range:
-    low: sp.Rational
+class Range:
+    """The range of a letter by itself; None for an end that it has not."""
+
+    low: sp.Rational | None
     high: sp.Rational | None
     low_open: bool
 
 
-def _range(symbol: sp.Symbol, conditions: Sequence[Boolean]) -> _Range:
+def range_of(symbol: sp.Symbol, conditions: Sequence[Boolean]) -> Range:
     """Range by the declaration and the conditions on this symbol alone; the rest is left to rejection."""
     low: sp.Rational | None = sp.S.Zero if symbol.is_nonnegative else None
     open_ = bool(symbol.is_positive)
@@ -48,51 +50,48 @@ def _range(symbol: sp.Symbol, conditions: Sequence[Boolean]) -> _Range:
             low, open_ = small, strict or (open_ and small == low)
         if small == symbol and large.is_Rational and (high is None or large < high):
             high = large
-    if low is None:
-        low = min(sp.Integer(-8), sp.Integer(-8) if high is None else high - 8)
-    return _Range(low, high, open_)
+    return Range(low, high, open_)
 
 
-def _draw(symbol: sp.Symbol, bounds: _Range, generator: random.Random) -> sp.Expr:
+def _draw(symbol: sp.Symbol, bounds: Range, generator: random.Random) -> sp.Expr:
     """A short number of the range, spread over scales; ends included where they are closed."""
+    low = min(sp.Integer(-8), (bounds.high or sp.S.Zero) - 8) if bounds.low is None else bounds.low
     if symbol.is_integer:
-        first = int(sp.ceiling(bounds.low)) + (1 if bounds.low_open and bounds.low.is_Integer else 0)
+        first = int(sp.ceiling(low)) + (1 if bounds.low_open and low.is_Integer else 0)
         last = first + 12 if bounds.high is None else min(int(sp.floor(bounds.high)), first + 40)
         return sp.Integer(generator.choice((first, generator.randint(first, max(first, last)))))
     if symbol.is_real is not True:
         parts = [sp.Rational(generator.randint(-16, 16), generator.choice((1, 2, 4))) for _ in range(2)]
         return parts[0] + sp.I * parts[1] * generator.randint(0, 1)
     if not bounds.low_open and generator.random() < 0.05:
-        return bounds.low
+        return low
     if bounds.high is None:
         step = sp.Rational(generator.randint(1, 40), generator.choice((1, 2, 3, 4, 5, 8, 10, 20)))
-        return bounds.low + step
+        return low + step
     share = sp.Rational(generator.randint(1, 39), 40)
     if generator.random() < 0.2:
         share = sp.Rational(1, generator.choice((50, 200, 1000)))
         share = share if generator.random() < 0.5 else 1 - share
-    return bounds.low + share * (bounds.high - bounds.low)
+    return low + share * (bounds.high - low)
 
 
-def _defined(conditions: Sequence[Boolean]) -> tuple[dict[sp.Symbol, sp.Expr], list[Boolean]]:
-    """Equations ``symbol == expression`` are solved by substitution, the other conditions are tested."""
-    definitions: dict[sp.Symbol, sp.Expr] = {}
-    rest: list[Boolean] = []
+def definitions(conditions: Sequence[Boolean]) -> dict[sp.Symbol, sp.Expr]:
+    """Letters that equations among the conditions define by the others."""
+    found: dict[sp.Symbol, sp.Expr] = {}
     for condition in conditions:
         if isinstance(condition, sp.Eq):
             for symbol, value in (condition.args, condition.args[::-1]):
-                used = {s for d in definitions.values() for s in d.free_symbols}
+                used = {s for d in found.values() for s in d.free_symbols}
                 if (
                     symbol.is_Symbol
-                    and symbol not in definitions
+                    and symbol not in found
                     and symbol not in value.free_symbols
-                    and not (value.free_symbols & definitions.keys())
+                    and not (value.free_symbols & found.keys())
                     and symbol not in used
                 ):
-                    definitions[symbol] = value
+                    found[symbol] = value
                     break
-        rest.append(condition)
-    return definitions, rest
+    return found
 
 
 def points(
@@ -103,19 +102,19 @@ def points(
     Raises:
         NoPointError: not one of ``tries * wanted`` candidates satisfies the conditions.
     """
-    definitions, tested = _defined(conditions)
+    meant = definitions(conditions)
     everything = set(symbols) | set(free_symbols(conditions))
-    drawn = sorted(everything - definitions.keys(), key=str)
-    ranges = {symbol: _range(symbol, conditions) for symbol in drawn}
+    drawn = sorted(everything - meant.keys(), key=str)
+    ranges = {symbol: range_of(symbol, conditions) for symbol in drawn}
     generator = random.Random(seed)  # noqa: S311
     found = 0
     for _ in range(tries * wanted):
         point: Point = {symbol: _draw(symbol, ranges[symbol], generator) for symbol in drawn}
-        for symbol, value in definitions.items():
+        for symbol, value in meant.items():
             point[symbol] = at(value, point)
         if not all(_is_short(symbol, value) and declared.admits(symbol, value) for symbol, value in point.items()):
             continue
-        if all(truth_at(condition, point) for condition in tested):
+        if all(truth_at(condition, point) for condition in conditions):
             found += 1
             yield point
             if found == wanted:

@@ -45,7 +45,8 @@ from lastiterate.symbolic.claim import (
     Value,
     VectorInequality,
 )
-from lastiterate.symbolic.kernel.profiles import Average, Composed, Mean, Profile, Recurring, Steps
+from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
+from lastiterate.symbolic.kernel.profiles import Average, Composed, Equal, Mean, Profile, Recurring, Steps
 from lastiterate.symbolic.kernel.projected import Projected
 from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.notation import D
@@ -275,15 +276,16 @@ def _lessened(profile: Profile) -> Profile:
     """A profile with one distance or one number of steps three percent less."""
     own: Any = profile
     if isinstance(profile, Composed):
-        first, *others = profile.parts
-        return replace(profile, parts=(_lessened(first), *others))
+        return replace(profile, parts=(_lessened(profile.parts[0]), *profile.parts[1:]))
     if isinstance(profile, Mean):
-        (weight, first), *rest = profile.pairs
-        return replace(profile, pairs=((weight, _lessened(first)), *rest))
-    if isinstance(profile, Recurring):
-        return replace(profile, again=_lessened(profile.again))
-    if isinstance(profile, Steps | Average | Projected | Chords):
-        return replace(profile, part=_lessened(profile.part))
+        weight, first = profile.pairs[0]
+        return replace(profile, pairs=((weight, _lessened(first)), *profile.pairs[1:]))
+    if isinstance(profile, Letter):
+        return Equal()
+    kinds = {"far": Blocks | Contracted | Damped, "again": Recurring, "part": Steps | Average | Projected | Chords}
+    for name, kind in kinds.items():
+        if isinstance(profile, kind):
+            return cast("Profile", replace(own, **{name: _lessened(getattr(own, name))}))
     (field,) = {"square", "count"} & {one.name for one in fields(own)}
     return cast("Profile", replace(own, **{field: _LESS * getattr(own, field)}))
 

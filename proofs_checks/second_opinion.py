@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from joblib import cpu_count
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.conclusion import left_open
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.z3_questions import recorded
 from lastiterate.proofs_checks.selection import of_ledger
@@ -25,7 +26,7 @@ class Opinion:
 
     Attributes:
         key: of the claim.
-        questions: the number of questions that z3 answered with unsat on the way to the checks that hold.
+        questions: the number that z3 answered with unsat on the way to the checks that hold and to the statement.
         agreed: the number of those that cvc5 answers so, too.
         disagreed: those for which cvc5 has a solution, in SMT-LIB; the rest it leaves open.
     """
@@ -56,16 +57,21 @@ def ask(question: str) -> str:
 
 
 def opinion(claim: Claim) -> Opinion:
-    """cvc5's opinion on a claim: its checks are decided here and now.
+    """cvc5's opinion on a claim: its checks, and what they leave open of its statement, are decided here and now.
 
     What this process proved before for another claim, z3 is not asked again, nor is cvc5.
     """
     questions: dict[str, None] = {}
+    hold = True
     for check in claim.checks:
         with recorded() as found:
             outcome = decide_check(check, claim.assumptions)
-        if outcome.status is Status.HELD:
-            questions |= dict.fromkeys(found)
+        hold &= outcome.status is Status.HELD
+        questions |= dict.fromkeys(found if outcome.status is Status.HELD else ())
+    if hold:
+        with recorded() as found:
+            left_open(claim)
+        questions |= dict.fromkeys(found)
     answers = {question: ask(question) for question in questions}
     agreed = sum(answer == "unsat" for answer in answers.values())
     return Opinion(claim.key, len(answers), agreed, tuple(q for q, answer in answers.items() if answer == "sat"))

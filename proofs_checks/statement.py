@@ -39,6 +39,7 @@ from lastiterate.symbolic.claim import (
     Value,
     VectorInequality,
 )
+from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
 from lastiterate.symbolic.kernel.profiles import (
     Average,
     Composed,
@@ -53,7 +54,7 @@ from lastiterate.symbolic.kernel.profiles import (
     SwapStep,
 )
 from lastiterate.symbolic.kernel.projected import Projected
-from lastiterate.symbolic.kernel.tables import Chords
+from lastiterate.symbolic.kernel.tables import EVERYTHING, Chords
 from lastiterate.symbolic.notation import PREVIOUS, unit_text
 from lastiterate.symbolic.statement import Exists, ForAll, Statement
 from lastiterate.symbolic.vectors import Norm
@@ -119,12 +120,14 @@ def of_check(check: Check) -> Iterator[Line]:
         yield from quantified(check.statement)
         yield Line((check.derivation,), "By the deduction {} in the calculus of integrals.")
     elif isinstance(check, Derived):
+        yield from (Line((), f"Suppose that {one}.") for one in check.supposed)
         yield from _of_profile(check.profile)
         yield Line((check.derivation,), "By the derivation {}.")
     elif isinstance(check, RenyiBound):
         yield Line((), "The Rényi divergence of order alpha between the last iterates, either law first, is at most")
         yield Line((check.bound,))
         yield Line((check.derivation,), "By the derivation {}.")
+        yield from _listed("In the statement", "{} = {}", check.at.items())
     elif isinstance(check, Tracked):
         yield Line((check.distance,), "W_infinity of the laws of the last iterates of the two runs is at most {}.")
         yield Line((check.derivation,), "By the derivation {}.")
@@ -233,6 +236,22 @@ def _parts(profile: Profile) -> Iterator[Any]:
             " ",
         )
         yield from (*_parts(profile.first), " instead, and else ", *_parts(profile.again), " more")
+    elif isinstance(profile, Letter):
+        yield profile.name
+    elif profile == EVERYTHING:
+        yield "everything"
+    elif isinstance(profile, Contracted):
+        yield from ("after ", *_parts(profile.before), " a block that contracts it, at ", *_parts(profile.near))
+        yield from (" where the runs agree and ", *_parts(profile.far), " where not")
+    elif isinstance(profile, Blocks):
+        yield from ("Y_", profile.count, ", of any profiles Y_0 no less than ", *_parts(profile.base))
+        yield from (" and, for every ", profile.index, " below ", profile.count, ", the next no less than after it")
+        yield from (" a block that contracts it, at ", *_parts(profile.near), " where the runs agree and ")
+        yield from (*_parts(profile.far), " where not")
+    elif isinstance(profile, Damped):
+        yield from ("f after ", profile.count, " blocks, f at first ", *_parts(profile.base))
+        yield from (" and f F(1 + (g - 1)/f) after block ", profile.index, ", at each g, F being ")
+        yield from _parts(profile.far)
     else:
         raise TypeError(f"no statement for a profile of type {type(profile).__name__}")
 

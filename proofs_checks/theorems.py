@@ -35,7 +35,7 @@ _k, _v, _eta = symbols("k_j v_j eta_j", real=True)
 _FULL: Final = {b: n, _k: S.One, _v: sigma**2, _eta: eta, w: T - tau, omega(_z): L * _z**lam}
 """Letters of derivations, for full batches, equal steps and Hoelder continuous gradients."""
 
-_CLASSES: Final[Mapping[str, set[Basic]]] = {
+CLASSES: Final[Mapping[str, set[Basic]]] = {
     "clipped": {Clipped(K)},
     "smooth": {Smooth(L), Clipped(K)},
     "Hoelder": {Holder(L, lam), Clipped(K)},
@@ -110,7 +110,7 @@ def needs(hypothesis: Hypothesis) -> set[Basic]:
     Raises:
         UnprovedError: none is known to.
     """
-    for classes, conditions in _CLASSES.items():
+    for classes, conditions in CLASSES.items():
         losses = LOSSES[classes]
         if hypothesis == Hypothesis(losses.says, losses.constants):
             return conditions

@@ -185,13 +185,15 @@ class Derived(Check):
     """The laws of the last iterate obey ``profile`` in both orders, by the kernel's rules. Engine: derivation.
 
     ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`. What it supposes of the numbers
-    must follow from the assumptions, and the profile that it reaches must be no larger than this one.
+    must follow from the assumptions, and the profile that it reaches must be no larger than this one. ``supposed`` are
+    the judgements, in words, that are premises of the theorem.
     """
 
     engine = Engine.DERIVATION
     derivation: str
     profile: Profile
     name: str = "derivation"
+    supposed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """The check of a Renyi divergence that follows from a derivation."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from sympy import Expr
+from sympy import Expr, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.checks import Check, Engine
@@ -14,7 +16,8 @@ class RenyiBound(Check):
 
     ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`; `lastiterate.symbolic.kernel.renyi`
     bounds the divergence of the profile that it reaches, where batches are random by amplification or, if they are not
-    ``amplified``, as if they were revealed. ``given`` are premises of this check alone.
+    ``amplified``, as if they were revealed. ``given`` are premises of this check alone. In the statement of the claim
+    the letters that one may choose, the window among them, have the values ``at``.
     """
 
     engine = Engine.DERIVATION
@@ -22,4 +25,5 @@ class RenyiBound(Check):
     bound: Expr
     given: tuple[Boolean, ...] = ()
     amplified: bool = False
+    at: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "Renyi divergence"

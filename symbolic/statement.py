@@ -145,6 +145,11 @@ Coupled: Final = condition("Coupled", "some u of law {0} and v of law {1} are at
 Displaced: Final = condition(
     "Displaced", "some u of law {0} and w, no longer than {2} almost surely, have u + w of law {1}"
 )
+ClippedSteps: Final = condition(
+    "ClippedSteps",
+    "every step is {0} times the mean of {1} gradients of random samples, each clipped at {2}, and noise of "
+    "deviation {3} in each of {4} coordinates, without a projection",
+)
 Variance: Final = condition("Variance", "sample gradients of variance at most {0} about their mean")
 Binomial: Final = condition("Binomial", "{0} successes of {1} independent trials of chance {2}")
 Walk: Final = condition("Walk", "{0} the largest sum of some first ones of {1} independent N(0, {2})")

@@ -73,6 +73,6 @@ class VectorInequality(Comparison):
 
     def _shown(self, said: Basic) -> Basic:
         shown = {letter: by for one in self.samples for letter, by in one.shown.items()}
-        while said.free_symbols & shown.keys():  # a point may be made of a gradient at another
+        for _ in self.samples:  # a point may be made of a gradient at another, but not at itself
             said = said.xreplace(shown)
         return said

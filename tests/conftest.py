@@ -1,5 +1,6 @@
 """What holds of all tests: how hypothesis draws, that Ctrl-C interrupts, that JSON is as its schema says."""
 
+import gc
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from hypothesis import settings
 from lastiterate.commands import output
 from lastiterate.commands.schema import schemas
 
-sys.path.insert(0, str(Path(__file__).parent))  # for `stopping`
+sys.path.insert(0, str(Path(__file__).parent))  # for `processes`, `shared` and `stopping`
 
 # A shell has what it starts in the background ignore Ctrl-C, and so would every command that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -25,6 +26,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("fresh", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "fresh")
+
+
+gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in circles
+
+
+def pytest_collection_finish() -> None:
+    """Leave out of every later garbage collection what lives as long as the tests do."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -35,6 +35,7 @@ _PLAIN: dict[str, list[str]] = {
     "show": [_CHEAP, "--no-cache"],
     "bound": [_RUN, "--order", "2"],
     "calibrate": [_RUN, "--epsilon", "1", "--order", "2"],
+    "forget": [_RUN, "--steps", "3", "--delta", "1e-5"],
     "compare": [_RUN],
     "figure": ["--list"],
 }

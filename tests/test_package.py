@@ -26,7 +26,7 @@ LAYERS = {
 """What each folder may import of ours when it is imported itself."""
 
 _LONGEST = 300
-_ALONE = {"proofs_checks/certificates/checker.py": 700}
+_ALONE = {"proofs_checks/certificates/checker.py": 880}
 """What is to be read and run alone."""
 
 

@@ -1,6 +1,7 @@
-r"""Private logistic regression on the breast-cancer data, and what its last iterate costs.
+r"""Private logistic regression on the breast-cancer data or on digits, and what its last iterate costs.
 
     python examples/breast_cancer/train.py --out examples/breast_cancer
+    python examples/breast_cancer/train.py --data digits --out examples/digits
 
 Trains with projected noisy SGD on Poisson batches, then bounds (epsilon, delta) of the last iterate for every number of
 steps, beside what Opacus's accountants say of the same noise multiplier, rate and steps: they account for the release
@@ -11,6 +12,7 @@ import csv
 import io
 import re
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +21,7 @@ import numpy as np
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_digits
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -35,7 +37,7 @@ from lastiterate.runtime.workloads.workload import Workload
 
 DELTA = 1e-5
 TEST = 114
-"""Samples that are held out; the first ones of a fixed permutation."""
+"""Samples of the breast-cancer data that are held out; the first ones of a fixed permutation."""
 
 CONSTANTS = logistic_regression(1.0)
 """Rows have norm at most 1, so the loss log(1 + exp(-y <x, w>)) is 1/4-smooth."""
@@ -68,8 +70,30 @@ def rows_and_labels() -> tuple[Tensor, Tensor]:
     share = np.clip((data.data[:, 20:] - low) / (high - low), 0, 1)
     rows = np.column_stack([np.sqrt(share) - 0.5, np.full(len(share), 0.1)])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-12)
+    return _shuffled(rows, 2.0 * data.target - 1)
+
+
+def digits() -> tuple[Tensor, Tensor]:
+    """All digits in a fixed order: 64 pixels and a constant in rows of norm at most 1; labels 1 if odd, -1 if even.
+
+    A row is divided by its own norm, after a light grey is taken from every pixel.
+    """
+    pixels, target = load_digits(return_X_y=True)
+    rows = np.column_stack([pixels / 16 - 0.3, np.full(len(pixels), 0.3)])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-12)
+    return _shuffled(rows, 2.0 * (target % 2) - 1)
+
+
+def _shuffled(rows: np.ndarray, labels: np.ndarray) -> tuple[Tensor, Tensor]:
     order = np.random.default_rng(0).permutation(len(rows))
-    return torch.from_numpy(rows[order]), torch.from_numpy(2.0 * data.target[order] - 1)
+    return torch.from_numpy(rows[order]), torch.from_numpy(labels[order])
+
+
+DATA: Mapping[str, tuple[Callable[[], tuple[Tensor, Tensor]], int]] = {
+    "breast-cancer": (rows_and_labels, TEST),
+    "digits": (digits, 360),
+}
+"""Data sets: rows with labels, and the number of samples that are held out."""
 
 
 def workload(rows: Tensor, labels: Tensor) -> Workload:
@@ -80,9 +104,7 @@ def workload(rows: Tensor, labels: Tensor) -> Workload:
         nn.init.zeros_(linear.weight)
         return linear
 
-    return Workload(
-        "breast-cancer", model, lambda out, label: functional.softplus(-label * out[:, 0]).sum(), rows, labels
-    )
+    return Workload("linear", model, lambda out, label: functional.softplus(-label * out[:, 0]).sum(), rows, labels)
 
 
 def described(samples: int, *, sampling: str = "poisson", steps: int = 5000) -> NoisySGD:
@@ -125,15 +147,16 @@ def opacus(run: NoisySGD, mechanism: str) -> float:
         return float(accountant.get_epsilon(DELTA))
 
 
-def trained(run: NoisySGD, seeds: int) -> tuple[np.ndarray, float]:
+def trained(run: NoisySGD, data: str, seeds: int) -> tuple[np.ndarray, float]:
     """Accuracy on the held-out samples, shape (seeds, steps + 1), and the share of gradients that were clipped."""
-    rows, labels = rows_and_labels()
-    task = workload(rows[TEST:], labels[TEST:])
+    load, held_out = DATA[data]
+    rows, labels = load()
+    task = workload(rows[held_out:], labels[held_out:])
     gradients = Gradients(task, task.initial(0))
     accuracy, clipped = [], []
     for seed in range(seeds):
         points = train(gradients, gradients.start, run, seed)
-        right = torch.sign(rows[:TEST] @ points.T) == labels[:TEST, None]
+        right = torch.sign(rows[:held_out] @ points.T) == labels[:held_out, None]
         accuracy.append(right.double().mean(dim=0).numpy())
         norms = flat(gradients.at(points[:: max(1, run.steps // 50)])).norm(dim=2)
         if not bool((norms <= CONSTANTS.lipschitz).all()):
@@ -142,9 +165,9 @@ def trained(run: NoisySGD, seeds: int) -> tuple[np.ndarray, float]:
     return np.array(accuracy), float(np.mean(clipped))
 
 
-def measured(run: NoisySGD, seeds: int, count: int) -> tuple[list[Row], float]:
+def measured(run: NoisySGD, data: str, seeds: int, count: int) -> tuple[list[Row], float]:
     """Rows for about ``count`` numbers of steps, and the share of gradients that were clipped."""
-    accuracy, clipped = trained(run, seeds)
+    accuracy, clipped = trained(run, data, seeds)
     found = []
     for steps in spaced(run.steps, count):
         short = replace(run, steps=steps)
@@ -157,7 +180,7 @@ def measured(run: NoisySGD, seeds: int, count: int) -> tuple[list[Row], float]:
     return found, clipped
 
 
-def picture(rows: list[Row], seeds: int) -> bytes:
+def picture(rows: list[Row], data: str, seeds: int) -> bytes:
     """Epsilon against steps above, accuracy against steps below, as a PNG."""
     canvas = Figure(figsize=(8, 6))
     FigureCanvasAgg(canvas)
@@ -172,7 +195,7 @@ def picture(rows: list[Row], seeds: int) -> bytes:
     above.set_ylabel(rf"$\varepsilon$ at $\delta$ = {DELTA:g}")
     above.set_ylim(bottom=0)
     above.legend(frameon=False)
-    above.set_title("Private logistic regression on the breast-cancer data", loc="left", fontsize=11)
+    above.set_title(f"Private logistic regression, {data}", loc="left", fontsize=11)
     low, high = [row.least_accuracy for row in rows], [row.most_accuracy for row in rows]
     below.fill_between(steps, low, high, color=COLORS["grey"], alpha=0.25, linewidth=0)
     below.plot(steps, [row.accuracy for row in rows], color=COLORS["black"])
@@ -199,18 +222,20 @@ def table(rows: list[Row]) -> bytes:
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
+@click.option("--data", type=click.Choice(tuple(DATA)), default="breast-cancer", show_default=True, help="Samples.")
 @click.option("--sampling", default="poisson", show_default=True, help="poisson or full.")
 @click.option("--steps", default=5000, show_default=True, help="Steps of the longest run.")
 @click.option("--seeds", default=5, show_default=True, help="Runs that the accuracy is measured on.")
 @click.option("--points", default=25, show_default=True, help="About how many numbers of steps are shown.")
-def main(out: Path, sampling: str, steps: int, seeds: int, points: int) -> None:
+def main(out: Path, data: str, sampling: str, steps: int, seeds: int, points: int) -> None:
     """Train, account, and write epsilon.csv and epsilon.png."""
-    samples = len(rows_and_labels()[0]) - TEST
+    load, held_out = DATA[data]
+    samples = len(load()[0]) - held_out
     run = described(samples, sampling=sampling, steps=steps)
-    rows, clipped = measured(run, seeds, points)
+    rows, clipped = measured(run, data, seeds, points)
     out.mkdir(parents=True, exist_ok=True)
     write_whole(out / "epsilon.csv", table(rows))
-    write_whole(out / "epsilon.png", picture(rows, seeds))
+    write_whole(out / "epsilon.png", picture(rows, data, seeds))
     last = rows[-1]
     click.echo(
         f"{last.steps} steps, {run.sampling} batches, adjacency {run.adjacency}: the last iterate is "

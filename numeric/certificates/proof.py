@@ -15,6 +15,7 @@ import numpy as np
 from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp, repeated_rdp, tangent_point
 from lastiterate.numeric.accounting.dominating import Candidate, step_rdp
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.certificates.contraction import BEYOND, Contraction, moments
 from lastiterate.numeric.certificates.description import (
     Node,
     UncertifiedError,
@@ -27,6 +28,8 @@ from lastiterate.numeric.certificates.description import (
 )
 from lastiterate.numeric.certificates.losses import on_lattices
 from lastiterate.numeric.certificates.paths import Paths
+from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, lower, precision, upper
@@ -94,6 +97,8 @@ class _Writer:
     def claim(self, order: float | None, delta: float | None) -> tuple[Node, Node]:
         """The claim and its proof."""
         found = self.found
+        if isinstance(found, Contracted):
+            return self.contracted(found, order, delta)
         if delta is None and order is None:
             proof, squared = self.paths.gaussian(found)
             value = max(upper(exact(squared).sqrt()), found.pair.mu)
@@ -121,6 +126,27 @@ class _Writer:
             if squared > found.pair.cost:
                 value = gdp_epsilon(upper(exact(squared).sqrt()), delta)
         return {"quantity": "dp", "at": dyadic(delta), "value": dyadic(value)}, proof
+
+    def contracted(self, found: Contracted, order: float | None, delta: float | None) -> tuple[Node, Node]:
+        """The claim of a table and its proof, or of the bound beside it where that says no less."""
+        beside = _Writer(self.run, self.paths.assumption, found.other)
+        if order is None and delta is None:
+            return beside.claim(order, delta)
+        asked = None if delta is not None else order, delta
+        known = found.other.value(*asked)
+        made = Contraction(self.run, self.paths.assumption, Goal(*asked, known, found.other.rdp)).best()
+        proof: Node = {"rule": "from table"}
+        if delta is not None:
+            value, claim = made.table.epsilon(delta), {"quantity": "dp", "at": dyadic(delta)}
+        else:
+            assert order is not None  # noqa: S101
+            tails = {order * factor: beside.rdp(found.other, order * factor) for factor in BEYOND}
+            value, chosen, choices = moments(made, order, {b: undyadic(tail["rdp"]) for b, tail in tails.items()})
+            proof = {"rule": "moments", "tail": tails[chosen], "rdp": dyadic(value), **choices}
+            claim = {"quantity": "rdp", "at": dyadic(order)}
+        if not value < known:
+            return beside.claim(order, delta)
+        return claim | {"value": dyadic(value)}, proof | {"of": made.proof}
 
     def rdp(self, found: Candidate, order: float) -> Node:
         """The proof of a Renyi divergence."""

@@ -18,6 +18,7 @@ from flint import arb, ctx, fmpq, fmpz
 
 from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import WHOLE, Interval
+from lastiterate.numeric.enclosure.limits import enclosed, is_limit
 from lastiterate.numeric.enclosure.operations import ONE, REWRITTEN, Operation, UnsupportedError, choose, operation_of
 
 MAX_TERMS = 5000
@@ -26,6 +27,8 @@ MAX_TERMS = 5000
 
 def _number(expression: sp.Expr) -> arb:
     """A Sympy number at the working precision."""
+    if is_limit(expression):
+        return enclosed(expression)
     if isinstance(expression, sp.Rational):
         return arb(fmpq(int(expression.p), int(expression.q)))
     if isinstance(expression, sp.Float):
@@ -52,8 +55,8 @@ class Tape:
         symbols: the inputs, in the order in which `value` and `gradient` take them.
 
     Raises:
-        UnsupportedError: on compiling something that has no enclosure here (an integral, a sum whose limits
-            are not whole numbers, a free symbol that is not among the inputs).
+        UnsupportedError: on compiling something that has no enclosure here (an integral that may not exist, a sum whose
+            limits are not whole numbers, a free symbol that is not among the inputs).
 
     >>> from sympy.abc import x
     >>> low, high = Tape(x**2 - x, (x,)).value([(arb(2), arb(3))])
@@ -111,7 +114,7 @@ class Tape:
             return self._slots[expression]
         if expression.is_Symbol:
             raise UnsupportedError(f"no value was given for the symbol {expression}")
-        if expression.is_number and not expression.args:
+        if is_limit(expression) or (expression.is_number and not expression.args):
             _number(expression)
             slot = next(self._next)
             self._numbers.append((slot, expression))

@@ -10,17 +10,19 @@ from scipy.special import ndtr
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
+from lastiterate.numeric.lower.grid import Update
+from lastiterate.numeric.lower.interval import interval_witnesses, widest
 from lastiterate.numeric.lower.line import (
     BinomialLaw,
     affine_law,
     component_below,
-    gaussian_epsilon_below,
     mixture_masses,
     one_step_below,
 )
-from lastiterate.numeric.lower.losses import admits_constant, admits_curvature, least_curvature, steepest_push
-from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
-from lastiterate.numeric.lower.walk import WIDEST, Update, Walk, last_masses
+from lastiterate.numeric.lower.losses import admits_curvature, least_curvature
+from lastiterate.numeric.lower.target import Target
+from lastiterate.numeric.lower.walk import Walk, last_masses
+from lastiterate.numeric.lower.witness import Witness
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision
 from lastiterate.numeric.run import NoisySGD, chance, described_run, refuse_extreme, within
 
@@ -28,8 +30,6 @@ _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000
 _HIGHEST = 1e9
 _OUTLIERS = 9.0
-_NARROW = 50.0
-_SHORT = 600
 
 
 @dataclass(frozen=True)
@@ -40,32 +40,13 @@ class LowerBound:
         value: Renyi divergence at the order, or epsilon at the delta, rounded down; of either law from the other.
         witness: the losses, in a few words.
         description: what the run is, and how its last iterate is known.
+        losses: what `replay` takes, for a run on an interval.
     """
 
     value: float
     witness: str
     description: str
-
-
-@dataclass(frozen=True)
-class _Target:
-    """The quantity that is bounded from below."""
-
-    order: float | None
-    delta: float | None
-
-    def gaussian(self, squared: arb) -> float:
-        """For N(mu, 1) and N(0, 1) with mu^2 = ``squared``."""
-        if self.order is not None:
-            return lower(exact(self.order) * squared / 2)
-        return gaussian_epsilon_below(squared.sqrt(), float(self.delta or 0))
-
-    def masses(self, first: Masses, second: Masses) -> float:
-        """For two laws that are known by the masses of cells: the greater of both orders."""
-        pairs = ((first, second), (second, first))
-        if self.order is not None:
-            return max(renyi_below(self.order, *pair) for pair in pairs)
-        return max(epsilon_below(float(self.delta or 0), *pair) for pair in pairs)
+    losses: Witness | None = None
 
 
 def lower_bound(
@@ -111,7 +92,7 @@ def lower_bounds(
     if order is not None:
         need = f"a number above 1 and below {_HIGHEST:g}"
         order = within("order", order, need, lambda x: 1 < x < _HIGHEST, "2 is customary.")
-    target = _Target(order, delta)
+    target = Target(order, delta)
     refuse_extreme("A lower bound", run, assumption)
     widest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
     assumption.expansion(run, widest, differs=True)  # refuses a step size that the assumption forbids
@@ -121,7 +102,7 @@ def lower_bounds(
         return list(_on_the_line(run, assumption, target))
 
 
-def _on_the_line(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[LowerBound]:
+def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
     m = least_curvature(assumption)
     if m and not admits_curvature(assumption, m, run.diameter):
         return
@@ -158,7 +139,7 @@ def _moves(run: NoisySGD) -> Iterator[tuple[tuple[float, float], str]]:
     yield (r, -r), "+K against -K, all others at 0"
 
 
-def _mixed(run: NoisySGD, target: _Target, moves: tuple[float, float]) -> float:
+def _mixed(run: NoisySGD, target: Target, moves: tuple[float, float]) -> float:
     noise, rate = run.noise_std_at(0), lower(arb(run.batch) / run.dataset_size)
     if run.steps == 1 and target.order is not None:
         pairs = (moves, (moves[1], moves[0]))
@@ -202,70 +183,22 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
     return gap, variance
 
 
-def _on_an_interval(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[LowerBound]:
-    """Walks on [-D'/2, D'/2], the first coordinate of a box of diameter D, D' <= D."""
-    if not run.constant and run.steps > 1:
-        return
-    eta, K, b = run.step_size_at(0), run.clip_norm * _JUST_BELOW, run.batch
-    width, m = min(run.diameter, _widest(run) * run.noise_std_at(0)), least_curvature(assumption)
-    tilt = K - m * run.diameter / 2
-    if tilt > 0 and admits_curvature(assumption, m, run.diameter) and (run.scheme.fixed_size or not m):
-        words = f"clamped quadratics of curvature {m:g}" if m else "clamped linear losses"
-        c, r = 1 - eta * m, eta * tilt / b
-        yield from _pair(run, target, width, words, Update(c, 0.0), (r, 0.0 if run.adjacency == "add_remove" else -r))
-        if run.scheme.fixed_size and not run.scheme.fixed:
-            others = Update(c, -eta * tilt)
-            yield from _pair(run, target, width, f"{words}, all others pull one way", others, (2 * r, 0.0))
-    constant = run.scheme.fixed_size and admits_constant(assumption)
-    kappa = steepest_push(assumption, run) if constant else 0.0
-    if kappa > 0:
-        plain = Update(1.0, 0.0, eta * K, K / kappa)
-        r = eta * K / b
-        yield from _pair(run, target, width, "gradients that push outwards as hard as they may", plain, (r, -r))
+def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
+    """Walks on the first coordinate of the domain, and the last step alone in directions of its own."""
+    last = replace(
+        run, steps=1, step_size=run.step_size_at(run.steps - 1), noise_std=run.noise_std_at(run.steps - 1), diameter=inf
+    )
+    bend = least_curvature(assumption) * run.diameter / 2  # of the gradient along the domain
+    left = sqrt(max(run.clip_norm**2 - bend**2, 0.0)) * _JUST_BELOW if bend else run.clip_norm
+    for one in _on_the_line(replace(last, clip_norm=left), assumption, target) if left else ():
+        words = "in a ball of many dimensions and hardly any radius, which keeps the last step alone"
+        yield replace(one, description=words)
+    for words, witness in interval_witnesses(run, assumption, target):
+        place = f"a capsule around an interval of length {2 * witness.half:.6g}; certified propagation of the density"
+        yield LowerBound(witness.value, words, place, witness)
 
 
-def _widest(run: NoisySGD) -> float:
-    """Length of an interval in units of the noise; the epochs of long shuffled runs cost many products of kernels."""
-    return _NARROW if run.scheme.permuted and run.steps > _SHORT else WIDEST
-
-
-def _pair(
-    run: NoisySGD,
-    target: _Target,
-    width: float,
-    words: str,
-    plain: Update,
-    moves: tuple[float, float],
-    extra: float = 0.0,
-) -> Iterator[LowerBound]:
-    """The two walks in which the sample moves an update by one or the other length."""
-    share = (run.batch - 1) / run.batch
-    met = [replace(plain, drift=plain.drift + move, push=plain.push * share) for move in moves]
-    laws: list[Masses] = []
-    for update in met:
-        mirrored = laws and plain.drift == 0 and moves[0] == -moves[1]
-        law = laws[0] if mirrored else last_masses(_walk(run, width, plain, update), extra)
-        if law is None:
-            return
-        laws.append(Masses(law.low[::-1], law.high[::-1]) if mirrored else law)
-    place = f"on an interval of length {width:g}, from its middle"
-    if extra:
-        place = f"as update maps on the line, of which an interval of length {width:g} is hardly ever left"
-    text = f"{place}; certified propagation of the density"
-    yield LowerBound(target.masses(*laws) * _JUST_BELOW, words, text)
-
-
-def _walk(run: NoisySGD, width: float, plain: Update, met: Update) -> Walk:
-    walk = Walk(run.steps, run.noise_std_at(0), width, plain, met)
-    if run.batch == run.dataset_size:
-        return walk
-    if run.scheme.random:
-        return replace(walk, chance=run.batch / run.dataset_size)
-    position = (run.steps - 1) % run.batches if run.scheme.fixed else None
-    return replace(walk, epoch=run.batches, position=position)
-
-
-def _contracting(run: NoisySGD, assumption: Assumption, target: _Target) -> Iterator[LowerBound]:
+def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
     """Quadratics without projection: a walk on an interval that is hardly ever left; leaving it is an error.
 
     The curvature is the least that the assumption asks for, or the least multiple for which the interval is narrow
@@ -279,9 +212,24 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: _Target) -> Iter
             words: abs(moves[0]) / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c) if c < 1 else inf
             for moves, words in _moves(run)
         }
-        if 2 * max(halves.values()) <= _widest(run) * noise:
+        if 2 * max(halves.values()) <= widest(run) * noise:
             for moves, words in _moves(run):
-                losses = f"quadratics of curvature {h:g}, {words}"
-                yield from _pair(run, target, 2 * halves[words], losses, Update(c, 0.0), moves, extra)
+                laws = [last_masses(_walk(run, halves[words], c, move), extra) for move in moves]
+                if laws[0] is not None and laws[1] is not None:
+                    yield LowerBound(
+                        target.masses(laws[0], laws[1]) * _JUST_BELOW,
+                        f"quadratics of curvature {h:g}, {words}",
+                        f"as update maps on the line, of which an interval of length {2 * halves[words]:g} is hardly "
+                        "ever left; certified propagation of the density",
+                    )
             return
         h *= 1.5
+
+
+def _walk(run: NoisySGD, half: float, slope: float, move: float) -> Walk:
+    """Contractions with random batches of a fixed size, on [-half, half]."""
+    plain, met = (((1.0, Update.affine(slope, drift, half)),) for drift in (0.0, move))
+    walk = Walk(run.steps, run.noise_std_at(0), 2 * half, plain, met)
+    return (
+        replace(walk, epoch=run.batches) if run.scheme.permuted else replace(walk, chance=run.batch / run.dataset_size)
+    )

@@ -9,7 +9,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from lastiterate.numeric.losses.assumptions import Assumption, Convex, Minimum, Modulus, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, Minimum, Modulus, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
 _SAFE = 1 - 1e-12
@@ -35,15 +35,12 @@ def admits_curvature(assumption: Assumption, curvature: float, diameter: float) 
     return isinstance(assumption, Modulus) and _below(assumption, curvature, diameter, inf)
 
 
-def admits_constant(assumption: Assumption) -> bool:
-    """Tell whether constant gradients meet it."""
-    return least_curvature(assumption) == 0
-
-
 def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
     """A slope kappa for which the gradient -clip(kappa x, -K, K) meets the assumption; inf for a jump, 0 for none."""
     if isinstance(assumption, Minimum):
         return min(steepest_push(part, run) for part in assumption.parts)
+    if isinstance(assumption, Blocks):  # in one block
+        return max(steepest_push(part, run) for part in assumption.parts)
     if not isinstance(assumption, Modulus):
         return 0.0
     distance, cap = run.diameter, 2 * run.clip_norm

@@ -81,7 +81,7 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
     if not kept.any() or not exceeds(0.0):
         return 0.0
     low, high = 0.0, float(ratio.max()) + 1e-9
-    for _ in range(100):
+    for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if exceeds(middle) else (low, middle)
     return low

@@ -141,6 +141,11 @@ class ShiftProgram:
         return range((self.position - self.skipped) % period, self.steps, period)
 
     @property
+    def cycle(self) -> int | None:
+        """The number of steps after which all is the same again; None where nothing repeats."""
+        return self.run.period if self.run.constant else None
+
+    @property
     def constant(self) -> bool:
         """Tell whether every step is the same."""
         return self.run.constant and self.run.period == 1
@@ -208,7 +213,7 @@ class ShiftProgram:
             self.steps,
             self.initial,
             self.diameter,
-            period=self.run.period if self.run.constant else None,
+            period=self.cycle,
             stays=self.constant or self.assumption.expansive,
         )
 

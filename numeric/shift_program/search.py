@@ -81,7 +81,7 @@ class _Search:
             sorted({0.0, *(knot for e in {id(e): e for e in self.expansions}.values() for knot in e.knots)})
         )
         self.weights = [program.noise_at(t) ** -2.0 for t in range(program.steps)]
-        self.period = program.run.period if program.run.constant else program.steps
+        self.period = program.cycle or program.steps
         self.cells = int(np.clip(np.sqrt(_WORK / program.steps), _COARSEST, _FINEST))
         self.fractions = np.append(np.linspace(0, 1, self.cells), _FALLING / self.cells)
         self.nodes: dict[int, Array] = {}

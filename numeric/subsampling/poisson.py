@@ -55,8 +55,8 @@ def poisson_routes(
 ) -> list[Candidate]:
     """Composition, windows of shifts, and the worst case over coins, each valid for every size of the batches.
 
-    Arguments are those of `numeric.bound.candidates`; what costs more than ``most`` at this order need not be found, by
-    default what costs more than is known to hold.
+    Arguments are those of `numeric.candidates.shifted`; what costs more than ``most`` at this order need not be found,
+    by default what costs more than is known to hold.
     """
 
     def limit(known: float) -> float | None:

@@ -57,8 +57,8 @@ def without_replacement_routes(
 ) -> list[Candidate]:
     """Composition, the best window of shifts, and the worst case over batches.
 
-    Arguments are those of `numeric.bound.candidates`; what costs more than ``most`` at this order need not be found, by
-    default what costs more than is known to hold.
+    Arguments are those of `numeric.candidates.shifted`; what costs more than ``most`` at this order need not be found,
+    by default what costs more than is known to hold.
     """
     del delta
     with precision():
@@ -67,16 +67,18 @@ def without_replacement_routes(
         return [composed, *beside(Shares(run, program, order), surely)]
 
 
-def converted(run: NoisySGD, routes: Callable[..., list[Candidate]], delta: float) -> list[Candidate]:
+def converted(
+    run: NoisySGD, routes: Callable[..., list[Candidate]], delta: float, most: float = inf
+) -> list[Candidate]:
     """Bounds of random batches at one delta, one of them near the least that any route gives.
 
     Worst batches are one Gaussian, converted exactly. Composition and windows of shifts go through their privacy-loss
     distribution; where floats do not reach that, through their Renyi divergence, until then an estimate. Which window
     is best depends on the order: a few are tried, each taken from the slope of the last, for what may come near the
-    best conversion so far.
+    best conversion so far, or ``most``, an epsilon that is known without them.
     """
     order, tried, whole = _FIRST_ORDER, set[float](), composition(run)
-    best = min(quick_rdp_to_dp(at, about_rdp(whole.pair, at), delta) for at in _LOOKED_AT)
+    best = min(most, *(quick_rdp_to_dp(at, about_rdp(whole.pair, at), delta) for at in _LOOKED_AT))
     estimates: dict[DominatingPair, tuple[float, float, Candidate]] = {}
     while len(tried) < _ORDERS and order not in tried:
         tried.add(order)

@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import inf, isfinite
 
+import numpy as np
+
+from lastiterate.numeric.lower.grid import Update
 from lastiterate.numeric.lower.line import BinomialLaw, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
-from lastiterate.numeric.lower.walk import Update, Walk, last_masses
+from lastiterate.numeric.lower.walk import Walk, last_masses
 from lastiterate.proofs_checks.attacks.record import JUST_BELOW, Assumed, Attack, BothDirections, Setting
 
 MAX_STEPS = 60
@@ -21,10 +24,19 @@ _Pair = tuple[Update, Update]
 """The updates on a batch without and with the added sample."""
 
 
+def _half(setting: Setting) -> float:
+    """Half the length of the interval; anything where there is none, as only means at 0 are used."""
+    return setting["D"] / 2 if isfinite(setting["D"]) else 1.0
+
+
+def _affine(setting: Setting, drift: float) -> Update:
+    return Update.affine(1.0, drift, _half(setting))
+
+
 def _others_down(setting: Setting) -> _Pair:
     """Others -K, in batches of b samples."""
     pull, r = setting["eta"] * setting["K"], setting["eta"] * setting["K"] / setting["b"] * JUST_BELOW
-    return Update(1.0, -pull), Update(1.0, -pull + 2 * r)
+    return _affine(setting, -pull), _affine(setting, -pull + 2 * r)
 
 
 def _others_apart(setting: Setting) -> _Pair:
@@ -32,16 +44,17 @@ def _others_apart(setting: Setting) -> _Pair:
     push, r = setting["eta"] * setting["K"] * JUST_BELOW, setting["eta"] * setting["K"] / setting["b"] * JUST_BELOW
     reach = setting["K"] / setting["L"] if setting["L"] else inf
     rest = (setting["b"] - 1) / setting["b"]
-    return Update(1.0, 0.0, push, reach), Update(1.0, r, push * rest, reach)
+    half = _half(setting)
+    return Update.pushed(1.0, 0.0, half, push, reach), Update.pushed(1.0, r, half, push * rest, reach)
 
 
 def _others_nothing(setting: Setting) -> _Pair:
     """Others 0; the batches are of any size."""
-    return Update(1.0, 0.0), Update(1.0, setting["eta"] * setting["K"] / setting["b"] * JUST_BELOW)
+    return _affine(setting, 0.0), _affine(setting, setting["eta"] * setting["K"] / setting["b"] * JUST_BELOW)
 
 
 def _on_the_line(setting: Setting, pair: _Pair, rate: Fraction) -> BothDirections | None:
-    move = pair[1].drift - pair[0].drift
+    move = float((pair[1].mean(np.zeros(1)) - pair[0].mean(np.zeros(1)))[0])
     up, base = (BinomialLaw(int(setting["T"]), rate, z, setting["sigma"]) for z in (move, 0.0))
     order = setting["alpha"]
     try:
@@ -55,7 +68,9 @@ def _on_an_interval(setting: Setting, pair: _Pair, rate: Fraction) -> BothDirect
         return None
     plain, order = pair[0], setting["alpha"]
     laws = [
-        last_masses(Walk(int(setting["T"]), setting["sigma"], setting["D"], plain, met, float(rate)))
+        last_masses(
+            Walk(int(setting["T"]), setting["sigma"], setting["D"], ((1.0, plain),), ((1.0, met),), float(rate))
+        )
         for met in (pair[1], plain)
     ]
     if laws[0] is None or laws[1] is None:
@@ -73,7 +88,7 @@ def _attack(batches: str, runs: tuple[Callable[[Setting], _Pair], ...], *, secon
             if isfinite(setting["D"]):
                 found = _on_an_interval(setting, pair, rate)
             else:
-                found = None if pair[0].push else _on_the_line(setting, pair, rate)
+                found = None if run is _others_apart else _on_the_line(setting, pair, rate)
             if found:
                 yield found
 

@@ -4,13 +4,14 @@ Without projection and without replacement all other samples have gradient -K, a
 of the two data sets: a run that meets it is moved by 2 eta K / b against the other. That attains S_up at this shift.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
+from lastiterate.numeric.lower.course import Course, course_masses
+from lastiterate.numeric.lower.grid import Update
 from lastiterate.numeric.lower.line import BinomialLaw, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
-from lastiterate.numeric.lower.walk import Update, Walk, last_masses
+from lastiterate.numeric.lower.walk import Walk, last_masses
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
@@ -44,14 +45,15 @@ def _on_the_line(run: NoisySGD, order: float) -> BothDirections | None:
 
 @lru_cache(maxsize=4096)
 def _on_an_interval(run: NoisySGD, order: float) -> BothDirections | None:
-    chance = 1.0 if run.scheme.fixed else run.batch / run.dataset_size
-    epoch = run.batches if run.scheme.fixed else 1
-    laws = []
+    noise, laws = run.noise_std_at(0), []
     for move in _moves(run):
-        walk = Walk(run.steps, run.noise_std_at(0), run.diameter, Update(1.0, 0.0), Update(1.0, move), chance, epoch)
-        if epoch > 1:
-            walk = replace(walk, position=(run.steps - 1) % epoch)
-        law = last_masses(walk)
+        plain, met = (Update.affine(1.0, drift, run.diameter / 2) for drift in (0.0, move))
+        if run.scheme.fixed:
+            cycle = ((plain, noise),) * (run.batches - 1) + ((met, noise),)
+            law = course_masses(Course(run.steps, cycle, run.diameter))
+        else:
+            chance = run.batch / run.dataset_size
+            law = last_masses(Walk(run.steps, noise, run.diameter, ((1.0, plain),), ((1.0, met),), chance))
         if law is None:
             return None
         laws.append(law)

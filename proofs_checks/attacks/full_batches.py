@@ -3,7 +3,7 @@
 Without projection both runs apply x -> c x + v or x -> c x + v' with |v - v'| = s, and add N(0, sigma^2). The last
 iterates are Gaussians of equal variance, so both directions of the Renyi divergence are alpha gap^2 / (2 variance). On
 the interval [-D/2, D/2] runs are clamped walks, whose laws are known by certified propagation of the density
-(`lastiterate.numeric.lower.walk`).
+(`lastiterate.numeric.lower.course`).
 """
 
 from functools import lru_cache
@@ -12,10 +12,11 @@ from math import inf
 from flint import arb
 
 from lastiterate.numeric.losses.assumptions import Clipped, Holder
+from lastiterate.numeric.lower.course import Course, course_masses
+from lastiterate.numeric.lower.grid import Update
 from lastiterate.numeric.lower.line import affine_law
 from lastiterate.numeric.lower.losses import steepest_push
 from lastiterate.numeric.lower.masses import Masses, renyi_below
-from lastiterate.numeric.lower.walk import Update, Walk, last_masses
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.proofs_checks.attacks.record import JUST_BELOW, Assumed, Attack, BothDirections, Setting
@@ -60,17 +61,16 @@ def _clamped(
     if setting["T"] > MAX_STEPS:
         return None
     drift = setting["eta"] * norm / setting["n"] * JUST_BELOW
-    walk = Walk(
-        int(setting["T"]), setting["sigma"], setting["D"], Update(slope, 0.0), Update(slope, drift, push, reach)
-    )
+    update = Update.pushed(slope, drift, setting["D"] / 2, push, reach)
+    walk = Course(int(setting["T"]), ((update, setting["sigma"]),), setting["D"])
     value = _divergence(walk, setting["alpha"])
     return None if value is None else BothDirections(value, value)
 
 
 @lru_cache(maxsize=8192)
-def _divergence(walk: Walk, order: float) -> float | None:
+def _divergence(walk: Course, order: float) -> float | None:
     """Of the walk from its mirror image."""
-    law = last_masses(walk)
+    law = course_masses(walk)
     return None if law is None else renyi_below(order, law, Masses(law.low[::-1], law.high[::-1]))
 
 

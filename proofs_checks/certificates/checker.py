@@ -15,6 +15,7 @@ import json
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise
@@ -99,6 +100,12 @@ class Rows:
     def __getitem__(self, t: int) -> arb:
         return self.values[bisect_right(self.ends, t) - 1]
 
+    def part(self, first: int, end: int) -> "Rows":
+        """Those of some of the steps."""
+        part, stops = copy(self), [first, *(t for t in self.ends if first < t < end), end]
+        part.values, part.ends = [self[t] for t in stops[:-1]], [t - first for t in stops]
+        return part
+
     def __str__(self) -> str:
         return shown(self.values[0]) if len(self.values) == 1 else f"in {len(self.values)} rows"
 
@@ -119,6 +126,7 @@ class Run:
         self.random = self.scheme in ("without_replacement", "poisson")
         self.epoch, self.rate = self.n // self.b, arb(self.b) / self.n
         self.constant = len(self.eta.values) == len(self.sigma.values) == 1
+        self.apart = arb(0)  # both runs begin at one point
 
     def __str__(self) -> str:
         size = f"size {self.eta}, noise {self.sigma}, clip norm {shown(self.clip)}, diameter {shown(self.diameter)}"
@@ -127,6 +135,13 @@ class Run:
     def moved(self, t: int) -> arb:
         """s_t, how far one sample moves an update: 2 eta K / b where it is replaced, eta K / b where it is left out."""
         return self.clip * self.eta[t] / self.b * (1 if self.scheme == "poisson" else 2)
+
+    def part(self, first: int, steps: int, apart: arb) -> "Run":
+        """Some steps by themselves, from any two points at most so far apart."""
+        part, end = copy(self), first + steps
+        part.steps, part.eta, part.sigma = steps, self.eta.part(first, end), self.sigma.part(first, end)
+        part.constant, part.apart = len(part.eta.values) == len(part.sigma.values) == 1, apart
+        return part
 
     def stretches(self, tau: int) -> Iterator[tuple[int, int]]:
         """(first, end) of the stretches of equal steps from tau on."""
@@ -229,7 +244,7 @@ def start(node: Node, updates: Updates) -> tuple[int, arb]:
     """
     run, tau = updates.run, whole(node["start"], 0, updates.run.steps - 1)
     since = whole(node["since"], 0, tau)
-    z, alike = (run.diameter if since else arb(0)), run.constant and updates.meets == "every"
+    z, alike = (run.diameter if since else run.apart), run.constant and updates.meets == "every"
     need(bool(z.is_finite()), "nothing bounds the runs here")
     if alike and tau - since > LONGEST:  # z_k <= c^k z + s (1 + c + ... + c^(k-1))
         (c, s), k = updates.line(since), tau - since
@@ -250,6 +265,7 @@ def powers(r: arb, m: int) -> arb:
 def composition(_node: Node, updates: Updates) -> arb:
     """Every update hides its own sensitivity, a_t = e_t(0), z_t = 0: sum of (s_t / sigma_t)^2 where it is met."""
     run = updates.run
+    need(bool(run.apart == 0), "the runs do not begin at one point")
     if run.constant:
         first, period = (updates.meets, run.epoch) if isinstance(updates.meets, int) else (0, 1)
         return (run.moved(0) / run.sigma[0]) ** 2 * len(range(first, run.steps, period))
@@ -280,7 +296,7 @@ def straight(node: Node, updates: Updates) -> arb:
     S = 1 + c^2 + ... + c^(2m-2). Feasible where c <= 1, and where the last shift, A / S, is at least s.
     docs/proofs/affine_windows.md.
     """
-    need(updates.meets == "every", "the sample is not in every batch")
+    need(updates.meets in ("every", "none"), "the sample is in some batches only")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
     for (t, end), after in zip(run.stretches(tau), [*map(number, node["ends"]), arb(0)], strict=True):
         (c, s), m = updates.line(t), end - t
@@ -550,6 +566,8 @@ def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
         prices = [at(f"prices.{i}", price, one, run, alpha) for i, one in enumerate(node["prices"])]
         total = sum((n * one for n, one in zip(counts, prices, strict=True)), alpha / 2 * squared)
         return stated(node, "rdp", total), chance
+    if rule == "moments":
+        return stated(node, "rdp", moments(node, run, loss, alpha)), never
     need(rule in ("ranges", "stretches"), f"rule {rule!r} gives no Renyi divergence")
     # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with chance p_0, G_1 with p_1, ..., the last one never.
     terms = [at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
@@ -603,6 +621,138 @@ def added(one: Law, other: Law, bits: int, trim: int) -> Law:
     return first + second + low, [sum(masses[: low + 1]), *masses[low + 1 : high]], infinite
 
 
+class Pair:
+    """Laws P and Q on ratios dP/dQ = e^(h k), k rising, masses p and q, and those that only P and only Q have."""
+
+    def __init__(self, h: arb, k: list[int], p: Costs, q: Costs, only: Costs) -> None:
+        self.h, self.k, self.p, self.q, self.only = h, k, p, q, only
+        self.ratios = [(h * one).exp() for one in k]
+        self.above = beyond(self.ratios[::-1], q[::-1], only[0])[::-1]
+        self.below = beyond([1 / one for one in self.ratios], p, only[1])
+        self.vertices = [excess for excess, _ in self.above[len(k) // 2 :]]
+
+    def at(self, t: arb) -> arb:
+        """E_t."""
+        return sum(((p - t * q).max(arb(0)) for p, q in zip(self.p, self.q, strict=True)), self.only[0])
+
+    def after(self, k: int, ends: tuple[int, int], near: Callable[[int], arb], far: Callable[[arb], arb]) -> arb:
+        """int u N(g v/u) + A F(g B/A) at g = e^(h k) for u = min(p, g1 q), v = min(q, p/g0), A and B what they leave.
+
+        g0 and g1 are ratios, at places from 1 on; or at place 0 v = q and B = 0; or behind the last u = p and A = 0.
+        """
+        low, high, size = whole(ends[0], 0, len(self.k)), whole(ends[1], max(ends[0], 1)), len(self.k)
+        total = sum((self.p[j] * near(k - self.k[j]) for j in range(max(low - 1, 0), min(high, size))), arb(0))
+        B, P = self.below[low - 1] if low else (arb(0), arb(0))
+        total += P * near(k - self.k[max(low - 1, 0)])
+        if high > size:
+            return total + self.only[0]
+        A, Q = self.above[high - 1]
+        total += Q * self.ratios[high - 1] * near(k - self.k[high - 1])
+        return total if A == 0 else total + A * far((self.h * k).exp() * B / A)
+
+
+def beyond(ratios: Costs, masses: Costs, only: arb) -> list[tuple[arb, arb]]:
+    """For falling ratios l the masses of P - l Q and of Q at larger ones; or, for 1/l, those of Q - P/l and of P."""
+    found, excess, mass, last = list[tuple[arb, arb]](), only, arb(0), arb(0)
+    for ratio, one in zip(ratios, masses, strict=True):
+        excess += mass * (last - ratio)
+        found.append((excess, mass))
+        mass, last = mass + one, ratio
+    return found
+
+
+def tabled(node: Node, h: arb) -> tuple[list[int], Pair]:
+    """Vertices e^(h k) >= 1, and two laws, mirrors of each other, whose profile is straight between vertices.
+
+    The masses are those of Q at vertices above 1, and of P where Q has none; at 1 lies what is left.
+    """
+    k = [0, *(whole(one, 1) for one in node["nodes"])]
+    need(all(one < after for one, after in pairwise(k)), "nodes need to rise")
+    *q, only = map(number, node["masses"])
+    p = [mass * (h * one).exp() for mass, one in zip(q, k[1:], strict=True)]
+    rest = 1 - sum(q, sum(p, only))
+    need(bool(rest >= 0), "masses exceed 1")
+    p, q = [*q[::-1], rest, *p], [*p[::-1], rest, *q]
+    return k, Pair(h, [-one for one in k[:0:-1]] + k, p, q, [only, only])
+
+
+@lru_cache(maxsize=1 << 16)
+def theta(mu: arb, h: arb, k: int) -> arb:
+    """E_g of N(mu, 1) and N(0, 1) at g = e^(h k)."""
+    return gaussians(mu, (h * k).exp())
+
+
+def gaussians(mu: arb, t: arb) -> arb:
+    """E_t of N(mu, 1) and N(0, 1)."""
+    return arb(1) if t == 0 else above(t.log() / mu - mu / 2) - t * above(t.log() / mu + mu / 2)
+
+
+def contract(node: Node, run: Run, loss: Loss) -> Pair:
+    """Laws whose profile bounds those of the last iterates, in both directions. docs/proofs/contraction.md.
+
+    Blocks are the last steps of the run. From the beginning N <= Y_0 of the first one, else F <= Y_0, and then each
+    Y_i is at least Y_(i-1) after block i. Where steps are alike they may go round: then Y of the last serves every
+    number of rounds, after N <= Y of the steps that are left. A sample that is met earlier meets a common kernel at
+    last, and fewer steps before; there equal points come to N <= F of a block, which no Y after it is less than.
+    """
+    h, stages, goes = number(node["spacing"]), node["blocks"], node["round"] is True
+    each = [whole(one["steps"], 1, run.steps) * whole(one["times"], 1, run.steps) for one in stages]
+    total, (k, last) = sum(each), tabled(stages[-1]["table"], h)
+    need(run.scheme == "full" or (run.scheme == "cyclic" and run.constant), "these batches have no such blocks")
+    if goes:
+        need(run.constant and total % run.epoch == 0, "rounds are not alike")
+        if run.epoch == 1 and run.steps % total:
+            rest = run.part(0, run.steps % total, arb(0))
+            mu = at("rest", cost, node["rest"], Updates(rest, loss, "every")).sqrt().upper()
+            need(all(theta(mu, h, one) <= Y for one, Y in zip(k, last.vertices, strict=True)), "rest exceeds the table")
+    need(goes or total <= run.steps, "there are not so many steps")
+    before, first = last if goes else None, 0 if goes else run.steps - total
+    for i, (stage, length) in enumerate(zip(stages, each, strict=True)):
+        before = at(f"blocks.{i}", contracted, stage, run, loss, (first, length, sum(each[i:])), before, h)
+        first += length
+    return last
+
+
+def contracted(stage: Node, run: Run, loss: Loss, where: tuple[int, int, int], before: Pair | None, h: arb) -> Pair:
+    """The table after a block, or after equal ones without the sample, of which each takes A = E_g to A F(1+(g-1)/A).
+
+    A price is mu of a path of its steps alone: N from one point, F from any two of the domain. The bounds need to be
+    at most the table at its vertices: between them both are convex, or straight.
+    """
+    first, length, left = where
+    place, steps = (left - 1) % run.epoch, stage["steps"]
+    met, begin = place < length, 0 if run.constant else first
+    need(not met or steps == length == (steps if run.epoch == 1 else place + 1), "a block needs to end with the sample")
+    meets = "every" if run.epoch == 1 else place if met else "none"
+
+    def price(which: str, apart: arb) -> arb:
+        squared: arb = at(which, cost, stage[which], Updates(run.part(begin, steps, apart), loss, meets))
+        return squared.sqrt().upper()
+
+    far, near = price("far", run.diameter), price("near", arb(0)) if met else arb(0)
+    need(bool(near <= far), "near exceeds far")
+
+    def near_at(k: int) -> arb:
+        return theta(near, h, k) if met else (1 - (h * k).exp()).max(arb(0))
+
+    def far_at(t: arb) -> arb:
+        return gaussians(far, t)
+
+    def bound(k: int, ends: tuple[int, int]) -> arb:
+        if before is None:
+            return near_at(k) if first == 0 else theta(far, h, k)
+        if met:
+            return before.after(k, ends, near_at, far_at)
+        g = (h * k).exp()
+        return reduce(lambda A, _: A * far_at(1 + (g - 1) / A) if A > 0 else A, range(stage["times"]), before.at(g))
+
+    nodes, after = tabled(stage["table"], h)
+    kinks = [arb(1), *after.q[len(nodes) :]]
+    for k, ends, Y, kink in zip(nodes, stage["thresholds"] or nodes, after.vertices, kinks, strict=True):
+        need(bool(kink == 0) or bool(bound(k, ends) <= Y), f"the bound exceeds the table at e^({shown(h * k)})")
+    return after
+
+
 def from_losses(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
     """Losses of all steps and a Gaussian: over sums l > epsilon of mass (1 - e^(epsilon - l)), <= delta."""
     counts, squared, chance = at("of", window, node["of"], run, loss)
@@ -636,6 +786,27 @@ def from_gdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
     need(bool(found + chance <= delta), "the hockey stick of the Gaussian exceeds delta at this epsilon")
 
 
+def from_table(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
+    """E_g <= delta at g = e^epsilon."""
+    need(bool(at("of", contract, node["of"], run, loss).at(epsilon.exp()) <= delta), "the table exceeds delta there")
+
+
+def moments(node: Node, run: Run, loss: Loss, alpha: arb) -> arb:
+    """e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g, to G that of the table, l^alpha at an atom l.
+
+    Beyond G a divergence D of another order b > alpha says E_g <= e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
+    """
+    law, b, cut = at("of", contract, node["of"], run, loss), number(node["order"]), whole(node["cut"])
+    known, chance = at("tail", rdp, node["tail"], run, loss, b)
+    need(bool(b > alpha) and bool(chance == 0), "order needs to be larger, and the tail to hold always")
+    G, (excess, mass) = law.ratios[cut], law.above[cut]
+    total = sum((q * ratio**alpha for q, ratio in zip(law.q[:cut], law.ratios, strict=False)), arb(0))
+    total += (mass + law.q[cut]) * G**alpha + alpha * G ** (alpha - 1) * excess
+    tail = ((b - 1) * (known + (b - 1).log()) - b * b.log()).exp() * G ** (alpha - b)
+    found: arb = (total + alpha * (alpha - 1) / (b - alpha) * tail).log() / (alpha - 1)
+    return found
+
+
 def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
     """(alpha, rho)-RDP is (epsilon, delta)-DP if F(p) >= e^((alpha-1) rho) for all p in (delta, 1].
 
@@ -661,6 +832,9 @@ def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None
     return need(bool(value >= ((alpha - 1) * rho).exp()), "the tangent is below e^((alpha-1) rho)")
 
 
+CONVERSIONS = {"from gdp": from_gdp, "from rdp": from_rdp, "from losses": from_losses, "from table": from_table}
+
+
 def accepted(certificate: Any) -> str:
     """Check a certificate, and say what it proves in words of this file; raises `Refused`."""
     with ctx.workprec(BITS):
@@ -674,9 +848,9 @@ def claimed(top: Node) -> str:
     quantity, value = claim["quantity"], number(claim["value"])
     last = f"the last iterate on {loss} losses after {run},"
     if quantity == "dp":
-        delta, rules = number(claim["at"]), {"from gdp": from_gdp, "from rdp": from_rdp, "from losses": from_losses}
+        delta = number(claim["at"])
         need(bool(delta > 0) and bool(delta < 1), "claim: at needs a delta in (0, 1)")
-        at("proof", rules[proof["rule"]], proof, run, loss, value, delta)
+        at("proof", CONVERSIONS[proof["rule"]], proof, run, loss, value, delta)
         return f"{last} is ({shown(value)}, {shown(delta)})-DP"
     need(quantity in ("gdp", "rdp"), "claim: quantity needs to be gdp, rdp or dp")
     order = [] if quantity == "gdp" else [number(claim["at"])]

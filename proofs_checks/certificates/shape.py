@@ -90,6 +90,24 @@ class Blocks(Part):
     chance: Dyadic
 
 
+class Table(Part):
+    """A table: its vertices, as multiples of a spacing of logarithms, and the masses there."""
+
+    nodes: list[PositiveInt]
+    masses: list[Dyadic]
+
+
+class Contracted(Part):
+    """A block of steps, or equal ones, the table after it, and two thresholds for each vertex."""
+
+    steps: PositiveInt
+    times: PositiveInt
+    near: "Step | None"
+    far: "Step"
+    table: Table
+    thresholds: list[tuple[NonNegativeInt, NonNegativeInt]] | None
+
+
 class Step(Part):
     """A node of the proof: a rule, its choices, and the number that it states."""
 
@@ -97,7 +115,8 @@ class Step(Part):
         "composition", "path", "straight",
         "positions", "late order", "orders", "worst batches",
         "gaussian", "window", "ranges", "stretches",
-        "from gdp", "from rdp", "from losses",
+        "contract", "moments",
+        "from gdp", "from rdp", "from losses", "from table",
     ]  # fmt: skip
     of: "Step | list[Step] | None" = None
     start: NonNegativeInt | None = None
@@ -106,7 +125,7 @@ class Step(Part):
     shifts: Literal["proportional"] | Runs | None = None
     prices: list[Price] | None = None
     kinds: list[tuple[NonNegativeInt, PositiveInt]] | None = None
-    blocks: Blocks | None = None
+    blocks: Blocks | list[Contracted] | None = None
     sizes: Sizes | None = None
     chance: Dyadic | None = None
     order: Dyadic | None = None
@@ -118,6 +137,11 @@ class Step(Part):
     lattices: list[Lattice] | None = None
     bits: PositiveInt | None = None
     trim: NonNegativeInt | None = None
+    spacing: Dyadic | None = None
+    round: bool | None = None
+    rest: "Step | None" = None
+    tail: "Step | None" = None
+    cut: NonNegativeInt | None = None
     cost: Dyadic | None = None
     rdp: Dyadic | None = None
 

@@ -123,7 +123,12 @@ def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 def _reached(check: Derived | RenyiBound | Tracked, spans: Sequence[Span]) -> Outcome:
     """The outcome of a derivation that gets there, with the claims in its scope that are not proved in general."""
-    supposed = [str(span) for span in spans if span.rule == "suppose"]
+    premises = check.supposed if isinstance(check, Derived) else ()
+    supposed = [
+        str(span)
+        for span in spans
+        if span.rule == "suppose" and not any(one.says in premises for one in span.hypotheses)
+    ]
     if supposed:
         return undecided(check, f"the derivation supposes what it does not derive: {supposed[0]}")
     shown = sum(len(span.shown) for span in spans)

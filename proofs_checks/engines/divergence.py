@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sympy import Le, simplify, true
+from sympy import Basic, Le, simplify, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
@@ -22,14 +22,17 @@ def bounded(check: RenyiBound, made: Guarantee, given: frozenset[Boolean]) -> tu
     for span in (made.first, made.second):
         found = renyi(span.profile, alpha, amplified=check.amplified)
         for condition in (*found.conditions, Le(found.value, check.bound)):
-            if condition not in (true, *given) and not _supposed(condition, given):
-                prove(condition, given)
+            if condition in (true, *given) or supposed_order(condition, given):
+                continue
+            if condition.has(largest_order):
+                raise UnprovedError(f"{condition} is not supposed")
+            prove(condition, given)
         cites = (*cites, *found.cites)
     return tuple(dict.fromkeys(cites))
 
 
-def _supposed(condition: Boolean, given: Iterable[Boolean]) -> bool:
-    """Tell whether the order is supposed to be at most alpha* of these very arguments."""
+def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
+    """Tell whether a condition is that the order is at most alpha* of certain arguments, and one that is given."""
     if not condition.has(largest_order):
         return False
     for one in given:
@@ -37,4 +40,4 @@ def _supposed(condition: Boolean, given: Iterable[Boolean]) -> bool:
             pairs = zip(one.gts.args, condition.gts.args, strict=True)
             if all(simplify(left - right) == 0 for left, right in pairs):
                 return True
-    raise UnprovedError(f"{condition} is not supposed")
+    return False

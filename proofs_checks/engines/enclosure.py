@@ -20,7 +20,7 @@ from lastiterate.proofs_checks.engines.possible import some_point
 from lastiterate.proofs_checks.engines.unbounded import decide as decide_unbounded
 from lastiterate.proofs_checks.engines.unbounded import is_unbounded
 from lastiterate.proofs_checks.engines.z3_terms import entails
-from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at
+from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
@@ -133,7 +133,9 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
 
 def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box) -> str:
     """The first part of the sides that is not shown to be defined on the box, in a sentence; "" where all are."""
-    return unmet((check.left, check.right), premises, shown_on(box, prove), "on the box")
+    fixed = {symbol: low for symbol, (low, high) in box.items() if low == high}
+    sides = (check.left.xreplace(fixed), check.right.xreplace(fixed))
+    return unmet(sides, premises, shown_on(box, prove), "on the box")
 
 
 def _by_z3(check: IntervalInequality, premises: Sequence[Boolean]) -> bool:
@@ -155,7 +157,7 @@ def _value(check: Value) -> Outcome:
             f"Value needs a finite number and an expression without free symbols, got printed={check.printed!r}; "
             "put the parameters in."
         )
-    expression = check.expression.doit()
+    expression = written_out(check.expression)
     if not defined_at((check.expression, expression), {}):
         return undecided(check, f"{check.expression} is not shown to be defined")
     half = sp.Rational(1, 2) * sp.Integer(10) ** exponent

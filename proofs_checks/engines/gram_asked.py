@@ -57,6 +57,12 @@ def _letters(check: VectorInequality) -> None:
         meaning = family.name, sp.expand(one.point)
         if any(meanings.setdefault(letter, meaning) != meaning for letter in letters):
             raise InputError(f"A letter needs one meaning, got those at {one.point} at another point, too; use at.")
+    made = {letter: one.point.free_symbols for one in check.samples for letter in one.shown}
+    while known := [letter for letter, parts in made.items() if not parts & made.keys()]:
+        made = {letter: parts for letter, parts in made.items() if letter not in known}
+    if made:
+        circle = ", ".join(sorted(map(str, made)))
+        raise InputError(f"A point needs to be known before what is there, got {circle} in a circle; name the point.")
     calls = tuple(f"{name}(" for name in families)
     parts = [check.left, check.right, *check.given, *(one.point for one in check.samples)]
     used = set[sp.Symbol]().union(*(one.atoms(Vector, FunctionValue) for one in parts))

@@ -5,7 +5,7 @@ object is changed, the claims are built again, and those that are other claims n
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
@@ -59,25 +59,37 @@ def try_formula(place: SourcePlace, share: sp.Rational) -> Planted:
         package, _, last = name.rpartition(".")
         vars(sys.modules.get(package, sp)).pop(last, None)
     known = {f"lastiterate.symbolic.{paper}.{name}" for paper in ledger.ORDER for name in ledger.ORDER[paper]}
+    started, left_open, held = process_time(), "", []
     try:
-        rebuilt = [import_module(name) for name in (place.module, *names) if name in known]
+        for check, claim in _rebuilt([name for name in (place.module, *names) if name in known], before):
+            outcome = decide_check(check, claim.assumptions, _SECONDS)
+            if notices(outcome, check, claim.assumptions):
+                return Planted(str(place), Fate.NOTICED, claim.key)
+            held.append(claim.key)
+            if outcome.status is not Status.HELD:
+                left_open = left_open or claim.key
+            if process_time() - started > _ALL:
+                break
     except (ValueError, TypeError, ArithmeticError) as error:
         return Planted(str(place), Fate.BROKEN, f"the claims cannot be built: {error}")
-    other = [pair for module in rebuilt for claim in module.CLAIMS for pair in _other(before[claim.key], claim)]
-    if not other:
-        return Planted(str(place), Fate.UNUSED, "no claim is another one with it")
-    started, left_open = process_time(), ""
-    for check, claim in sorted(other, key=lambda pair: pair[0].engine in _SLOWER):
-        outcome = decide_check(check, claim.assumptions, _SECONDS)
-        if notices(outcome, check, claim.assumptions):
-            return Planted(str(place), Fate.NOTICED, claim.key)
-        if outcome.status is not Status.HELD:
-            left_open = left_open or claim.key
-        if process_time() - started > _ALL:
-            break
     if left_open:
         return Planted(str(place), Fate.OPEN, left_open)
-    return Planted(str(place), Fate.KEPT, f"{len(other)} checks hold with it, of {other[0][1].key} and others")
+    if held:
+        return Planted(str(place), Fate.KEPT, f"{len(held)} checks hold with it, of {held[0]} and others")
+    return Planted(str(place), Fate.UNUSED, "no claim is another one with it")
+
+
+def _rebuilt(names: Sequence[str], before: Mapping[str, Claim]) -> Iterator[tuple[Check, Claim]]:
+    """The checks that are other ones now, as the modules are built again, those of slower engines at the end."""
+    slower = []
+    for name in names:
+        for claim in import_module(name).CLAIMS:
+            for pair in _other(before[claim.key], claim):
+                if pair[0].engine in _SLOWER:
+                    slower.append(pair)
+                else:
+                    yield pair
+    yield from slower
 
 
 def _other(before: Claim, now: Claim) -> Iterator[tuple[Check, Claim]]:

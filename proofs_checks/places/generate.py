@@ -16,7 +16,11 @@ import sympy as sp
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.engines.units import decide
 from lastiterate.proofs_checks.places.occurrences import Kind, Occurrence, occurrences
+from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import Asymptotic, Check, Claim, Unbounded, Units, UpperBound, Value
 from lastiterate.symbolic.notation import D, K, L, eta, lam, m, sigma
 
@@ -127,14 +131,15 @@ def _of_value(check: Check, value: Any, put: _Put) -> Iterator[Place]:
                 yield Place(check.name, one.kind, words, _off(put, _at(one, change)))
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            if field.name not in ("index", "order"):
+            if field.name not in ("index", "order", "variables"):
                 yield from _of_value(check, getattr(value, field.name), _field(put, value, field.name))
     elif isinstance(value, tuple):
         for at, part in enumerate(value):
             yield from _of_value(check, part, _entry(put, value, at))
     elif isinstance(value, Mapping):
-        for key, ends in value.items():
-            yield from _of_value(check, tuple(map(sp.sympify, ends)), _end(put, value, key))
+        for key, part in value.items():
+            ends = tuple(map(sp.sympify, part)) if isinstance(part, tuple) else part
+            yield from _of_value(check, ends, _end(put, value, key))
 
 
 def _at(one: Occurrence, change: Callable[[sp.Rational], sp.Basic]) -> Callable[[sp.Rational], sp.Basic]:
@@ -145,11 +150,22 @@ def _change(check: Check, one: Occurrence) -> Callable[[sp.Rational], sp.Basic] 
     """The number or symbol off by a share of itself; None where that would not be wrong."""
     if one.kind is Kind.RANGE and one.what.is_integer:
         return lambda share: one.what + (1 if share > 0 else -1)
+    if one.kind is Kind.EXPONENT and isinstance(check, Units):
+        no_unit = isinstance(one.around, sp.Pow) and _number(one.around.base, check)
+        return None if no_unit else _scaled(one)
     if one.kind is not Kind.EXPONENT and isinstance(check, Units | Asymptotic | Unbounded):
         if not one.what.is_Symbol:
             return None
         return (lambda _: one.what * D) if isinstance(check, Units) else (lambda share: one.what ** (1 + share))
     return _scaled(one)
+
+
+def _number(base: sp.Expr, check: Units) -> bool:
+    """Tell whether a base has no unit, so that any power of it has none."""
+    try:
+        return decide(Units(base, sp.S.One, check.units), ()).status is Status.HELD
+    except (InputError, UnsupportedError):
+        return False
 
 
 def _scaled(one: Occurrence) -> Callable[[sp.Rational], sp.Basic]:

@@ -19,3 +19,9 @@ class UnneededCache(PlaceCache):
     """A folder of the conditions that claims are shown without."""
 
     name = "unneeded"
+
+
+class StatementCache(PlaceCache):
+    """A folder of what became of the places of statements."""
+
+    name = "statements"

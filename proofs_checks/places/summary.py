@@ -9,7 +9,7 @@ from lastiterate.proofs_checks.places.planted import Fate, Planted
 from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
 
 LEAST: Final = 0.95
-"""Share of the numbers and symbols of all checks that are to be live."""
+"""Share of the live numbers and symbols that are to be noticed."""
 
 CONDITIONS: Final = (Kind.PREMISE, Kind.ASSUMPTION)
 
@@ -22,15 +22,24 @@ REASONS: Final = {
 
 
 def share(reports: Iterable[PlacesReport]) -> float:
-    """Share of live places among the numbers and symbols that stand in checks; 1 where there are none."""
-    said = [place.state for report in reports for place in report.places if place.kind not in CONDITIONS]
-    return said.count(State.LIVE) / len(said) if said else 1.0
+    """Share of the live numbers and symbols of checks that are noticed; 1 where there are none.
+
+    A place is live where the claim is true as it stands and false one percent off. Where an engine proves it with the
+    place off, both ways, and refutes it further off, the place is not. All others count, noticed or not.
+    """
+    noticed = _noticed(Counter(place.state for of in reports for place in of.places if place.kind not in CONDITIONS))
+    return 1.0 if noticed is None else noticed
+
+
+def _noticed(counts: Counter[State]) -> float | None:
+    may_be_live = counts[State.LIVE] + counts[State.IDLE] + counts[State.UNDECIDED]
+    return counts[State.LIVE] / may_be_live if may_be_live else None
 
 
 def table(reports: Sequence[PlacesReport]) -> Iterator[tuple[str, ...]]:
     """A heading, a row for each paper and for each kind, and one for all that stands in checks."""
     places = [(report.key.partition("/")[0], place) for report in reports for place in report.places]
-    yield "places of", *(state.value for state in State), "all", "live of all"
+    yield "places of", *(state.value for state in State), "all", "noticed of live"
     papers = dict.fromkeys(paper for paper, place in places if place.kind not in CONDITIONS)
     for paper in papers:
         yield _row(paper, (p for of, p in places if of == paper and p.kind not in CONDITIONS))
@@ -42,9 +51,9 @@ def table(reports: Sequence[PlacesReport]) -> Iterator[tuple[str, ...]]:
 
 def _row(name: str, places: Iterable[Tried]) -> tuple[str, ...]:
     counts = Counter(place.state for place in places)
-    total = counts.total()
-    ratio = f"{counts[State.LIVE] / total:.1%}" if total else "-"
-    return name, *(str(counts[state]) for state in State), str(total), ratio
+    noticed = _noticed(counts)
+    ratio = "-" if noticed is None else f"{noticed:.1%}"
+    return name, *(str(counts[state]) for state in State), str(counts.total()), ratio
 
 
 def dead(reports: Iterable[PlacesReport]) -> Iterator[str]:
@@ -53,8 +62,12 @@ def dead(reports: Iterable[PlacesReport]) -> Iterator[str]:
         for place in report.places:
             if place.state is not State.LIVE:
                 where = f"'{place.check}', " if place.check else ""
-                why = f"{REASONS[place.state]}{f' ({place.detail})' if place.detail else ''}"
-                yield f"{report.key}: {where}{place.kind} {place.words}: {why}."
+                yield f"{report.key}: {where}{place.kind} {place.words}: {reason(place)}."
+
+
+def reason(place: Tried) -> str:
+    """The reason why a place is not live, or not noticed."""
+    return f"{REASONS[place.state]}{f' ({place.detail})' if place.detail else ''}"
 
 
 def as_text(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """Answers of the engines about a claim one of whose places is off."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from time import process_time
 from typing import Final
 
@@ -11,25 +10,34 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.answers import refuted_at, undecided
-from lastiterate.proofs_checks.engines.inequality import SPOTS, fails
 from lastiterate.proofs_checks.engines.z3_terms import entails
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+from lastiterate.proofs_checks.places.between import shown_between, steep
+from lastiterate.proofs_checks.places.failing import failing_point
 from lastiterate.proofs_checks.places.generate import Place, Question, places
 from lastiterate.proofs_checks.places.occurrences import Kind
 from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
-from lastiterate.proofs_checks.verdict import Outcome, Status
-from lastiterate.symbolic.claim import Asymptotic, Check, Claim, Derived, Engine, Inequality, Role, Unbounded
+from lastiterate.proofs_checks.unneeded import unneeded
+from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Check,
+    Claim,
+    Derived,
+    Engine,
+    Inequality,
+    IntervalInequality,
+    Role,
+    Unbounded,
+)
 
 ONE_PERCENT: Final = (sp.Rational(1, 100), sp.Rational(-1, 100))
-MORE: Final = tuple(map(sp.Rational, ("1/20", "-1/20", "1/4", "-1/4", "1", "-1/2", "9", "-9/10")))
-"""Shares by which a place is off that has room."""
+MORE: Final = tuple(map(sp.Rational, ("1/4", "-1/4", "9", "-9/10", "-2")))
+"""Shares by which a place is off that has room: another size, an order of magnitude, another sign."""
 
 SECONDS: Final = 3
 """An engine that computes for longer about a place that is off does not decide it."""
 
-STEEP: Final = 12
-"""Denominator of an exponent beyond which z3 is not asked."""
+_PROOF: Final = (Grade.PROVED, Grade.CERTIFIED)
 
 _NOT_EXACT: Final = frozenset({Engine.CERTIFICATE, Engine.SIMULATION, Engine.CITATION})
 """Engines that measure, so that one percent is within their tolerance, or that decide nothing."""
@@ -53,10 +61,15 @@ def _all(claim: Claim) -> Iterator[Tried]:
     carry = [check for check in claim.checks if check.engine not in left_out]
     holds = {check.name for check in carry if decide_check(check, claim.assumptions).status is Status.HELD}
     scaleless = {check.name for check in carry if _scaleless(check)}
+    known = {("", str(one)) for one in unneeded(claim)}
+    for number, check in enumerate(claim.checks, 1):
+        known |= {(check.name, str(one)) for one in unneeded(claim, number)}
     for place in places(claim, carry):
         if place.check in scaleless and place.kind in _SCALES:
             continue
-        if place.check in holds or (not place.check and len(holds) == len(carry)):
+        if place.without is not None and (place.check, place.words.partition(" in ")[2]) in known:
+            yield Tried(place.check, place.kind, place.words, State.UNUSED)
+        elif place.check in holds or (not place.check and len(holds) == len(carry)):
             state, detail = _state(place)
             yield Tried(place.check, place.kind, place.words, state, detail)
 
@@ -67,21 +80,23 @@ def _scaleless(check: Check) -> bool:
 
 
 def _state(place: Place) -> tuple[State, str]:
+    asked = [one for share in ONE_PERCENT for one in _off(place, share)]
+    if any(_fails_somewhere(*one) for one in asked):
+        return State.LIVE, ""
     said: list[Outcome] = []
-    for share in ONE_PERCENT:
-        for check, assumptions in _off(place, share):
-            outcome = _answer(check, assumptions)
-            if notices(outcome, check, assumptions):
-                return State.LIVE, ""
-            said.append(outcome)
+    for check, assumptions in asked:
+        outcome = _answer(check, assumptions)
+        if notices(outcome, check, assumptions):
+            return State.LIVE, ""
+        said.append(outcome)
     if place.without is not None and all(_answer(*one).status is Status.HELD for one in place.without):
         return State.UNUSED, ""
     for outcome in said:
-        if outcome.status is not Status.HELD:
+        if outcome.status is not Status.HELD or outcome.grade not in _PROOF:
             return State.UNDECIDED, outcome.detail
-    if place.kind not in (Kind.DIGIT, Kind.RANGE):
+    if place.without is None and place.kind not in (Kind.DIGIT, Kind.RANGE):
         for share in MORE:
-            if any(_answer(check, given).rejected for check, given in _off(place, share)):
+            if any(_breaks(check, given) for check, given in _off(place, share)):
                 return State.ROOM, f"noticed at {float(share):+.0%}"
     return (State.IDLE, "") if place.without is None else (State.ROOM, "needed")
 
@@ -92,33 +107,44 @@ def notices(outcome: Outcome, check: Check, assumptions: Sequence[Boolean]) -> b
 
 
 def _answer(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """The engine's answer; of a power that is off only at points, for to z3 it is a polynomial of a high degree.
+    """The engine's answer; a power that is off is to z3 a polynomial of a high degree, about which it is not asked."""
+    known = _bound(check)
+    if isinstance(known, Inequality) and steep(known):
+        return shown_between(known, assumptions)
+    return decide_check(known, assumptions, SECONDS)
 
-    Of a check up to a constant that is known the constant is part: a path that refutes the rest is known to few.
-    """
+
+def _bound(check: Check) -> Check:
+    """A check up to a constant that is known with the constant: a path that refutes the rest is known to few."""
     if isinstance(check, Asymptotic) and check.constant is not None:
-        bound = Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
-        return decide_check(bound, assumptions, SECONDS)
-    if not (isinstance(check, Inequality) and any(_steep(side) for side in (check.left, check.right, *check.given))):
-        return decide_check(check, assumptions, SECONDS)
-    premises = (*assumptions, *check.given)
-    with suppress(NoPointError, UnsupportedError, ValueError):
-        for point in points(free_symbols(check.left, check.right, premises), premises, SPOTS):
-            if fails(check, premises, point):
-                return refuted_at(check, point)
-    return undecided(check, "a power like this is tried at points alone, and it holds there")
+        return Inequality(check.left, "<=", check.constant * check.right, check.given, check.name)
+    return check
 
 
-def _steep(side: sp.Basic) -> bool:
-    return any(power.exp.is_Rational and power.exp.q > STEEP for power in side.atoms(sp.Pow))
+def _fails_somewhere(check: Check, assumptions: tuple[Boolean, ...]) -> bool:
+    """Tell whether a point is found that breaks an inequality."""
+    known = _bound(check)
+    return isinstance(known, Inequality) and failing_point(known, (*assumptions, *known.given)) is not None
+
+
+def _breaks(check: Check, assumptions: tuple[Boolean, ...]) -> bool:
+    """Tell whether a check is refuted; of an inequality by a point alone, for its powers may be high."""
+    if isinstance(_bound(check), Inequality):
+        return _fails_somewhere(check, assumptions)
+    return _answer(check, assumptions).rejected
 
 
 def _off(place: Place, share: sp.Rational) -> Question:
-    """The question; none where Sympy refuses to write it down."""
+    """The question; none where Sympy refuses to write it down, or a range is empty."""
     try:
-        return place.off(share)
+        asked = place.off(share)
     except (ValueError, TypeError, NotImplementedError):
         return ()
+    return () if any(_empty(check) for check, _ in asked) else asked
+
+
+def _empty(check: Check) -> bool:
+    return isinstance(check, IntervalInequality) and any((low > high) == True for low, high in check.box.values())  # noqa: E712
 
 
 def _undefined(check: Check, assumptions: Sequence[Boolean]) -> bool:

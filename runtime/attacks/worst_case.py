@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.lower.losses import admits_constant, least_curvature, steepest_push
+from lastiterate.numeric.lower.losses import least_curvature, steepest_push
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -75,10 +75,11 @@ def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
     >>> str(hardest(run, Smooth(1.0), delta=1e-2))
     'pull'
     """
-    witness = lower_bound(run, assumption, delta=delta).witness
-    if "outwards" in witness:
-        return Others.OUTWARD
-    return Others.PULL if "pull one way" in witness or "all others at -K" in witness else Others.STILL
+    found = lower_bound(run, assumption, delta=delta)
+    shared = [abs(gradient) for _, gradient in found.losses.shared[-1]] if found.losses else []
+    if "all others at -K" in found.witness or min(shared, default=0.0) > run.clip_norm / 2:
+        return Others.PULL
+    return Others.OUTWARD if "outwards" in found.witness else Others.STILL
 
 
 def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL) -> Workload:
@@ -93,7 +94,7 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
         InputError: the assumption allows no such losses, or there is no such choice.
     """
     m, tilt = crafted_tilt(described_run("worst_case", run), described_assumption(assumption))
-    push = steepest_push(assumption, run) if admits_constant(assumption) and isfinite(run.diameter) else 0.0
+    push = steepest_push(assumption, run) if not m and isfinite(run.diameter) else 0.0
     if others not in tuple(Others):
         raise InputError(f"others needs one of {', '.join(Others)}, got others={others!r}; choose one of them.")
     if others == Others.OUTWARD and not push > 0:

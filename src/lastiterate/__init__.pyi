@@ -2,6 +2,8 @@
 
 from lastiterate.numeric.bound import Bound as Bound
 from lastiterate.numeric.bound import bound as bound
+from lastiterate.numeric.by_position import ByPosition as ByPosition
+from lastiterate.numeric.by_position import by_position as by_position
 from lastiterate.numeric.calibrate import calibrate as calibrate
 from lastiterate.numeric.compare import compare as compare
 from lastiterate.numeric.dp_events import from_dp_event as from_dp_event
@@ -10,6 +12,9 @@ from lastiterate.numeric.dp_events import to_pld as to_pld
 from lastiterate.numeric.errors import InputError as InputError
 from lastiterate.numeric.estimate import Estimate as Estimate
 from lastiterate.numeric.estimate import estimate as estimate
+from lastiterate.numeric.forgetting import Forgetting as Forgetting
+from lastiterate.numeric.forgetting import forgetting as forgetting
+from lastiterate.numeric.forgetting import steps_to_forget as steps_to_forget
 from lastiterate.numeric.losses.assumptions import Assumption as Assumption
 from lastiterate.numeric.losses.assumptions import Blocks as Blocks
 from lastiterate.numeric.losses.assumptions import Clipped as Clipped
@@ -23,7 +28,12 @@ from lastiterate.numeric.losses.assumptions import Sum as Sum
 from lastiterate.numeric.losses.assumptions import Tabulated as Tabulated
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping as automatic_clipping
 from lastiterate.numeric.lower import LowerBound as LowerBound
+from lastiterate.numeric.lower import Witness as Witness
 from lastiterate.numeric.lower import lower_bound as lower_bound
+from lastiterate.numeric.lower import replay as replay
+from lastiterate.numeric.lower import search_losses as search_losses
+from lastiterate.numeric.participation import Participation as Participation
+from lastiterate.numeric.participation import participation as participation
 from lastiterate.numeric.random_projection.bound import ProjectionBound as ProjectionBound
 from lastiterate.numeric.random_projection.bound import projection_bound as projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun as RandomProjectionRun

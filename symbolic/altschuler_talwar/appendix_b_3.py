@@ -4,7 +4,7 @@
 alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c) (1-c)^2 / Q.
 """
 
-from sympy import Derivative, Expr, Integer, Rational, log, sqrt
+from sympy import Derivative, Expr, Integer, Rational, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
@@ -32,7 +32,6 @@ _met = (_first / c + _second / c**2) ** 2
 
 _c = Rational(9, 10)
 _product = 2000 * log(_c) / 100  # the printed beta at c = 9/10, S = 1, r = 1000
-_printed = (2 - _product + sqrt((2 - _product) ** 2 - 4)) / 2
 
 
 def _at_window(length: int) -> Expr:

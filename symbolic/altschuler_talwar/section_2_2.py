@@ -24,7 +24,7 @@ CLAIMS = (
         "altschuler_talwar/section_2_2/lemma_2_1",
         "Lemma 2.1: a step of size at most 2/L on a convex, L-smooth loss is a contraction",
         at("Lemma 2.1"),
-        step(convex("f", L), Integer(1)).mutant("one percent less", step(convex("f", L), Rational(99, 100))),
+        step(convex("f", L), Integer(1)),
         assumptions=(eta * L <= 2,),
     ),
     Claim(

@@ -32,7 +32,7 @@ from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import a, d, gamma, j, kappa, q, r, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, growth, n, sigma, sigma_dp, w
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, growth, n, sigma, sigma_dp, tau, w
 from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, private
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map
@@ -40,6 +40,8 @@ from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map
 _one = Integer(1)
 SMALL: Final = (b / n < Rational(1, 5), alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K)))
 _long = (D * n <= K * eta * w,)
+_steps = ceiling(D * n / (K * eta))
+_chosen = {w: _steps, tau: T - _steps}
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
 PRINTED: Final = (
     BatchesOf(b, n),
@@ -99,14 +101,14 @@ CLAIMS = (
         RenyiBound("noisy_sgd/composition", 32 * _unit * T, SMALL, amplified=True, name="any T, b < n/5").mutant(
             "no condition on the order", given=SMALL[:1]
         ),
-        RenyiBound("noisy_sgd/convex", 33 * _unit * w, (*SMALL, *_long), amplified=True, name="w <= T, b < n/5").mutant(
-            "a tenth of the window", given=(*SMALL, D * n <= 10 * K * eta * w)
+        RenyiBound(
+            "noisy_sgd/convex", 33 * _unit * w, (*SMALL, *_long), amplified=True, at=_chosen, name="w <= T, b < n/5"
         ),
         RenyiBound("noisy_sgd/composition", 100 * _unit * T, (5 * b >= n,), name="any T, b >= n/5"),
-        RenyiBound("noisy_sgd/convex", 101 * _unit * w, (5 * b >= n, *_long), name="w <= T, b >= n/5"),
+        RenyiBound("noisy_sgd/convex", 101 * _unit * w, (5 * b >= n, *_long), at=_chosen, name="w <= T, b >= n/5"),
         letters={w: "any window with D n/(K eta) <= w <= T"},
         assumptions=(alpha > 1, b <= n, eta * L <= 2, sigma_dp > 8 * sqrt(2) * K / b),
-        statement=private(101 * _unit * Min(T, ceiling(D * n / (K * eta))), *PRINTED, Convex(L, K), eta * L <= 2),
+        statement=private(101 * _unit * Min(T, _steps), *PRINTED, Convex(L, K), eta * L <= 2),
     ),
     Step(
         "altschuler_talwar/theorem_3_1/price",

@@ -3,28 +3,29 @@
 r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S.
 """
 
-from sympy import Eq, Ge, Integer, Max, Min, ceiling, exp, log, sqrt
+from sympy import Eq, Integer, Max, Min, ceiling, exp, log, oo, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import PRINTED, SMALL
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Claim,
-    Induction,
     Inequality,
     IntervalInequality,
     Ours,
     RenyiBound,
     Step,
 )
-from lastiterate.symbolic.derivations.noisy_sgd import reach
 from lastiterate.symbolic.letters import r, y, z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, dim, eta, growth, m, n, s, sigma_dp, t, w
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, dim, eta, growth, m, n, sigma_dp, tau, w
 from lastiterate.symbolic.statement import StronglyConvex, private
 
 _one = Integer(1)
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
-_long = (c * reach * D * n <= K * eta,)
+_long = (c * (L + m) >= L - m, c**w * D * n <= K * eta)
+_whole = ceiling(L / m)
+_steps = _whole * Max(1, ceiling(log(D * n / (K * eta)) / log(3)))
+_chosen = {w: _steps, tau: T - _steps, c: exp(-2 / _whole), y: 1 / _whole}
 _window = r * y / 2 + 1  # at least the window ceil(r y/2)
 
 CLAIMS = (
@@ -34,36 +35,34 @@ CLAIMS = (
         at("Theorem 5.1", "(5.1)"),
         RenyiBound("noisy_sgd/composition", 32 * _unit * T, SMALL, amplified=True, name="any T, b < n/5"),
         RenyiBound(
-            "noisy_sgd/strongly convex", 33 * _unit * w, (*SMALL, *_long), amplified=True, name="w <= T, b < n/5"
+            "noisy_sgd/strongly convex",
+            33 * _unit * w,
+            (*SMALL, *_long),
+            amplified=True,
+            at=_chosen,
+            name="w <= T, b < n/5",
         ),
         RenyiBound("noisy_sgd/composition", 100 * _unit * T, (5 * b >= n,), name="any T, b >= n/5"),
-        RenyiBound("noisy_sgd/strongly convex", 101 * _unit * w, (5 * b >= n, *_long), name="w <= T, b >= n/5"),
-        letters={w: "a window of at most T steps with c^w D n <= K eta", reach: "c^(w - 1)"},
+        RenyiBound(
+            "noisy_sgd/strongly convex", 101 * _unit * w, (5 * b >= n, *_long), at=_chosen, name="w <= T, b >= n/5"
+        ),
+        IntervalInequality(
+            1 - y, "<=", exp(-2 * y) * (1 + y), {y: (0, oo)}, "(kappa - 1)/(kappa + 1) <= exp(-2/kappa)"
+        ),
+        letters={w: "a window of at most T steps with c^w D n <= K eta", y: "1/ceil(kappa)"},
         assumptions=(
             alpha > 1,
             b <= n,
             m <= L,
             Eq(eta, 2 / (L + m)),
-            c * (L + m) >= L - m,
-            reach >= 0,
             sigma_dp > 8 * sqrt(2) * K / b,
         ),
         statement=private(
-            101 * _unit * Min(T, ceiling(L / m) * Max(1, ceiling(log(D * n / (K * eta)) / log(3)))),
+            101 * _unit * Min(T, _steps),
             *PRINTED,
             StronglyConvex(m, L, K),
             Eq(eta, 2 / (L + m)),
         ),
-    ),
-    Step(
-        "altschuler_talwar/section_5_1/theorem_5_1/window",
-        "kappa steps contract by 3 or more, so ceil(kappa) ceil(log_3(D n/(K eta))) steps bring D n to K eta or less",
-        at("Theorem 5.1", "(5.1)"),
-        Induction(t, Ge((1 + s) ** t, 1 + t * s), name="c^-t at 1/c = 1 + s, s = 2/(kappa - 1)"),
-        Inequality(Integer(3), "<=", 1 + t * 2 / (r - 1), (r > 1, t >= r), "at t >= kappa").mutant(
-            "at t >= kappa/2", given=(r > 1, 2 * t >= r)
-        ),
-        letters={r: "kappa", s: "2/(kappa - 1)"},
     ),
     Step(
         "altschuler_talwar/section_5_1/effective_diameter",

@@ -28,7 +28,6 @@ _u, _v = Vector("u"), Vector("v")
 
 _s = 2 * eta * K / n
 _cap = 2 * eta * K
-_clipped = (Abs(gamma) <= K, Abs(kappa) <= K)
 _zero = Integer(0)
 _past_threshold = ((c - 1) * x > _cap * (1 - 1 / n),)
 
@@ -158,8 +157,7 @@ CLAIMS = (
         at("A.7", "This happens whenever"),
         Inequality(x + _cap, "<", c * x + _s, given=_past_threshold, name="if")
         .mutant("2 eta K / n for 2 eta K (1 - 1/n)", given=((c - 1) * x > _cap / n,))
-        .mutant("c for c - 1", given=(c * x > _cap * (1 - 1 / n),))
-        .mutant("factor two dropped", given=((c - 1) * x > eta * K * (1 - 1 / n),)),
+        .mutant("c for c - 1", given=(c * x > _cap * (1 - 1 / n),)),
         Inequality(_cap * (1 - 1 / n), "<", (c - 1) * x, given=(x + _cap < c * x + _s,), name="only if"),
     ),
     Step(

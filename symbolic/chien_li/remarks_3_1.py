@@ -187,8 +187,7 @@ CLAIMS = (
         at("Section 3.1", "interpretation of Theorem 3.1"),
         Inequality(_final, "<", _gaussian, given=(c**2 + 2 * s * (c + 1) / D < 2,), name="if")
         .mutant("for every c", given=())
-        .mutant("c^2 < 2 suffices", given=(c**2 < 2,))
-        .mutant("factor two dropped", given=(c**2 + s * (c + 1) / D < 2,)),
+        .mutant("c^2 < 2 suffices", given=(c**2 < 2,)),
         Inequality(c**2 + 2 * s * (c + 1) / D, "<", Integer(2), given=(_final < _gaussian,), name="only if"),
         Inequality(_gaussian, "<", _final, given=(c**2 >= 2,), name="never from c = sqrt(2) on"),
     ),

@@ -46,7 +46,7 @@ CLAIMS = (
             s**2 * x**2 / y + (s * u) ** 2 / (x - y),
             given=(y > 0, y < x),
             name="c = 1: x steps after u, from s u, the shares add to y",
-        ).mutant("twice composition", left=2 * s**2 * (x + u)),
+        ),
         Inequality(s * (u + 1), "<=", c * z + s, given=(c >= 1, z >= s * u), name="c > 1: from no less"),
     ),
     Ours(

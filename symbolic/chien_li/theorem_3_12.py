@@ -76,15 +76,11 @@ CLAIMS = (
     ),
     Step(
         "chien_li/theorem_3_12/share",
-        "(19), (69): the noise Z_t of variance beta_t sigma^2 has the standard deviation sqrt(beta_t) sigma",
+        "(19), (69) print beta_t sigma, less than the standard deviation sqrt(beta_t) sigma of Z_t: a larger price",
         at("Theorem 3.12", "(19)"),
         Identity(put(z**2, {z: sqrt(beta) * sigma}), beta * sigma**2, "variance of Z_t, below (70)"),
         Inequality(beta, "<", p, given=(p**2 >= beta,), name="p = sqrt(beta) > beta: the less noise"),
         assumptions=(beta > 0, beta < 1),
-        misprint=Identity((beta * sigma) ** 2, beta * sigma**2, "beta_t sigma as printed"),
-        remark="""(19) and (69) print S_alpha(b/n, beta_t sigma b/(2 eta K)), where (68) has the variance beta_t
-        sigma^2. The standard deviation is sqrt(beta_t) sigma. As beta_t <= sqrt(beta_t) the printed value is the
-        larger.""",
     ),
     Step(
         "chien_li/theorem_3_12/conditioning",

@@ -193,9 +193,7 @@ CLAIMS = (
         .mutant("feasibility test forgotten", given=(c > 1,))
         .mutant("feasible from Delta = 0", right=feasibility(c, s, _zero, Integer(2)), given=(c > 1,)),
         _kept(1, "c > 1 with the test", c > 1, Delta + s * _V >= s * c**3 * _W),
-        _kept(2, "c > 1 with the test", c > 1, Delta + s * _V >= s * c**3 * _W).mutant(
-            "first shift covers s", given=(c > 1, Delta + s * _V >= s * c * _W)
-        ),
+        _kept(2, "c > 1 with the test", c > 1, Delta + s * _V >= s * c**3 * _W),
         repairs="chien_li/theorem_3_1/direct/untested",
     ),
     Ours(

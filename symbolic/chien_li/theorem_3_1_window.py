@@ -109,9 +109,7 @@ CLAIMS = (
         "One interpolated step: the shift share e(z) and what is left, (1 - share) e(z), make e(z)",
         at("Section 3.1", "(8)"),
         Identity((1 - beta) * _grown, _grown - beta * _grown, "the state update z' = e(z) - a"),
-        Identity(put(_grown - beta * _grown, {beta: 1}), _zero, "share 1 ends at z = 0").mutant(
-            "ends at share 1/2", left=put(_grown - beta * _grown, {beta: _one / 2})
-        ),
+        Identity(put(_grown - beta * _grown, {beta: 1}), _zero, "share 1 ends at z = 0"),
     ),
     Ours(
         "chien_li/theorem_3_1/gdp/composition",

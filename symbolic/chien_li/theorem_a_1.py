@@ -84,14 +84,11 @@ CLAIMS = (
     ),
     Step(
         "chien_li/theorem_a_1/domain",
-        "The distance that A_tau has to reach is never above the diameter",
+        "(27) asks for A_tau >= D_tau of (29); min(D_tau, D), which is enough by (59), is no more and at most D",
         at("Theorem A.1", "(27); (61)"),
-        Inequality(Min(x + s, D), "<= and attained", D, name="min(D_tau, D)"),
-        assumptions=(x <= D,),
-        misprint=Inequality(x + s, "<=", D, name="D_tau of (29)"),
-        remark="""(27) asks for A_tau >= D_tau with D_t of Lemma A.2, where (29) has no diameter in it. So read the
-        bound does not use the domain and does not converge, unlike Theorem 3.7, (15), whose proof A.2 is said to hold.
-        The line above (59) has W_inf <= min(D_tau, D); with A_tau >= min(D_tau, D) b = n gives (13)-(15).""",
+        Inequality(Min(x, D), "<= and attained", D, name="the diameter"),
+        Inequality(Min(x, D), "<= and attained", x, name="D_tau"),
+        letters={x: "D_tau of (29)"},
     ),
     Ours(
         "chien_li/theorem_a_1/every_encounter",

@@ -31,8 +31,6 @@ _a, _b, _c = SHIFTS  # A = ((a, b), (c, x)), o = (y, z)
 _column = (_a * y + _c * z) / sqrt(Integer(2))
 _row = (_a * y + _b * z) / sqrt(Integer(2))
 _entry = put((kappa * y + gamma * z) / sqrt(Integer(2)), {kappa: _a, gamma: _c})  # the first row of A^T
-_half = Rational(1, 2)
-_energy = (dim + ell + 1) * sigma_A**4
 _clip_one, _clip_other = gamma / (Abs(gamma) + stab), kappa / (Abs(kappa) + stab)
 _u, _v = Vector("u"), Vector("v")  # normalised gradients
 _A, _o, _w = Symbol("A"), Vector("o"), Vector("w")
@@ -164,7 +162,7 @@ CLAIMS = (
         "d2p2/algorithm_1/clip",
         "Line 4: a gradient over its norm plus gamma has norm below 1, and keeps its direction",
         at("Algorithm 1", "line 4"),
-        Inequality(g / (g + stab), "<", Integer(1), name="norm").mutant("half", right=Rational(1, 2)),
+        Inequality(g / (g + stab), "<", Integer(1), name="norm"),
         Inequality(Integer(0), "<=", gamma * _clip_one, name="direction"),
         assumptions=(stab > 0,),
     ),

@@ -36,8 +36,6 @@ _mended = (
     eta * dim * sqrt(ell) * (G + stab) * nu**2 * (log(T) + 1) / (2 * T),
     eta * (ell + dim + 1) * sigma_A**2 * (G + stab) / (2 * sqrt(ell)),
 )
-_rate = 1 / sqrt(T) + log(T) / (T * sqrt(T))
-_many = {T: (1000, 2000)}
 
 _step_size = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
 _constant = n * epsilon / (ell ** Rational(5, 2) * T * theta * sqrt(chi))
@@ -62,7 +60,7 @@ CLAIMS = (
             put(_pulled, _here),
             Integer(0),
             "(x - a)^2/2, a = 0, 0, 0, 4: the mean of the normalised gradients at 1/100, gamma = 133/6600",
-        ).mutant("at 1/50", left=put(_pulled, {x: 2 * _stuck, stab: _level})),
+        ),
         Asymptotic(
             (1 - _stuck) ** 2 / 2, 1 / sqrt(T) + log(T) / (T * sqrt(T)), path={T: growth}, name="f(1/100) - f* in K"
         ),

@@ -45,7 +45,6 @@ from lastiterate.symbolic.statement import (
 from lastiterate.symbolic.unevaluated import put
 
 _one, _zero = Integer(1), Integer(0)
-_tenth = Rational(1, 10**5)
 _tenth_one = Rational(1, 10)
 _classic = sqrt(2 * log(Rational(5, 4) * 10**5))
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from sympy import Eq, Expr, S
 
-from lastiterate.symbolic.derivations import iterations, noisy_sgd, projections, shared_noise
+from lastiterate.symbolic.derivations import contraction, iterations, noisy_sgd, projections, shared_noise
 from lastiterate.symbolic.derivations.known_batches import (
     composition,
     last_step,
@@ -84,6 +84,19 @@ def _stretches(losses: str, inside: Inside, count: Expr, length: Expr, kernel: K
     return poisson_stretches(kernel, LOSSES[losses], q, inside, count, length)
 
 
+def _contracted(name: str, made: Callable[..., Guarantee], *chance: Expr) -> dict[str, Derivation]:
+    """Blocks that are contracted, by class of losses and by what is known of the steps before them."""
+
+    def derivation(losses: str, begin: str, kernel: Kernel) -> Guarantee:
+        return made(kernel, LOSSES[losses], *chance, begin)
+
+    return {
+        f"contraction/{name}/{losses}, {begin}": partial(derivation, losses, begin)
+        for losses in LOSSES
+        for begin in contraction.BEGINS
+    }
+
+
 DERIVATIONS: Final[Mapping[str, Derivation]] = {
     **_paths("known_batches", path),
     "full_batch/composition": lambda kernel: composition(kernel, sensitivity(), sigma**2, T),
@@ -133,8 +146,23 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
     "noisy_sgd/composition": noisy_sgd.composition,
     "noisy_sgd/convex": noisy_sgd.convex,
     "noisy_sgd/strongly convex": noisy_sgd.strongly_convex,
-    "noisy_sgd/visits, from 0": partial(noisy_sgd.visits, S.Zero, S.Zero),
-    "noisy_sgd/visits, from the domain": partial(noisy_sgd.visits, tau, D),
+    "noisy_sgd/cyclic, from 0": partial(noisy_sgd.cyclic, S.Zero, S.Zero),
+    "noisy_sgd/cyclic, from the domain": partial(noisy_sgd.cyclic, tau, D),
+    "contraction/one block": contraction.one_block,
+    "contraction/lattice": contraction.lattice,
+    "contraction/places": contraction.places,
+    **{f"contraction/any blocks, {begin}": partial(contraction.any_blocks, begin) for begin in contraction.BEGINS},
+    **_contracted("known_batches", contraction.known_batches),
+    **_contracted("cyclic", contraction.cyclic),
+    **{
+        f"contraction/full_batch/{losses}, {begin}": partial(contraction.straight, losses, factor, begin)
+        for losses, factor in {"convex": S.One, "strongly convex": c, "smooth": c}.items()
+        for begin in contraction.BEGINS
+    },
+    **_contracted("shuffled", contraction.shuffled),
+    **_contracted("without_replacement", contraction.without_replacement, q),
+    **_contracted("poisson", contraction.poisson, q),
+    **{f"contraction/forgetting/{name}": partial(contraction.forgetting, LOSSES[name]) for name in LOSSES},
     "poisson/composition": lambda kernel: poisson_composition(kernel, q, eta * K / b, sigma**2, T),
 }
 """What a claim calls a derivation."""

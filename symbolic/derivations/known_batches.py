@@ -25,8 +25,49 @@ from lastiterate.symbolic.notation import D, b, eta, n
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
-_z, _z_m, _A, A = symbols("z_j z_m A_j A", real=True)
+_A, A = symbols("A_j A", real=True)
 """A is the sum of the squared shifts, each over the variance of its noise."""
+
+
+def hiding(
+    kernel: Kernel,
+    carried: Expansion,
+    run: tuple[Expr, Expr, Expr],
+    cost: Expr,
+    letters: tuple[Symbol, ...],
+    laws: tuple[Boolean, ...],
+    order: Order = Order.FIRST,
+    revealed: tuple[Variable, ...] = (),
+    spent: Expr = S.Zero,
+    path: str = "",
+) -> Span:
+    """(``cost`` - A_0)-GDP of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide the distance z_0 = ``start``.
+
+    Step j carries a distance by e_j = ``carried``, which names ``letters`` under ``laws``, and has noise of variance
+    v_j. z_{j+1} is at least e_j(z_j) - a_j and 0, and z_m = 0; A_{j+1} = A_j + a_j^2 / v_j, A_0 = ``spent``, and A_m =
+    ``cost``. Letters of the path are marked by its name ``path``.
+    """
+    tau, start, m = run
+    z, z_m, following, a, A_j, A_m = (
+        Symbol(f"{one}{path}", real=True) for one in ("z_j", "z_m", "z_next", "a_j", "A_j", "A")
+    )
+    v = Symbol("v_j", real=True)
+    steps = Induction(
+        kernel.under(Ge(start, 0), Ge(spent, 0), Ge(tau, 0)),
+        _j,
+        m,
+        (Sequence(z, start, following, z_m), Sequence(A_j, spent, A_j + a**2 / v, A_m)),
+        keeps=(Ge(z, 0), Ge(A_j, 0)),
+        letters=(following, a, v, *letters),
+        laws=(Ge(following, 0), Ge(a, 0), Gt(v, 0), *laws, Ge(following, carried.at(z) - a)),
+        ends=(Eq(z_m, 0),),
+    )
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return inner.step(order, tau + _j, (near, far), carried, gaussian_shift(a, v), v, revealed=revealed)
+
+    made = steps.close(steps.span(tau, z, Gauss(A_j - spent), step, far=S.Zero))
+    return made if cost == A_m else kernel.specialise(made, {A_m: cost})
 
 
 def shifted(
@@ -35,31 +76,18 @@ def shifted(
     run: tuple[Expr, Expr, Expr],
     revealed: tuple[Variable, ...] = (),
     spent: Expr = S.Zero,
+    cost: Expr = A,
+    path: str = "",
 ) -> Span:
-    """(A - A_0)-GDP of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide the distance z_0 = ``start``.
+    """Any shifts that hide a distance, see `hiding`, in the steps of one run.
 
-    Step j has its own size eta_j and noise of variance v_j, and k_j of the samples of its batch are replaced, one or
-    none: a batch of all samples, or one of a known order. z_{j+1} is at least e_j(z_j) - a_j and 0, and z_m = 0;
-    A_{j+1} = A_j + a_j^2 / v_j, and A_0 = ``spent``.
+    Step j has its own size eta_j, and k_j of the samples of its batch are replaced, one or none: a batch of all
+    samples, or one of a known order.
     """
-    tau, start, m = run
-    following, a, v, eta, k = symbols("z_next a_j v_j eta_j k_j", real=True)
+    eta, k = symbols("eta_j k_j", real=True)
+    laws = (Ge(eta, 0), Ge(k, 0), Le(k, 1))
     carried = losses.other_data(eta, b, k)
-    steps = Induction(
-        kernel.under(Ge(start, 0), Ge(spent, 0), Ge(tau, 0)),
-        _j,
-        m,
-        (Sequence(_z, start, following, _z_m), Sequence(_A, spent, _A + a**2 / v, A)),
-        keeps=(Ge(_z, 0), Ge(_A, 0)),
-        letters=(following, a, v, eta, k),
-        laws=(Ge(following, 0), Ge(a, 0), Gt(v, 0), Ge(eta, 0), Ge(k, 0), Le(k, 1), Ge(following, carried.at(_z) - a)),
-        ends=(Eq(_z_m, 0),),
-    )
-
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v, revealed=revealed)
-
-    return steps.close(steps.span(tau, _z, Gauss(_A - spent), step, far=S.Zero))
+    return hiding(kernel, carried, run, cost, (eta, k), laws, revealed=revealed, spent=spent, path=path)
 
 
 def hidden(kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()) -> Span:
@@ -101,14 +129,20 @@ def feasible(c: Expr, s: Expr, D: Expr, v: Expr, m: Expr) -> Boolean:
 
 
 def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr) -> Guarantee:
-    """(D + V_m)^2 / W_m-GDP of the last of T steps, for every window of 1 <= m <= T steps.
+    """(D + V_m)^2 / W_m-GDP of the last of T steps, for every window of 1 <= m <= T steps; see `straight`."""
+    outer = kernel.under(Ge(s, 0), Ge(D, 0), Le(m, T))
+    return both_orders(outer, from_step_0(outer, straight(outer, expansion, c, s, D, v, T - m, m)))
+
+
+def straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
+    """(D + V_m)^2 / W_m-GDP of steps tau, ..., tau + m - 1, m >= 1, from the distance D.
 
     ``expansion`` says that the maps of the two runs carry a distance z to c z + s; v is the variance of the noise. What
     is given of c says whether it is 1, below or above. Where c > 1 the window is to be feasible: the result supposes
     that v r_m (D + V_{m-1}) >= s W_{m-1}.
     """
     grows = Gt(c, 1) in kernel.given
-    outer = kernel.under(Gt(c, 0), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1), Le(m, T))
+    outer = kernel.under(Gt(c, 0), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1))
     shares = (s * _j, v * _j) if c == 1 else (s * v_sum(c, _j), v * w_sum(c, _j))
     sequences = (
         Sequence(_r, S.One, _r / c, _r_m, c**-_j),
@@ -125,10 +159,9 @@ def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: E
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         shift = gaussian_shift(_slope * v * _r / c, v)
-        return inner.step(Order.FIRST, T - m + _j, (near, far), expansion, shift, v)
+        return inner.step(Order.FIRST, tau + _j, (near, far), expansion, shift, v)
 
-    hidden = steps.span(T - m, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step, far=S.Zero)
+    hidden = steps.span(tau, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step, far=S.Zero)
     V, W = (share.subs(_j, m) for share in shares)
     tested = (feasible(c, s, D, v, m),) if grows else ()
-    priced = outer.under(*tested).specialise(steps.close(hidden), {_slope: (D + V) / W})
-    return both_orders(outer, from_step_0(outer, priced))
+    return outer.under(*tested).specialise(steps.close(hidden), {_slope: (D + V) / W})

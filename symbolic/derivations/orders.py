@@ -28,7 +28,7 @@ def cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: E
     The path's last m steps come k steps earlier, when both runs are in the domain; k steps without the sample follow.
     """
     earlier = hidden(kernel, losses, (tau, start, m))
-    return both_orders(kernel, kernel.chain(earlier, _without_the_sample(kernel, tau + m, k)))
+    return both_orders(kernel, kernel.chain(earlier, without_the_sample(kernel, tau + m, k)))
 
 
 def cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
@@ -39,10 +39,10 @@ def cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: E
     outer = kernel.under(Ge(spent, 0))
     hidden = shifted(outer, losses, (S.Zero, start, m), spent=spent)
     earlier = outer.weaken(hidden, near=S.Zero, profile=Gauss(A))
-    return both_orders(outer, outer.chain(earlier, _without_the_sample(outer, m, k)))
+    return both_orders(outer, outer.chain(earlier, without_the_sample(outer, m, k)))
 
 
-def _without_the_sample(kernel: Kernel, step: Expr, k: Expr) -> Span:
+def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order.FIRST) -> Span:
     """k steps in which both runs have one map and one noise: what is 0 apart stays so, whatever the losses are."""
     v = Symbol("v_j", real=True)
     steps = Induction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
@@ -50,7 +50,7 @@ def _without_the_sample(kernel: Kernel, step: Expr, k: Expr) -> Span:
     still = from_equal_points(Guide.OTHER, hypotheses=(same,))
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, step + _j, (near, far), still, no_shift(), v)
+        return inner.step(order, step + _j, (near, far), still, no_shift(), v)
 
     return steps.span(step, S.Zero, Equal(), one)
 

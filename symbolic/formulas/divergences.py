@@ -8,7 +8,9 @@ Source   Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3 (sampled Gaussian of 
          steps are ours (claims ours/projection/*).
 """
 
-from sympy import Expr, Function, Sum, Symbol, binomial, erfc, exp, gamma, log, sqrt
+from collections.abc import Callable
+
+from sympy import Expr, Function, Piecewise, Sum, Symbol, binomial, erfc, exp, gamma, log, sqrt, true
 
 
 def density_exponent(point: Expr, mean: Expr, variance: Expr) -> Expr:
@@ -56,6 +58,41 @@ def delta_of_gdp(epsilon: Expr, mu: Expr) -> Expr:
     0.126937
     """
     return cumulative(mu / 2 - epsilon / mu) - exp(epsilon) * cumulative(-mu / 2 - epsilon / mu)
+
+
+def hockey_stick(factor: Expr, mu: Expr) -> Expr:
+    """E_g(N(mu, 1) || N(0, 1)) at g = ``factor`` > 0, either law as the numerator; mu > 0. Exact.
+
+    >>> from sympy import Integer
+    >>> hockey_stick(Integer(1), Integer(1)).evalf(6)
+    0.382925
+    """
+    return delta_of_gdp(log(factor), mu)
+
+
+def sampled_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
+    """E_g((1 - q) R + q P || R) at g = ``factor``, ``curve`` that of E_g(P || R). Exact.
+
+    Source: Balle, Barthe & Gaboardi 2018, Theorem 2; below 1 - q it is 1 - g.
+    """
+    return Piecewise((rate * curve((factor - 1 + rate) / rate), factor > 1 - rate), (1 - factor, true))
+
+
+def replaced_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr]) -> Expr:
+    """Upper bound of E_g((1 - q) R + q P || (1 - q) R + q P'), ``curve`` bounds that of any two of P, P' and R.
+
+    q E_tau, tau = 1 + (g - 1)/q, at g >= 1, and reflected below. Source: Balle, Barthe & Gaboardi 2018, Theorem 2.
+    """
+
+    def above_one(g: Expr) -> Expr:
+        return rate * curve(1 + (g - 1) / rate)
+
+    return Piecewise((above_one(factor), factor >= 1), (exchanged(factor, above_one), true))
+
+
+def exchanged(factor: Expr, curve: Callable[[Expr], Expr]) -> Expr:
+    """E_g(Q || P) = 1 - g + g E_{1/g}(P || Q), ``curve`` that of E_g(P || Q). Exact."""
+    return 1 - factor + factor * curve(1 / factor)
 
 
 def sampled_moment(rate: Expr, square: Expr, order: Expr) -> Expr:

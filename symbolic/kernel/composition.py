@@ -6,6 +6,7 @@ from dataclasses import replace
 from sympy import Add, Expr, S
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Split
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import (
     Average,
@@ -129,6 +130,30 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
         case Recurring(), Mean() if below == unfolded(above):
             return []
         case Recurring(), _ if above.count == 0:
+            return covers(above.base, below)
+        case Split(), Contracted():
+            return [*above.conditions(), *covers(Contracted(above.before, above.near, above.far), below)]
+        case Contracted(), Contracted():
+            return [
+                *covers(above.before, below.before),
+                *covers(above.near, below.near),
+                *covers(above.far, below.far),
+            ]
+        case Blocks(), Blocks() if (above.index, above.count) == (below.index, below.count):
+            return [
+                *covers(above.base, below.base),
+                *covers(above.near, below.near),
+                *covers(above.far, below.far),
+            ]
+        case Blocks(), Contracted() if above.count != 0:
+            return covers(replace(above, count=above.count - 1).then(), below)
+        case Blocks(), _ if above.count == 0:
+            return covers(above.base, below)
+        case Damped(), Damped() if (above.index, above.count) == (below.index, below.count):
+            return [*covers(above.base, below.base), *covers(above.far, below.far)]
+        case Damped(), Contracted() if above.count != 0:
+            return covers(replace(above, count=above.count - 1).then(), below)
+        case Damped(), _ if above.count == 0:
             return covers(above.base, below)
         case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)
             nodes = sorted({y for one in (above, below) for y, _ in one.pairs})

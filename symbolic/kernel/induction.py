@@ -171,7 +171,7 @@ class Induction:
         premises: tuple[Span, ...],
     ) -> Span:
         """The statement about all steps that follows from ``one``, made for every j under what holds there."""
-        hypotheses = self._supposed.union(map(self._always, one.hypotheses))
+        hypotheses = self.supposed(*one.hypotheses)
         given = self.kernel.given | self._kept | one.given - inner.given
         if self._local & set().union(*(condition.free_symbols for condition in given)):
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
@@ -220,11 +220,11 @@ class Induction:
         """The conditions that the sequences keep, at m."""
         return frozenset(put(condition, self._last) for condition in self.keeps)
 
-    @property
-    def _supposed(self) -> frozenset[Hypothesis]:
+    def supposed(self, *of_step: Hypothesis) -> frozenset[Hypothesis]:
+        """Laws, ends and sequences, and what step j supposes, said of all steps."""
         laws = (self._always(Hypothesis("this holds", (law,))) for law in self.laws if law != true)
         ends = (Hypothesis("this holds", (end,)) for end in self.ends)
-        return frozenset((*laws, *ends, *map(self._meant, self.sequences)))
+        return frozenset((*laws, *ends, *map(self._meant, self.sequences), *map(self._always, of_step)))
 
     def _meant(self, one: Sequence) -> Hypothesis:
         """Value that the letter for u_m stands for."""

@@ -18,10 +18,16 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from sympy import Add, Basic, Expr, Max, Min, Mul, Piecewise, Product, S, Sum, Symbol, erfc, exp, log, oo, sqrt, true
+from sympy import Add, Basic, Expr, Max, Min, Mul, Product, S, Sum, Symbol, exp, oo, sqrt
 
 from lastiterate.symbolic.formulas.accounting import recurring
-from lastiterate.symbolic.formulas.divergences import sampled_moment
+from lastiterate.symbolic.formulas.divergences import (
+    exchanged,
+    hockey_stick,
+    replaced_hockey_stick,
+    sampled_hockey_stick,
+    sampled_moment,
+)
 
 
 class Order(StrEnum):
@@ -84,8 +90,7 @@ class Gauss(Profile):
 
     def at(self, g: Expr) -> Expr:
         mu = sqrt(self.square)
-        curve = _normal(mu / 2 - log(g) / mu) - g * _normal(-mu / 2 - log(g) / mu)
-        return Max(1 - g, 0) if self.square == 0 else curve
+        return Max(1 - g, 0) if self.square == 0 else hockey_stick(g, mu)
 
     def moment(self, alpha: Expr) -> Expr:
         return exp(alpha * (alpha - 1) * self.square / 2)
@@ -107,11 +112,10 @@ class PoissonStep(Profile):
         return f"a sample added by a coin of chance {self.rate}, mu^2 = {self.square}"
 
     def _with_the_sample(self, g: Expr) -> Expr:
-        inner = (g - 1 + self.rate) / self.rate
-        return Piecewise((self.rate * Gauss(self.square).at(inner), g > 1 - self.rate), (1 - g, true))
+        return sampled_hockey_stick(g, self.rate, Gauss(self.square).at)
 
     def at(self, g: Expr) -> Expr:
-        both = {Order.FIRST: self._with_the_sample(g), Order.SECOND: 1 - g + g * self._with_the_sample(1 / g)}
+        both = {Order.FIRST: self._with_the_sample(g), Order.SECOND: exchanged(g, self._with_the_sample)}
         return Max(*both.values()) if self.order is None else both[self.order]
 
     def moment(self, alpha: Expr) -> Expr:
@@ -135,11 +139,8 @@ class SwapStep(Profile):
     def __str__(self) -> str:
         return f"a sample replaced by a coin of chance {self.rate}, mu^2 = {self.square}"
 
-    def _above_one(self, g: Expr) -> Expr:
-        return self.rate * Gauss(self.square).at(1 + (g - 1) / self.rate)
-
     def at(self, g: Expr) -> Expr:
-        return Piecewise((self._above_one(g), g >= 1), (1 - g + g * self._above_one(1 / g), true))
+        return replaced_hockey_stick(g, self.rate, Gauss(self.square).at)
 
 
 @dataclass(frozen=True)
@@ -255,10 +256,6 @@ class Hull(Profile):
 
     def at(self, g: Expr) -> Expr:
         return Min(*(part.at(g) for part in self.parts))
-
-
-def _normal(x: Expr) -> Expr:
-    return erfc(-x / sqrt(2)) / 2
 
 
 def put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:

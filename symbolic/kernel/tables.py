@@ -1,6 +1,7 @@
 """Tables: profiles that are linear between finitely many nodes."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from sympy import Add, Expr, Max, Symbol, oo
 
@@ -14,6 +15,9 @@ class Atoms(Profile):
     pairs: tuple[tuple[Expr, Expr], ...]
     order: Order | None = None
 
+    def __str__(self) -> str:
+        return f"a table of {len(self.pairs)} nodes" if self.pairs else "1"
+
     @property
     def rest(self) -> Expr:
         """f(oo), the mass of P where Q has none."""
@@ -24,6 +28,10 @@ class Atoms(Profile):
 
     def moment(self, alpha: Expr) -> Expr:
         return oo if self.rest != 0 else Add(*(m * y**alpha for y, m in self.pairs))
+
+
+EVERYTHING: Final = Atoms(())
+"""The constant 1: the two laws may be apart."""
 
 
 @dataclass(frozen=True)

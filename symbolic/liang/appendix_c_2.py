@@ -192,7 +192,7 @@ CLAIMS = (
         "sigma_DP^2/C^2 = chi T/(epsilon n)^2 is 1/(b d) at (88), and above 64/b^2 where b > 64 d",
         at("C.2", "(88)"),
         Identity(put(_variance, {T: _count_1}), 1 / (b * dim), "the noise at (88)"),
-        Inequality(64 / b**2, "<", 1 / (b * dim), (b > 64 * dim,), "enough").mutant("b > 32 d", given=(b > 32 * dim,)),
+        Inequality(64 / b**2, "<", 1 / (b * dim), (b > 64 * dim,), "enough"),
         Identity(
             put(_variance, {T: _count_2}),
             (L * chi / (dim * epsilon * n * sigma_sgd) ** 2) ** _third / b,
@@ -229,7 +229,7 @@ CLAIMS = (
         "liang/appendix_c_2/implications_repaired",
         "X is below its root for X < 1 and at least it from 1 on",
         at("C.2", "Implications"),
-        Inequality(x, "<", sqrt(x), (x < 1, x > 0), "X < 1").mutant("X < 2", given=(x < 2, x > 0)),
+        Inequality(x, "<", sqrt(x), (x < 1, x > 0), "X < 1"),
         Inequality(sqrt(x), "<= and attained", x, (x >= 1,), "X >= 1"),
         repairs="liang/appendix_c_2/implications",
     ),

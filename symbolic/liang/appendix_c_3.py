@@ -183,7 +183,7 @@ CLAIMS = (
         "liang/appendix_c_3/cases",
         "(103): in case (2) the minimum of (97) is T-bar', so the case is T >= T-bar', not T >= T-bar",
         at("C.3", "case (2)"),
-        Inequality(Min(T, y), "==", y, (y <= T,), "T >= T-bar'").mutant("T >= T-bar'/2", given=(y <= 2 * T,)),
+        Inequality(Min(T, y), "==", y, (y <= T,), "T >= T-bar'"),
         assumptions=(x <= y,),
         misprint=Inequality(Min(T, y), "==", y, (x <= T,), "T >= T-bar, as printed"),
         remark="""The cases of C.3 compare T with T-bar = (1 + eta L)^2 n b D^2/(eta C)^2, but (97) has min{T, T-bar'}
@@ -194,9 +194,7 @@ CLAIMS = (
         "liang/appendix_c_3/units",
         "(98), (99), (19): the rates are losses, the second without the L^(1/4) that is printed",
         at("Section 3.2", "(19)"),
-        Units(K * D * sqrt(_Y) + _first_rate, _loss, SMOOTH, "(98)").mutant(
-            "D for D^2", left=K * D * sqrt(_Y) + _first_rate / D
-        ),
+        Units(K * D * sqrt(_Y) + _first_rate, _loss, SMOOTH, "(98)"),
         Units(_first_rate + _second_rate + _third_rate, _loss, SMOOTH, "(19) with the second rate of ours"),
         misprint=Units(
             _first_rate + _second_rate * L ** Rational(1, 4) + _third_rate, _loss, SMOOTH, "(19), as printed"

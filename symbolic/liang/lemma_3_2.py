@@ -200,7 +200,7 @@ CLAIMS = (
             b * sqrt(beta) * sigma_dp / (2 * K),
             (sigma_dp > 8 * K / (b * sqrt(beta)),),
             "sigma_DP > 8 K/(b sqrt(beta)) is what A.13 asks",
-        ).mutant("4 K suffices", given=(sigma_dp > 4 * K / (b * sqrt(beta)),)),
+        ),
         Inequality(_strong, "<= and attained", _claimed * 4 / 5, (5 * b <= n,), "below (34), by 4 b/n").mutant(
             "below (34) for every b", sign="<=", right=_claimed, given=(b <= n,)
         ),

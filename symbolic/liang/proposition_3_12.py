@@ -8,7 +8,18 @@ from dataclasses import replace
 
 from sympy import Expr, Function, Integer, Max, Min, Rational, Symbol, Tuple, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Cited, Claim, Consequence, Identity, Inequality, Ours, Step, Units
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Cited,
+    Claim,
+    Consequence,
+    Identity,
+    Inequality,
+    Ours,
+    Step,
+    Unbounded,
+    Units,
+)
 from lastiterate.symbolic.families import InSet, StronglyConvex
 from lastiterate.symbolic.letters import G, g, p, q, r, theta, u, v, x, y
 from lastiterate.symbolic.liang.appendix_c_1_sums import LEAST_MEAN
@@ -37,6 +48,7 @@ from lastiterate.symbolic.notation import (
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import (
     Clipped,
+    ClippedSteps,
     Constant,
     Diameter,
     Expectation,
@@ -72,7 +84,7 @@ def _at(term: Expr, variance: Expr) -> Expr:
 _utility = Cited(
     LeastGradient(T) <= Constant(_start(r) + _rest),
     Source(cited("Koloskova, Hendrikx & Stich 2023"), "clipped SGD with noise"),
-    (Smooth(L), Variance(sigma_sgd**2), eta <= 1 / (9 * L)),
+    (ClippedSteps(eta, b, K, sigma_dp, dim), Smooth(L), Variance(sigma_sgd**2), eta <= 1 / (9 * L)),
 )
 
 
@@ -276,25 +288,12 @@ CLAIMS = (
         Inequality(Min(T, _late), "<", 1 + _late, name="above the later noise, always"),
         assumptions=_positive,
     ),
-    Step(
-        "liang/proposition_3_12/versions",
-        "The noise of the later Proposition 3.12 is within r of that of the earlier Corollary 3.12",
-        at("Proposition 3.12"),
-        Inequality(1 + y, "<=", Rational(10**6) * Min(T, y), (y > 0,), "in units of alpha C^2/(epsilon n b)").mutant(
-            "a billion", right=Rational(10**9) * Min(T, y)
-        ),
-        Asymptotic(1 + y, Min(T, y), path={y: 1 / growth, T: Integer(1)}, given=(y > 0,), name="small domains"),
-        remark="""For small D the later version asks for noise that vanishes with D^2, the earlier one for at least
-        C^2/(n b). Only the earlier is enough, by liang/theorem_3_4/step_only; z3 refutes the constant 10^6 and the
-        path T-bar = 1/N every constant. With min{T, 1 + T-bar} for min{T, T-bar} the two agree wherever T >= 1 +
-        T-bar.""",
-    ),
     Ours(
-        "liang/proposition_3_12/versions_repaired",
-        "min{T, 1 + T-bar} is 1 + T-bar for late T, the earlier noise; and 1 + y exceeds r y for y < 1/r",
+        "liang/proposition_3_12/versions",
+        "The noise of the later Proposition 3.12 vanishes with D; that of the earlier Corollary 3.12 does not",
         at("Proposition 3.12"),
-        Inequality(Min(T, 1 + y), "==", 1 + y, (1 + y <= T,), "late T").mutant("any T", given=()),
-        Inequality(10**6 * y, "<", 1 + y, (y * 10**6 <= 1,), "the later noise is too small"),
-        repairs="liang/proposition_3_12/versions",
+        Unbounded(1 + y, Min(T, y), {y: 1 / growth, T: Integer(1)}, (y > 0,), "earlier over later, small domains"),
+        Inequality(Min(T, 1 + y), "==", 1 + y, (1 + y <= T,), "min{T, 1 + T-bar} late").mutant("any T", given=()),
+        letters={y: "T-bar; the noise in units of alpha C^2/(epsilon n b)"},
     ),
 )

@@ -73,7 +73,7 @@ CLAIMS = (
     *(
         CodeTest(
             f"ours/recomputed/{scheme}",
-            f"`bound` for {words} says what an independent checker computes from its choices",
+            f"`bound` by shifts or composition for {words} says what an independent checker computes from its choices",
             proof("shift_program", "Theorem"),
             *(_certified(scheme, losses) for losses in _CERTIFIED[scheme][0]),
             *(_certified_dp(scheme, losses) for losses in _CERTIFIED[scheme][1]),

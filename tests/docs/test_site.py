@@ -1,7 +1,6 @@
 """The site: builds without a warning, loads nothing from elsewhere, every link leads somewhere, nothing is left out."""
 
 import ast
-import fcntl
 import functools
 import http.server
 import json
@@ -17,6 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from shared import made_once
 
 import lastiterate
 from lastiterate.__main__ import cli
@@ -59,21 +59,18 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as `make docs` builds it, once for all workers."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
-    with (folder.parent / "site.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (folder / "sitemap.xml").exists():
-            return folder
+    """The site, built as `make docs` builds it."""
+
+    def build(folder: Path) -> None:
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
             cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "NO_MKDOCS_2_WARNING": "1"},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout + done.stderr == ""
-    return folder
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout + done.stderr == ""
+
+    return made_once(tmp_path_factory, "site", build)
 
 
 @pytest.fixture(scope="module")
@@ -180,11 +177,13 @@ def test_in_a_browser_nothing_is_asked_of_others_and_a_phone_is_wide_enough(site
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
-        for width in (1280, 390):
-            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == 390}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            for path in sorted(site.rglob("index.html")):
-                browser.get(address + path.relative_to(site).as_posix())
+        still = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", still)  # else a width is asked for on the way to it
+        for path in sorted(site.rglob("index.html")):
+            browser.get(address + path.relative_to(site).as_posix())
+            for width in (1280, 390):
+                size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == 390}
+                browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                 wide = browser.execute_script("return document.documentElement.scrollWidth")
                 assert wide <= width, path
         sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]

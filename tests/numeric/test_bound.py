@@ -15,6 +15,7 @@ from oracle import SLACK, cost, exact_shifts, expand, gdp_delta, states, tracked
 from programs import ASSUMPTIONS, run_of, settings
 
 from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.estimate import Estimate, estimate
 from lastiterate.numeric.losses.assumptions import (
@@ -122,15 +123,17 @@ def _ball(z: float) -> object:
 @given(setting=settings(), epsilon=st.floats(1e-3, 30))
 def test_every_number_is_rounded_up(setting: dict[str, float], epsilon: float) -> None:
     found = bound(run_of(setting), ASSUMPTIONS["holder"](setting), order=setting["alpha"])
+    path = found.candidate.other if isinstance(found.candidate, Contracted) else found.candidate
     exactly = mpf(setting["alpha"]) / 2 * mpf(found.cost)
-    assert exactly <= mpf(found.epsilon) <= exactly * (1 + mpf(2) ** -51)
+    assert exactly <= mpf(path.rdp(setting["alpha"])) <= exactly * (1 + mpf(2) ** -51)
+    assert found.epsilon <= path.rdp(setting["alpha"])
     root = mp.sqrt(mpf(found.cost))
     assert root <= mpf(found.mu) <= root * (1 + mpf(2) ** -51)
     if found.mu > 1e-3:
         delta = float(gdp_delta(found.mu, epsilon))
         if 1e-300 < delta < 1:
-            assert gdp_delta(found.mu, found.dp(delta)) <= mpf(delta)
-            assert found.dp(delta) == pytest.approx(epsilon, rel=2e-9, abs=2e-9)
+            assert gdp_delta(found.mu, path.dp(delta)) <= mpf(delta)
+            assert path.dp(delta) == pytest.approx(epsilon, rel=2e-9, abs=2e-9)
 
 
 _UPWARD = {
@@ -242,7 +245,7 @@ def test_never_above_chien_and_li(setting: dict[str, float]) -> None:
 
 def test_a_million_steps_have_a_window_and_no_list() -> None:
     run = NoisySGD(steps=10**6, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
-    found = bound(run, Smooth(1), order=2)
+    found = bound(run, Smooth(1))
     assert found.cost == bound(replace(run, steps=1000), Smooth(1)).cost
     assert found.window[1] == 10**6
     assert found.shifts.shape == (found.window[1] - found.window[0],)

@@ -16,6 +16,7 @@ from pathlib import Path
 import mpmath as mp
 import pytest
 from mpmath import mpf
+from shared import made_once
 
 import lastiterate as li
 
@@ -23,13 +24,21 @@ _FILE = Path(__file__).with_name("machine_numbers.py")
 _MODES = ("nearest", "downward", "upward", "toward zero", "20 bits", "30 bits", "53 bits", "1000 bits")
 
 
-@cache
-def _numbers() -> dict[str, dict[str, float]]:
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, str(_FILE)], capture_output=True, text=True, env=environment, check=True
-    )
-    found: dict[str, dict[str, str]] = json.loads(done.stdout)
+Numbers = dict[str, dict[str, float]]
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Numbers:
+    """Every number in every mode."""
+
+    def measure(path: Path) -> None:
+        environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, str(_FILE)], capture_output=True, text=True, env=environment, check=True
+        )
+        path.write_text(done.stdout)
+
+    found: dict[str, dict[str, str]] = json.loads(made_once(tmp_path_factory, "numbers.json", measure).read_text())
     return {mode: {name: float.fromhex(one) for name, one in rows.items()} for mode, rows in found.items()}
 
 
@@ -117,10 +126,10 @@ def _certified_below() -> dict[str, float]:
 
 
 @pytest.mark.parametrize("mode", _MODES)
-def test_bounds_are_above(mode: str) -> None:
-    if mode not in _numbers():
+def test_bounds_are_above(mode: str, numbers: Numbers) -> None:
+    if mode not in numbers:
         pytest.skip("the machine has no such mode")
-    found = _numbers()[mode]
+    found = numbers[mode]
     with mp.workdps(60):
         for name, truth in (_truth() | _certified_below()).items():
             assert mpf(found[name]) >= truth * (1 - mpf(10) ** -40), name
@@ -128,10 +137,10 @@ def test_bounds_are_above(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", _MODES)
-def test_lower_bounds_are_below(mode: str) -> None:
-    if mode not in _numbers():
+def test_lower_bounds_are_below(mode: str, numbers: Numbers) -> None:
+    if mode not in numbers:
         pytest.skip("the machine has no such mode")
-    found, usual = _numbers()[mode], _numbers()["nearest"]
+    found, usual = numbers[mode], numbers["nearest"]
     with mp.workdps(60):
         for name in (name for name in found if name.endswith(", below")):
             above = name.removesuffix(", below")
@@ -140,6 +149,6 @@ def test_lower_bounds_are_below(mode: str) -> None:
             assert found[name] > 0.1 * truth, name
 
 
-def test_all_modes_were_tried() -> None:
+def test_all_modes_were_tried(numbers: Numbers) -> None:
     """Linux on x86 and ARM has them all."""
-    assert set(_numbers()) == set(_MODES)
+    assert set(numbers) == set(_MODES)

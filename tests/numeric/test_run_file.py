@@ -103,15 +103,21 @@ def test_the_command_prints_the_bound(tmp_path: Path) -> None:
     [
         (
             'sampling = "poisson"\nbatch_size = 1\n',
-            "by composition: all steps are charged (no window of shifts is cheaper: diameter=1 against noise of",
+            "by contraction: blocks over steps ",
         ),
-        ("steps = 2000\n", "by closed form: shifts over steps 19"),
+        (
+            'sampling = "poisson"\nbatch_size = 1\ndiameter = 1e4\n',
+            "by composition: all steps are charged (no window of shifts is cheaper: diameter=10000 against noise of",
+        ),
+        ("steps = 2000\n", "by contraction: blocks over steps 19"),
+        ("steps = 2000\ndiameter = 1e4\n", "by composition: all steps are charged"),
     ],
 )
 def test_the_command_says_which_steps_are_charged(
     more: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = _RUN.replace("steps = 20\n", "") if "steps" in more else _RUN
+    given = {line.split(" = ")[0] for line in more.splitlines()}
+    run = "\n".join(line for line in _RUN.splitlines() if line.split(" = ")[0] not in given) + "\n"
     (tmp_path / "run.toml").write_text(run + more + _SMOOTH)
     with pytest.raises(SystemExit):
         main(["bound", str(tmp_path / "run.toml"), "--order", "2"])

@@ -18,11 +18,16 @@ from flint import acb, arb
 
 import lastiterate as li
 from lastiterate.__main__ import cli
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep, step_rdp
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledStep, step_rdp
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
-from lastiterate.numeric.bound import candidates
+from lastiterate.numeric.candidates import candidates
 from lastiterate.numeric.certificates import proof as proofs
-from lastiterate.numeric.certificates.description import described_loss, described_run, dyadic, sealed
+from lastiterate.numeric.certificates.description import (
+    described_loss,
+    described_run,
+    dyadic,
+    sealed,
+)
 from lastiterate.numeric.certificates.losses import on_lattices
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.schemes import SCHEMES
@@ -70,11 +75,11 @@ def _drawn(rng: np.random.Generator) -> tuple[li.Bound, dict[str, Any]]:
 
 
 def _certified(seed: int, count: int) -> Iterator[tuple[li.Bound, dict[str, Any]]]:
-    """Bounds with their certificates."""
+    """Bounds with their certificates; by contraction they are a little larger, or those of other routes."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         found, _ = _drawn(rng)
-        yield found, found.certificate()
+        yield found, found.certificate(weaker=found.route == "contraction")
 
 
 def _value(certificate: dict[str, Any]) -> float:
@@ -89,8 +94,9 @@ def test_certificates_of_random_runs_hold_and_claim_the_bound(count: int) -> Non
         jsonschema.validate(json.loads(json.dumps(certificate)), shaped(json.dumps(certificate)))
         number = found.mu if found.order is None and found.delta is None else found.epsilon
         assert number is not None
-        assert number <= _value(certificate)
-        assert _value(certificate) <= number * (1 + 1e-9)
+        contracted = found.route == "contraction"
+        assert number * (0.99 if contracted else 1) <= _value(certificate)
+        assert contracted or _value(certificate) <= number * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("count", FEW)
@@ -149,8 +155,18 @@ def _scaled(number: list[int], factor: float) -> list[int]:
 
 
 def _made(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(json.dumps(li.bound(run, assumption, **ask).certificate()))
+    found = _uncontracted(run, assumption, **ask)
+    made: dict[str, Any] = json.loads(
+        json.dumps(proofs.certificate(run, assumption, ask.get("order"), ask.get("delta"), found))
+    )
     return made
+
+
+def _uncontracted(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> Candidate:
+    """The best bound without contraction."""
+    order, delta = ask.get("order"), ask.get("delta")
+    found = [one for one in candidates(run, assumption, order, delta) if one.route != "contraction"]
+    return min(found, key=lambda one: one.value(order, delta))
 
 
 def test_a_run_that_is_longer_is_another_run() -> None:
@@ -233,7 +249,7 @@ def test_random_batches_that_are_forged_are_refused(assumption: li.Assumption, r
 
 @pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
 def test_privacy_losses_that_are_forged_are_refused(sampling: Any) -> None:
-    run = li.NoisySGD(steps=6000, sampling=sampling, **SAMPLED)
+    run = li.NoisySGD(steps=1000, sampling=sampling, **SAMPLED | {"diameter": 0.002})
     certificate = _made(run, li.Convex(1.0), delta=1e-5)
     assert accepted(certificate)
     proof = certificate["proof"]
@@ -461,11 +477,11 @@ _SHUFFLED: dict[str, tuple[li.NoisySGD, li.Assumption, dict[str, float]]] = {
 def test_pooled_orders_cannot_be_those_of_another_run(route: str) -> None:
     """Fewer distances, a start from the domain where there is none, an order that is said to be known, other epochs."""
     run, assumption, ask = _SHUFFLED[route]
-    found = li.bound(run, assumption, **ask)
+    found = _uncontracted(run, assumption, **ask)
     assert found.route == route
-    certificate = json.loads(json.dumps(found.certificate()))
+    certificate = _made(run, assumption, **ask)
     assert accepted(certificate)
-    assert _value(certificate) <= found.epsilon * (1 + 1e-9)
+    assert _value(certificate) <= found.value(ask["order"], None) * (1 + 1e-9)
     with precision():
         least = _least(certificate, certificate["proof"]["of"], "cost") * (1 + 1e-12)
         certificate["proof"]["of"]["cost"] = dyadic(least)

@@ -8,7 +8,17 @@ import sympy as sp
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines import decide_check, gram_fit, gram_forms, gram_refute, gram_verify
 from lastiterate.proofs_checks.verdict import Outcome, Status
-from lastiterate.symbolic.families import Clipping, ConvexSet, Functions, Operators, convex, smooth, strongly_convex
+from lastiterate.symbolic.families import (
+    Clipping,
+    ConvexSet,
+    Functions,
+    FunctionValue,
+    Operators,
+    Sample,
+    convex,
+    smooth,
+    strongly_convex,
+)
 from lastiterate.symbolic.notation import K, L, eta, m
 from lastiterate.symbolic.statement import derived
 from lastiterate.symbolic.vector_checks import VectorInequality
@@ -295,3 +305,15 @@ def test_clipping_does_not_change_a_gradient_that_is_short():
     assert _decided(Norm(clipped.image - x.image), sp.S.Zero, x, clipped).status is Status.HELD
     longer = convex("f", L, 2 * K).at(X)
     assert _decided(Norm(ball.at(longer.image).image - longer.image), sp.S.Zero, longer).status is not Status.HELD
+
+
+def test_points_in_a_circle_are_refused() -> None:
+    f, g, h = convex("f", sp.Integer(1)), Vector("g"), Vector("h")
+    values = FunctionValue("at 1"), FunctionValue("at 2")
+    circle = Sample(f, X - h, g, values[0], "1"), Sample(f, X - g, h, values[1], "2")
+    for samples in ((Sample(f, X - g, g, values[0], "1"),), circle):
+        check = VectorInequality(inner(g, g), "<=", inner(g, g) + 1, samples=samples)
+        assert derived((check,), ()) is not None
+        outcome = decide_check(check, ())
+        assert outcome.status is Status.ERROR
+        assert "in a circle" in outcome.detail

@@ -5,16 +5,24 @@ import sympy as sp
 from sympy import Rational, Symbol
 
 from lastiterate.proofs_checks.engines import identity
+from lastiterate.proofs_checks.engines.inequality import fails
+from lastiterate.proofs_checks.places import statements, survivors
+from lastiterate.proofs_checks.places.between import shown_between
+from lastiterate.proofs_checks.places.failing import failing_point
 from lastiterate.proofs_checks.places.generate import places
 from lastiterate.proofs_checks.places.kept import PlaceCache
 from lastiterate.proofs_checks.places.occurrences import Kind, occurrences
-from lastiterate.proofs_checks.places.record import PlacesReport, State
+from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
+from lastiterate.proofs_checks.places.statements import try_statement
 from lastiterate.proofs_checks.places.summary import dead, share, table
 from lastiterate.proofs_checks.places.sweep import try_places
 from lastiterate.proofs_checks.runner import find_all
+from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import (
     Asymptotic,
     CodeTest,
+    Deduced,
     Identity,
     Inequality,
     IntervalInequality,
@@ -24,6 +32,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.letters import x, y
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, PREVIOUS, K, L, c, eta, s, t
+from lastiterate.symbolic.statement import ForAll
 
 n = Symbol("n", integer=True, positive=True)
 SQUARE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
@@ -68,6 +77,38 @@ def test_room_is_measured(make_claim) -> None:
     report = try_places(make_claim(Inequality(x, "<=", Rational(6, 5) * x), assumptions=x > 0))
     (place,) = (one for one in report.places if one.kind is Kind.COEFFICIENT and one.words == "x")
     assert (place.state, place.detail) == (State.ROOM, "noticed at +25%")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "premises"),
+    [
+        (x ** Rational(101, 50), x**2, (x > 0,)),
+        (2 * x * y, Rational(201, 200) * (x**2 + y**2), (x > 1000 * y, y > 1, x * y < 1)),
+        (2 * x, Rational(5, 2) * x ** Rational(51, 50), (x > 0,)),
+        (x, x ** Rational(101, 100), (x >= 1, x <= 2)),
+    ],
+    ids=["steep", "no point", "tiny", "no point on a range"],
+)
+def test_a_point_is_found_where_an_inequality_fails(left, right, premises) -> None:
+    check = Inequality(left, "<=", right)
+    point = failing_point(check, premises)
+    true_or_empty = len(premises) > 1
+    assert (point is None) == true_or_empty
+    assert point is None or fails(check, premises, point)
+
+
+def test_a_power_that_is_off_a_little_is_held_between_two() -> None:
+    check = Inequality(x**2, "<=", x ** Rational(101, 50))
+    assert shown_between(check, (x >= 1,)).status is Status.HELD
+    assert shown_between(check, (x > 0,)).status is Status.UNDECIDED
+
+
+def test_what_says_nothing_is_no_place(make_claim) -> None:
+    number = make_claim(Units(eta * K * n**2, x), key="toy/units")
+    assert [place.words for place in places(number) if place.kind is Kind.EXPONENT] == []
+    for_all = ForAll((x, y), (x > y,), sp.Le(x, 2 * y))
+    found = [place.words for place in places(make_claim(Deduced(for_all, "none")))]
+    assert found == ["x in x > y", "y in x > y", "x in x <= 2*y", "2 in 2*y"]
 
 
 def test_an_assumption_is_used_or_said_to_be_unused(make_claim) -> None:
@@ -115,3 +156,48 @@ def test_reports_are_kept_and_read_again(make_claim, tmp_path) -> None:
 
 def _never(claim: object) -> PlacesReport:
     raise AssertionError(claim)
+
+
+def test_a_statement_is_held_by_what_its_checks_conclude(make_claim, monkeypatch) -> None:
+    said = ForAll((x,), (), sp.Le(x**2, 2 * y))
+    key = "altschuler_talwar/theorem_3_1/price"
+    claim = make_claim(SQUARE, key=key, statement=said)
+    monkeypatch.setattr(statements, "left_open", lambda of: "y" if of.statement.body.rhs != 2 * y else "")
+    states = {f"{place.words}": place.state for place in try_statement(claim).places}
+    assert states["2 in 2*y"] is State.LIVE
+    assert states["2 in x**2"] is State.ROOM
+    assert try_statement(make_claim(SQUARE, key=key)).places == ()
+
+
+def test_what_is_proved_when_off_is_not_live() -> None:
+    counted = [State.LIVE] * 19 + [State.IDLE] + [State.ROOM] * 5
+    report = PlacesReport("toy/claim", tuple(Tried("", Kind.CONSTANT, "1", state) for state in counted), 0.0)
+    assert share([report]) == 0.95
+    assert list(table([report]))[-1] == ("all checks", "19", "5", "0", "1", "0", "25", "95.0%")
+
+
+@pytest.fixture
+def lock(tmp_path, monkeypatch):
+    path = tmp_path / "survivors.lock.json"
+    path.write_text("{}\n", encoding="utf-8")
+    monkeypatch.setattr(survivors, "location", lambda: path)
+    return path
+
+
+def test_what_is_not_noticed_is_kept_until_its_claim_changes(make_claim, monkeypatch, lock) -> None:  # noqa: ARG001
+    claim = make_claim(SQUARE)
+    monkeypatch.setattr(survivors.ledger, "claims", lambda: (claim,))
+    places_of = [Tried("c", Kind.CONSTANT, "1", state) for state in (State.LIVE, State.IDLE, State.ROOM)]
+    survivors.update_survivors([PlacesReport(claim.key, tuple(places_of), 0.0)])
+    (entry,) = survivors.read_survivors().values()
+    assert entry["survivors"] == {"c, constant 1": "nothing that was tried is noticed"}
+    assert survivors.changed([claim]) == ()
+    other = make_claim(MEANS)
+    assert survivors.changed([other, make_claim(MEANS, key="toy/other")]) == (other,)
+
+
+def test_no_claim_that_changes_gains_a_place_that_nothing_notices() -> None:
+    for claim in survivors.changed(ledger.claims())[:2]:
+        known = survivors.read_survivors()[claim.key]["survivors"]
+        more = survivors.survivors_of(try_places(claim)).keys() - known.keys()
+        assert not more, f"look at it, then: lastiterate places --lock --claim {claim.key}"

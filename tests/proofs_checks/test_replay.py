@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 import lastiterate as li
 from lastiterate.__main__ import cli
+from lastiterate.numeric.candidates import candidates
+from lastiterate.numeric.certificates import proof
 from lastiterate.numeric.certificates.description import dyadic
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import suppositions
@@ -29,7 +31,11 @@ def _run(scheme: str, **changes: Any) -> li.NoisySGD:
 
 
 def _certificate(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(json.dumps(li.bound(run, assumption, **ask).certificate()))
+    """The certificate of the best bound by shifts."""
+    order, delta = ask.get("order"), ask.get("delta")
+    found = [one for one in candidates(run, assumption, order, delta) if one.route != "contraction"]
+    best = min(found, key=lambda one: one.value(order, delta))
+    made: dict[str, Any] = json.loads(json.dumps(proof.certificate(run, assumption, order, delta, best)))
     return made
 
 
@@ -115,7 +121,7 @@ def test_verify_names_the_theorem_and_refuses_what_it_does_not_give(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "c.json"
-    file.write_text(json.dumps(li.bound(_run("full"), li.Convex(2.0), order=4.0).certificate()))
+    file.write_text(json.dumps(_certificate(_run("full"), li.Convex(2.0), order=4.0)))
     said = CliRunner().invoke(cli, ["verify", str(file), "--theorem"])
     assert said.exit_code == 0
     assert "known_batches/convex" in said.output

@@ -2,13 +2,13 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import known
 import pytest
 import torch
+from processes import TORCH, python
 
 import lastiterate
 from lastiterate.numeric.errors import InputError
@@ -96,14 +96,8 @@ print(json.dumps(found))
 @pytest.mark.skipif(sys.platform == "win32", reason="measured in forked processes")
 def test_the_peak_of_a_process_stays_within_the_budget(tmp_path: Path) -> None:
     source = str(Path(lastiterate.__file__).parents[1])
-    ended = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", SCRIPT],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": source},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    ended = python("-c", SCRIPT, cwd=tmp_path, env=os.environ | {"PYTHONPATH": source}, libraries=TORCH)
+    assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
     assert len(found) == 3 * 2 * 4
     over = [row for row in found if row[3] > row[2] + BASE]

@@ -73,4 +73,4 @@ def _steps(found: "Bound") -> str:
     start, stop = found.window
     if found.route.startswith("composition"):
         return f"all steps are charged ({why_composition(found.run)})"
-    return f"shifts over steps {start} to {stop}"
+    return f"{'blocks' if found.route == 'contraction' else 'shifts'} over steps {start} to {stop}"

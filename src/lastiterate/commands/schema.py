@@ -70,6 +70,19 @@ class _Calibrated(_Bound):
     batch_size: NotRequired[int]
 
 
+class _Forgotten(TypedDict):
+    kind: Literal["forgetting"]
+    clean_steps: int
+    epsilon: float
+    retrained: float
+    before: float
+    shifts: float
+    order: float | None
+    delta: float | None
+    claim: str
+    assumptions: list[str]
+
+
 @dataclass(frozen=True)
 class _Compared(Row):
     verdict: str | None
@@ -158,6 +171,7 @@ _PRINTED: dict[str, Any] = {
     "drift": _Drift,
     "estimate": _Estimate,
     "figure": _Figure,
+    "forget": _Forgotten,
     "list": list[_Listed] | dict[str, dict[Verdict, int]],
     "places": list[PlacesReport] | list[Planted],
     "report": _Files,

@@ -50,7 +50,7 @@ _FIXED = [
 
 def _inside(ball: Enclosure, truth: mpf, scale: mpf) -> None:
     with mp.workdps(60):
-        slack = scale * mpf(10) ** -30
+        slack = scale * mpf(10) ** -22
         assert mpf(ball.lower) - slack <= truth <= mpf(ball.upper) + slack
 
 

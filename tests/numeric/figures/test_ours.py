@@ -5,6 +5,7 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.figures.ours_assumptions import KINDS, figure_assumptions
 from lastiterate.numeric.figures.ours_path import figure_path
+from lastiterate.numeric.figures.ours_position import figure_position
 from lastiterate.numeric.plotting.drawing import Curve, Status
 from lastiterate.numeric.published.record import run_of
 
@@ -40,8 +41,8 @@ def test_the_path_is_the_one_behind_the_bound(steps: int) -> None:
     for name in ("smooth", "convex", "strongly_convex"):
         assumption = known[name]
         hidden, shifts = curves[f"hidden {name}"], np.array(curves[f"shift {name}"].y)
-        found = bound(run_of({**SETTING, "T": steps}), assumption, order=2)
-        assert (shifts**2).sum() == pytest.approx(found.epsilon, rel=1e-9)
+        found = bound(run_of({**SETTING, "T": steps}), assumption)
+        assert (shifts**2).sum() == pytest.approx(found.cost, rel=1e-9)
         assert hidden.y[-1] == pytest.approx(0.0, abs=1e-9)
         assert (hidden.x[0], hidden.x[-1]) == found.window
         assert curves[f"free {name}"].x[-1] == hidden.x[0]
@@ -52,3 +53,10 @@ def test_only_the_last_steps_are_shown() -> None:
     figure = figure_path(steps=50, shown=10)
     assert {min(curve.x) for curve in figure.panels[0].curves} <= set(range(40, 51))
     assert all(len(curve.x) == len(curve.y) for curve in figure.curves)
+
+
+def test_the_worst_sample_is_above_every_position() -> None:
+    for panel in figure_position(batches=4, epochs=2).panels:
+        curves = by_name(panel.curves)
+        assert max(curves["position"].y) == curves["worst"].y[0] > curves["median"].y[0]
+        assert (np.array(curves["position"].y) <= curves["shifts"].y).all()

@@ -26,6 +26,7 @@ from lastiterate.numeric.lower.losses import admits_curvature, steepest_push
 from lastiterate.numeric.run import NoisySGD
 
 RUN = NoisySGD(20, 0.1, 0.2, 1.0, dataset_size=10, batch_size=2, sampling="cyclic", diameter=1.0)
+WHAT = {"assumption": Convex(1.0), "order": 2.0}
 SAMPLED = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
 
 
@@ -70,11 +71,11 @@ def check(seed: int, cases: int, schemes: tuple[str, ...]) -> None:
 
 
 def test_never_above_an_upper_bound_fixed_batches() -> None:
-    check(0, 250, ("full", "cyclic"))
+    check(0, 80, ("full", "cyclic"))
 
 
 def test_never_above_an_upper_bound_random_batches() -> None:
-    check(1, 24, ("without_replacement", "shuffled", "poisson"))
+    check(1, 16, ("without_replacement", "shuffled", "poisson"))
 
 
 @pytest.mark.nightly
@@ -141,16 +142,35 @@ def test_a_whole_poisson_batch_holds_the_sample_or_has_none() -> None:
         assert near <= exact
 
 
-def test_a_wide_domain_is_like_none() -> None:
+def test_a_wide_domain_shows_no_less_than_none() -> None:
+    """Linear losses never feel its ends, and the last step alone is there as well."""
     wide, endless = replace(RUN, diameter=10.0), replace(RUN, diameter=inf)
     for scheme in ("cyclic", "shuffled", "without_replacement", "poisson"):
         one, other = (
-            lower_bound(replace(run, sampling=scheme, adjacency="", steps=7), Convex(1.0), order=2.0).value
+            {
+                one.witness: one.value
+                for one in lower_bounds(replace(run, sampling=scheme, adjacency="", steps=7), **WHAT)
+            }
             for run in (wide, endless)
         )
         if scheme in ("cyclic", "poisson"):
-            assert one == pytest.approx(other, rel=2e-2)
-        assert one <= other * 1.02
+            walked = max(value for words, value in one.items() if words.startswith("clamped linear losses"))
+            assert walked >= max(other.values()) * (1 - 5e-3)
+        assert max(one.values()) >= max(other.values()) * 0.98
+
+
+def test_the_last_step_alone_is_the_whole_run_of_one_step() -> None:
+    """Where the true answer is known: one step on a bounded domain loses what it loses without projection."""
+    for sampling, adjacency in (("full", ""), ("cyclic", ""), ("without_replacement", ""), ("poisson", "")):
+        batch = None if sampling == "full" else 2
+        run = replace(RUN, sampling=sampling, batch_size=batch, adjacency=adjacency, steps=1)
+        for target in ({"order": 2.0}, {"order": 30.0}, {"delta": 1e-5}):
+            below, endless = (lower_bound(one, Clipped(), **target) for one in (run, replace(run, diameter=inf)))
+            assert below.value >= endless.value
+            above = bound(run, Clipped(), **target).epsilon
+            assert below.value <= above
+            if sampling != "without_replacement":  # no tight bound of it is known
+                assert below.value >= above * (1 - 3e-3)
 
 
 def test_contracting_runs_with_random_batches() -> None:
@@ -176,6 +196,7 @@ def test_domains_that_no_strongly_convex_lipschitz_loss_fits() -> None:
     nothing = lower_bound(replace(RUN, diameter=1.0, clip_norm=0.4), StronglyConvex(1.0, 1.0), order=2.0)
     assert nothing.value == 0
     assert nothing.witness == "no witness"
+    assert lower_bound(replace(RUN, diameter=1.0, clip_norm=0.6), StronglyConvex(1.0, 1.0), order=2.0).value > 0
 
 
 @pytest.mark.parametrize(
@@ -278,11 +299,13 @@ def test_a_schedule_too_long_to_follow_says_nothing() -> None:
     assert lower_bound(_endless(steps=200_001, step_size=etas), Smooth(1.0), order=2.0).value == 0
 
 
-def test_schedules_with_random_batches_or_a_domain_have_no_witness() -> None:
+def test_schedules_with_random_batches_have_no_witness_but_the_last_step() -> None:
     varied = {"step_size": (0.5, 0.4, 0.5, 0.5, 0.5, 0.5, 0.5), "sampling": "without_replacement"}
     assert lower_bounds(_endless(**varied), Smooth(1.0), order=2.0) == []
     assert lower_bounds(_endless(**varied), StronglyConvex(1.0, 0.5), order=2.0) == []
-    assert lower_bounds(_endless(**varied, diameter=1.0), Smooth(1.0), order=2.0) == []
+    last = lower_bounds(_endless(steps=1, sampling="without_replacement"), Smooth(1.0), order=2.0)
+    found = lower_bounds(_endless(**varied, diameter=1.0), Smooth(1.0), order=2.0)
+    assert [one.value for one in found] == [one.value for one in last]
     assert lower_bounds(_endless(diameter=1.0), Smooth(1.0), order=2.0)
 
 
@@ -309,3 +332,53 @@ def test_noise_far_smaller_than_a_step_leaves_what_one_component_shows() -> None
     above, below = bound(run, Smooth(1.0), order=2.0).epsilon, lower_bound(run, Smooth(1.0), order=2.0).value
     assert 0.999 * above <= below <= above
     assert lower_bound(run, Smooth(1.0), delta=1e-5).value <= bound(run, Smooth(1.0), delta=1e-5).epsilon
+
+
+def test_readme() -> None:
+    """Half of what was certified of the last iterate when only its place on the interval was looked at."""
+    run = NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
+    assert lower_bound(run, Smooth(1.0), order=2.0).value >= 0.0137
+    assert lower_bound(run, Smooth(1.0), delta=1e-5).value >= 0.37
+
+
+# (name, D, 2 eta K / b or eta K / b, scheme, dataset_size, batch_size, steps, least, most): what the hockey-stick
+# recursion allows at delta = 1e-5, found with a program of its own, and what is reached.
+KNOWN = [
+    ("full", 1.0, 0.16, None, 10**6, 2000, 0.81, 0.8460),
+    ("full", 2.0, 0.1, None, 10**6, 2000, 0.62, 0.7305),
+    ("full", 1.0, 0.01, None, 10**6, 10**15, 0.0398, 0.0411),
+    ("full", 1.0, 1.0, None, 10**6, 2000, 6.25, 6.540),
+    ("full", 4.0, 0.25, None, 10**6, 2000, 2.48, 3.9796),
+    ("full", 8.0, 0.02, None, 10**6, 10**6, 0.28, 0.5402),
+    ("cyclic", 1.0, 0.5, 1, 5, 1000, 1.9930, 1.9977),
+    ("cyclic", 2.0, 0.2, 1, 10, 5000, 0.7254, 0.7296),
+    ("shuffled", 1.0, 0.5, 1, 5, 1000, 0.69, 1.9482),
+    ("poisson", 1.0, 0.5, 100, 1000, 200, 0.42, 0.4424),
+    ("poisson", 2.0, 1.0, 100, 2000, 500, 1.03, 1.1189),
+    ("without_replacement", 1.0, 0.5, 10, 100, 200, 0.37, 0.4433),
+]
+
+
+@pytest.mark.parametrize(("scheme", "diameter", "move", "batch", "size", "steps", "least", "most"), KNOWN)
+def test_between_what_is_reached_and_what_the_recursion_allows(
+    scheme: str, diameter: float, move: float, batch: int | None, size: int, steps: int, least: float, most: float
+) -> None:
+    clip = move * (batch or size) / (0.01 if scheme == "poisson" else 0.02)
+    run = NoisySGD(steps, 0.01, 1.0, clip, size, batch, scheme, diameter)
+    assert least <= lower_bound(run, Convex(199.0), delta=1e-5).value <= most
+
+
+def test_time_does_not_matter_where_it_is_forgotten() -> None:
+    run = NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
+    values = [lower_bound(replace(run, steps=steps), Smooth(1.0), order=2.0).value for steps in (500, 2000, 10**15)]
+    assert values == [pytest.approx(values[0], rel=1e-6)] * 3
+
+
+def test_a_sign_is_remembered_best_by_a_push_that_is_not_the_hardest() -> None:
+    """The rates of leaving either end then differ by what the sample does, and a run of many steps has seen both."""
+    run = NoisySGD(3000, 1.0, 1.0, 20.0, dataset_size=50, diameter=0.75)
+    found = lower_bound(run, Clipped(), delta=1e-5)
+    assert found.losses is not None
+    pushes = [abs(value) for _, value in found.losses.shared[0]]
+    assert max(pushes) < 10.0
+    assert 7.0 < found.value <= bound(run, Clipped(), delta=1e-5).epsilon

@@ -7,18 +7,46 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from lastiterate.numeric.lower.walk import Update, Walk, _apply, _epoch, _grid, _quadrature_error, last_masses
+from lastiterate.numeric.lower.course import Course, contraction, course_masses
+from lastiterate.numeric.lower.grid import Grid, Update, apply
+from lastiterate.numeric.lower.masses import Masses
+from lastiterate.numeric.lower.walk import Mixture, Walk, _epoch, last_masses
 
-_PUSHED = Walk(9, 0.7, 3.0, Update(0.9, -0.1, 0.3, 0.8), Update(0.9, 0.6, 0.2, 0.8))
+
+def affine(slope: float, drift: float, push: float = 0.0, reach: float = 0.8, half: float = 1.5) -> Update:
+    """slope x + drift, and a push outwards that grows up to ``reach``, or jumps where that is 0."""
+    places = (-half, *((-reach, reach) if push and reach else (0.0, 0.0) if push else ()), half)
+    sides = (-1, -1, 1, 1) if push else (-1, 1)
+    return Update(tuple((x, slope * x + drift + side * push) for x, side in zip(places, sides, strict=True)))
 
 
-def chain(walk: Walk, points: int = 3001) -> tuple[np.ndarray, np.ndarray]:
+def always(update: Update) -> Mixture:
+    return ((1.0, update),)
+
+
+_PUSHED = Walk(9, 0.7, 3.0, always(affine(0.9, -0.1, 0.3)), always(affine(0.9, 0.6, 0.2)))
+
+
+def chain(course: Course, points: int = 901) -> tuple[np.ndarray, np.ndarray]:
     """Grid and distribution function of the last iterate: every step sends mass to midpoint cells."""
-    grid = np.linspace(-walk.diameter / 2, walk.diameter / 2, points)
-    cuts = np.concatenate([[-np.inf], (grid[1:] + grid[:-1]) / 2, [np.inf]])
+    grid, cuts = _cells(course.diameter, points)
+    mass = np.zeros(points)
+    mass[points // 2] = 1
+    for back in range(course.steps, 0, -1):
+        update, noise = course.cycle[-1 - (back - 1) % len(course.cycle)]
+        mass = np.diff(ndtr((cuts[:, None] - update.mean(grid)[None, :]) / noise), axis=0) @ mass
+    return grid, np.cumsum(mass)
 
-    def kernel(update: Update) -> np.ndarray:
-        return np.diff(ndtr((cuts[:, None] - update.mean(grid)[None, :]) / walk.noise), axis=0)
+
+def random_chain(walk: Walk, points: int = 901) -> tuple[np.ndarray, np.ndarray]:
+    """As `chain`, for random batches."""
+    grid, cuts = _cells(walk.diameter, points)
+
+    def kernel(updates: Mixture) -> np.ndarray:
+        return sum(
+            weight * np.diff(ndtr((cuts[:, None] - update.mean(grid)[None, :]) / walk.noise), axis=0)
+            for weight, update in updates
+        )
 
     plain, met = kernel(walk.plain), kernel(walk.met)
     unmet, done = np.zeros(points), np.zeros(points)
@@ -35,29 +63,103 @@ def chain(walk: Walk, points: int = 3001) -> tuple[np.ndarray, np.ndarray]:
     return grid, np.cumsum(unmet + done)
 
 
+def _cells(diameter: float, points: int) -> tuple[np.ndarray, np.ndarray]:
+    grid = np.linspace(-diameter / 2, diameter / 2, points)
+    return grid, np.concatenate([[-np.inf], (grid[1:] + grid[:-1]) / 2, [np.inf]])
+
+
+def near(masses: Masses | None, grid: np.ndarray, distribution: np.ndarray) -> None:
+    assert masses is not None
+    low, high = np.exp(masses.low), np.exp(masses.high)
+    assert np.all(low <= high)
+    assert low.sum() <= 1 <= high.sum() <= 1 + 1e-7
+    edges = np.linspace(grid[0], grid[-1], len(low) - 1)[1:-1]
+    expected = np.interp(edges, grid + (grid[1] - grid[0]) / 2, distribution)
+    np.testing.assert_allclose(np.cumsum(high)[1:-2], expected, atol=2e-4)
+
+
+_JUMP = affine(1.0, 0.2, 0.2, 0.0)
+_WIDE = {"plain": always(affine(1.0, -0.4, half=6.0)), "met": always(affine(1.0, 0.1, half=6.0)), "diameter": 12.0}
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {},
         {"chance": 0.3},
         {"epoch": 4},
-        {"epoch": 4, "position": 2},
-        {"epoch": 5, "position": 0, "steps": 1},
-        {"plain": Update(1.0, 0.0, 0.4, 0.0), "met": Update(1.0, 0.2, 0.2, 0.0)},
-        {"plain": Update(1.0, -0.4), "met": Update(1.0, 0.1), "chance": 0.1, "diameter": 12.0, "steps": 30},
+        {"plain": always(affine(1.0, 0.0, 0.4, 0.0)), "met": always(_JUMP), "chance": 0.5},
+        {**_WIDE, "chance": 0.1, "steps": 30},
+        {"met": ((0.25, affine(0.9, 0.6, 0.2)), (0.75, affine(0.5, -0.6))), "chance": 0.7},
     ],
 )
-def test_against_a_fine_chain(changes: dict) -> None:
+def test_random_batches_against_a_fine_chain(changes: dict) -> None:
     walk = replace(_PUSHED, **changes)
-    masses = last_masses(walk)
-    assert masses is not None
-    low, high = np.exp(masses.low), np.exp(masses.high)
-    assert np.all(low <= high)
-    assert low.sum() <= 1 <= high.sum() <= 1 + 1e-7
-    grid, distribution = chain(walk)
-    edges = np.linspace(-walk.diameter / 2, walk.diameter / 2, len(low) - 1)[1:-1]
-    expected = np.interp(edges, grid + (grid[1] - grid[0]) / 2, distribution)
-    assert np.cumsum(high)[1:-2] == pytest.approx(expected, abs=5e-5)
+    near(last_masses(walk), *random_chain(walk))
+
+
+@pytest.mark.parametrize(
+    ("steps", "cycle"),
+    [
+        (1, [(0, 0.7)]),
+        (9, [(0, 0.7)]),
+        (9, [(1, 0.7), (0, 0.7), (1, 0.7), (1, 0.7)]),
+        (7, [(1, 0.7), (0, 1.3), (1, 0.5), (0, 0.9), (2, 0.7), (0, 0.7), (1, 2.0)]),
+    ],
+)
+def test_known_batches_against_a_fine_chain(steps: int, cycle: list) -> None:
+    updates = (affine(0.9, 0.6, 0.2), affine(0.9, -0.1, 0.3), _JUMP)
+    course = Course(steps, tuple((updates[i], noise) for i, noise in cycle), 3.0)
+    near(course_masses(course), *chain(course))
+
+
+def test_a_long_run_is_one_of_its_last_steps_from_any_start() -> None:
+    """What is forgotten is left out, and its part of the mass is counted."""
+    cycle = ((affine(0.9, 0.6, 0.2), 0.7), (affine(1.0, -0.1), 1.0), (_JUMP, 0.7))
+    course = Course(10**15, cycle, 3.0)
+    settled = course_masses(course)
+    assert settled is not None
+    for steps, start in ((300, 0.0), (301, -1.5), (302, 1.0)):
+        other = course_masses(replace(course, steps=steps, start=start))
+        assert other is not None
+        assert np.all(settled.low <= other.high)
+        assert np.all(other.low <= settled.high)
+        np.testing.assert_allclose(np.exp(settled.high), np.exp(settled.low), atol=1e-6)
+    few = course_masses(replace(course, steps=3))
+    assert few is not None
+    assert not np.all(settled.low <= few.high)
+
+
+def test_contraction_is_that_of_two_gaussians() -> None:
+    update = Update(((-1.0, -0.5), (0.0, 2.0), (1.0, 0.25)))
+    assert np.exp(contraction(update, 0.8)) == pytest.approx(1 - 2 * ndtr(-2.5 / 1.6), rel=1e-10)
+    assert contraction(update, 1e-3) == 0.0
+
+
+def test_squaring_and_stepping_agree() -> None:
+    """Slow to forget: 40 sigma wide, so that all steps count."""
+    push = (affine(1.0, 0.3, 0.4, 3.0, half=10.0), 0.5), (affine(1.0, 0.0, 0.4, 3.0, half=10.0), 0.5)
+    for cycle in (push[:1], push, (push[0], push[1], push[1])):
+        course = Course(1300, cycle, 20.0)
+        squared = course_masses(course)
+        stepped = course_masses(replace(course, cycle=(cycle * 1300)[-1300:]))
+        assert squared is not None
+        assert stepped is not None
+        assert np.all(squared.low <= stepped.high)
+        assert np.all(stepped.low <= squared.high)
+        np.testing.assert_allclose(np.exp(squared.high), np.exp(stepped.high), atol=1e-6)
+
+
+def test_edges_beyond_the_interval_show_what_projection_hides() -> None:
+    """Cells beyond the ends of the interval hold what projection would put at the ends."""
+    course = Course(5, ((affine(0.9, 0.6, 0.2), 0.7),), 3.0)
+    inside, beyond = course_masses(course), course_masses(course, np.linspace(-1.5, 6.5, 161))
+    assert inside is not None
+    assert beyond is not None
+    cells = np.linspace(-1.5, 6.5, len(beyond.low) - 1)
+    above = float(np.exp(beyond.high)[1:-1][cells[:-1] >= 1.5 - 1e-9].sum() + np.exp(beyond.high[-1]))
+    assert above == pytest.approx(float(np.exp(inside.high[-1])), abs=2e-2)
+    assert np.exp(beyond.high[-1]) < 1e-6 < np.exp(inside.high[-1])
 
 
 def test_two_steps_by_quadrature() -> None:
@@ -82,30 +184,21 @@ def test_two_steps_by_quadrature() -> None:
         assert masses.high[-1] - masses.low[-1] < 1e-8
 
 
-def test_squaring_and_stepping_agree() -> None:
-    for changes in ({"chance": 0.3}, {"epoch": 7}, {"epoch": 7, "position": 4}):
-        walk = replace(_PUSHED, steps=601, **changes)
-        long = [last_masses(replace(walk, steps=steps)) for steps in (601, 598, 595, 5001)]
-        settled = [one for one in long if one is not None]
-        assert len(settled) == 4
-        if "epoch" in changes:  # the same place in an epoch, after it has long settled
-            assert settled[0].high[0] == pytest.approx(
-                last_masses(replace(walk, steps=601 + 7 * 700)).high[0], abs=1e-5
-            )
-        else:
-            assert settled[0].high == pytest.approx(settled[3].high, abs=1e-5)
+_MANY = always(affine(1.0, 0.1, half=5.0))
 
 
 def test_mass_stays_one_over_many_steps() -> None:
-    masses = last_masses(Walk(10**6, 1.0, 10.0, Update(1.0, 0.0), Update(1.0, 0.1)))
+    masses = last_masses(Walk(10**6, 1.0, 10.0, _MANY, _MANY))
     assert masses is not None
     assert np.exp(masses.low).sum() <= 1 <= np.exp(masses.high).sum() <= 1 + 1e-3
 
 
 def test_too_wide_or_too_long_is_no_answer() -> None:
     assert last_masses(replace(_PUSHED, diameter=200.0)) is None
-    assert last_masses(replace(_PUSHED, steps=10**9)) is None
-    assert last_masses(replace(_PUSHED, met=Update(1.0, 1000.0))) is None
+    assert last_masses(replace(_PUSHED, met=always(affine(1.0, 1000.0)))) is None
+    still = ((affine(1.0, 0.0, half=30.0), 1.0),)
+    assert course_masses(Course(10**9, still, 60.0)) is None
+    assert course_masses(Course(5, still, 300.0)) is None
 
 
 def test_what_stands_for_another_run_is_wider() -> None:
@@ -117,7 +210,7 @@ def test_what_stands_for_another_run_is_wider() -> None:
 
 
 def test_states_that_no_mass_reaches() -> None:
-    masses = last_masses(Walk(3, 0.01, 0.6, Update(1.0, 0.0), Update(1.0, 0.02)))
+    masses = last_masses(Walk(3, 0.01, 0.6, always(affine(1.0, 0.0, half=0.3)), always(affine(1.0, 0.02, half=0.3))))
     assert masses is not None
     low, high = np.exp(masses.low), np.exp(masses.high)
     assert low.sum() <= 1 <= high.sum() <= 1 + 1e-7
@@ -126,7 +219,7 @@ def test_states_that_no_mass_reaches() -> None:
 
 
 def test_a_sample_that_is_never_met_changes_nothing() -> None:
-    plain = Update(0.5, 0.3)
+    plain = always(affine(0.5, 0.3))
     never, alone = last_masses(replace(_PUSHED, plain=plain, chance=0.0)), last_masses(replace(_PUSHED, met=plain))
     assert never is not None
     assert alone is not None
@@ -142,26 +235,23 @@ def test_an_epoch_is_its_steps_and_a_long_power_their_product() -> None:
         places = [power(plain, length - 1 - i) @ met @ power(plain, i) for i in range(length)]
         walk = replace(_PUSHED, epoch=length)
         np.testing.assert_allclose(_epoch(walk, plain, met), sum(places) / length, rtol=1e-12)
-        for i in range(length):
-            np.testing.assert_allclose(_epoch(replace(walk, position=i), plain, met), places[i], rtol=1e-12)
     np.testing.assert_allclose(_epoch(replace(_PUSHED, chance=0.3), plain, met), 0.7 * plain + 0.3 * met)
     kernel, masses = np.array([[0.9, 0.05], [0.1, 0.95]]), np.array([0.3, 0.7])
     for times in (1, 5, 600, 601, 640, 1000, 1023):
-        np.testing.assert_allclose(_apply(kernel, times, masses), power(kernel, times) @ masses, rtol=1e-10)
+        np.testing.assert_allclose(apply(kernel, times, masses), power(kernel, times) @ masses, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("diameter", "slope", "push"), [(3.0, 0.9, 0.0), (12.0, 1.0, 0.4), (40.0, 0.5, 0.0)])
 def test_the_quadrature_error_is_that_of_the_paragraph_on_it(diameter: float, slope: float, push: float) -> None:
     """8 a M r^-2N / (1 - 1/r) for each panel, at the best r: nodes over the whole domain, two atoms and a cell."""
-    plain, met = Update(slope, 0.1, push, 2.0), Update(slope, 0.2)
-    walk = Walk(9, 1.0, diameter, plain, met)
-    grid = _grid(walk)
+    plain, met = affine(slope, 0.1, push, 2.0, diameter / 2), affine(slope, 0.2, half=diameter / 2)
+    grid = Grid.of(diameter, 1.0, (plain, met))
     steepest = slope + (push / 2.0 if push else 0.0)
     ratio = np.geomspace(1.01, 100, 20_000)
     v = grid.half * (ratio - 1 / ratio) / 2
     exponent = (1 + steepest**2) * v**2 / 2
     each = 8 * grid.half * np.exp(np.minimum(exponent - 64 * np.log(ratio), 700.0)) / (1 - 1 / ratio)
     least = float(each.min()) * grid.panels * (diameter / (2 * np.pi) + 3 / np.sqrt(2 * np.pi))
-    assert least * (1 - 1e-6) <= _quadrature_error(walk, grid) <= least * 1.2
+    assert least * (1 - 1e-6) <= grid.quadrature_error <= least * 1.2
     assert max(plain.steepest, met.steepest) == pytest.approx(steepest)
     assert grid.weights.sum() == pytest.approx(diameter + 2)

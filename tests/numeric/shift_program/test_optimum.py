@@ -74,3 +74,14 @@ def test_a_path_that_is_moved_costs_no_more_than_is_said(assumption: Assumption)
             start = max(path.start - (2 - place) % 5, 0)
             moved = Path(start, float(program.tracked[start]), shifts[start:, place])
             assert upper(program.cost(moved)) <= said[place]
+
+
+@pytest.mark.parametrize("assumption", [Convex(1.0), Smooth(1.0), Holder(1.0, 0.5)], ids=str)
+@pytest.mark.parametrize(("steps", "position"), [(1, 0), (2, 1), (4, 3), (4, 4), (9, 2)])
+def test_a_distance_that_is_there_at_first_is_hidden_too(assumption: Assumption, steps: int, position: int) -> None:
+    """A few steps of an epoch, from the diameter: w of them cost D/sqrt(w) at least, in units of the noise."""
+    run = NoisySGD(steps, 0.1, 1.0, 10.0, 20, batch_size=4, sampling="cyclic", diameter=1.0)
+    program = ShiftProgram(run, assumption, position, initial=1.0)
+    found = optimum(program)
+    assert upper(program.cost(found.path)) <= upper(found.cost) * (1 + 1e-9)
+    assert float(found.cost) >= (1 - 1e-12) / steps

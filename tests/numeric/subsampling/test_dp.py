@@ -61,7 +61,7 @@ def test_poisson_batches_may_fail_below_delta() -> None:
 @pytest.mark.parametrize(
     ("run", "assumption", "route"),
     [
-        (_RUN, Convex(1.0), "composition through PLD"),
+        (replace(_RUN, diameter=inf), Convex(1.0), "composition through PLD"),
         (_RUN, StronglyConvex(1.0, 0.5), "window of shifts through PLD"),
         (
             replace(_RUN, batch_size=990, noise_std=(0.02, 0.03) * 1000),
@@ -85,7 +85,7 @@ def test_the_route_is_named_and_smallest(run: NoisySGD, assumption: Convex, rout
 
 def test_renyi_serves_where_floats_do_not_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DominatingPair, "dp", lambda *_: inf)
-    found = bound(replace(_RUN, steps=50), Convex(1.0), delta=1e-5)
+    found = bound(replace(_RUN, steps=50, diameter=inf), Convex(1.0), delta=1e-5)
     assert found.order is not None
     assert found.route == f"composition through RDP, order {found.order:.4g}"
     assert found.epsilon == rdp_to_dp(found.order, found.candidate.pair.rdp(found.order), 1e-5)

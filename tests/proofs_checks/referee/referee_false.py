@@ -56,6 +56,7 @@ from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, gro
 from lastiterate.symbolic.unevaluated import put
 
 N = growth
+V = sp.Symbol("V", real=True)
 EQUAL, BELOW, AT_MOST = Relation.EQUAL, Relation.BELOW, Relation.AT_MOST
 ALL_RUNS = ("linear", "clamped_linear")
 
@@ -162,6 +163,18 @@ WRONG = [
     ("rounded the wrong way", printed(R(2, 3), "0.66"), ()),
     ("a digit too many", printed(sp.sqrt(2), "1.4143"), ()),
     ("a complex value", printed(sp.sqrt(-2), "1.41"), ()),
+    ("a derivative from one side", same(sp.Derivative(nonneg ** R(3, 2), nonneg), R(3, 2) * sp.sqrt(nonneg)), ()),
+    ("a derivative by a whole number", same(sp.Derivative(k**2, k), 2 * k), ()),
+    ("an integral, one percent more", on({}, R(7543, 10000), sp.Integral(sp.exp(-(x**2)), (x, 0, 1))), ()),
+    ("a principal value", on({}, sp.Integral(1 / V, (V, -1, 1)), ONE), ()),
+    ("an integral across a pole", on({}, sp.Integral(1 / V**2, (V, -1, 1)), ZERO), ()),
+    ("an integral up to a pole", on({}, ZERO, sp.Integral(1 / V, (V, 0, 1))), ()),
+    ("an integral of complex values", on({}, -ONE, sp.Integral(sp.sqrt(V), (V, -1, 1))), ()),
+    ("an integral backwards", on({}, sp.Integral(V, (V, 1, 0)), ZERO), ()),
+    ("the harmonic sum", on({}, ZERO, sp.Sum(1 / k, (k, 1, sp.oo))), ()),
+    ("Abel's sum", on({}, ZERO, sp.Sum((-1) ** k, (k, 0, sp.oo))), ()),
+    ("a sum with a late pole", on({}, ZERO, sp.Sum(1 / (k - 500) ** 2, (k, 1, sp.oo))), ()),
+    ("a sum, one percent more", on({}, R(16614, 10000), sp.Sum(1 / k**2, (k, 1, sp.oo))), ()),
     ("an infinite value", printed(sp.oo, "5"), ()),
     ("no value", printed(sp.nan, "0"), ()),
     ("a logarithm of a negative number", printed(sp.log(-1), "3.14"), ()),

@@ -215,6 +215,12 @@ BOXES = [
 OTHERS = [
     ("a root", printed(sp.sqrt(2), "1.4142"), ()),
     ("rounded up", printed(R(2, 3), "0.67"), ()),
+    ("an integral", printed(sp.Integral(sp.exp(-(x**2)), (x, 0, 1)), "0.746824"), ()),
+    ("an integral between bounds", on({}, sp.Integral(x**x, (x, 1, 2)), R(2051, 1000)), ()),
+    ("an integral at a value", on({pos: (1, 1)}, sp.Integral(sp.exp(-pos * x), (x, 0, 1)), R(633, 1000)), ()),
+    ("a sum like a power", printed(sp.Sum(1 / k**2, (k, 1, sp.oo)), "1.6449"), ()),
+    ("a geometric sum", below_on({}, sp.Sum(k / 2**k, (k, 0, sp.oo)), R(201, 100)), ()),
+    ("a sum over factorials", printed(sp.Sum(1 / sp.factorial(k), (k, 0, sp.oo)), "2.718282"), ()),
     ("exactly half", printed(R(1, 8), "0.13"), ()),
     ("with an exponent", printed(sp.Integer(1234) * 10**8, "1.234e11"), ()),
     ("negative", printed(-sp.pi, "-3.14"), ()),

@@ -46,14 +46,8 @@ ARGUMENTS = ["--inits", "1", "--points", "3", "--steps", "6", "--layers", "--jso
 def torchrun(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "theirs.py").write_text(THEIRS)
     words = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "-m", "lastiterate", "estimate"]
-    return subprocess.run(  # noqa: S603
-        [sys.executable, *words, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    given = os.environ | {"PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    return python(*words, *arguments, cwd=folder, env=given, libraries=TORCH)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="gloo over torchrun is for Linux and macOS")

@@ -27,6 +27,7 @@ from finite_chains import (
 from sympy import Integer, Rational, S, Symbol, true
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.kernel.blocks import Split
 from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
@@ -103,7 +104,9 @@ def _contract(random: Random, fault: str) -> bool:
     splits = [[(Integer(i >= cut), Integer(i >= cut)) for i in range(atoms)] for cut in range(atoms + 1)]
     splits.append([(S.One, Rational(random.randint(0, 4), 4)) for _ in range(atoms)])
     kept = (S.One, S.Zero)  # of the mass where run 2 has none
-    made = _kernel.least(*(contract(_kernel, *spans, Integer(wide), (*split, kept)) for split in splits))
+    block = contract(_kernel, *spans, Integer(wide))
+    shared = (Split(before, near, far, (*split, kept)) for split in splits)
+    made = _kernel.least(*(_kernel.weaken(block, profile=one) for one in shared))
     truth = envelope([(pushed(p, one), pushed(q, other))], d, _end(fault, end))
     nodes = [Rational(1, 2), S.One, Integer(2), *(y for y, _ in truth.pairs)]
     return exceeded(truth, made.profile, nodes, fault=fault)

@@ -45,6 +45,7 @@ from lastiterate.symbolic.derivations.random_batches import poisson_composition,
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.formulas.divergences import chi_square
 from lastiterate.symbolic.kernel.averages import average, average_or
+from lastiterate.symbolic.kernel.blocks import Split
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
@@ -318,21 +319,33 @@ def _table(near: Expr, far: Expr, *revealed: Variable) -> Span:
 
 
 def test_a_contraction_asks_for_all_pairs_of_points_and_one_kernel() -> None:
-    ends, split = (S.One, Integer(2)), ((S.One, S.One), (S.One, S.Zero))
+    ends = (S.One, Integer(2))
     near = KERNEL.suppose(FIRST, ends, (s, S.Zero), Gauss(s), "near")
     far = KERNEL.suppose(FIRST, ends, (D, S.Zero), Gauss(D), "far")
-    made = contract(KERNEL, _table(S.Zero, s), near, far, D, split)
+    made = contract(KERNEL, _table(S.Zero, s), near, far, D)
     assert (made.near, made.far, made.end) == (0, 0, 2)
     tracked = KERNEL.suppose(FIRST, ends, (s, S.Zero), Gauss(D), "from a distance that was tracked")
     hidden = KERNEL.mean(COIN, [(S.One, KERNEL.suppose(FIRST, ends, (D, S.Zero), Gauss(D), "far", (COIN,)))])
+    reversed_far = KERNEL.suppose(SECOND, ends, (D, S.Zero), Gauss(D), "far")
+    revealed = KERNEL.suppose(FIRST, ends, (D, S.Zero), Gauss(D), "far", (COIN,))
+    longer = KERNEL.suppose(FIRST, (S.One, Integer(3)), (D, S.Zero), Gauss(D), "far")
     for wrong in (
-        lambda: contract(KERNEL, _table(S.Zero, s), near, tracked, D, split),
-        lambda: contract(KERNEL, _table(S.Zero, D), near, far, D, split),
-        lambda: contract(KERNEL, _table(S.Zero, s, COIN), near, hidden, D, split),
-        lambda: contract(KERNEL, _table(S.Zero, s), near, far, D, ((S.One, Integer(2)), (S.One, S.Zero))),
+        lambda: contract(KERNEL, _table(S.Zero, s), near, tracked, D),
+        lambda: contract(KERNEL, _table(S.Zero, D), near, far, D),
+        lambda: contract(KERNEL, _table(S.Zero, s, COIN), near, hidden, D),
+        lambda: contract(KERNEL, _table(S.Zero, s), near, reversed_far, D),
+        lambda: contract(KERNEL, _table(S.Zero, s), near, revealed, D),
+        lambda: contract(KERNEL, _table(S.Zero, s), near, longer, D),
     ):
         with pytest.raises(UnprovedError):
             wrong()
+    split = Split(Atoms(((S.One, S.One),)), Gauss(s), Gauss(D), ((S.One, S.One), (S.One, S.Zero)))
+    assert KERNEL.weaken(made, profile=split).profile == split
+    too_much = replace(split, shares=((S.One, Integer(2)), (S.One, S.Zero)))
+    cheaper = replace(split, far=Gauss(s))
+    for profile in (too_much, cheaper):
+        with pytest.raises(UnprovedError):
+            KERNEL.weaken(made, profile=profile)
 
 
 def _induction(closed: Expr = 2**j, keeps: tuple[Boolean, ...] = (), after: int = 2) -> Induction:

@@ -1,0 +1,103 @@
+"""Pairs of measures with finitely many ratios whose hockey-stick profile is at least a table.
+
+A table has kinks at its nodes only: it is the profile of atoms, q_j = the change of slope at l_j, p_j = l_j q_j, of the
+mass p at the last node beside Q, and of a mass of Q beside P. Floats make q_j; then P is made heavier and Q lighter by
+`LIFT`, and what results is held against the table: for measures with P(all) >= 1 >= Q(all) the one-block bound needs
+no more.
+
+Source: docs/proofs/contraction.md (claim ours/contraction/atoms).
+"""
+
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.contraction.table import DOWN, UP, Table, envelope
+
+LIFT = 2.0**-36
+"""Well above the rounding errors of masses, which are differences of slopes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """Atoms: measures P and Q on finitely many ratios.
+
+    Attributes:
+        ratio: l = dP/dQ, shape (2n - 1,), rising; 1 is in the middle.
+        p: masses under P.
+        q: masses under Q.
+        only_p: the mass of P where Q has none.
+        only_q: the mass of Q where P has none.
+    """
+
+    ratio: Array
+    p: Array
+    q: Array
+    only_p: float
+    only_q: float
+
+    @classmethod
+    def of(cls, table: Table) -> "Atoms":
+        """Atoms whose profile is at least the table everywhere.
+
+        Raises:
+            ArithmeticError: rounding errors are larger than the lift.
+        """
+        middle, right, left = envelope(table.g, table.ahead, table.back)
+        one, g = len(table.g) - 1, table.g
+        above, only_p = _masses(g, np.append(middle, table.ahead[1:]), right)
+        below, only_q = _masses(g, np.append(middle, table.back[1:]), left)
+        p, q = np.zeros(2 * one + 1), np.zeros(2 * one + 1)
+        q[one + 1 :], p[one + 1 :] = above, g[1:] * above
+        p[:one], q[:one] = below[::-1], (g[1:] * below)[::-1]
+        p[one] = q[one] = max(1 - fsum(q) - only_q, 1 - fsum(p) - only_p, 0.0)
+        values = (np.append(middle, table.ahead[1:])[right], np.append(middle, table.back[1:])[left])
+        _check(g, values, (right, left), (p, q, only_p, only_q))
+        lifted, lowered = 1 + LIFT, 1 - LIFT
+        return cls(ratios(g), p * lifted, q * lowered, only_p * lifted, only_q * lowered)
+
+
+def ratios(g: Array) -> Array:
+    """The ratios of the atoms of any table with nodes g: 1/g and g, both lifted."""
+    plain = np.concatenate([1 / g[:0:-1], g])
+    found: Array = plain * ((1 + LIFT) / (1 - LIFT))
+    return found
+
+
+def _masses(g: Array, values: Array, kept: list[int]) -> tuple[Array, float]:
+    """Changes of slope at the nodes from the second on, 0 where a node is not kept; and the last value."""
+    falls = np.append(-np.diff(values[kept]) / np.diff(g[kept]), 0.0)
+    found = np.zeros(len(g))
+    found[kept[1:]] = np.maximum(falls[:-1] - falls[1:], 0.0)
+    return found[1:], float(values[kept[-1]])
+
+
+def _check(
+    g: Array, values: tuple[Array, Array], kept: tuple[list[int], list[int]], atoms: tuple[Array, Array, float, float]
+) -> None:
+    """Hold the profile of the atoms before they were lifted against a table, and the masses against 1.
+
+    Right of 1 lifting multiplies the profile by 1 + LIFT at least. Left of 1, with t = 1/g, it adds
+    LIFT (t P + Q)(ratios above g) to t times what the atoms give, and so do t (P(all) - 1) and 1 - Q(all).
+    """
+    p, q, only_p, only_q = atoms
+    one, widths = len(g) - 1, np.diff(g)
+    ahead, back = _profile(q[one + 1 :], only_p, widths), _profile(p[:one][::-1], only_q, widths)
+    right = np.all(ahead[kept[0]] * (1 + LIFT) * DOWN >= values[0] * UP)
+    total_p, total_q = fsum([*p, only_p]), fsum([*q, only_q])
+    above = (np.cumsum(p[::-1])[::-1][one::-1] + only_p) * g  # t P(ratios from 1/t on)
+    spare = np.append(above[:1], above[:-1] * (g[1:] / g[:-1])) * LIFT * DOWN  # those above 1/t are one fewer
+    found = back * DOWN + g * (total_p - 1) + (1 - total_q) + spare
+    left = np.all(found[kept[1]] >= values[1] * UP)
+    masses = total_p * (1 + LIFT) * DOWN >= 1 >= total_q * (1 - LIFT) * UP
+    if not (right and left and masses):
+        raise ArithmeticError("a table of a profile loses more digits than it is lifted by")
+
+
+def _profile(masses: Array, rest: float, widths: Array) -> Array:
+    """Sum over the nodes to the right of mass times distance, and the rest."""
+    beyond = np.cumsum(masses[::-1])[::-1]
+    found: Array = np.append(np.cumsum((beyond * widths)[::-1])[::-1], 0.0) + rest
+    return found

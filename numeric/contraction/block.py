@@ -1,0 +1,207 @@
+"""One block of steps: what is known of two laws before it, and its prices, bound the two laws after it.
+
+For measures p, q with the profile known before, any 0 <= u <= p and 0 <= v <= q, A = p(all) - u(all), B = q(all) -
+v(all), a near price N (both runs at one point) and a far price F (at any two points of the domain),
+
+    E_g(after) <= int u N(g dv/du) + A F(g B / A).
+
+Here u = min(p, g1 q), v = min(q, p / g0) with thresholds g0 <= g1 among the ratios of the atoms, below all of them
+(v = q), or above all (u = p, A = 0). Any are valid; they are searched for in floats, and the value is rounded up.
+
+Source: docs/proofs/contraction.md (claim ours/contraction/block).
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.contraction.atoms import Atoms, ratios
+from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table
+
+Indices = NDArray[np.intp]
+_SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
+"""Pairs of thresholds looked at first, and moves tried then, as shares of the number of atoms; at least one place."""
+
+
+@dataclass(eq=False)
+class Block:
+    """A block of steps and its two prices, on the nodes of the tables before and after it.
+
+    Attributes:
+        g: the nodes.
+        near: N, at equal points; None where the steps are the same in both runs.
+        far: F, at any two points of the domain.
+        thresholds: the places of g0 and g1 at every node that were last found, by order (True: ahead).
+    """
+
+    g: Array
+    near: Table | None
+    far: Table
+    thresholds: dict[bool, tuple[Indices, Indices]] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def prices(self) -> tuple[Table, Table]:
+        """The near and the far price of a block in which the runs differ."""
+        if self.near is None:
+            raise ValueError("a block of steps that are the same in both runs has no near price")
+        return self.near, self.far
+
+    @property
+    def symmetric(self) -> bool:
+        """Tell whether both prices serve both orders."""
+        return (self.near is None or self.near.symmetric) and self.far.symmetric
+
+    @np.errstate(over="ignore")  # a ratio beyond all floats costs what the last node does
+    def after(self, before: Table) -> Table:
+        """The table after the block, not yet convex."""
+        ahead = self._one_order(before, ahead=True)
+        if before.symmetric and self.symmetric:
+            return Table(self.g, ahead, ahead)
+        return Table(self.g, ahead, self._one_order(before, ahead=False))
+
+    def _one_order(self, before: Table, *, ahead: bool) -> Array:
+        """E_g of one order at the nodes, rounded up."""
+        table, far = (before, self.far) if ahead else (before.reversed, self.far.reversed)
+        if self.near is None:
+            return forgotten(self.g, table.ahead, far)
+        known = _Known(self.g, Atoms.of(table), self._kernel_ahead if ahead else self._kernel_back, far)
+        start = self.thresholds.get(ahead)
+        low, high = known.search(self._lattice_ahead if ahead else self._lattice_back, start)
+        self.thresholds[ahead] = low, high
+        return np.minimum.accumulate(np.minimum(known.bound(low, high), 1.0))
+
+    @cached_property
+    def _lattice_ahead(self) -> tuple[Indices, Indices]:
+        """Pairs of thresholds for every node, shape (n, k), where both prices have equal power and equal level.
+
+        At the least of the bound, with rho = g B / A, N at g / g1 has the power of F at rho, N at g / g0 its level.
+        """
+        return _lattice(self.g, *self.prices)
+
+    @cached_property
+    def _lattice_back(self) -> tuple[Indices, Indices]:
+        if self.symmetric:
+            return self._lattice_ahead
+        near, far = self.prices
+        return _lattice(self.g, near.reversed, far.reversed)
+
+    @cached_property
+    def _quotients(self) -> Array:
+        """g_i / l_j, shape (n, 2n - 1); a lesser one, beyond which prices are constant, where floats do not reach."""
+        with np.errstate(over="ignore"):
+            found: Array = np.minimum(self.g[:, None] / ratios(self.g)[None, :], 1e300)
+        return found
+
+    @cached_property
+    def _kernel_ahead(self) -> Array:
+        """N(g_i / l_j), shape (n, 2n - 1)."""
+        return self.prices[0](self._quotients)
+
+    @cached_property
+    def _kernel_back(self) -> Array:
+        near = self.prices[0]
+        return self._kernel_ahead if near.symmetric else near.reversed(self._quotients)
+
+
+def forgotten(g: Array, before: Array, far: Table) -> Array:
+    """After steps that are the same in both runs: A F(1 + (g - 1) / A), A = E_g before; g0 = g1 = g."""
+    some = before > 0
+    share = np.where(some, np.maximum(before, TINY), 1.0)
+    after = share * far(1 + (g - 1) / (share * UP)) * UP + TINY
+    return np.minimum.accumulate(np.where(some, np.minimum(after, before), 0.0))
+
+
+class _Known:
+    """The value of one order for every pair of thresholds.
+
+    A threshold is the index of an atom; high = 2n - 1 means u = p, low = -1 means v = q.
+    """
+
+    def __init__(self, g: Array, atoms: Atoms, kernel: Array, far: Table) -> None:
+        self.g, self.atoms, self.kernel, self.far = g, atoms, kernel, far
+        widths = np.diff(atoms.ratio)
+        heavier = np.append(np.cumsum(atoms.q[:0:-1])[::-1], 0.0)  # Q above each atom
+        lighter = np.append(0.0, np.cumsum(atoms.p[:-1]))  # P below each atom
+        over = np.append(np.cumsum((heavier[:-1] * widths)[::-1])[::-1], 0.0) + atoms.only_p
+        inverse = -np.diff(1 / atoms.ratio)
+        under = np.append(0.0, np.cumsum(lighter[1:] * inverse)) + atoms.only_q
+        # One more place at each end: above all atoms u = p, A = 0; below all v = q, B = 0.
+        self.left_p, self.q_above = np.append(over, 0.0), np.append(heavier * atoms.ratio, atoms.only_p)
+        self.left_q, self.p_below = np.append(under, 0.0), np.append(lighter, 0.0)
+        self.kernel_above = np.column_stack([kernel, np.ones(len(g))])  # N(0) = 1
+        self.rows = np.arange(len(g))
+        self.sums = np.column_stack([np.zeros(len(g)), np.cumsum(kernel * atoms.p, axis=1)])
+
+    def _about(self, low: Indices, high: Indices, rows: Indices) -> Array:
+        m, a = len(self.atoms.ratio), self.left_p[high]
+        with np.errstate(over="ignore"):
+            ratio = self.g[rows] * self.left_q[low] / np.maximum(a, TINY)
+        found: Array = (
+            self.q_above[high] * self.kernel_above[rows, high]
+            + self.p_below[low] * self.kernel[rows, low]
+            + a * np.interp(ratio, *self.far.sketch)
+            + (self.sums[rows, np.minimum(high + 1, m)] - self.sums[rows, np.maximum(low, 0)])
+        )
+        return found
+
+    def search(
+        self, lattice: tuple[Indices, Indices], start: tuple[Indices, Indices] | None
+    ) -> tuple[Indices, Indices]:
+        """Good thresholds for every node: the best of a lattice and of those of another block, then closer."""
+        m, (lows, highs) = len(self.atoms.ratio), lattice
+        if start is not None:
+            lows, highs = np.column_stack([lows, start[0]]), np.column_stack([highs, start[1]])
+        best = np.argmin(self._about(lows, highs, self.rows[:, None]), axis=1)
+        low, high = lows[self.rows, best], highs[self.rows, best]
+        value = self._about(low, high, self.rows)
+        for share in _STEPS:
+            step = max(round(share * m), 1)
+            for move_low, move_high in ((0, step), (0, -step), (step, 0), (-step, 0), (step, step), (-step, -step)):
+                other_high = np.clip(high + move_high, 0, m)
+                other_low = np.clip(low + move_low, -1, np.minimum(other_high, m - 1))
+                other = self._about(other_low, other_high, self.rows)
+                better = other < value
+                low, high = np.where(better, other_low, low), np.where(better, other_high, high)
+                value = np.where(better, other, value)
+        return low, high
+
+    def bound(self, low: Indices, high: Indices) -> Array:
+        """The value at thresholds, rounded up."""
+        place = np.arange(len(self.atoms.ratio))
+        between = (place >= low[:, None]) & (place <= high[:, None])
+        total = np.einsum("ij,j->i", np.where(between, self.kernel, 0.0), self.atoms.p)
+        total += (
+            self.q_above[high] * self.kernel_above[self.rows, high] + self.p_below[low] * self.kernel[self.rows, low]
+        )
+        a, b = self.left_p[high], self.left_q[low]
+        with np.errstate(over="ignore"):
+            ratio = np.where(a > 0, np.minimum(self.g * b * DOWN / np.where(a > 0, a * UP, 1.0), 1e300), 0.0)
+        found: Array = (total + a * self.far(ratio)) * UP + TINY
+        return found
+
+
+def _lattice(g: Array, near: Table, far: Table) -> tuple[Indices, Indices]:
+    """Thresholds at which near and far prices have equal power (high) and equal level (low), shape (n, k)."""
+    m, place = 2 * len(g) - 1, ratios(g)
+    at, power, level = _tests(near)
+    rho, far_power, far_level = _tests(far)
+    chosen = np.unique(np.round(np.linspace(0, len(rho) - 1, _SCANNED)).astype(np.intp))
+    above, below = np.interp(-far_power[chosen], -power, at), np.interp(-far_level[chosen], -level, at)
+    high = np.searchsorted(place, g[:, None] / above[None, :])
+    low = np.searchsorted(place, g[:, None] / np.maximum(below, above)[None, :], side="right") - 1
+    composed, free = np.array([-1, m], dtype=np.intp), np.array([0, 0], dtype=np.intp)
+    low = np.column_stack([low, *(np.full(len(g), pair[0]) for pair in (composed, free))])
+    high = np.column_stack([high, *(np.full(len(g), pair[1]) for pair in (composed, free))])
+    return np.clip(low, -1, np.minimum(high, m - 1)), high
+
+
+def _tests(price: Table) -> tuple[Array, Array, Array]:
+    """Ratios, and about the power and the level of the best test at each, both falling."""
+    ahead, back = -np.diff(price.ahead) / np.diff(price.g), -np.diff(price.back) / np.diff(price.g)
+    middle = np.sqrt(price.g[1:]) * np.sqrt(price.g[:-1])
+    level = np.concatenate([(1 - price.back[1:] - price.g[1:] * back)[::-1], ahead])
+    power = np.concatenate([(1 - back)[::-1], price.ahead[1:] + price.g[1:] * ahead])
+    return np.concatenate([1 / middle[::-1], middle]), np.minimum.accumulate(power), np.minimum.accumulate(level)

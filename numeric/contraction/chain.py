@@ -1,0 +1,213 @@
+"""Chains of blocks: the table at the end of a run, from the last blocks alone or from the beginning.
+
+A run starts from one point in both worlds (`equal`). Whatever was before, nothing is worse than `unknown`: from there
+the table after k blocks bounds every run that ends with these blocks, however long it is. It falls with every block and
+settles. Most blocks are done on few nodes; a table on few nodes, read off on more, is still a bound.
+
+Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, isfinite, log2, sqrt
+
+import numpy as np
+
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.contraction.block import Block
+from lastiterate.numeric.contraction.moments import table_rdp
+from lastiterate.numeric.contraction.table import UP, Table, chord, equal, spread, unknown
+
+Prices = tuple[Table | None, Table]
+"""The near price of a block (None: its steps are the same in both runs) and its far price."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A stretch of blocks of which one kind is drawn, alike in both runs and independently of what was before.
+
+    Attributes:
+        kinds: the chance of each, rounded up, and its blocks.
+    """
+
+    kinds: tuple[tuple[float, tuple[Prices, ...]], ...]
+
+
+Stretch = Prices | Mean
+
+
+COARSE, FINE = 80, 240
+_SETTLED, _CLOSE = 3e-5, 1e-3
+_FROM_EQUAL, _FEW, _MOST, _FINE_BLOCKS = 100, 150, 400, 20
+"""Blocks up to which a run is followed from its beginning; periods after which a chain is left as it is, on few
+nodes and on more; last blocks of
+a run for which more nodes are taken."""
+_WIDEST = 60.0
+_GRIDS, _NEARLY, _UNKNOWN = 4, 1.05, 8.0
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The number that a table is made for: epsilon at a delta or at an order, and what is known without the table."""
+
+    order: float | None
+    delta: float | None
+    known: float
+    known_rdp: Callable[[float], float]
+
+    def value(self, table: Table) -> float:
+        """The number, rounded up."""
+        if self.delta is not None:
+            return table.epsilon(self.delta)
+        return table_rdp(table, float(self.order or 2.0), self.known_rdp)
+
+    def nodes(self, number: float, count: int) -> Array:
+        """Ratios that resolve a profile with about this number."""
+        if self.delta is not None:
+            scale, end = 0.6 * number, max(_WIDEST, 3 * number)
+        else:
+            order = float(self.order or 2.0)
+            mu = sqrt(2 * number / order)
+            scale, end = 2 * mu + 0.5 * order * mu * mu, max(_WIDEST, 3 * (order * mu * mu + 8 * mu))
+        found: Array = np.exp(spread(min(max(scale, 1e-9), 100.0) / count, min(end, 300.0), count))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """A run cut into repetitions of a pattern of blocks, from equal points.
+
+    Attributes:
+        pattern: the blocks.
+        periods: how often they are repeated.
+        goal: the number wanted.
+        rest: blocks at the end of the run that come after.
+        always: bounds the run after any number of repetitions, if something is known that does.
+    """
+
+    pattern: Sequence[Stretch]
+    periods: int
+    goal: Goal
+    rest: Sequence[Stretch] = ()
+    always: Table | None = None
+
+    @cached_property
+    def _follow(self) -> bool:
+        """Tell whether the run is followed from its beginning."""
+        return self.periods * self._size <= _FROM_EQUAL
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(map(_blocks, self.pattern))
+
+    @cached_property
+    def _sketch(self) -> tuple[float, Table, int]:
+        """The number on few nodes, the table, and the repetitions on which it rests."""
+        number = _size_of(self.goal.known)
+        for _ in range(_GRIDS):  # the grid is made for a number that is about known
+            table, done = self._repeated(self._begun(self.goal.nodes(number, COARSE)), self.periods, _CLOSE, _FEW)
+            found = self.goal.value(table)
+            if number in (_size_of(found), _size_of(found * _NEARLY)):
+                break
+            number = _size_of(found)
+        return found, table, done
+
+    @property
+    def about(self) -> float:
+        """The number on few nodes."""
+        return self._sketch[0]
+
+    def settled(self) -> tuple[Table, int]:
+        """The table, and the number of repetitions at the end of the run on which it rests."""
+        found, table, done = self._sketch
+        fine = self.goal.nodes(_size_of(found), FINE)
+        if self._follow:  # the last blocks anew on more nodes
+            done = max(self.periods - ceil(_FINE_BLOCKS / self._size), 0)
+            table, _ = self._repeated(equal(table.g), done, _CLOSE, _FEW)
+        table, more = self._repeated(resampled(table, fine), self.periods - done, _SETTLED, _MOST)
+        return _Chain(self.rest, fine).period(table).hull(), done + more
+
+    def _begun(self, grid: Array) -> Table:
+        if self._follow:
+            return equal(grid)
+        return unknown(grid) if self.always is None else resampled(self.always, grid)
+
+    def _repeated(self, table: Table, periods: int, close: float, most: int) -> tuple[Table, int]:
+        """The table after so many periods, or fewer where it came from above and has settled; and how many they were.
+
+        From equal points a table rises, and every period counts.
+        """
+        chain, last = _Chain(self.pattern, table.g), float("inf")
+        for done in range(periods if self._follow else min(periods, most)):
+            table = chain.period(table)
+            if self._follow:
+                continue
+            now = self.goal.value(table)
+            if isfinite(now) and abs(now - last) <= close * now:
+                return table, done + 1
+            last = now
+        return table, periods if self._follow else min(periods, most)
+
+
+def chained(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:
+    """The table after blocks that differ, from equal points or from anything."""
+    start = equal if from_equal else unknown
+    number = _size_of(goal.known)
+    for _ in range(_GRIDS):
+        grid = goal.nodes(number, COARSE)
+        found = goal.value(_Chain(blocks, grid).period(start(grid)))
+        if number == _size_of(found):
+            break
+        number = _size_of(found)
+    first = max(len(blocks) - _FINE_BLOCKS, 0)
+    fine = goal.nodes(number, FINE)
+    table = _Chain(blocks[:first], grid).period(start(grid))
+    return _Chain(blocks[first:], fine).period(resampled(table, fine)).hull()
+
+
+def resampled(table: Table, grid: Array) -> Table:
+    """The table on other nodes, still a bound."""
+    ahead = chord(table.g, table.ahead, grid)
+    return Table(grid, ahead, ahead if table.symmetric else chord(table.g, table.back, grid))
+
+
+class _Chain:
+    """A pattern of blocks on one grid; blocks with the same prices share their kernels."""
+
+    def __init__(self, pattern: Sequence[Stretch], grid: Array) -> None:
+        self.grid, self._known = grid, dict[tuple[int, int], Block]()
+        self.pattern = pattern
+
+    def period(self, table: Table) -> Table:
+        for stretch in self.pattern:
+            table = self._after(table, stretch)
+        return table
+
+    def _after(self, table: Table, stretch: Stretch) -> Table:
+        if isinstance(stretch, Mean):
+            ahead, back, symmetric = np.zeros_like(self.grid), np.zeros_like(self.grid), True
+            begun: dict[tuple[int, ...], Table] = {}  # kinds begin alike
+            for chance, blocks in stretch.kinds:
+                end, key = table, tuple[int, ...]()
+                for near, far in blocks:
+                    key = (*key, id(near), id(far))
+                    begun[key] = end = begun[key] if key in begun else self._after(end, (near, far))
+                ahead, back, symmetric = (
+                    ahead + chance * end.ahead,
+                    back + chance * end.back,
+                    symmetric and end.symmetric,
+                )
+            ahead = np.minimum(ahead * UP, 1.0)
+            return Table(self.grid, ahead, ahead if symmetric else np.minimum(back * UP, 1.0))
+        near, far = stretch
+        return self._known.setdefault((id(near), id(far)), Block(self.grid, near, far)).after(table)
+
+
+def _size_of(number: float) -> float:
+    """A power of 2 near a number: like numbers have one grid, so that a longer run costs no more."""
+    return 2.0 ** round(log2(number)) if isfinite(number) and number > 0 else _UNKNOWN
+
+
+def _blocks(stretch: Stretch) -> int:
+    return sum(len(blocks) for _, blocks in stretch.kinds) if isinstance(stretch, Mean) else 1

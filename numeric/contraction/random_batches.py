@@ -1,0 +1,160 @@
+"""Contraction with Poisson batches and with batches drawn without replacement.
+
+A window of w steps costs, from one point, w sampled steps (near; the coins of the sample are hidden). From any two
+points the coins are revealed, alike in both runs: shifts that bring two copies of the run without the sample together,
+and on top, wherever the sample is met, what it moves. That is a mean of Gaussians over how often it is met.
+
+Poisson batches: the sizes of the batches without the sample are revealed, too; the far price counts on a range of
+sizes, outside of an event of small chance, in which it is 1. The near price asks nothing of sizes.
+
+Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement).
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from math import log
+
+import numpy as np
+from flint import arb
+
+from lastiterate.numeric.accounting.dominating import Candidate, SampledStep
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.contraction.chain import Goal, Prices, Repeated, chained
+from lastiterate.numeric.contraction.far import hidden
+from lastiterate.numeric.contraction.sampled import composed, outcomes, revealed
+from lastiterate.numeric.contraction.table import Table
+from lastiterate.numeric.losses.assumptions import Assumption, Sized
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.subsampling.noise_split import moved, rate
+from lastiterate.numeric.subsampling.poisson import least_range
+from lastiterate.numeric.subsampling.windows import step_multiplier
+
+_LENGTH, _LAST, _SHARED = 2.8, 48, 16
+"""A window of w steps has a diameter over sqrt(w) of about so many times the noise; last windows of a schedule, and how
+many of them share their prices."""
+_BINS, _DEPTH, _AT_AN_ORDER = 8, 14.0, -140.0
+"""Kinds of outcomes of the coins; logarithms of how rare an event is, against delta and at an order."""
+_LONGEST, _ABOVE = 20_000, 1 + 1e-9
+
+
+def contracted_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
+    """The candidate by contraction, or none."""
+    width = _width(run, run.steps - 1)
+    if min(width, run.steps) > _LONGEST:
+        return []
+    if run.constant:
+        w = min(width, run.steps)
+        price = _prices(run, assumption, [(0, w)], goal)
+        if price is None:
+            return []
+        table, blocks = Repeated([price], -(-run.steps // w), goal).settled()
+        return [_candidate(run, table, blocks * w, other)]
+    windows, end = list[tuple[int, int]](), run.steps
+    while end > 0 and len(windows) < _LAST:
+        length = min(_width(run, end - 1), end)
+        windows.insert(0, (end - length, length))
+        end -= length
+    prices = list[Prices]()
+    for part in _parts(windows):  # windows of one length, as a rule, share the dearest prices of them
+        shared = _prices(run, assumption, part, goal)
+        if shared is None:
+            return []
+        prices += [shared] * len(part)
+    return [_candidate(run, chained(prices, goal, from_equal=end == 0), run.steps - end, other)]
+
+
+def _parts(windows: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Windows one after the other that share prices: those of one length, at most `_SHARED`, counted from the end."""
+    found = list[list[tuple[int, int]]]()
+    for window in reversed(windows):
+        if not found or found[-1][0][1] != window[1] or len(found[-1]) == _SHARED:
+            found.append([])
+        found[-1].append(window)
+    return found[::-1]
+
+
+def _width(run: NoisySGD, t: int) -> int:
+    return max(round((run.diameter / run.noise_std_at(t) / _LENGTH) ** 2), 1)
+
+
+def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]], goal: Goal) -> Prices | None:
+    """The near and the far price of any of some windows of one length; None where floats do not reach."""
+    length = windows[0][1]
+    multiplier = min(
+        step_multiplier(run, run.step_size_at(t), run.noise_std_at(t))
+        for start, _ in windows
+        for t in ((start,) if run.constant else range(start, start + length))
+    )
+    near = composed((SampledStep(rate(run), multiplier, run.adjacency, length),))
+    kinds, sizes = outcomes(length, rate(run), _BINS), _sizes(run, assumption, length, goal)
+    shifts = [_shifts(run, assumption, start, length, sizes[:2], [met for met, _ in kinds]) for start, _ in windows]
+    worst = np.max(shifts, axis=0)
+    if near is None or not np.all(np.isfinite(worst)):
+        return None
+    return near, revealed(tuple(worst.tolist()), tuple(chance for _, chance in kinds), sizes[2])
+
+
+def _shifts(
+    run: NoisySGD, assumption: Assumption, start: int, length: int, sizes: tuple[int, int], met: list[int]
+) -> list[float]:
+    """Mu of a path that hides the diameter in a window where the sample is met so often, rounded up."""
+
+    def cut(schedule: float | tuple[float, ...]) -> float | tuple[float, ...]:
+        return schedule[start : start + length] if isinstance(schedule, tuple) else schedule
+
+    # A sample that is never met: its place in the epoch is beyond the window.
+    part = replace(
+        run,
+        steps=length,
+        step_size=cut(run.step_size),
+        noise_std=cut(run.noise_std),
+        adjacency="replace",
+        sampling="cyclic",
+        dataset_size=run.batch * (length + 1),
+        batch_size=run.batch,
+    )
+    with precision():
+        clean = hidden(ShiftProgram(part, Sized(assumption, *sizes), length, initial=run.diameter))
+        shifts, cost = np.zeros(length), exact(upper(clean.cost))
+        shifts[clean.path.start :] = clean.path.shifts
+        moves = [_moves(run, start + t) for t in range(length)]
+        # The last shift of a path is what is left to hide; what certifies the cost bounds it, too.
+        dearer = [2 * exact(upper(_shift(cost, part, shifts, t))) * move + move**2 for t, move in enumerate(moves)]
+        sums = [arb(0)]
+        for one in sorted(dearer, key=upper, reverse=True):
+            sums.append(sums[-1] + one)
+        return [upper((cost + sums[times]).sqrt()) for times in met]
+
+
+def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
+    """The shift of a step over its noise, above what a path in floats lost; of the last step what the cost leaves."""
+    if t < len(shifts) - 1:
+        return exact(float(shifts[t]) * _ABOVE) / exact(part.noise_std_at(t))
+    spent = sum(((exact(float(a)) / exact(part.noise_std_at(k))) ** 2 for k, a in enumerate(shifts[:-1])), arb(0))
+    return (cost * exact(_ABOVE) - spent / exact(_ABOVE)).max(arb(0)).sqrt()
+
+
+def _moves(run: NoisySGD, t: int) -> arb:
+    """The distance by which the sample moves an iterate, over the noise."""
+    return exact(run.step_size_at(t)) * exact(moved(run)) / exact(run.noise_std_at(t))
+
+
+def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> tuple[int, int, float]:
+    """Sizes of the batches without the sample, and the chance that one in the window is out of that range."""
+    if run.scheme.fixed_size:
+        return run.batch, run.batch, 0.0
+    others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
+    if not others or q == 1:
+        return others, others, 0.0
+    log_chance = _AT_AN_ORDER if goal.delta is None else log(goal.delta) - _DEPTH
+    low, high, tail = least_range(others, q, log_chance - log(length), both=not assumption.expansive)
+    with precision():
+        return low, high, min(1.0, upper(exact(tail) * length))
+
+
+def _candidate(run: NoisySGD, table: Table, steps: int, other: Candidate) -> Candidate:
+    claim = f"ours/contraction/{run.scheme.name}"
+    return Contracted.of(table, claim, (max(run.steps - steps, 0), run.steps), other)

@@ -1,0 +1,216 @@
+"""Tables: upper bounds of a hockey-stick profile in both orders, straight between nodes in the ratio.
+
+E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and falls in g. Below 1 it is told by the other order,
+E_g(P || Q) = 1 - g + g E_(1/g)(Q || P), so that a table holds both orders at ratios from 1 on: no digit cancels. Chords
+between upper bounds are upper bounds, and right of the last node the last value is one.
+
+Every sum here is of terms that are not negative: its relative error is below `SLACK`, and is added or taken off.
+
+Source: docs/proofs/contraction.md (claims ours/contraction/*).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.rounding import exact, precision, upper
+
+SLACK = 2.0**-40
+"""Above the relative rounding error of a sum of a few thousand terms, none of them negative."""
+UP, DOWN = 1 + SLACK, 1 - SLACK
+TINY = 1e-200
+"""Added to what is rounded up: products may fall out of the range of floats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Upper bounds of E_g(P || Q) and E_g(Q || P) at g >= 1.
+
+    Attributes:
+        g: the nodes, shape (n,), rising from 1.
+        ahead: bounds of E_g(P || Q), P the law of the first run; shape (n,).
+        back: bounds of E_g(Q || P); shape (n,). The same object as ``ahead`` where one profile serves both orders.
+    """
+
+    g: Array = field(repr=False)
+    ahead: Array = field(repr=False)
+    back: Array = field(repr=False)
+
+    @property
+    def symmetric(self) -> bool:
+        """Tell whether one profile serves both orders."""
+        return self.ahead is self.back
+
+    @property
+    def reversed(self) -> "Table":
+        """The profile of (Q, P)."""
+        return self if self.symmetric else Table(self.g, self.back, self.ahead)
+
+    @property
+    def worse(self) -> Array:
+        """The greater of the two orders at the nodes."""
+        return self.ahead if self.symmetric else np.maximum(self.ahead, self.back)
+
+    def __call__(self, r: Array) -> Array:
+        """Upper bounds of E_r(P || Q) at ratios r >= 0, any shape; 1 at 0."""
+        r = np.minimum(np.asarray(r, dtype=np.float64), 1 / TINY)  # a smaller ratio has the greater value
+        with np.errstate(divide="ignore", over="ignore"):
+            beyond = chord(self.g, self.ahead, np.maximum(r * DOWN, 1.0))
+            inverse = np.minimum(1 / (np.maximum(r, TINY) * UP), self.g[-1] * 2)
+        below = r * UP * chord(self.g, self.back, np.maximum(inverse, 1.0)) + (1 - r * DOWN)
+        found: Array = np.where(r >= 1, beyond, np.minimum(np.where(r * UP >= 1, beyond, below), 1.0))
+        return found
+
+    @cached_property
+    def sketch(self) -> tuple[Array, Array]:
+        """Ratios and about E_g(P || Q) there, for searches."""
+        below = 1 / self.g[:0:-1]
+        return np.concatenate([below, self.g]), np.concatenate([1 - below + below * self.back[:0:-1], self.ahead])
+
+    def epsilon(self, delta: float) -> float:
+        """Epsilon of (epsilon, delta)-DP in both orders, rounded up; inf where the table does not reach delta."""
+        worse = self.worse
+        reached = np.flatnonzero(worse <= delta)
+        if not len(reached):
+            return inf
+        k = int(reached[0])
+        if k == 0:
+            return 0.0
+        with precision():
+            (high, low), (left, right) = map(exact, worse[k - 1 : k + 1]), map(exact, self.g[k - 1 : k + 1])
+            crossing = left + (right - left) * (high - exact(delta)) / (high - low)
+            return max(upper(crossing.log()), 0.0)
+
+    def delta(self, epsilon: float) -> float:
+        """Delta of (epsilon, delta)-DP in both orders, rounded up, at epsilon >= 0."""
+        with precision():
+            ratio = exact(epsilon).exp()
+            if not ratio < exact(self.g[-1]):
+                return min(float(self.worse[-1]), 1.0)
+            k = int(np.searchsorted(self.g, float(ratio.mid()), side="right")) - 1
+            k = max(min(k, len(self.g) - 2), 0)
+            k -= k > 0 and not exact(self.g[k]) <= ratio  # the middle of the ball may be on the other side
+            k += bool(k < len(self.g) - 2 and ratio > exact(self.g[k + 1]))
+            left, right = exact(self.g[k]), exact(self.g[k + 1])
+            high, low = exact(self.worse[k]), exact(self.worse[k + 1])
+            share = (ratio - left) / (right - left)
+            return min(max(upper(high + (low - high) * share), 0.0), 1.0)
+
+    def hull(self) -> "Table":
+        """The lower convex envelope, over both orders at once: the profile that is bounded is convex."""
+        middle, right, left = envelope(self.g, self.ahead, self.back)
+        ahead = _between(self.g, np.append(middle * UP, self.ahead[1:]), right)
+        return Table(
+            self.g, ahead, ahead if self.symmetric else _between(self.g, np.append(middle * UP, self.back[1:]), left)
+        )
+
+    def least(self, other: "Table") -> "Table":
+        """The lesser of two tables on the same nodes, each of them a bound; not convex."""
+        ahead = np.minimum(self.ahead, other.ahead)
+        return Table(self.g, ahead, ahead if self.symmetric and other.symmetric else np.minimum(self.back, other.back))
+
+
+def chord(nodes: Array, values: Array, at: Array) -> Array:
+    """The chords between values >= 0 at points >= 1, rounded up; the last value right of the last node."""
+    k = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, len(nodes) - 2)
+    left, right = nodes[k], nodes[k + 1]
+    inside = np.minimum(at, right)
+    found: Array = (values[k] * (right - inside) + values[k + 1] * (inside - left)) / (right - left) * UP + TINY
+    return found
+
+
+def tabulated(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], arb] | None = None) -> Table:
+    """The table of a profile given in balls at exp(logs), logs rising from 0.
+
+    Args:
+        profile: E_g(P || Q) at g, enclosed.
+        logs: of the nodes.
+        back: E_g(Q || P) at g, enclosed; None where it is the same.
+    """
+    g = np.exp(logs)
+    g = g[np.append(True, np.diff(g) > 1e-12 * g[1:])]
+    with precision(96):
+        ahead = np.array([min(upper(profile(exact(x))), 1.0) for x in g])
+        other = ahead if back is None else np.array([min(upper(back(exact(x))), 1.0) for x in g])
+    if other is not ahead:  # at 1 the orders agree
+        ahead[0] = other[0] = min(ahead[0], other[0])
+    return Table(g, ahead, other)
+
+
+def unknown(g: Array) -> Table:
+    """Nothing is known of the two laws."""
+    one = np.ones_like(g)
+    return Table(g, one, one)
+
+
+def equal(g: Array) -> Table:
+    """The laws agree."""
+    zero = np.zeros_like(g)
+    return Table(g, zero, zero)
+
+
+def spread(scale: float, end: float, count: int) -> Array:
+    """So many logarithms of ratios from 0 to ``end``, about ``scale`` apart at first and ever wider."""
+    if scale * (count - 1) >= end:
+        return np.linspace(0.0, end, count)
+    low, high = 0.0, 60.0 / count
+    for _ in range(60):
+        middle = (low + high) / 2
+        reach = scale * np.sinh(middle * (count - 1)) / middle
+        low, high = (middle, high) if reach < end else (low, middle)
+    found: Array = scale * np.sinh(low * np.arange(count)) / low
+    return found
+
+
+def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, list[int], list[int]]:
+    """The lower convex envelope of the profile through the nodes g (ahead) and 1/g (back), which both fall.
+
+    Which nodes stay is decided in floats; any choice of nodes gives a bound.
+
+    Returns:
+        The value at 1, and the nodes that stay in each order, 0 always among them.
+    """
+    n = len(g)
+    # Below 1 the height is E_g - (1 - g) = g E_(1/g) of the other order.
+    ratios = np.concatenate([[0.0], 1 / g[:0:-1], g])
+    heights = np.concatenate([[0.0], back[:0:-1] / g[:0:-1], [min(ahead[0], back[0])], ahead[1:]])
+    kept = np.arange(2 * n)
+    while len(bad := _bent(ratios, heights, kept, n)):
+        kept = np.delete(kept, bad)
+    right, left = (kept[kept > n] - n).tolist(), (n - kept[(kept > 0) & (kept < n)])[::-1].tolist()
+    middle = float(heights[n])
+    if n not in kept:
+        a, b = n - left[0] if left else 0, n + right[0]
+        share = (1 - ratios[a]) / (ratios[b] - ratios[a])
+        middle = min(middle, float(heights[a] * (1 - share) + (heights[b] + ratios[b] - 1) * share))
+    return middle, [0, *right], [0, *left]
+
+
+def _bent(ratios: Array, heights: Array, kept: NDArray[np.intp], one: int) -> NDArray[np.intp]:
+    """Places in ``kept`` at which the slope does not rise, of neighbours the worst; right of 1 heights lack g - 1."""
+    start, stop = kept[:-1], kept[1:]
+    rise = heights[stop] - heights[start] + np.where((start < one) & (one < stop), ratios[stop] - 1, 0.0)
+    slope = rise / (ratios[stop] - ratios[start])
+    drop = slope[:-1] - slope[1:] - np.where((start[:-1] < one) & (one <= stop[:-1]), 1.0, 0.0)
+    bad = drop >= 0
+    if not bad.any():
+        return np.array([], dtype=np.intp)
+    worth = np.concatenate([[-1.0], np.where(bad, drop, -1.0), [-1.0]])
+    chosen: NDArray[np.intp] = np.flatnonzero(bad & (worth[1:-1] >= worth[:-2]) & (worth[1:-1] > worth[2:])) + 1
+    return chosen
+
+
+def _between(g: Array, values: Array, kept: list[int]) -> Array:
+    """The values at the nodes kept, and the chords between them elsewhere."""
+    if len(kept) == len(g):
+        return values
+    nodes = np.array(kept)
+    found: Array = np.interp(g, g[nodes], values[nodes]) * UP + TINY
+    found[nodes] = values[nodes]
+    return found

@@ -1,0 +1,283 @@
+"""Forgetting: how far noisy steps on the rest of the data hide that a sample was ever in it.
+
+A run was trained with a sample, which is then deleted; clean steps on the rest follow. Compared are two laws of the
+last iterate after the clean steps, each of them the numerator once:
+
+    epsilon     trained with the sample, and trained in the same way without it; both then take the clean steps
+    retrained   trained with the sample, then the clean steps; and any model that was made on the rest alone, inside the
+                domain, and whose last steps are such clean steps: retrained from scratch with as many steps or more
+
+Full batches of n samples divide by n, those of the rest by n - 1: a run on the rest is one in whose data the sample is
+replaced by one with the mean of the other gradients, which every assumption on the losses allows; batches of a cyclic
+run likewise. Where the number of samples is part of the sampling (shuffled, without replacement) the sample is replaced
+by another one, in Poisson batches it is missing.
+
+Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contraction/forgetting).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from math import inf, isfinite, log, nextafter
+
+import numpy as np
+
+from lastiterate.numeric.accounting.dominating import Candidate
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.contraction.chain import Goal, resampled
+from lastiterate.numeric.contraction.clean import Clean
+from lastiterate.numeric.contraction.gaussian import gaussian
+from lastiterate.numeric.contraction.table import Table, spread, unknown
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.rounding import exact, precision, printed_up, upper
+from lastiterate.numeric.run import NoisySGD, count, described_run, positive, refuse_extreme
+from lastiterate.numeric.subsampling.poisson import least_range
+
+CLAIM = "ours/contraction/forgetting"
+_COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
+_MOST_STEPS = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class Forgetting:
+    """Numbers on what clean steps leave of a deleted sample, each of them rounded up.
+
+    Attributes:
+        trained: the bound of the run up to the deletion.
+        clean: the clean steps as a run.
+        order: alpha of the Renyi numbers, or None.
+        delta: of the (epsilon, delta) numbers, or None.
+        epsilon: against the run that never saw the sample and was otherwise treated alike.
+        retrained: against any model made without the sample whose last steps are such clean steps.
+        shifts: what shifts of the clean steps alone say, in place of either.
+        claim: of the ledger, for blocks of steps; reflected noise is proved in docs/proofs/reflection.md.
+    """
+
+    trained: Bound
+    clean: NoisySGD
+    order: float | None
+    delta: float | None
+    epsilon: float
+    retrained: float
+    shifts: float
+    claim: str = field(default=CLAIM, init=False)
+
+    @property
+    def clean_steps(self) -> int:
+        """The number of clean steps."""
+        return self.clean.steps
+
+    @property
+    def before(self) -> float:
+        """Epsilon at the deletion."""
+        return self.trained.epsilon
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The assumptions that the numbers rest on, in words."""
+        eta, noise = self.clean.step_size_at(0), self.clean.noise_std_at(0)
+        then = (
+            f"{self.clean_steps} steps without the sample, the same in both runs, with step size {eta:g} and noise of"
+        )
+        return (*self.trained.assumptions, f"then come {then} standard deviation {noise:g}")
+
+    def __str__(self) -> str:
+        """The number, rounded up to six digits."""
+        number = printed_up(self.epsilon)
+        return f"({number}, {self.delta:g})-DP" if self.order is None else f"({self.order:g}, {number})-RDP"
+
+    def as_dict(self) -> dict[str, object]:
+        """The numbers and what they rest on, ready for JSON."""
+        names = ("clean_steps", "epsilon", "retrained", "before", "shifts", "order", "delta", "claim")
+        known: dict[str, object] = {name: getattr(self, name) for name in names}
+        return {"kind": "forgetting"} | known | {"assumptions": list(self.assumptions)}
+
+
+def forgetting(
+    run: NoisySGD,
+    assumption: Assumption,
+    clean_steps: int,
+    *,
+    order: float | None = None,
+    delta: float | None = None,
+    step_size: float | None = None,
+    noise_std: float | None = None,
+) -> Forgetting:
+    """Bound what the last iterate still tells of a deleted sample after clean steps.
+
+    Args:
+        run: the run up to the deletion, with the sample; its diameter is finite.
+        assumption: what is assumed of the losses on the domain.
+        clean_steps: projected noisy steps on the rest of the data.
+        order: alpha > 1 for numbers in the sense of Renyi.
+        delta: in (0, 1) for numbers in the sense of (epsilon, delta). Exactly one of the two.
+        step_size: of the clean steps; that of the run's last step by default.
+        noise_std: likewise.
+
+    Raises:
+        InputError: as `bound`, or the domain is not bounded.
+
+    >>> from lastiterate.numeric.losses.assumptions import Convex
+    >>> run = NoisySGD(steps=500, step_size=0.1, noise_std=1, clip_norm=1, dataset_size=20, diameter=2)
+    >>> found = forgetting(run, Convex(1.0), 8, delta=1e-5)
+    >>> found.epsilon < found.retrained < found.shifts
+    True
+    """
+    return _Deletion(run, assumption, order, delta, step_size, noise_std).after(count("clean_steps", clean_steps))
+
+
+def steps_to_forget(
+    run: NoisySGD,
+    assumption: Assumption,
+    *,
+    epsilon: float,
+    order: float | None = None,
+    delta: float | None = None,
+    step_size: float | None = None,
+    noise_std: float | None = None,
+    retrained: bool = False,
+    on_bound: Callable[[int, int], None] | None = None,
+) -> Forgetting:
+    """The least number of clean steps after which a target is met, one step fewer than which is known to miss it.
+
+    Args:
+        run: the run up to the deletion.
+        assumption: what is assumed of the losses on the domain.
+        epsilon: the target, above 0, of `Forgetting.epsilon`.
+        order: as of `forgetting`.
+        delta: likewise.
+        step_size: of the clean steps; that of the run's last step by default.
+        noise_std: likewise.
+        retrained: the target is of `Forgetting.retrained`.
+        on_bound: called after every bound with their number so far, and with about how many there will be.
+
+    Raises:
+        InputError: as `forgetting`, or the target holds at the deletion, or no number of steps is known to meet it.
+    """
+    epsilon, done = positive("epsilon", epsilon), 0
+    deletion = _Deletion(run, assumption, order, delta, step_size, noise_std)
+    if not retrained and deletion.trained.epsilon <= epsilon:
+        raise InputError(
+            f"steps_to_forget needs a target below the {deletion.trained.epsilon:.6g} that holds at the deletion, got "
+            f"epsilon={epsilon:g}; no clean step is needed."
+        )
+
+    def at(steps: int, left: int) -> tuple[bool, Forgetting]:
+        nonlocal done
+        found = deletion.after(steps)
+        done += 1
+        if on_bound is not None:
+            on_bound(done, done + left)
+        return (found.retrained if retrained else found.epsilon) <= epsilon, found
+
+    low, high = 0, 1
+    while not (best := at(high, high.bit_length()))[0]:
+        if high >= _MOST_STEPS:
+            raise InputError(
+                f"The target needs to be within reach of {_MOST_STEPS:,} clean steps, got epsilon={epsilon:g}; add "
+                "noise to the clean steps."
+            )
+        low, high = high, min(4 * high, _MOST_STEPS)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if (more := at(middle, (high - low).bit_length() - 1))[0]:
+            high, best = middle, more
+        else:
+            low = middle
+    return best[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Deletion:
+    """A run, a target, and clean steps of which only the number is not known yet."""
+
+    run: NoisySGD
+    assumption: Assumption
+    order: float | None
+    delta: float | None
+    step_size: float | None
+    noise_std: float | None
+
+    def __post_init__(self) -> None:
+        run = described_run("forgetting", self.run)
+        if (self.order is None) == (self.delta is None):
+            raise InputError(
+                f"forgetting needs an order or a delta, got order={self.order}, delta={self.delta}; pass exactly one."
+            )
+        if not isfinite(run.diameter):
+            raise InputError(
+                "forgetting needs a domain of finite diameter, got diameter=inf: without a projection two runs may be "
+                "at any distance when the sample is deleted, and no number of steps hides every distance; project."
+            )
+        refuse_extreme("forgetting", run, self.assumption)
+
+    @cached_property
+    def trained(self) -> Bound:
+        return bound(self.run, self.assumption, order=self.order, delta=self.delta)
+
+    def after(self, steps: int) -> Forgetting:
+        last = self.run.steps - 1
+        eta = self.run.step_size_at(last) if self.step_size is None else positive("step_size", self.step_size)
+        noise = self.run.noise_std_at(last) if self.noise_std is None else positive("noise_std", self.noise_std)
+        run = replace(self.run, steps=steps, step_size=eta, noise_std=noise)
+        refuse_extreme("forgetting", run, self.assumption)
+        largest, delta = self._sizes(steps)
+        clean = Clean(run, self.assumption, largest)
+        mu = clean.mu(steps)
+        shifts = gdp_epsilon(mu, delta) if delta is not None else _gaussian_rdp(mu, self.order or 2.0)
+
+        def tail(order: float) -> float:
+            return min(self.trained.rdp(order), _gaussian_rdp(mu, order))
+
+        known = min(self.trained.epsilon, shifts)
+        found = min(known, _settled(clean, Goal(self.order, delta, known, tail), self._start))
+        any_goal = Goal(self.order, delta, shifts, lambda order: _gaussian_rdp(mu, order))
+        retrained = min(shifts, _settled(clean, any_goal, unknown))
+        return Forgetting(self.trained, clean.run, self.order, self.delta, min(found, retrained), retrained, shifts)
+
+    def _sizes(self, steps: int) -> tuple[int, float | None]:
+        """A size that no clean batch exceeds, outside an event that the runs share, and what is left of delta."""
+        run, others = self.run, self.run.dataset_size - 1
+        if run.scheme.fixed_size or self.delta is None or run.batch == run.dataset_size:
+            return others, self.delta
+        rate = Fraction(run.batch, run.dataset_size)
+        _, largest, chance = least_range(others, rate, log(self.delta) - log(steps) - _RARELY, both=False)
+        left = Fraction(self.delta) - steps * Fraction(chance)
+        return largest, nextafter(float(left), 0.0)
+
+    def _start(self, g: np.ndarray) -> Table:
+        """The table at the deletion, the worse order in both."""
+        return resampled(self._profile, g)
+
+    @cached_property
+    def _profile(self) -> Table:
+        candidate: Candidate = self.trained.candidate
+        if isinstance(candidate, Contracted):
+            return Table(candidate.table.g, worse := candidate.table.worse, worse)
+        if candidate.pair.gaussian and candidate.renyi is None:
+            return gaussian(candidate.pair.mu)
+        known = self.trained.epsilon
+        near, wide = np.linspace(0, 1.2 * known, _READ), spread(0.1 * known, 60.0 + 3 * known, 2 * _READ)
+        logs = near if self.delta is not None else wide
+        values = np.minimum.accumulate([min(candidate.delta(float(x)), 1.0) for x in logs])
+        return Table(np.exp(logs), values, values)
+
+
+def _settled(clean: Clean, goal: Goal, start: Callable[[np.ndarray], Table]) -> float:
+    """The number after the clean steps, on nodes that are made for it."""
+    number = goal.known if isfinite(goal.known) else 10.0
+    for _ in range(3):
+        found = goal.value(clean.after(start(goal.nodes(number, _COARSE))))
+        if not number > 4 * found > 0:
+            break
+        number = found
+    return min(found, goal.value(clean.after(start(goal.nodes(found if 0 < found < inf else number, _FINE)))))
+
+
+def _gaussian_rdp(mu: float, order: float) -> float:
+    with precision():
+        return upper(exact(order) / 2 * exact(mu) ** 2)

@@ -1,0 +1,97 @@
+"""Gradients that are piecewise linear on an interval, and which of them meet an assumption, in exact arithmetic."""
+
+from bisect import bisect_left, bisect_right
+from fractions import Fraction
+from itertools import pairwise
+from math import inf, nextafter
+
+import numpy as np
+
+from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, Minimum, Modulus, StronglyConvex
+
+Gradient = tuple[tuple[float, float], ...]
+"""(x, g(x)) with x rising over the interval, linear between; two points of one x are a jump."""
+
+_ROUNDING = 2.0**-50
+_SAFE = 1e-13
+"""Part of a modulus that is left for the rounding of its value."""
+
+
+def constant(value: float, half: float) -> Gradient:
+    """The same everywhere on [-half, half]."""
+    return ((-half, value), (half, value))
+
+
+def greatest(gradient: Gradient) -> float:
+    """The greatest absolute value."""
+    return max(abs(value) for _, value in gradient)
+
+
+def admits(assumption: Assumption, gradient: Gradient) -> bool:
+    """Tell whether a loss on the line with this gradient meets the assumption, but for its bound by the clip norm.
+
+    As the gradient along one coordinate of more dimensions it meets it as well; of `Blocks` it lies in one block.
+    """
+    if isinstance(assumption, Minimum):
+        return all(admits(part, gradient) for part in assumption.parts)
+    if isinstance(assumption, Convex):
+        return _slopes_within(gradient, 0.0, assumption.L)
+    if isinstance(assumption, StronglyConvex):
+        return _slopes_within(gradient, assumption.m, assumption.L)
+    if isinstance(assumption, Blocks):
+        return any(admits(part, gradient) for part in assumption.parts)
+    return isinstance(assumption, Modulus) and _changes_within(gradient, assumption)
+
+
+def _slopes_within(gradient: Gradient, least: float, most: float) -> bool:
+    slack = _slack(gradient)
+    for (x, g), (y, h) in pairwise(gradient):
+        step, change = Fraction(y) - Fraction(x), Fraction(h) - Fraction(g)
+        if not Fraction(least) * step - slack <= change <= Fraction(most) * step + slack:
+            return False
+    return True
+
+
+def _slack(gradient: Gradient) -> Fraction:
+    """The rounding of a difference of two values: a gradient without it is within the rounding of the update."""
+    return Fraction(greatest(gradient)) * Fraction(_ROUNDING)
+
+
+def _changes_within(gradient: Gradient, modulus: Modulus) -> bool:
+    """Tell whether |g(x) - g(y)| <= omega(|x - y|) for all x, y.
+
+    For a fixed distance z the change is linear in x between the x for which x or x + z is a point: it is greatest where
+    one of the two is a point of g. From a point it is linear in z between the distances of two points, and omega is
+    concave between its knots, where it may jump up: the ends of these pieces decide, with both limits at a jump.
+    """
+    exact = [(Fraction(x), Fraction(g)) for x, g in gradient]
+    places, slack = [x for x, _ in exact], _slack(gradient)
+    ends = {abs(y - x) for x in places for y in places} | {Fraction(z) for z in modulus.knots}
+    for z in ends:
+        changes = (
+            abs(h - g)
+            for x, g in exact
+            for y in (x - z, x + z)
+            if places[0] <= y <= places[-1]
+            for h in _limits(exact, places, y)
+        )
+        if not _at_most(max(changes, default=Fraction(0)) - slack, modulus, z):
+            return False
+    return True
+
+
+def _limits(exact: list[tuple[Fraction, Fraction]], places: list[Fraction], y: Fraction) -> list[Fraction]:
+    """The values of a gradient at y from the left and from the right."""
+    first, last = bisect_left(places, y), bisect_right(places, y)
+    if first < last:
+        return [exact[first][1], exact[last - 1][1]]
+    (x, g), (w, h) = exact[first - 1], exact[first]
+    return [g + (h - g) * (y - x) / (w - x)]
+
+
+def _at_most(change: Fraction, modulus: Modulus, z: Fraction) -> bool:
+    """Tell whether the change is within omega(z), or at z = 0 within its limit from above."""
+    near = max(float(z), 5e-324)
+    near = nextafter(near, 0.0) if Fraction(near) > z > 0 else near
+    value = float(modulus.value(np.array([near]))[0])
+    return change <= 0 or value == inf or change <= Fraction(value) * (1 - Fraction(_SAFE))

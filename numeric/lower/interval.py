@@ -1,0 +1,185 @@
+"""Families of losses on an interval, each tuned to the run, and the best witness of each.
+
+The sample that differs goes one way in one data set and the other way in the other one. The shared samples have one
+curvature, or push away from the middle as hard as the assumption allows, beyond a dead zone in which the walk collects
+what the sample does before the push keeps it; and they may all pull one way, so that the end of the interval does not
+hide what the last step says.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isfinite, sqrt
+
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.lower.gradients import Gradient, admits, constant
+from lastiterate.numeric.lower.grid import WIDEST
+from lastiterate.numeric.lower.losses import least_curvature, steepest_push
+from lastiterate.numeric.lower.target import Target
+from lastiterate.numeric.lower.witness import Witness, refusal, with_value
+from lastiterate.numeric.run import NoisySGD
+
+JUST_BELOW = 1 - 1e-13
+_NARROW = 50.0
+_SHORT = 600
+_SAFE = 1 - 1e-9
+_NANOSECONDS = 0.6e9
+"""What a family may cost, about."""
+_MOST_NANOSECONDS = 1.8e9
+"""The same for Poisson batches whose shared samples have gradients; if one witness costs more, they have none."""
+_MOST = 24
+_COARSE = 6
+_FIRST_STEPS = 3
+
+
+@dataclass(frozen=True)
+class Family:
+    """Losses with a few numbers to choose.
+
+    Attributes:
+        words: what they are.
+        make: from numbers in [0, 1]: the pull of the shared samples, the dead zone, and how much weaker they push.
+        free: the numbers that do something.
+    """
+
+    words: str
+    make: Callable[[tuple[float, float, float]], Witness]
+    free: tuple[int, ...]
+
+
+def interval_witnesses(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[tuple[str, Witness]]:
+    """The best found of each family, with its value, and in a few words what it is."""
+    for family in _families(run, assumption, target):
+        best = tuned(family.make, family.free, _budget(run))
+        if best is not None:
+            pull = ", pulled one way" if best[0][0] else ""
+            yield f"{family.words}{pull}", best[1]
+
+
+def widest(run: NoisySGD) -> float:
+    """Length of an interval in units of the noise; the epochs of long shuffled runs cost many products of kernels."""
+    return _NARROW if run.scheme.permuted and run.steps > _SHORT else WIDEST
+
+
+def tuned(
+    make: Callable[[tuple[float, float, float]], Witness], free: tuple[int, ...], budget: int
+) -> tuple[tuple[float, float, float], Witness] | None:
+    """Numbers that make the value large, by a scan of each and halved steps; and the witness with its value."""
+    seen: dict[tuple[float, float, float], Witness] = {}
+
+    def value(place: tuple[float, float, float]) -> float:
+        if place not in seen:
+            seen[place] = with_value(make(place), _COARSE)
+        return seen[place].value
+
+    best = (0.0, 0.0, 0.0)
+    value(best)
+    for i in free:
+        scan = [replaced(best, i, x) for x in (0.1, 0.2, 0.35, 0.65, 1.0)]
+        best = max((best, *scan[: max(budget - len(seen), 0)]), key=value)
+    step = 0.1
+    while step > 0.01 and len(seen) < budget:
+        near = [replaced(best, i, min(max(best[i] + sign * step, 0.0), 1.0)) for i in free for sign in (1, -1)]
+        better = max((best, *near), key=value)
+        best, step = better, step if better != best else step / 2
+    witness = with_value(make(best))
+    return (best, witness) if witness.value > 0 and not refusal(witness) else None
+
+
+def replaced(place: tuple[float, float, float], i: int, x: float) -> tuple[float, float, float]:
+    """The place with one of its numbers changed."""
+    a, b, c = (x if i == j else old for j, old in enumerate(place))
+    return a, b, c
+
+
+def _budget(run: NoisySGD) -> int:
+    """The number of witnesses of a family that may be tried."""
+    sizes = _sizes(run) if _cost(run, _sizes(run)) <= _MOST_NANOSECONDS else 1.0
+    return int(min(max((_NANOSECONDS if sizes == 1 else _MOST_NANOSECONDS) / _cost(run, sizes), 1), _MOST))
+
+
+def _sizes(run: NoisySGD) -> float:
+    """About how many sizes of batches count where the others have gradients."""
+    return 1.0 if run.scheme.fixed_size else min(18 * sqrt(run.batch) + 1, run.dataset_size)
+
+
+def _cost(run: NoisySGD, sizes: float) -> float:
+    """Nanoseconds of one witness, about: the entries of kernels, of tables of cells, and of steps."""
+    noise = min(run.noise_std) if isinstance(run.noise_std, tuple) else run.noise_std
+    wide = min(run.diameter / noise, WIDEST)
+    states, cells = 34 + 11 * wide, 6 * wide + 120
+    steps = min(run.steps, 20 + 4 * wide**2, 600)
+    kernels = 2 * sizes + (0 if run.constant else min(run.steps, 600))
+    return (40 if sizes == 1 else 100) * kernels * states * (states + 2 * cells) + 2 * steps * states**2
+
+
+def _families(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[Family]:
+    noise = min(run.noise_std) if isinstance(run.noise_std, tuple) else run.noise_std
+    half = min(run.diameter, widest(run) * noise) / 2 * JUST_BELOW
+    blank = (((-half, 0.0), (half, 0.0)),)
+    base = Witness(run, assumption, blank, blank[0], blank[0], order=target.order, delta=target.delta)
+    m = least_curvature(assumption)
+    shares = run.scheme.fixed_size or _cost(run, _sizes(run)) <= _MOST_NANOSECONDS
+    shares = shares and (run.batch > 1 or run.scheme.random)
+    pull: tuple[int, ...] = (0,) if shares else ()
+    starts = (0.0, -half) if run.steps <= _FIRST_STEPS else (0.0,)
+    for start in starts:
+        here = replace(base, start=start)
+        if m * run.diameter / 2 < run.clip_norm * JUST_BELOW and admits(
+            assumption, ((-half, -m * half), (half, m * half))
+        ):
+            words = f"clamped quadratics of curvature {m:g}" if m else "clamped linear losses"
+            yield Family(words, partial(_curved, here, m), pull)
+        kappa = 0.0 if m else steepest_push(assumption, run) * _SAFE
+        if kappa > 0 and shares:
+            words = "gradients that push outwards as hard as they may"
+            zone = (1,) if kappa * half > run.clip_norm else ()
+            weaker = (2,) if _weakest(here) < run.clip_norm / 2 else ()
+            yield Family(words, partial(_pushed, here, kappa), weaker + pull + zone)
+
+
+def _strongest(witness: Witness) -> float:
+    """The greatest gradient of the shared samples that is of use: it carries every iterate to the end and beyond."""
+    run, noise = witness.run, witness.run.noise_std_at(witness.run.steps - 1)
+    move = run.step_size_at(run.steps - 1) * (run.batch - 1 if run.batch > 1 else 1) / run.batch
+    return min(run.clip_norm * JUST_BELOW, (2 * witness.half + 7 * noise) / move)
+
+
+def _weakest(witness: Witness) -> float:
+    """The gradient of the shared samples that moves an iterate by half of the noise."""
+    run, last = witness.run, witness.run.steps - 1
+    shared = (run.batch - 1 if run.batch > 1 else 1) / run.batch
+    return run.noise_std_at(last) / 2 / (run.step_size_at(last) * shared)
+
+
+def _curved(base: Witness, m: float, place: tuple[float, float, float]) -> Witness:
+    """Gradients m x + constant."""
+    half, tilt = base.half, base.run.clip_norm * JUST_BELOW - m * base.run.diameter / 2
+    shared = _line(half, m, -min(place[0] * _strongest(base), tilt))
+    return _both(base, shared, _line(half, m, tilt), _line(half, m, -tilt))
+
+
+def _pushed(base: Witness, kappa: float, place: tuple[float, float, float]) -> Witness:
+    """Shared gradients of slope -kappa outside of a dead zone, up to a push; that of the sample is constant."""
+    half, K = base.half, base.run.clip_norm * JUST_BELOW
+    push = K * min(_weakest(base) / K, 1.0) ** place[2]
+    tilt = min(place[0] * _strongest(base), push)
+    shared = _outward(half, push, kappa, -tilt, place[1] * half * 0.999)
+    return _both(base, shared, constant(K, half), constant(-K, half))
+
+
+def _both(base: Witness, shared: Gradient, first: Gradient, second: Gradient) -> Witness:
+    return replace(base, shared=(shared,), first=first, second=None if base.run.adjacency == "add_remove" else second)
+
+
+def _line(half: float, m: float, tilt: float) -> Gradient:
+    return ((-half, tilt - m * half), (half, tilt + m * half)) if m else constant(tilt, half)
+
+
+def _outward(half: float, K: float, kappa: float, tilt: float, zone: float) -> Gradient:
+    """Tilt in [-zone, zone], from there with slope -kappa to K on the left and to -K on the right."""
+    left, right = ((zone + (K + sign * tilt) / kappa if isfinite(kappa) else zone) for sign in (-1, 1))
+    middle = [(-zone, tilt), (zone, tilt)] if zone else []
+    inside = [(x, g) for x, g in [(-left, K), *middle, (right, -K)] if -half < x < half]
+    ends = (K if left < half else tilt + kappa * (half - zone), -K if right < half else tilt - kappa * (half - zone))
+    return ((-half, ends[0]), *inside, (half, ends[1]))

@@ -1,0 +1,264 @@
+"""Runs on an interval with given losses: a lower bound that anyone can replay.
+
+The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], D' < D. The domain consists of all
+points of R^(1+d) within a hardly visible distance of it: a capsule. Projection clamps the first coordinate. What the
+clamping takes away from it, u, stays to be seen in the direction from the end of the interval to the iterate, which is
+u / sqrt(d) there, but for a part that vanishes as d grows, as the noise in the other d coordinates has length sqrt(d).
+So the last iterate tells the first coordinate before its projection, and a bound that holds in every dimension is not
+below what it loses.
+
+Source: docs/proofs/lower_bounds.md.
+"""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from math import hypot, isfinite
+from typing import Any
+
+import numpy as np
+
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Tabulated
+from lastiterate.numeric.lower.course import Course, course_masses
+from lastiterate.numeric.lower.gradients import Gradient, admits, greatest
+from lastiterate.numeric.lower.grid import Update, cut
+from lastiterate.numeric.lower.line import BinomialLaw
+from lastiterate.numeric.lower.losses import least_curvature
+from lastiterate.numeric.lower.masses import Masses
+from lastiterate.numeric.lower.target import Target
+from lastiterate.numeric.lower.walk import Mixture, Walk, last_masses
+from lastiterate.numeric.run import NoisySGD
+
+_JUST_BELOW = 1 - 1e-13
+_AGAIN = 1e-6
+_RARE = 1e-18
+_MOST_SIZES = 400
+_SIGMAS = 9.0
+_TILTED = 25.0
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Losses for a described run, and what its last iterate loses with them.
+
+    Attributes:
+        run: the run; its domain has a finite diameter.
+        assumption: what the losses meet.
+        shared: gradient of every sample but the one that differs. Of cyclic batches there may be as many as batches,
+            for the samples of each, in the order of the run's last epoch.
+        first: gradient of the sample that differs, in one data set.
+        second: in the other one; None where it is not in there.
+        start: the first iterate, a length.
+        order: alpha of the Renyi divergence, or None.
+        delta: of the epsilon, or None.
+        value: the divergence or the epsilon, rounded down; of the worse order of the two data sets.
+    """
+
+    run: NoisySGD
+    assumption: Assumption
+    shared: tuple[Gradient, ...]
+    first: Gradient
+    second: Gradient | None
+    start: float = 0.0
+    order: float | None = None
+    delta: float | None = None
+    value: float = 0.0
+
+    @property
+    def half(self) -> float:
+        """Half the length of the interval."""
+        return self.first[-1][0]
+
+    def to_json(self) -> str:
+        """All of it; `from_json` reads it."""
+        fields = {"shared", "first", "second", "start", "order", "delta", "value"}
+        rest = {key: value for key, value in asdict(self).items() if key in fields}
+        return json.dumps({"run": asdict(self.run), "assumption": _table(self.assumption)} | rest)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Witness":
+        """Read what `to_json` wrote.
+
+        Raises:
+            InputError: a part is missing or is not known.
+        """
+        from lastiterate.numeric.run_file import described
+
+        try:
+            data = json.loads(text)
+            run, assumption = described({"run": data.pop("run"), "assumption": data.pop("assumption")}, "the witness")
+            data["shared"] = tuple(_gradient(one) for one in data["shared"])
+            data["first"] = _gradient(data["first"])
+            data["second"] = None if data["second"] is None else _gradient(data["second"])
+            return cls(run, assumption, **data)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"A witness needs the JSON of to_json, got {error!r}; write it anew.") from error
+
+
+def replay(witness: Witness) -> float:
+    """Check that the losses of a witness meet its assumption, and compute its divergence or epsilon again.
+
+    Returns:
+        The value, rounded down.
+
+    Raises:
+        InputError: the losses do not meet the assumption, the run is not one that can be followed, or ``witness.value``
+            is more than what is found, but for rounding.
+
+    >>> from lastiterate.numeric.losses.assumptions import Convex
+    >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
+    >>> up, down = (((-0.4, g), (0.4, g)) for g in (-2.0, 2.0))
+    >>> round(replay(Witness(run, Convex(1.0), (up,), up, down, order=2.0)), 5)
+    0.00896
+    """
+    refused = refusal(witness)
+    if refused:
+        raise InputError(f"A witness needs losses that meet its assumption, got {refused}; repair them.")
+    found = evaluated(witness)
+    if found is None:
+        raise InputError(
+            f"A witness needs a run that can be followed, got D={witness.run.diameter:g} beside "
+            f"noise_std={witness.run.noise_std_at(0):g}; take a narrower interval."
+        )
+    if witness.value > found * (1 + _AGAIN):
+        raise InputError(f"A witness needs a value of at most {found!r}, got value={witness.value!r}; lower it.")
+    return found
+
+
+def refusal(witness: Witness) -> str:
+    """The reason for which a witness is none, in a few words; "" where it is one."""
+    run, half = witness.run, witness.half
+    if (witness.order is None) == (witness.delta is None):
+        return f"order={witness.order}, delta={witness.delta}, of which one is needed"
+    if not isfinite(run.diameter) or not 2 * half < run.diameter:
+        return f"an interval of length {2 * half:g} in a domain of diameter {run.diameter:g}"
+    if len(witness.shared) != 1 and not (run.scheme.fixed and len(witness.shared) == run.batches):
+        return f"{len(witness.shared)} gradients of shared samples"
+    if (witness.second is None) != (run.adjacency == "add_remove"):
+        return f"second={'None' if witness.second is None else 'a gradient'} under {run.adjacency}"
+    if not -half <= witness.start <= half:
+        return f"start={witness.start:g} outside of the interval"
+    witness.assumption.expansion(run, max(range(_distinct(run)), key=run.step_size_at), differs=True)
+    own = [one for one in (witness.first, witness.second) if one is not None]
+    bend = _elsewhere(witness)
+    for gradient in (*witness.shared, *own):
+        places = [x for x, _ in gradient]
+        if places[0] != -half or places[-1] != half or places != sorted(places):
+            return f"a gradient at {places}, which does not rise from {-half:g} to {half:g}"
+        if not admits(witness.assumption, gradient):
+            return f"a gradient {gradient} that does not meet {witness.assumption}"
+        if hypot(greatest(gradient), bend) > run.clip_norm:
+            return f"a gradient longer than clip_norm={run.clip_norm:g}"
+    return ""
+
+
+def _elsewhere(witness: Witness) -> float:
+    """The gradient that a strongly convex loss has at the ends of a domain that is far longer than the interval."""
+    longer = 2 * witness.half < witness.run.diameter * (1 - 1e-6)
+    return longer * least_curvature(witness.assumption) * witness.run.diameter / 2
+
+
+def evaluated(witness: Witness, cells_a_sigma: int = 16) -> float | None:
+    """The divergence or epsilon of a witness, rounded down; None where the run cannot be followed."""
+    edges = cut(*_window(witness), witness.run.noise_std_at(witness.run.steps - 1) / cells_a_sigma)
+    laws = [_law(witness, one, edges) for one in (witness.first, witness.second)]
+    if laws[0] is None or laws[1] is None:
+        return None
+    return Target(witness.order, witness.delta).masses(laws[0], laws[1]) * _JUST_BELOW
+
+
+def with_value(witness: Witness, cells_a_sigma: int = 16) -> Witness:
+    """The same with its value; 0 where the run cannot be followed."""
+    return replace(witness, value=evaluated(witness, cells_a_sigma) or 0.0)
+
+
+def _distinct(run: NoisySGD) -> int:
+    return 1 if run.constant else run.steps
+
+
+def _law(witness: Witness, own: Gradient | None, edges: Array) -> Masses | None:
+    """Masses of the last iterate where the sample that differs has this gradient."""
+    run, b = witness.run, witness.run.batch
+    if run.scheme.fixed:
+        length = run.batches if run.constant else run.steps
+        if not run.constant and length * len(own or ()) > 10**6:
+            return None
+        known: dict[tuple[int, float], Update] = {}
+        cycle: list[tuple[Update, float]] = []
+        for back in range(length):
+            eta, batch = run.step_size_at(run.steps - 1 - back), -1 - back % run.batches
+            shared = witness.shared[batch] if len(witness.shared) > 1 else witness.shared[0]
+            key = (batch if len(witness.shared) > 1 or batch == -1 else -2, eta)
+            if key not in known:
+                mine = [(1, own)] if batch == -1 else []
+                known[key] = _update(eta / b, [(b - (batch == -1), shared), *mine])
+            cycle.append((known[key], run.noise_std_at(run.steps - 1 - back)))
+        return course_masses(Course(run.steps, tuple(cycle[::-1]), 2 * witness.half, witness.start), edges)
+    sizes, missing = _sizes(witness)
+    if not run.constant or len(sizes) > _MOST_SIZES:
+        return None
+    weight, shared = run.step_size_at(0) / b, witness.shared[0]
+    with_it = 1 if run.scheme.fixed_size else 0  # its place in a batch of fixed size is another's otherwise
+    plain: Mixture = tuple((p, _update(weight, [(k, shared)])) for p, k in sizes)
+    met: Mixture = tuple((p, _update(weight, [(k - with_it, shared), (1, own)])) for p, k in sizes)
+    walk = Walk(run.steps, run.noise_std_at(0), 2 * witness.half, plain, met, start=witness.start, missing=missing)
+    if run.scheme.permuted:
+        return last_masses(replace(walk, epoch=run.batches), edges=edges)
+    return last_masses(replace(walk, chance=b / run.dataset_size if own else 1.0), edges=edges)
+
+
+def _window(witness: Witness) -> tuple[float, float]:
+    """An interval that the last step hardly ever leaves, the same for both laws."""
+    run, last = witness.run, witness.run.steps - 1
+    weight, noise = run.step_size_at(last) / run.batch, run.noise_std_at(last)
+    own = [greatest(one) for one in (witness.first, witness.second) if one is not None]
+    reach = _SIGMAS + min((witness.order or 0.0) * weight * sum(own) / noise, _TILTED)
+    shared = [value for _, value in witness.shared[-1]]
+    sizes = [size for _, size in _sizes(witness)[0]]
+    moves = [-weight * size * value for size in (min(sizes), max(sizes)) for value in (min(shared), max(shared))]
+    spread = reach * noise + weight * max(own)
+    return min(*moves, 0.0) - spread - witness.half, max(*moves, 0.0) + spread + witness.half
+
+
+def _sizes(witness: Witness) -> tuple[list[tuple[float, int]], float]:
+    """Weights, rounded down, of the numbers of other samples in a batch; and what they lack at most."""
+    run = witness.run
+    if run.scheme.fixed_size:
+        return [(1.0, run.batch)], 0.0
+    if not greatest(witness.shared[0]):
+        return [(1.0, 0)], 0.0
+    law = BinomialLaw(run.dataset_size - 1, Fraction(run.batch, run.dataset_size), 1.0, 1.0)
+    counts, low, high, missing = law.components
+    kept = low > _RARE
+    lost = float(high[~kept].sum() + (high - low)[kept].sum()) * (1 + 1e-9) + missing
+    return [(float(p), int(k)) for p, k in zip(low[kept], counts[kept], strict=True)], lost
+
+
+def _update(weight: float, parts: list[tuple[int, Gradient | None]]) -> Update:
+    """x - weight times the sum of the gradients, each as often as it says."""
+    lines = [(k, np.array(one).T) for k, one in parts if one is not None and k]
+    if not lines:
+        half = max(one[-1][0] for _, one in parts if one is not None)
+        return Update.affine(1.0, 0.0, half)
+    points: list[tuple[float, float]] = []
+    for x in sorted({float(x) for _, (places, _) in lines for x in places}):
+        left = x - weight * sum(k * float(np.interp(-x, -xs[::-1], gs[::-1])) for k, (xs, gs) in lines)
+        right = x - weight * sum(k * float(np.interp(x, xs, gs)) for k, (xs, gs) in lines)
+        points += [(x, left)] if left == right else [(x, left), (x, right)]
+    return Update(tuple(points))
+
+
+def _gradient(value: Any) -> Gradient:
+    return tuple((float(x), float(g)) for x, g in value)
+
+
+def _table(assumption: Assumption) -> dict[str, Any]:
+    """The assumption as a table of a run file."""
+    name = next(name for name, (kind, _) in KINDS.items() if kind is type(assumption))
+    if assumption.parts:
+        return {"kind": name, "parts": [_table(part) for part in assumption.parts]}
+    if isinstance(assumption, Tabulated):
+        return {"kind": name, "distances": list(assumption.distances), "values": list(assumption.values)}
+    return {"kind": name} | {letter: getattr(assumption, letter) for letter in KINDS[name][1]}

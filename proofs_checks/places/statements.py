@@ -1,0 +1,45 @@
+"""The statements that claims make beside their checks, one percent off: the checks must no longer conclude them.
+
+A statement that is made of its checks is off where they are. One that its checks conclude has each number, each letter
+and each condition off; what no conclusion notices says more, or less, than is shown.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+from time import process_time
+from typing import Final, cast
+
+from lastiterate.proofs_checks.conclusion import left_open
+from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.proofs_checks.places.generate import places
+from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
+from lastiterate.proofs_checks.places.sweep import ONE_PERCENT
+from lastiterate.proofs_checks.verdict import Verdict
+from lastiterate.symbolic.claim import Claim, Deduced
+from lastiterate.symbolic.statement import ForAll
+
+NAME: Final = "statement"
+"""What stands in the place of a check's name."""
+
+
+def try_statement(claim: Claim) -> PlacesReport:
+    """Try every place of the statement of a claim that is proved and makes one beside its checks."""
+    started = process_time()
+    entry = read_lock().get(claim.key)
+    proved = claim.statement is not None and entry is not None and entry.verdict is Verdict.PROVED
+    return PlacesReport(claim.key, tuple(_all(claim)) if proved else (), process_time() - started)
+
+
+def _all(claim: Claim) -> Iterator[Tried]:
+    whole = Deduced(cast("ForAll", claim.statement), derivation="", name=NAME)
+    for place in places(claim, [whole]):
+        if place.check == NAME:
+            wrong = [check for share in ONE_PERCENT for check, _ in place.off(share) if isinstance(check, Deduced)]
+            live = any(left_open(_saying(claim, check.statement)) for check in wrong)
+            yield Tried(NAME, place.kind, place.words, State.LIVE if live else State.ROOM)
+
+
+def _saying(claim: Claim, statement: ForAll) -> Claim:
+    other = copy(claim)
+    vars(other)["statement"] = statement
+    return other

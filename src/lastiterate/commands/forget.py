@@ -1,0 +1,69 @@
+"""``lastiterate forget``: what clean steps leave of a deleted sample, or how many of them a target needs."""
+
+from pathlib import Path
+
+import click
+
+from lastiterate.commands.output import progress, say_json
+
+_EXAMPLES = """\b
+Examples:
+  lastiterate forget run.toml --steps 20 --delta 1e-5
+  lastiterate forget run.toml --epsilon 0.1 --delta 1e-5 --json
+"""
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("run_file", type=click.Path(path_type=Path))
+@click.option("--steps", type=int, help="Clean steps, on the data without the sample.")
+@click.option("--epsilon", type=float, help="A target: the least number of clean steps that meets it is found.")
+@click.option("--order", type=float, help="Order alpha > 1 of Renyi numbers.")
+@click.option("--delta", type=float, help="Delta of (epsilon, delta) numbers.")
+@click.option("--step-size", type=float, help="Step size of the clean steps; by default that of the last step.")
+@click.option("--noise-std", type=float, help="Noise of the clean steps; by default that of the last step.")
+@click.option("--retrained", is_flag=True, help="The target is of the number against a model that was retrained.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(
+    run_file: Path,
+    steps: int | None,
+    epsilon: float | None,
+    order: float | None,
+    delta: float | None,
+    step_size: float | None,
+    noise_std: float | None,
+    retrained: bool,
+    as_json: bool,
+) -> None:
+    """Bound what the last iterate still tells of a deleted sample of the run in RUN_FILE, after clean steps."""
+    from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.forgetting import forgetting, steps_to_forget
+    from lastiterate.numeric.rounding import printed_up
+    from lastiterate.numeric.run_file import load_run
+
+    if (steps is None) == (epsilon is None):
+        raise InputError(
+            f"forget needs a number of steps or a target, got steps={steps}, epsilon={epsilon}; pass exactly one of "
+            "--steps and --epsilon."
+        )
+    run, assumption = load_run(run_file)
+    if epsilon is None:
+        found = forgetting(
+            run, assumption, steps or 0, order=order, delta=delta, step_size=step_size, noise_std=noise_std
+        )
+    else:
+        with progress("clean steps, bounds") as told:
+            found = steps_to_forget(
+                run, assumption, epsilon=epsilon, order=order, delta=delta, step_size=step_size, noise_std=noise_std,
+                retrained=retrained, on_bound=told,
+            )  # fmt: skip
+    if as_json:
+        say_json(found.as_dict())
+        return
+    click.echo(f"clean_steps = {found.clean_steps}")
+    click.echo(f"{found} against the run that never saw the sample; {printed_up(found.before)} at the deletion")
+    click.echo(f"epsilon {printed_up(found.retrained)} against any model retrained with as many such steps or more")
+    click.echo(f"epsilon {printed_up(found.shifts)} by shifts of the clean steps alone")
+    click.echo(f"claim {found.claim} for blocks of steps, docs/proofs/reflection.md for reflected noise")
+    click.echo("assuming that")
+    for statement in found.assumptions:
+        click.echo(f"  - {statement}")

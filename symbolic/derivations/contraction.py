@@ -1,0 +1,259 @@
+"""Contraction by blocks: on a bounded domain a block of steps is cheap where the laws of both runs agree, else dear.
+
+A run has T_0 steps and then N blocks of w steps, each with any step sizes and noise. In block l the near price is that
+of two equal points and the far price that of any two points of the domain. Before the first block the bound is that of
+T_0 steps from equal points, or 1 whatever these steps are: then the bound holds for every longer run.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from sympy import Eq, Expr, Function, Ge, Le, S, Symbol, symbols
+
+from lastiterate.symbolic.derivations import known_batches as paths
+from lastiterate.symbolic.derivations.known_batches import hiding, shifted
+from lastiterate.symbolic.derivations.losses import LOSSES, Losses
+from lastiterate.symbolic.derivations.orders import without_the_sample
+from lastiterate.symbolic.derivations.parts import both_orders
+from lastiterate.symbolic.derivations.random_batches import P, coins, p
+from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.kernel.averages import average
+from lastiterate.symbolic.kernel.blocks import Blocks, Damped, Letter
+from lastiterate.symbolic.kernel.contraction import anything, contract
+from lastiterate.symbolic.kernel.induction import Induction
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
+from lastiterate.symbolic.kernel.lemmas import poisson_coin, swap_coin
+from lastiterate.symbolic.kernel.profiles import Order, Profile
+from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.tables import Chords
+from lastiterate.symbolic.letters import v
+from lastiterate.symbolic.notation import D, K, b, s, sensitivity, sigma, t, w
+
+ell, i, k = (Symbol(name, integer=True, nonnegative=True) for name in "lik")
+N, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N", "T_0"))
+"""Number of blocks, and of the steps before them."""
+
+M = Symbol("M", integer=True, positive=True)
+near, far, chance = (Function(name, real=True) for name in ("A_near", "A_far", "chance"))
+"""Squared distance over variance of a path in block l, from equal points and from the diameter, for batches number i of
+M, and their chance."""
+
+A_0 = Symbol("A_0", real=True)
+"""The price of the steps before the first block."""
+
+BEGINS = FROM_0, ABOVE = ("from 0", "from above")
+"""What is known of the steps before the first block: two equal points, or nothing."""
+
+z = Symbol("z", nonnegative=True)
+nodes = Function("y", positive=True)
+SUPPOSED = {
+    "X": "X bounds what was before the blocks",
+    "N": "from points that are near, at first equal ones, a block costs N",
+    "F": "from any two points of the domain a block costs F",
+    "Y_i": "blocks of the last epoch, given that its order is number i, take what was before it to Y_i",
+}
+"""What is supposed of three profiles."""
+
+_j = Symbol("j", integer=True, nonnegative=True)
+_eta, _v, _low, _high, _k = symbols("eta_j v_j low_j high_j k_j", real=True)
+
+Block = Callable[[Kernel, Expr], tuple[Span, Span]]
+"""The near and the far judgement of the block that begins at a step."""
+
+
+def _contracted(kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile], Profile], block: Block) -> Span:
+    """The profile that is made of the prices of block k, when every block is contracted."""
+    start = begin.end + w * ell
+
+    def extend(inner: Kernel, before: Span) -> Span:
+        return contract(inner, before, *block(inner, start), D)
+
+    inside = kernel.under(Ge(ell, 0), Le(ell, N - 1))
+    prices = (one.profile.subs({ell: k}) for one in block(inside, start))
+    return Induction(kernel, ell, N, ()).recur(begin, profile(*prices), extend, w)
+
+
+def one_block(kernel: Kernel) -> Guarantee:
+    """One block after any steps: X before it, N from points at most z apart and F from any two points of the domain."""
+
+    def side(order: Order) -> Span:
+        return contract(kernel, *_supposed(kernel, order, T_0, z), D)
+
+    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tuple[Span, Span, Span]:
+    """Judgements at the letters X, N and F."""
+    places = (((S.Zero, start), (S.Zero, z)), ((start, start + w), (z, S.Zero)), ((start, start + w), (D, S.Zero)))
+    one, two, three = (
+        kernel.suppose(order, ends, distances, Letter(letter), SUPPOSED[letter])
+        for letter, (ends, distances) in zip("XNF", places, strict=True)
+    )
+    return one, two, three
+
+
+def lattice(kernel: Kernel) -> Guarantee:
+    """A block between tables: all profiles put on chords between any nodes before it, and its bound after it."""
+
+    def put_on(span: Span, index: int) -> Span:
+        return kernel.weaken(span, profile=Chords(span.profile, nodes(index, k), k, M))
+
+    def side(order: Order) -> Span:
+        one, two, three = (put_on(span, place) for place, span in enumerate(_supposed(kernel, order, T_0)))
+        return put_on(contract(kernel, one, two, three, D), 3)
+
+    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def any_blocks(begin: str, kernel: Kernel) -> Guarantee:
+    """Any blocks, each of w steps: N of block l from equal points, and F from any two points of the domain."""
+
+    def side(order: Order) -> Span:
+        def one(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+            _, near_one, far_one = _supposed(inner, order, start)
+            return near_one, far_one
+
+        first = _begin(kernel, order) if begin == ABOVE else _supposed(kernel, order, T_0)[0]
+        return _blocks(kernel, first, one)
+
+    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
+    """Y_N of any profiles of which each is no less than the one before it, contracted."""
+    return _contracted(kernel, begin, lambda one, other: Blocks(begin.profile, one, other, k, ell), block)
+
+
+def _paths(losses: Losses, kernel: Kernel, start: Expr) -> tuple[Span, Span]:
+    """Batches in a known order: a path for each price."""
+    return (
+        shifted(kernel, losses, (start, S.Zero, w), cost=near(ell), path="'"),
+        shifted(kernel, losses, (start, D, w), cost=far(ell)),
+    )
+
+
+def _begin(kernel: Kernel, order: Order = Order.FIRST) -> Span:
+    """The bound 1 after any T_0 steps."""
+    return anything(kernel, order, (S.Zero, T_0))
+
+
+def known_batches(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+    """Batches in a known order, full ones among them."""
+    return both_orders(kernel, _known(kernel, losses, begin))
+
+
+def cyclic(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+    """Blocks that end with the sample, after a first one that may be short, and then t steps without it.
+
+    So the bound of a sample that is met last serves every other if steps are equal: its first block is t steps less.
+    """
+    made = _known(kernel, losses, begin)
+    return both_orders(kernel, kernel.chain(made, without_the_sample(kernel, made.end, t)))
+
+
+def _known(kernel: Kernel, losses: Losses, begin: str) -> Span:
+    first = shifted(kernel, losses, (S.Zero, S.Zero, T_0), cost=A_0, path="''")
+    return _blocks(kernel, _begin(kernel) if begin == ABOVE else first, partial(_paths, losses))
+
+
+def straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
+    """Full batches, equal steps, every distance z carried to at most c z + s: both prices in closed form."""
+    outer = kernel.under(Eq(s, sensitivity()))
+    carried = LOSSES[losses].affine(c)
+
+    def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+        one, other = (paths.straight(inner, carried, c, s, distance, v, start, w) for distance in (S.Zero, D))
+        return one, other
+
+    first = _begin(outer) if begin == ABOVE else outer.identity(Order.FIRST, S.Zero, S.Zero)
+    made = kernel.specialise(_blocks(outer, first, block), {s: sensitivity(), v: sigma**2})
+    return both_orders(kernel, made)
+
+
+def _mean(start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
+    """The mean over the batches of the block that begins at a step, with a path for each."""
+    batches = Variable("which samples the batches of the block have", start)
+    return average(batches, i, M, chance(i), span((batches,)))
+
+
+def places(kernel: Kernel) -> Guarantee:
+    """Blocks within an epoch, given its order: the mean over orders of what holds after it."""
+
+    def side(order: Order) -> Span:
+        def known(revealed: tuple[Variable]) -> Span:
+            ends, still = (S.Zero, T_0 + w), (S.Zero, S.Zero)
+            return kernel.suppose(order, ends, still, Letter("Y_i"), SUPPOSED["Y_i"], revealed)
+
+        return _mean(T_0, known)
+
+    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def shuffled(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+    """Shuffled batches, a block an epoch: both prices are means over its order."""
+
+    def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+        return (
+            _mean(start, lambda known: shifted(inner, losses, (start, S.Zero, w), known, cost=near(ell, i), path="'")),
+            _mean(start, lambda known: shifted(inner, losses, (start, D, w), known, cost=far(ell, i))),
+        )
+
+    first = _begin(kernel) if begin == ABOVE else kernel.identity(Order.FIRST, S.Zero, S.Zero)
+    return both_orders(kernel, _blocks(kernel, first, block))
+
+
+def without_replacement(kernel: Kernel, losses: Losses, q: Expr, begin: str) -> Guarantee:
+    """Batches without replacement, q = b/n: near with the coin hidden in every step, far with the batches revealed."""
+
+    def hidden(inner: Kernel, start: Expr, m: Expr, price: Expr) -> Span:
+        return coins(inner, Order.FIRST, swap_coin(q, update.sensitivity(_eta, K, b), _v, price), _v, m, start=start)
+
+    def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+        other = _mean(start, lambda known: shifted(inner, losses, (start, D, w), known, cost=far(ell, i)))
+        return hidden(inner, start, w, p(ell, _j)), other
+
+    first = hidden(kernel, S.Zero, T_0, P(_j))
+    return both_orders(kernel, _blocks(kernel, _begin(kernel) if begin == ABOVE else first, block))
+
+
+def poisson(kernel: Kernel, losses: Losses, q: Expr, begin: str) -> Guarantee:
+    """Poisson batches at rate q, each order by itself: near with the coin hidden, far with the batches revealed.
+
+    Batch j of a block has between low_j and high_j samples beside the one that differs, and k_j times that one.
+    """
+    moved = update.moved(_eta, K, b)
+    sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
+    one_more = losses.one_more(_eta * _low / b, _eta * _high / b, _k * moved)
+    carried = replace(one_more, hypotheses=one_more.hypotheses | {sizes})
+    letters = (_eta, _low, _high, _k)
+    laws = (Ge(_eta, 0), Ge(_low, 0), Le(_low, _high), Ge(_k, 0), Le(_k, 1))
+
+    def side(order: Order) -> Span:
+        def hidden(inner: Kernel, start: Expr, m: Expr, price: Expr) -> Span:
+            return coins(inner, order, poisson_coin(q, moved, _v, order, price), _v, m, start=start)
+
+        def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+            run = start, D, w
+            other = _mean(start, lambda known: hiding(inner, carried, run, far(ell, i), letters, laws, order, known))
+            return hidden(inner, start, w, p(ell, _j)), other
+
+        first = hidden(kernel, S.Zero, T_0, P(_j))
+        return _blocks(kernel, _begin(kernel, order) if begin == ABOVE else first, block)
+
+    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+
+
+def forgetting(losses: Losses, kernel: Kernel) -> Guarantee:
+    """Steps without the sample after T_0 steps at any profile X: at every g the bound of a block takes a factor."""
+    same = losses.other_data(_eta, b, S.Zero)
+
+    def side(order: Order) -> Span:
+        def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+            other = hiding(inner, same, (start, D, w), far(ell), (_eta,), (Ge(_eta, 0),), order)
+            return without_the_sample(inner, start, w, order), other
+
+        trained = _supposed(kernel, order, T_0)[0]
+        return _contracted(kernel, trained, lambda _, other: Damped(trained.profile, other, k, ell), block)
+
+    return Guarantee(side(Order.FIRST), side(Order.SECOND))

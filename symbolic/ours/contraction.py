@@ -1,0 +1,284 @@
+"""Contraction by blocks: what the noise on a bounded domain hides by itself, without shifts over the whole run.
+
+Blocks of w steps each. Where the laws of both runs agree a block costs N, the price of two equal points, and where they
+do not F, that of any two points of the domain; so the bound of a run is a sequence of profiles Y_0, Y_1, ..., of which
+each is no less than the one before it, contracted.
+"""
+
+from collections.abc import Iterator
+
+from sympy import Derivative, Eq, Expr, Function, Ge, Le, S, exp, log, pi, sqrt
+
+from lastiterate.symbolic.claim import Derived, Identity, Induction, Ours
+from lastiterate.symbolic.derivations.contraction import (
+    A_0,
+    BEGINS,
+    FROM_0,
+    SUPPOSED,
+    T_0,
+    M,
+    N,
+    chance,
+    far,
+    i,
+    k,
+    near,
+    nodes,
+)
+from lastiterate.symbolic.derivations.known_batches import feasible
+from lastiterate.symbolic.derivations.random_batches import P, p
+from lastiterate.symbolic.formulas.contraction import (
+    constant_moment,
+    gaussian_rest,
+    markov,
+    markov_rest,
+    moment_up_to,
+)
+from lastiterate.symbolic.formulas.divergences import cumulative, density_exponent, hockey_stick
+from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
+from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
+from lastiterate.symbolic.kernel.profiles import Average, Equal, Gauss, PoissonStep, Profile, Steps, SwapStep
+from lastiterate.symbolic.kernel.tables import EVERYTHING, Chords
+from lastiterate.symbolic.letters import a, q, r, rho, u, v
+from lastiterate.symbolic.letters import p as weight
+from lastiterate.symbolic.notation import D, L, alpha, c, eta, m, n, s, sensitivity, sigma, w
+from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.unevaluated import put
+
+_X, _N, _F = map(Letter, "XNF")
+_ALL = tuple(SUPPOSED[letter] for letter in "XNF")
+_known = Gauss(near(k)), Gauss(far(k))
+_mean = Average(chance(i), Gauss(near(k, i)), i, M), Average(chance(i), Gauss(far(k, i)), i, M)
+
+
+_mass, _other, _slope, _value, _node = (Function(name, real=True) for name in ("Q", "P", "s", "Y", "y"))
+"""Masses of q and p up to a node, the slope that begins there, the value and the place of the node."""
+_atom, _cell = (Function(name, real=True) for name in ("q", "d"))
+"""Mass of q at the next node, and how far that is."""
+
+_cost, _met, _coin, _left = (Function(name, real=True) for name in ("A", "H", "kappa", "z"))
+"""Sum of squared shifts, the times that the sample was met, whether it is met now, the distance."""
+
+_moment = moment_up_to(alpha, u, r)
+_density = exp(density_exponent(log(r), -(v**2) / 2, v**2)) / (sqrt(2 * pi) * v * r)
+_tangent = markov(S.One, 1 + rho, u ** (1 + rho))
+
+
+def _begun(first: Profile, one: Profile, other: Profile) -> dict[str, Profile]:
+    """The bounds after N blocks, from equal points and from above."""
+    return {begin: Blocks(base, one, other, k, N) for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)}
+
+
+def _derived(scheme: str, bounds: dict[str, Profile]) -> Iterator[Derived]:
+    for losses in ("modulus", "strongly convex"):
+        for begin, profile in bounds.items():
+            yield Derived(f"contraction/{scheme}/{losses}, {begin}", profile, f"{losses}, {begin}")
+
+
+def _straight(losses: str, factor: Expr) -> Iterator[Derived]:
+    """The closed forms of both prices, from equal points and from the diameter."""
+    drift, noise = (w, w) if factor == 1 else (v_sum(factor, w), w_sum(factor, w))
+    one, other = (Gauss(cost(sensitivity(), start, drift, noise) / sigma**2) for start in (S.Zero, D))
+    for begin, profile in _begun(Equal(), one, other).items():
+        yield Derived(f"contraction/full_batch/{losses}, {begin}", profile, begin)
+
+
+def _lattice() -> Profile:
+    one, two, three = (Chords(letter, nodes(place, k), k, M) for place, letter in enumerate((_X, _N, _F)))
+    return Chords(Contracted(one, two, three), nodes(3, k), k, M)
+
+
+_every_loss = (q <= 1, m <= L)
+
+CLAIMS = (
+    Ours(
+        "ours/contraction/block",
+        "One block: near price where the laws agree, far price on what is left, for any split of the two laws",
+        proof("contraction", "One block"),
+        Derived("contraction/one block", Contracted(_X, _N, _F), supposed=_ALL).mutant(
+            "far no dearer than near", profile=Contracted(_X, _N, _N)
+        ),
+    ),
+    Ours(
+        "ours/contraction/tables",
+        "Chords in g through upper bounds at any nodes bound the contraction, before the block and after it",
+        proof("contraction", "Tables"),
+        Derived("contraction/lattice", _lattice(), supposed=_ALL),
+    ),
+    Ours(
+        "ours/contraction/atoms",
+        "A table is the profile of atoms at its nodes: q is the change of slope, p = y q, and the last value has q = 0",
+        proof("contraction", "Tables"),
+        Induction(
+            k,
+            Le(_mass(k), 1 + _slope(k)),
+            (Eq(_mass(0), 1 + _slope(0)),),
+            (Eq(_slope(k + 1), _slope(k) + _atom(k)), Eq(_mass(k + 1), _mass(k) + _atom(k))),
+            name="the masses q up to a node are at most 1 and the slope that begins there",
+        ),
+        Induction(
+            k,
+            Ge(_other(k), 1 - _value(k) + _node(k) * _slope(k)),
+            (Eq(_other(0), 0), Eq(_value(0), 1), Eq(_node(0), 0)),
+            (
+                Eq(_node(k + 1), _node(k) + _cell(k)),
+                Eq(_value(k + 1), _value(k) + _slope(k) * _cell(k)),
+                Eq(_slope(k + 1), _slope(k) + _atom(k)),
+                Eq(_other(k + 1), _other(k) + (_node(k) + _cell(k)) * _atom(k)),
+            ),
+            name="the masses p up to the last node, where no slope begins, are at least 1 less the value there",
+        ),
+        letters={k: "number of a node"},
+    ),
+    Ours(
+        "ours/contraction/chain",
+        "Profiles of which each is no less than the one before, contracted, bound every number of blocks",
+        proof("contraction", "Many blocks"),
+        Derived(f"contraction/any blocks, {FROM_0}", Blocks(_X, _N, _F, k, N), supposed=_ALL),
+    ),
+    Ours(
+        "ours/contraction/above",
+        "From above: begun at 1, the profiles bound every longer run; so does one table no less than its contraction",
+        proof("contraction", "Many blocks"),
+        Derived(f"contraction/any blocks, {BEGINS[1]}", Blocks(EVERYTHING, _N, _F, k, N), supposed=_ALL[1:]).mutant(
+            "from equal points, whatever was before", profile=Blocks(Equal(), _N, _F, k, N)
+        ),
+    ),
+    Ours(
+        "ours/contraction/full",
+        "Full batches, any step sizes and noise: blocks priced by shifts from equal points and from the diameter",
+        proof("contraction", "Batches in a known order"),
+        *_derived("known_batches", _begun(Gauss(A_0), *_known)),
+        assumptions=(m <= L,),
+    ),
+    Ours(
+        "ours/contraction/full_convex",
+        "Convex losses, full batches, blocks of w steps: mu is sqrt(w) s near and (D + w s)/sqrt(w) far, over sigma",
+        proof("contraction", "Batches in a known order"),
+        *_straight("convex", S.One),
+        assumptions=(eta * L <= 2,),
+    ),
+    Ours(
+        "ours/contraction/full_strongly_convex",
+        "Strongly convex losses, full batches, blocks of w steps: both prices in closed form",
+        proof("contraction", "Batches in a known order"),
+        *_straight("strongly convex", c),
+        assumptions=(c < 1, c >= 1 - eta * m, c >= eta * L - 1, m <= L),
+    ),
+    Ours(
+        "ours/contraction/full_smooth",
+        "Smooth losses, full batches, blocks of w steps that are feasible: both prices in closed form",
+        proof("contraction", "Batches in a known order"),
+        *_straight("smooth", c),
+        assumptions=(
+            c > 1,
+            Eq(c, 1 + eta * L * (n - 1) / n),
+            *(feasible(c, sensitivity(), start, sigma**2, w) for start in (S.Zero, D)),
+        ),
+    ),
+    Ours(
+        "ours/contraction/cyclic",
+        "Cyclic batches: blocks of any length, each priced by shifts; a bound for the last sample serves every other",
+        proof("contraction", "Batches in a known order"),
+        *_derived("cyclic", _begun(Gauss(A_0), *_known)),
+        assumptions=(m <= L,),
+    ),
+    Ours(
+        "ours/contraction/shuffled",
+        "Shuffled batches: both prices of an epoch are means over its order; or blocks given it, and the mean after it",
+        proof("contraction", "Shuffled batches"),
+        *_derived("shuffled", _begun(Equal(), *_mean)),
+        Derived("contraction/places", Average(chance(i), Letter("Y_i"), i, M), "given the order", (SUPPOSED["Y_i"],)),
+        assumptions=(m <= L,),
+    ),
+    Ours(
+        "ours/contraction/without_replacement",
+        "Batches without replacement: near with the coin hidden in every step, far the mean over revealed batches",
+        proof("contraction", "Random batches"),
+        *_derived(
+            "without_replacement",
+            _begun(Steps(SwapStep(q, P(i)), i, T_0), Steps(SwapStep(q, p(k, i)), i, w), _mean[1]),
+        ),
+        assumptions=_every_loss,
+    ),
+    Ours(
+        "ours/contraction/poisson",
+        "Poisson batches, each order by itself: near with the coin hidden, far the mean over revealed batches",
+        proof("contraction", "Random batches"),
+        *_derived(
+            "poisson",
+            _begun(Steps(PoissonStep(q, P(i)), i, T_0), Steps(PoissonStep(q, p(k, i)), i, w), _mean[1]),
+        ),
+        assumptions=_every_loss,
+    ),
+    Ours(
+        "ours/contraction/met",
+        "Convex losses: shifts of a in every step, and s more where the sample is met, cost k a^2 + H (2 a s + s^2)",
+        proof("contraction", "Random batches"),
+        Induction(
+            k,
+            Le(_cost(k), k * a**2 + _met(k) * (2 * a * s + s**2)),
+            (Eq(_cost(0), 0), Eq(_met(0), 0)),
+            (
+                Eq(_coin(k) ** 2, _coin(k)),
+                Eq(_met(k + 1), _met(k) + _coin(k)),
+                Eq(_cost(k + 1), _cost(k) + (a + s * _coin(k)) ** 2),
+            ),
+            name="the sum of squared shifts, H the times that the sample was met",
+        ),
+        Induction(
+            k,
+            Le(_left(k), D - k * a),
+            (Eq(_left(0), D),),
+            (Eq(_left(k + 1), _left(k) + s * _coin(k) - (a + s * _coin(k))),),
+            name="the distance that is left",
+        ),
+        letters={k: "number of steps", a: "the diameter over the number of steps"},
+    ),
+    Ours(
+        "ours/contraction/forgetting",
+        "After the sample was deleted: a block takes E_g from A to A theta(1 + (g - 1)/A), at each g by itself",
+        proof("contraction", "Forgetting"),
+        *(
+            Derived(f"contraction/forgetting/{losses}", Damped(_X, Gauss(far(k)), k, N), losses, _ALL[:1])
+            for losses in ("modulus", "strongly convex")
+        ),
+        assumptions=(m <= L,),
+    ),
+    Ours(
+        "ours/contraction/renyi",
+        "Any Renyi order out of a table: its atoms, its last value, and another bound right of its last node r",
+        proof("contraction", "Numbers"),
+        Identity(Derivative(_moment, (u, 2)), alpha * (alpha - 1) * u ** (alpha - 2), "bent as the weight"),
+        Identity(put(_moment, {u: r}), S.Zero, "nothing at r"),
+        Identity(put(Derivative(_moment, u), {u: r}), S.Zero, "no slope at r"),
+        Identity(
+            Derivative(constant_moment(alpha, r, weight), r),
+            alpha * (alpha - 1) * r ** (alpha - 2) * weight,
+            "the last value p",
+        ),
+        Identity(Derivative(gaussian_rest(alpha, r, v), r), -(r**alpha) * _density, "ratios of Gaussians, mu = v"),
+        Identity(put(_tangent, {u: (1 + rho) / rho}), 1 / rho, "a power of u meets u - 1"),
+        Identity(put(Derivative(_tangent, u), {u: (1 + rho) / rho}), S.One, "and touches it there"),
+        Identity(
+            Derivative(markov_rest(alpha, 1 + rho, weight, r), r),
+            -alpha * (alpha - 1) * r ** (alpha - 2) * markov(r, 1 + rho, weight),
+            "by a moment p of order 1 + rho",
+        ).mutant("another power", right=-alpha * (alpha - 1) * r ** (alpha - 1) * markov(r, 1 + rho, weight)),
+        assumptions=(alpha > 1, 1 + rho > alpha),
+        letters={
+            rho: "a higher order less 1",
+            u: "ratio of the two laws",
+            r: "last node",
+            weight: "value there, or a moment",
+        },
+    ),
+    Ours(
+        "ours/contraction/gdp",
+        "The profile of mu-GDP is convex: above both ends of a chord a tangent of it is above the chord",
+        proof("contraction", "Numbers"),
+        Identity(Derivative(hockey_stick(r, v), r), -cumulative(-log(r) / v - v / 2), "slope"),
+        Identity(Derivative(hockey_stick(r, v), (r, 2)), _density, "curvature"),
+        letters={v: "mu", r: "factor of the second law"},
+    ),
+)

@@ -1,0 +1,109 @@
+"""Contraction behind `bound`: known figures, no cliffs in the number of steps, and what it needs."""
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+
+import lastiterate as li
+
+_CONVEX = li.Convex(0.001)
+
+
+def _full(steps: int, moved: float, diameter: float, **more: object) -> li.NoisySGD:
+    """A run with noise 1 whose sample moves an iterate by so much."""
+    given = {"dataset_size": 1} | more
+    return li.NoisySGD(steps=steps, step_size=moved / 2, noise_std=1, clip_norm=1, diameter=diameter, **given)  # type: ignore[arg-type]
+
+
+def _sampled(steps: int, rate: float, moved: float, diameter: float, sampling: str) -> li.NoisySGD:
+    unit = (1 if sampling == "poisson" else 2) / (1000 * rate * moved)
+    return li.NoisySGD(
+        steps,
+        1.0,
+        unit,
+        1.0,
+        dataset_size=1000,
+        batch_size=round(1000 * rate),
+        sampling=sampling,
+        diameter=diameter * unit,
+    )
+
+
+_CYCLIC = {"batch_size": 1, "sampling": "cyclic"}
+FIGURES = [
+    # a run, epsilon at delta = 1e-5 of an independent program in floats, and what an adversary reaches
+    pytest.param(_full(2000, 0.16, 1), 0.8460, 0.8423, id="D=1, s=.16"),
+    pytest.param(_full(2000, 0.1, 2), 0.7305, 0.707, id="D=2, s=.1"),
+    pytest.param(_full(10**6, 0.01, 1), 0.0411, 0.0407, id="D=1, s=.01"),
+    pytest.param(_full(10**9, 1, 1), 6.540, 5.869, id="D=1, s=1"),
+    pytest.param(_full(2000, 0.25, 4), 3.9796, 2.934, id="D=4, s=.25"),
+    pytest.param(_full(10**6, 0.02, 8), 0.5402, 0.378, id="D=8, s=.02"),
+    pytest.param(_full(1000, 0.5, 1, dataset_size=5, **_CYCLIC), 1.9977, 1.9931, id="cyclic, 5 batches"),
+    pytest.param(_full(5000, 0.2, 2, dataset_size=10, **_CYCLIC), 0.7296, 0.7255, id="cyclic, 10 batches"),
+    pytest.param(_sampled(400, 0.1, 0.5, 1, "poisson"), 0.4424, 0.4296, id="Poisson, q=.1"),
+    pytest.param(_sampled(1000, 0.05, 1, 2, "poisson"), 1.1189, 0.877, id="Poisson, q=.05"),
+    pytest.param(_sampled(400, 0.1, 0.5, 1, "without_replacement"), 0.4433, 0.244, id="without replacement"),
+]
+
+
+@pytest.mark.parametrize(("run", "figure", "reached"), FIGURES)
+def test_known_figures(run: li.NoisySGD, figure: float, reached: float) -> None:
+    found = li.bound(run, _CONVEX, delta=1e-5)
+    assert found.route == "contraction"
+    assert reached <= found.epsilon <= 1.01 * figure
+
+
+def test_the_run_of_the_readme() -> None:
+    run = li.NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
+    assert li.bound(run, li.Smooth(1.0), delta=1e-5).epsilon <= 0.41
+    assert li.bound(run, li.Smooth(1.0), order=2).epsilon <= 0.0143
+    assert li.bound(run, li.Smooth(1.0), delta=1e-8).epsilon <= 0.5898
+
+
+@pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement", "poisson"])
+def test_a_longer_run_costs_no_more(sampling: str) -> None:
+    batches = {} if sampling == "full" else {"batch_size": 10, "sampling": sampling}
+    run = li.NoisySGD(600, 1.0, 0.1, 1.0, dataset_size=40 if batches else 20, diameter=0.2, **batches)
+    first, *others = [
+        li.bound(replace(run, steps=steps), _CONVEX, delta=1e-5).epsilon for steps in (600, 6 * 10**6, 10**15)
+    ]
+    assert others == pytest.approx([first, first], rel=1e-6)
+
+
+def test_the_shortest_runs_are_compositions() -> None:
+    for steps in (1, 2):
+        run = _full(steps, 0.5, 1)
+        composed = li.bound(replace(run, diameter=inf), _CONVEX, delta=1e-5).epsilon
+        found = li.bound(run, _CONVEX, delta=1e-5).epsilon
+        assert found <= composed
+        assert found >= li.lower_bound(run, _CONVEX, delta=1e-5).value
+
+
+def test_a_domain_is_needed() -> None:
+    run = _full(100, 0.16, 1)
+    assert li.bound(replace(run, diameter=inf), _CONVEX, delta=1e-5).route != "contraction"
+    assert li.bound(run, _CONVEX).route != "contraction"  # a table is no Gaussian
+    found = li.bound(run, _CONVEX, delta=1e-5)
+    assert found.gap is None
+    assert found.mu == li.bound(run, _CONVEX).mu
+
+
+@pytest.mark.parametrize(
+    "assumption",
+    [
+        li.Clipped(),
+        li.Smooth(1.0),
+        li.Holder(1.0, 0.5),
+        li.StronglyConvex(1.0, 0.5),
+        li.Tabulated((0.1, 1.0), (0.2, 0.8)),
+    ],
+)
+@pytest.mark.parametrize("schedule", [False, True])
+def test_no_adversary_loses_more(assumption: li.Assumption, schedule: bool) -> None:
+    steps = 12
+    sizes = tuple(0.3 - 0.01 * t for t in range(steps)) if schedule else 0.3
+    run = li.NoisySGD(steps, sizes, 0.5, 1.0, dataset_size=4, diameter=0.8)
+    found = li.bound(run, assumption, delta=1e-4)
+    assert found.epsilon >= li.lower_bound(run, assumption, delta=1e-4).value
+    assert found.epsilon <= found.candidate.pair.dp(1e-4)

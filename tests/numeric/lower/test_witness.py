@@ -1,0 +1,201 @@
+"""Witnesses: losses that meet their assumption and no others, numbers that hold again, and the iterate that is seen."""
+
+import json
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Blocks,
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+    Sum,
+    Tabulated,
+)
+from lastiterate.numeric.lower import Witness, lower_bound, replay, search_losses
+from lastiterate.numeric.lower.course import Course, course_masses
+from lastiterate.numeric.lower.gradients import Gradient, admits, constant
+from lastiterate.numeric.lower.grid import Update
+from lastiterate.numeric.lower.witness import _law, evaluated
+from lastiterate.numeric.run import NoisySGD
+
+_RUN = NoisySGD(50, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
+_HALF = 0.499
+_GOOD = Witness(
+    _RUN,
+    Smooth(1.0),
+    (((-_HALF, 0.1), (0.0, 0.3), (_HALF, -0.19)),),
+    constant(1.9, _HALF),
+    constant(-1.9, _HALF),
+    order=2.0,
+)
+
+
+def test_a_witness_holds_again_and_is_json() -> None:
+    value = replay(_GOOD)
+    assert 0.005 < value <= bound(_RUN, Smooth(1.0), order=2.0).epsilon
+    claimed = replace(_GOOD, value=value)
+    again = Witness.from_json(claimed.to_json())
+    assert again == claimed
+    assert replay(again) == value
+    mixed = replace(_GOOD, assumption=Minimum(Tabulated((0.3, 1.0), (0.6, 1.5)), Sum(Smooth(1.0), Clipped())))
+    assert Witness.from_json(mixed.to_json()) == mixed
+
+
+def _steep() -> Gradient:
+    return ((-_HALF, 0.0), (0.0, 0.0), (_HALF, 0.51))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"value": 0.5}, "value=0.5; lower it"),
+        ({"shared": (_steep(),)}, "does not meet"),
+        ({"first": _steep()}, "does not meet"),
+        ({"assumption": Convex(1.0)}, "does not meet"),
+        ({"assumption": StronglyConvex(1.0, 0.1), "shared": (constant(0.0, _HALF),)}, "does not meet"),
+        ({"shared": (((-_HALF, 0.1), (0.0, 0.1), (0.0, 0.11), (_HALF, 0.11)),)}, "does not meet"),
+        ({"second": constant(-2.1, _HALF)}, "longer than clip_norm=2"),
+        ({"shared": (constant(2.1, _HALF),)}, "longer than clip_norm=2"),
+        ({"run": replace(_RUN, diameter=0.99)}, "in a domain of diameter 0.99"),
+        ({"run": replace(_RUN, diameter=inf)}, "in a domain of diameter inf"),
+        ({"shared": (constant(0.0, 0.4),)}, "does not rise from -0.499"),
+        ({"shared": _GOOD.shared * 2}, "2 gradients of shared samples"),
+        ({"second": None}, "second=None under replace"),
+        ({"start": 0.6}, "start=0.6"),
+        ({"delta": 1e-5}, "of which one is needed"),
+        ({"run": replace(_RUN, step_size=4.0), "assumption": Convex(1.0), "shared": (constant(0.0, _HALF),)}, "2/L"),
+    ],
+)
+def test_planted_faults_are_refused(changes: dict, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        replay(replace(_GOOD, **changes))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "x", json.dumps({"run": {}})])
+def test_what_is_no_witness(text: str) -> None:
+    with pytest.raises(InputError):
+        Witness.from_json(text)
+
+
+_OMEGAS: list[Assumption] = [
+    *(Smooth(1.5), Holder(1.0, 0.5), Tabulated((0.2, 0.5, 0.9), (0.3, 0.4, 0.8)), Sum(Smooth(0.5), Holder(0.3, 0.3))),
+    *(Minimum(Smooth(2.0), Holder(0.8, 0.4)), Blocks(Smooth(1.5), Smooth(0.1)), Convex(2.0), StronglyConvex(3.0, 0.5)),
+]
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=100, deadline=None)
+def test_what_an_assumption_admits(seed: int) -> None:
+    """Against the definition on pairs of a fine grid, for gradients near the limit and with jumps."""
+    rng = np.random.default_rng(seed)
+    assumption = _OMEGAS[int(rng.integers(len(_OMEGAS)))]
+    places = np.sort(rng.uniform(-0.5, 0.5, 4))
+    if rng.random() < 0.3:
+        places[1] = places[2]
+    slopes = rng.uniform(-1, 3, 5) * rng.choice([0.2, 1.0])
+    xs = np.array([-0.5, *places, 0.5])
+    gs = np.concatenate([[0.0], np.cumsum(slopes * np.maximum(np.diff(xs), 0.02 * rng.random()))])
+    gradient = tuple(zip(xs.tolist(), gs.tolist(), strict=True))
+    x = np.unique(np.concatenate([np.linspace(-0.5, 0.5, 121), xs, xs + 1e-9, xs - 1e-9]).clip(-0.5, 0.5))
+    g = np.interp(x, xs, gs)
+    change, distance = (np.abs(one[:, None] - one[None, :]) for one in (g, x))
+    kept = distance > 0
+    if isinstance(assumption, Convex | StronglyConvex):
+        least = assumption.m if isinstance(assumption, StronglyConvex) else 0.0
+        slope = (g[:, None] - g[None, :])[kept] / (x[:, None] - x[None, :])[kept]
+        inside = bool(np.all((slope >= least - 1e-6) & (slope <= assumption.L + 1e-6)))
+        well_inside = bool(np.all((slope >= least + 1e-6) & (slope <= assumption.L - 1e-6)))
+    else:
+        parts = assumption.parts if isinstance(assumption, Minimum) else (assumption,)
+        omega = np.min([part.value(distance[kept]) for part in parts], axis=0)  # type: ignore[attr-defined]
+        if isinstance(assumption, Blocks):
+            omega = assumption.parts[0].value(distance[kept])
+        inside = bool(np.all(change[kept] <= omega + 1e-6))
+        well_inside = bool(np.all(change[kept] <= omega * (1 - 2e-2)))
+    said = admits(assumption, gradient)
+    assert inside or not said
+    jump = abs(gs[3] - gs[2]) if xs[2] == xs[3] else 1.0
+    assert said or not well_inside or jump < 1e-2  # pairs of the grid do not see it
+
+
+def test_the_place_before_the_last_projection_is_seen() -> None:
+    """Two steps on a thin capsule in 401 dimensions: segment and direction together tell the place."""
+    rng, d, runs, eps, half = np.random.default_rng(0), 400, 20_000, 1e-4, 0.5
+    x, y = np.zeros(runs), np.zeros((runs, d))
+    for _ in range(2):
+        x, y = x + 0.4 + rng.standard_normal(runs), y + rng.standard_normal((runs, d))
+        c = np.clip(x, -half, half)
+        length = np.sqrt((x - c) ** 2 + (y**2).sum(axis=1))
+        scale = np.where(length > eps, eps / length, 1.0)
+        x, y = c + (x - c) * scale, y * scale[:, None]
+    told = np.clip(x, -half, half) + np.sqrt(d) * (x - np.clip(x, -half, half)) / eps
+    course = Course(2, ((Update.affine(1.0, 0.4, half), 1.0),), 2 * half)
+    edges = np.linspace(-4.0, 5.0, 200)
+    masses = course_masses(course, edges)
+    assert masses is not None
+    expected = np.cumsum(np.exp(masses.high))[:-1]
+    found = np.searchsorted(np.sort(told), edges) / runs
+    assert np.abs(found - expected).max() < 0.02
+    clamped = course_masses(course)
+    assert clamped is not None
+    assert np.exp(clamped.high[-1]) > 0.4  # the fault that the test would notice: most of it is in one atom
+
+
+def test_one_step_is_exact() -> None:
+    """One step from a known point is a Gaussian, wherever the point is."""
+    witness = replace(_GOOD, run=replace(_RUN, steps=1), start=0.25)
+    edges = np.linspace(-3.0, 3.0, 61)
+    law = _law(witness, witness.first, edges)
+    assert law is not None
+    shared = np.interp(0.25, *np.array(witness.shared[0]).T)
+    expected = ndtr(edges - (0.25 - 0.1 / 5 * (4 * shared + 1.9)))
+    np.testing.assert_allclose(np.cumsum(np.exp(law.high))[:-1], expected, atol=1e-9)
+
+
+def test_poisson_batches_mix_over_their_sizes() -> None:
+    """Two samples beside the one that differs: the law is the mixture over the four batches of them."""
+    run = NoisySGD(1, 0.5, 1.0, 1.0, dataset_size=3, batch_size=1, sampling="poisson", diameter=1.0)
+    witness = Witness(run, Clipped(), (constant(0.8, 0.4),), constant(-1.0, 0.4), None, order=2.0)
+    edges = np.linspace(-4.0, 4.0, 81)
+    sizes = [(4 / 9, 0), (4 / 9, 1), (1 / 9, 2)]
+    without = sum(p * ndtr(edges + 0.5 * 0.8 * k) for p, k in sizes)
+    with_it = sum(p * (2 / 3 * ndtr(edges + 0.4 * k) + 1 / 3 * ndtr(edges + 0.4 * k - 0.5)) for p, k in sizes)
+    for own, expected in ((witness.first, with_it), (None, without)):
+        law = _law(witness, own, edges)
+        assert law is not None
+        np.testing.assert_allclose(np.cumsum(np.exp(law.high))[:-1], expected, atol=1e-9)
+
+
+def test_a_search_is_not_below_the_families_nor_above_a_bound() -> None:
+    cyclic = NoisySGD(40, 0.1, 1.0, 10.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
+    for run, assumption in ((cyclic, Convex(19.0)), (replace(_RUN, diameter=3.0, step_size=0.5), Clipped())):
+        known = lower_bound(run, assumption, delta=1e-5)
+        found = search_losses(run, assumption, delta=1e-5, tries=60)
+        assert known.losses is not None
+        assert known.losses.value < found.value <= bound(run, assumption, delta=1e-5).epsilon
+        assert replay(found) == found.value
+    assert len(search_losses(cyclic, Convex(19.0), delta=1e-5, tries=60).shared) == 2
+    with pytest.raises(InputError, match="finite diameter"):
+        search_losses(replace(_RUN, diameter=inf), Clipped(), order=2.0)
+
+
+def test_schedules_are_followed() -> None:
+    """Constant numbers written as a schedule change nothing, and a last step of no size hides what was before."""
+    varied = replace(_RUN, step_size=(*(0.1,) * 49, 0.1 * (1 + 1e-12)))
+    assert replay(replace(_GOOD, run=varied)) == pytest.approx(replay(_GOOD), rel=1e-6)
+    still = replace(_RUN, step_size=(*(0.1,) * 49, 1e-9))
+    assert evaluated(replace(_GOOD, run=still)) < replay(_GOOD) / 2

@@ -1,0 +1,152 @@
+"""Bounds that are joined: a statement a little stronger than what they cover together is left open."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from sympy import Basic, Expr, Min, Rational, Symbol, ceiling, floor, sqrt
+
+from lastiterate.proofs_checks.conclusion import left_open
+from lastiterate.symbolic import ledger
+from lastiterate.symbolic.claim import Check, Claim, IntervalInequality
+from lastiterate.symbolic.kernel.renyi import largest_order
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sigma_dp, tau, w
+from lastiterate.symbolic.statement import (
+    OTHER,
+    SAMPLES,
+    BatchesOf,
+    Convex,
+    CyclicBatches,
+    Diameter,
+    ForAll,
+    FullBatches,
+    Neighbours,
+    Smooth,
+    StronglyConvex,
+    closed,
+)
+
+Change = Callable[[Expr], Expr]
+Conditions = Mapping[Basic, Basic | None]
+
+CONVEX = "altschuler_talwar/theorem_3_1"
+STRONG = "altschuler_talwar/section_5_1/theorem_5_1"
+CYCLIC = "altschuler_talwar/section_5_2/theorem_5_6"
+_MORE, _LESS = Rational(101, 100), Rational(99, 100)
+_window = ceiling(D * n / (K * eta))
+
+
+def _claim(key: str) -> Any:
+    return next(claim for claim in ledger.claims() if claim.key == key)
+
+
+def _left_open(claim: Any, statement: ForAll, *checks: Check) -> str:
+    supposed = claim.assumptions
+    changed = Claim("k", "t", claim.source, *(checks or claim.checks), assumptions=supposed, statement=statement)
+    return left_open(changed)
+
+
+def _changed(key: str, bound: Change = lambda bound: bound, conditions: Conditions = MappingProxyType({})) -> str:
+    """What is left open of a statement in which some parts have others in their place."""
+    claim = _claim(key)
+    body, said = claim.statement.body, [conditions.get(one, one) for one in claim.statement.conditions]
+    found = closed(body.func(body.lhs, bound(body.rhs)), *(one for one in said if one is not None))
+    assert found != claim.statement
+    return _left_open(claim, found)
+
+
+@pytest.mark.parametrize("key", [CONVEX, STRONG, CYCLIC])
+def test_what_the_paper_prints_is_concluded(key: str) -> None:
+    assert left_open(_claim(key)) == ""
+
+
+def _scaled(factor: Expr) -> Change:
+    return lambda bound: factor * bound
+
+
+def _put(old: Expr, new: Expr | int) -> Change:
+    return lambda bound: bound.subs(old, new)
+
+
+@pytest.mark.parametrize(
+    ("key", "bound"),
+    [
+        *((key, _scaled(_LESS)) for key in (CONVEX, CYCLIC)),
+        (CONVEX, _put(T, _LESS * T)),
+        (CONVEX, _put(T, T - 1)),
+        (STRONG, _put(n, _MORE * n)),
+        *((CYCLIC, _put(one, factor * one)) for one, factor in ((n, _MORE), (K, _LESS), (sigma_dp, _MORE))),
+        (CONVEX, _put(_window, ceiling(_LESS * D * n / (K * eta)))),
+        (CONVEX, _put(_window, floor(D * n / (K * eta)))),
+        (CONVEX, _put(_window, D * n / (K * eta))),
+        (CONVEX, lambda bound: bound - Rational(1, 10**6)),
+        (CYCLIC, _put(1 / b**2, _LESS / b**2)),
+        (CYCLIC, _put(1 / b**2, 0)),
+        (CYCLIC, lambda bound: bound.replace(Min, lambda *parts: _LESS * Min(*parts) / 2)),
+    ],
+)
+def test_a_bound_one_percent_less_is_left_open(key: str, bound: Change) -> None:
+    assert _changed(key, bound=bound)
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        (CONVEX, {Neighbours(SAMPLES, OTHER): None}),
+        (CONVEX, {BatchesOf(b, n): None}),
+        (CONVEX, {BatchesOf(b, n): FullBatches(n)}),
+        (CONVEX, {BatchesOf(b, n): BatchesOf(b, n + 1)}),
+        (CONVEX, {Diameter(D): None}),
+        (CONVEX, {Diameter(D): Diameter(_MORE * D)}),
+        (CONVEX, {Convex(L, K): Smooth(L)}),
+        (CONVEX, {Convex(L, K): Convex(L, _MORE * K)}),
+        (CONVEX, {eta * L <= 2: eta * L <= 2 * _MORE}),
+        (CONVEX, {b <= n: None}),
+        (CONVEX, {alpha > 1: None}),
+        (CONVEX, {sigma_dp > 8 * sqrt(2) * K / b: sigma_dp > 8 * _LESS * sqrt(2) * K / b}),
+        (CONVEX, {alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K)): None}),
+        (
+            CONVEX,
+            {
+                alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K)): alpha
+                <= largest_order(b / n, _MORE * b * sigma_dp / (2 * sqrt(2) * K))
+            },
+        ),
+        (STRONG, {StronglyConvex(m, L, K): StronglyConvex(_LESS * m, L, K)}),
+        (CYCLIC, {CyclicBatches(b, n): BatchesOf(b, n)}),
+        (CYCLIC, {eta * L <= 2: None}),
+        (CYCLIC, {b <= n: None}),
+    ],
+)
+def test_a_statement_that_supposes_less_is_left_open(key: str, values: Conditions) -> None:
+    assert _changed(key, conditions=values)
+
+
+def test_a_statement_about_no_run_is_left_open() -> None:
+    claim = _claim(CYCLIC)
+    nothing = closed(claim.statement.body, *claim.statement.conditions, b > n)
+    assert _left_open(claim, nothing)
+
+
+@pytest.mark.parametrize(
+    "at", [{}, {w: _window}, {w: _window, tau: T}, {w: _window - 1, tau: T - _window + 1}, {w: T, tau: 0, D: D / 2}]
+)
+def test_a_window_is_one_of_the_steps_of_the_run(at: Mapping[Symbol, Expr]) -> None:
+    claim = _claim(CYCLIC)
+    checks = [replace(one, at=at) if "domain" in one.derivation else one for one in claim.checks]
+    assert _left_open(claim, claim.statement, *checks)
+
+
+@pytest.mark.parametrize("letter", [eta, sigma_dp, K, n, L, T, alpha])
+def test_letters_of_the_run_are_not_chosen(letter: Symbol) -> None:
+    claim = _claim(CYCLIC)
+    checks = [replace(one, at={**one.at, letter: letter * _LESS}) for one in claim.checks]
+    assert "not chosen" in _left_open(claim, claim.statement, *checks)
+
+
+def test_a_value_needs_what_another_check_says_of_it() -> None:
+    claim = _claim(STRONG)
+    others = [one for one in claim.checks if not isinstance(one, IntervalInequality)]
+    assert _left_open(claim, claim.statement, *others)
