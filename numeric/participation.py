@@ -16,7 +16,8 @@ import numpy as np
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.contraction.chain import Goal
-from lastiterate.numeric.contraction.uses import APART, Used
+from lastiterate.numeric.contraction.fixed_batches import APART
+from lastiterate.numeric.contraction.uses import Used
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption

@@ -41,8 +41,7 @@ COARSE, FINE = 80, 240
 _SETTLED, _CLOSE = 3e-5, 1e-3
 _FROM_EQUAL, _FEW, _MOST, _FINE_BLOCKS = 100, 150, 400, 20
 """Blocks up to which a run is followed from its beginning; periods after which a chain is left as it is, on few
-nodes and on more; last blocks of
-a run for which more nodes are taken."""
+nodes and on more; last blocks of a run for which more nodes are taken."""
 _WIDEST = 60.0
 _GRIDS, _NEARLY, _UNKNOWN = 4, 1.05, 8.0
 

@@ -19,6 +19,7 @@ from scipy.special import ndtr
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.block import forgotten
+from lastiterate.numeric.contraction.far import hidden
 from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table
 from lastiterate.numeric.losses.assumptions import Assumption, Sized
@@ -26,7 +27,6 @@ from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.lower.grid import TAIL
 from lastiterate.numeric.rounding import exact, geometric_sum, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _ENOUGH, _PLACES, _WIDTHS = 12.0, 200, 9
@@ -87,7 +87,7 @@ class Clean:
                 return upper(exact(self.run.diameter) / width)
             length = min(steps, _LONGEST)
             program = ShiftProgram(self._fixed(length), self._sized, length, initial=self.run.diameter)
-            return upper(optimum(program).cost.sqrt())
+            return upper(hidden(program).cost.sqrt())
 
     @cached_property
     def variation(self) -> Array:

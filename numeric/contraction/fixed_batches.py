@@ -142,7 +142,7 @@ def window_prices(
 
 
 def _rounded(mu: float) -> float:
-    return _RATIO ** ceil(log(mu) / log(_RATIO)) * (1 + 1e-12) if mu > 0 and isfinite(mu) else mu
+    return max(_RATIO ** ceil(log(mu) / log(_RATIO)), mu) if mu > 0 and isfinite(mu) else mu
 
 
 def _candidate(run: NoisySGD, table: Table, steps: int, other: Candidate) -> Candidate:

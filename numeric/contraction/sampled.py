@@ -23,7 +23,7 @@ from lastiterate.numeric.contraction.table import Table, spread, tabulated
 from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
 from lastiterate.numeric.rounding import exact, precision, upper
 
-NODES, _FAR_NODES, _COMPOSED_NODES = 240, 240, 200
+NODES, _FAR_NODES, _COMPOSED_NODES = 400, 240, 200
 _FINE = 0.02
 _WIDEST = 45.0
 _DELTAS = (1e-1, 1e-3, 1e-6, 1e-10)
@@ -38,7 +38,7 @@ def sampled_step(rate: float, multiplier: float, adjacency: str) -> Table:
     with precision():
         s, q = 1 / exact(multiplier), exact(rate)
         shift = float(s)
-        steps = shift * spread(0.015, min(_WIDEST, 300 / shift), NODES)
+        steps = shift * spread(0.01, min(_WIDEST, 300 / shift), NODES)
         up = np.log1p(rate * np.expm1(np.minimum(steps, 300.0)))
         if adjacency == "replace":
             return tabulated(lambda g: q * _theta(s, 1 + (g - 1) / q), up)
@@ -73,15 +73,12 @@ def composed(steps: tuple[SampledStep, ...]) -> Table | None:
         logs = np.append(logs[logs < 299], 300.0)
         known = np.array([min(quick_rdp_to_delta(order, rho, x) for order, rho in renyi) for x in logs.tolist()])
         found = [_profile(pair, side, logs, known) for side in pair.sides]
-    if any(one is None for one in found):
-        return None
-    g = np.exp(logs)
     ahead, back = found[0], found[-1]
     if ahead is None or back is None:
         return None
     if back is not ahead:
         ahead[0] = back[0] = min(ahead[0], back[0])
-    return Table(g, ahead, back)
+    return Table(np.exp(logs), ahead, back)
 
 
 def _profile(pair: DominatingPair, side: str, logs: Array, known: Array) -> Array | None:

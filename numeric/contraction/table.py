@@ -110,11 +110,6 @@ class Table:
             self.g, ahead, ahead if self.symmetric else _between(self.g, np.append(middle * UP, self.back[1:]), left)
         )
 
-    def least(self, other: "Table") -> "Table":
-        """The lesser of two tables on the same nodes, each of them a bound; not convex."""
-        ahead = np.minimum(self.ahead, other.ahead)
-        return Table(self.g, ahead, ahead if self.symmetric and other.symmetric else np.minimum(self.back, other.back))
-
 
 def chord(nodes: Array, values: Array, at: Array) -> Array:
     """The chords between values >= 0 at points >= 1, rounded up; the last value right of the last node."""

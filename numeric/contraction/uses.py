@@ -23,8 +23,6 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.listed import cut, used_program
 from lastiterate.numeric.shift_program.optimum import optimum
 
-APART = 50.0
-"""Domains wider than so many times the noise are left to the shift program."""
 _PARTS = 2.4, 2.8
 """A window of w steps has a diameter over sqrt(w) of about so many times the noise."""
 _WINDOWS = 100
