@@ -21,7 +21,7 @@ from typing import Any, Final
 import sympy as sp
 from flint import acb, arb, ctx
 
-from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.enclosure.operations import UnsupportedError, number
 
 _DEPTH: Final = 12
 _TERMS: Final = 400
@@ -151,14 +151,13 @@ def _value(part: sp.Expr, letter: sp.Symbol, at: Any, analytic: bool = False) ->
     Raises:
         UnsupportedError: it may not be, or it is not known how to enclose it.
     """
-    from lastiterate.numeric.enclosure.tape import enclose
-
     if part == letter:
         return at
     if not part.free_symbols:
         if not part.is_real:
             raise UnsupportedError(f"{part} is no real number")
-        return type(at)(enclose(part, {}))
+        if is_limit(part) or not part.args:
+            return type(at)(enclosed(part) if is_limit(part) else number(part))
     inner = [_value(one, letter, at, analytic) for one in part.args]
     if isinstance(part, sp.Add | sp.Mul):
         total = inner[0]

@@ -10,7 +10,7 @@ from functools import partial, reduce
 from typing import Final
 
 import sympy as sp
-from flint import arb
+from flint import arb, fmpq, fmpz
 
 from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import UNIT, WHOLE, Interval
@@ -254,3 +254,28 @@ def operation_of(expression: sp.Expr) -> tuple[Operation, tuple[sp.Expr, ...]]:
     if operation is None:
         raise UnsupportedError(f"no enclosure of {type(expression).__name__} in {expression}")
     return operation, expression.args
+
+
+def number(expression: sp.Expr) -> arb:
+    """A ball around a number without parts, at the working precision.
+
+    Raises:
+        UnsupportedError: it is no number that is known here.
+    """
+    if isinstance(expression, sp.Rational):
+        return arb(fmpq(int(expression.p), int(expression.q)))
+    if isinstance(expression, sp.Float):
+        sign, mantissa, exponent, _ = expression._mpf_
+        return arb(fmpz(-int(mantissa) if sign else int(mantissa))) * arb(2) ** int(exponent)
+    known: dict[sp.Expr, Callable[[], arb]] = {
+        sp.pi: arb.pi,
+        sp.E: arb.const_e,
+        sp.EulerGamma: arb.const_euler,
+        sp.oo: lambda: arb("inf"),
+    }
+    if expression in known:
+        constant: arb = known[expression]()
+        return constant
+    if expression is sp.S.NegativeInfinity:
+        return -arb("inf")
+    raise UnsupportedError(f"no enclosure of the number {expression}")

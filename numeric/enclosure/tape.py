@@ -9,17 +9,25 @@ way for one evaluation.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 
 import sympy as sp
-from flint import arb, ctx, fmpq, fmpz
+from flint import arb, ctx
 
 from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import WHOLE, Interval
 from lastiterate.numeric.enclosure.limits import enclosed, is_limit
-from lastiterate.numeric.enclosure.operations import ONE, REWRITTEN, Operation, UnsupportedError, choose, operation_of
+from lastiterate.numeric.enclosure.operations import (
+    ONE,
+    REWRITTEN,
+    Operation,
+    UnsupportedError,
+    choose,
+    number,
+    operation_of,
+)
 
 MAX_TERMS = 5000
 """A sum of more terms than this is not written out."""
@@ -27,25 +35,7 @@ MAX_TERMS = 5000
 
 def _number(expression: sp.Expr) -> arb:
     """A Sympy number at the working precision."""
-    if is_limit(expression):
-        return enclosed(expression)
-    if isinstance(expression, sp.Rational):
-        return arb(fmpq(int(expression.p), int(expression.q)))
-    if isinstance(expression, sp.Float):
-        sign, mantissa, exponent, _ = expression._mpf_
-        return arb(fmpz(-int(mantissa) if sign else int(mantissa))) * arb(2) ** int(exponent)
-    known: dict[sp.Expr, Callable[[], arb]] = {
-        sp.pi: arb.pi,
-        sp.E: arb.const_e,
-        sp.EulerGamma: arb.const_euler,
-        sp.oo: lambda: arb("inf"),
-    }
-    if expression in known:
-        constant: arb = known[expression]()
-        return constant
-    if expression is sp.S.NegativeInfinity:
-        return -arb("inf")
-    raise UnsupportedError(f"no enclosure of the number {expression}")
+    return enclosed(expression) if is_limit(expression) else number(expression)
 
 
 class Tape:
@@ -102,9 +92,9 @@ class Tape:
         values[: len(self.symbols)] = box
         bits = ctx.prec
         if bits not in self._cache:
-            self._cache[bits] = [(slot, iv.point(_number(number))) for slot, number in self._numbers]
-        for slot, number in self._cache[bits]:
-            values[slot] = number
+            self._cache[bits] = [(slot, iv.point(_number(one))) for slot, one in self._numbers]
+        for slot, constant in self._cache[bits]:
+            values[slot] = constant
         for slot, operation, inputs in self._steps:
             values[slot] = operation.value([values[i] for i in inputs])
         return values

@@ -10,13 +10,12 @@ import pytest
 from flint import arb, ctx
 
 import lastiterate as li
-from lastiterate.numeric.candidates import candidates
+from lastiterate.numeric.candidates import candidates, contracted
 from lastiterate.numeric.certificates.description import UncertifiedError, dyadic, sealed, undyadic
 from lastiterate.numeric.certificates.proof import certificate
 from lastiterate.numeric.contraction.block import Block
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.gaussian import gaussian
-from lastiterate.numeric.contraction.routes import contracted
 from lastiterate.numeric.contraction.table import unknown
 from lastiterate.proofs_checks.certificates.checker import Pair, Refused, accepted, check, gaussians
 from lastiterate.proofs_checks.certificates.shape import shaped

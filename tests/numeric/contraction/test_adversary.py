@@ -9,8 +9,8 @@ from adversary import Adversary, least_epsilon, profile
 
 import lastiterate as li
 from lastiterate.numeric.accounting.gdp import gdp_delta
+from lastiterate.numeric.candidates import contracted
 from lastiterate.numeric.contraction.candidate import Contracted
-from lastiterate.numeric.contraction.routes import contracted
 from lastiterate.numeric.contraction.table import Table
 from lastiterate.numeric.shift_program.positions import fallback_route
 
