@@ -1,5 +1,6 @@
 """Rigorous privacy bounds for described runs: the least of all that are known."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.candidates import candidates
+from lastiterate.numeric.candidates import candidates, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import assumed
@@ -241,21 +242,45 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
     return Bound(run, assumption, *solved(run, assumption, order, delta))
 
 
+def bound_by_shifts(
+    run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
+) -> Bound:
+    """The least bound by shifts or by composition, in the way of the papers; `bound` is never above it.
+
+    Args:
+        run: as of `bound`.
+        assumption: as of `bound`.
+        order: as of `bound`.
+        delta: as of `bound`.
+    """
+    return Bound(run, assumption, *solved(run, assumption, order, delta, shifted))
+
+
 def solved(
-    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
+    run: NoisySGD,
+    assumption: Assumption,
+    order: float | None,
+    delta: float | None,
+    routes: Callable[..., list[Candidate]] = candidates,
 ) -> tuple[float | None, float | None, Candidate]:
-    """The order, the delta and the least candidate; arguments are checked before the work."""
+    """The order, the delta and the least candidate of some routes; arguments are checked before the work."""
     described_assumption(assumption)
     if order is not None and delta is not None:
         raise InputError(f"bound needs an order or a delta, got order={order} and delta={delta}; leave one out.")
     order, delta = None if order is None else renyi_order(order), None if delta is None else chance("delta", delta)
     if run.scheme.random and order is delta is None:
         raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
-    found = _least(run, assumption, order, delta)
+    found = _least(run, assumption, order, delta, routes)
     return (found.renyi[0] if found.renyi is not None else order), delta, found
 
 
-def _least(run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None) -> Candidate:
+def _least(
+    run: NoisySGD,
+    assumption: Assumption,
+    order: float | None,
+    delta: float | None,
+    routes: Callable[..., list[Candidate]] = candidates,
+) -> Candidate:
     """The candidate of least epsilon at an order or at a delta; without either, of least mu."""
-    found = candidates(run, assumption, order, delta)
+    found = routes(run, assumption, order, delta)
     return found[0] if len(found) == 1 else min(found, key=lambda one: one.value(order, delta))

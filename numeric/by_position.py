@@ -1,6 +1,6 @@
 """Privacy by position: what the samples of each batch of an epoch lose, the worst and the median among them.
 
-Source: docs/proofs/participation.md; Feldman, Mironov, Talwar & Thakurta 2018 for a single pass of convex losses.
+Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of convex losses.
 """
 
 from dataclasses import dataclass, field

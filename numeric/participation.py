@@ -3,7 +3,7 @@
 The steps at which a sample is used are fixed before training and are the same in both runs. A sample that is used at
 fewer of the listed steps loses no more: what holds of a step with it holds of one without it.
 
-Source: docs/proofs/participation.md; Feldman, Mironov, Talwar & Thakurta 2018 for a single pass of convex losses.
+Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of convex losses.
 """
 
 from collections.abc import Sequence

@@ -12,7 +12,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Final
 
-from lastiterate.numeric.candidates import shifted
+from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.folklore import TRIVIAL
@@ -89,7 +89,7 @@ def compared() -> tuple[PublishedBound, ...]:
         ("full",),
         (Assumption,),
         stated.WINDOW,
-        lambda run, assumption, order: min(one.rdp(order) for one in shifted(run, assumption, order, None)),
+        lambda run, assumption, order: bound_by_shifts(run, assumption, order=order).epsilon,
         "",
     )
     printed = (theorem for theorem in THEOREMS.values() if "full" in theorem.schemes and not theorem.schedules)

@@ -142,6 +142,7 @@ def test_a_file_or_a_name_that_is_not_there(
                 "verify": [wrong],
                 "calibrate": [wrong, "--epsilon", "1", "--order", "2"],
                 "compare": [wrong],
+                "forget": [wrong, "--steps", "5", "--delta", "1e-5"],
                 "sweep": [wrong, "--out", str(tmp_path / "out.csv")],
                 "estimate": ["builtin:iris-mlq"],
                 "attack": [wrong, "--delta", "1e-5"],

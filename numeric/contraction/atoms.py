@@ -52,7 +52,7 @@ class Atoms:
         p, q = np.zeros(2 * one + 1), np.zeros(2 * one + 1)
         q[one + 1 :], p[one + 1 :] = above, g[1:] * above
         p[:one], q[:one] = below[::-1], (g[1:] * below)[::-1]
-        p[one] = q[one] = max(1 - fsum(q) - only_q, 1 - fsum(p) - only_p, 0.0)
+        p[one] = q[one] = max(1 - fsum(q.tolist()) - only_q, 1 - fsum(p.tolist()) - only_p, 0.0)
         values = (np.append(middle, table.ahead[1:])[right], np.append(middle, table.back[1:])[left])
         _check(g, values, (right, left), (p, q, only_p, only_q))
         lifted, lowered = 1 + LIFT, 1 - LIFT
@@ -86,7 +86,7 @@ def _check(
     one, widths = len(g) - 1, np.diff(g)
     ahead, back = _profile(q[one + 1 :], only_p, widths), _profile(p[:one][::-1], only_q, widths)
     right = np.all(ahead[kept[0]] * (1 + LIFT) * DOWN >= values[0] * UP)
-    total_p, total_q = fsum([*p, only_p]), fsum([*q, only_q])
+    total_p, total_q = fsum([*p.tolist(), only_p]), fsum([*q.tolist(), only_q])
     above = (np.cumsum(p[::-1])[::-1][one::-1] + only_p) * g  # t P(ratios from 1/t on)
     spare = np.append(above[:1], above[:-1] * (g[1:] / g[:-1])) * LIFT * DOWN  # those above 1/t are one fewer
     found = back * DOWN + g * (total_p - 1) + (1 - total_q) + spare

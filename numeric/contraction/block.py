@@ -150,14 +150,16 @@ class _Known:
     def search(
         self, lattice: tuple[Indices, Indices], start: tuple[Indices, Indices] | None
     ) -> tuple[Indices, Indices]:
-        """Good thresholds for every node: the best of a lattice and of those of another block, then closer."""
-        m, (lows, highs) = len(self.atoms.ratio), lattice
-        if start is not None:
-            lows, highs = np.column_stack([lows, start[0]]), np.column_stack([highs, start[1]])
-        best = np.argmin(self._about(lows, highs, self.rows[:, None]), axis=1)
-        low, high = lows[self.rows, best], highs[self.rows, best]
+        """Good thresholds for every node: the best of a lattice, then closer; or close to those of another block."""
+        m, steps = len(self.atoms.ratio), _STEPS
+        if start is None:
+            lows, highs = lattice
+            best = np.argmin(self._about(lows, highs, self.rows[:, None]), axis=1)
+            low, high = lows[self.rows, best], highs[self.rows, best]
+        else:
+            (low, high), steps = start, _STEPS[-1:]
         value = self._about(low, high, self.rows)
-        for share in _STEPS:
+        for share in steps:
             step = max(round(share * m), 1)
             for move_low, move_high in ((0, step), (0, -step), (step, 0), (-step, 0), (step, step), (-step, -step)):
                 other_high = np.clip(high + move_high, 0, m)

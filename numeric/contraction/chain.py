@@ -10,13 +10,13 @@ Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, isfinite, log2, sqrt
+from math import ceil, inf, isfinite, log2, sqrt
 
 import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.block import Block
-from lastiterate.numeric.contraction.moments import table_rdp
+from lastiterate.numeric.contraction.moments import about_rdp, table_rdp
 from lastiterate.numeric.contraction.table import UP, Table, chord, equal, spread, unknown
 
 Prices = tuple[Table | None, Table]
@@ -60,6 +60,13 @@ class Goal:
         if self.delta is not None:
             return table.epsilon(self.delta)
         return table_rdp(table, float(self.order or 2.0), self.known_rdp)
+
+    def about(self, table: Table) -> float:
+        """About the number, in floats."""
+        if self.delta is None:
+            return about_rdp(table, float(self.order or 2.0), self.known_rdp)
+        worse = table.worse
+        return float(np.log(np.interp(-self.delta, -worse, table.g))) if worse[-1] <= self.delta else inf
 
     def nodes(self, number: float, count: int) -> Array:
         """Ratios that resolve a profile with about this number."""
@@ -106,7 +113,7 @@ class Repeated:
         number = _size_of(self.goal.known)
         for _ in range(_GRIDS):  # the grid is made for a number that is about known
             table, done = self._repeated(self._begun(self.goal.nodes(number, COARSE)), self.periods, _CLOSE, _FEW)
-            found = self.goal.value(table)
+            found = self.goal.about(table)
             if number in (_size_of(found), _size_of(found * _NEARLY)):
                 break
             number = _size_of(found)
@@ -137,12 +144,12 @@ class Repeated:
 
         From equal points a table rises, and every period counts.
         """
-        chain, last = _Chain(self.pattern, table.g), float("inf")
+        chain, last = _Chain(self.pattern, table.g), inf
         for done in range(periods if self._follow else min(periods, most)):
             table = chain.period(table)
             if self._follow:
                 continue
-            now = self.goal.value(table)
+            now = self.goal.about(table)
             if isfinite(now) and abs(now - last) <= close * now:
                 return table, done + 1
             last = now
@@ -155,7 +162,7 @@ def chained(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table
     number = _size_of(goal.known)
     for _ in range(_GRIDS):
         grid = goal.nodes(number, COARSE)
-        found = goal.value(_Chain(blocks, grid).period(start(grid)))
+        found = goal.about(_Chain(blocks, grid).period(start(grid)))
         if number == _size_of(found):
             break
         number = _size_of(found)

@@ -57,7 +57,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
             return inf
         if place not in found:
             w = widths[place]
-            prices = window_prices(run, assumption, 0, 0, w)
+            prices = window_prices(run, assumption, 0, 0, w, about=True)
             found[place] = Repeated([prices], -(-run.steps // w), goal, always=always)
         return found[place].about
 
@@ -66,8 +66,10 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
     step = 1 if about(place + 1) < about(place) else -1
     while about(place + step) < about(place):
         place += step
-    table, blocks = found[place].settled()
-    return _candidate(run, table, blocks * widths[place], other)
+    w = widths[place]
+    prices = window_prices(run, assumption, 0, 0, w)
+    table, blocks = Repeated([prices], -(-run.steps // w), goal, always=always).settled()
+    return _candidate(run, table, blocks * w, other)
 
 
 def _always(other: Candidate) -> Table | None:

@@ -10,7 +10,7 @@ Source: docs/proofs/contraction.md (claim ours/contraction/renyi).
 """
 
 from collections.abc import Callable
-from math import inf
+from math import inf, isfinite, log, log1p
 
 import numpy as np
 from flint import arb
@@ -35,6 +35,26 @@ def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> fl
     with precision():
         tail = _tails(order, known)
         return max(_one_order(one, order, tail) for one in sides)
+
+
+def about_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
+    """About what `table_rdp` gives, in floats; arguments as there."""
+    log_g = np.log(table.g)
+    widths = np.diff(log_g) * order * (order - 1) / 2
+    tails = [log(order * (order - 1) / (b - order)) + (b - 1) * d + (b - 1) * log(b - 1) - b * log(b) + (order - b) * log_g
+             for b in _above(order) if isfinite(d := known(b))]  # fmt: skip
+    tail = np.exp(np.minimum(np.min(tails, axis=0), 700.0)) if tails else np.full(len(log_g), inf)
+    found = [0.0]
+    for one in (table,) if table.symmetric else (table, table.reversed):
+        ahead, back = one.ahead * np.exp(np.minimum((order - 1) * log_g, 700.0)), one.back * np.exp(-order * log_g)
+        sums = np.append(0.0, np.cumsum(widths * (ahead[1:] + ahead[:-1])))
+        found.append(log1p(float(widths @ (back[1:] + back[:-1]) + np.min(sums + tail))) / (order - 1))
+    return max(found)
+
+
+def _above(order: float) -> list[float]:
+    """The orders whose Renyi bounds tell of ratios beyond a table."""
+    return [order * factor for factor in _HIGHER]
 
 
 def _one_order(table: Table, order: float, tail: Callable[[int, Table], arb]) -> float:
@@ -70,7 +90,7 @@ def _integrals(g: list[arb], values: Array, twice: Callable[[arb], arb], once: C
 def _tails(order: float, known: Callable[[float], float]) -> Callable[[int, Table], arb]:
     """A bound of a (a - 1) times the integral of g^(a-2) E_g from node k on."""
     a = exact(order)
-    bounds = [(exact(order * factor), exact(known(order * factor))) for factor in _HIGHER]
+    bounds = [(exact(b), exact(known(b))) for b in _above(order)]
     constants = [
         (b, a * (a - 1) / (b - a) * ((b - 1) * d).exp() * (b - 1) ** (b - 1) / b**b) for b, d in bounds if d.is_finite()
     ]

@@ -19,6 +19,7 @@ from lastiterate.numeric.accounting.conversion import quick_rdp_to_delta
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.accounting.pld_fft import Composition
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.contraction.table import Table, spread, tabulated
 from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
 from lastiterate.numeric.rounding import exact, precision, upper
@@ -40,6 +41,8 @@ def sampled_step(rate: float, multiplier: float, adjacency: str) -> Table:
         shift = float(s)
         steps = shift * spread(0.01, min(_WIDEST, 300 / shift), NODES)
         up = np.log1p(rate * np.expm1(np.minimum(steps, 300.0)))
+        if rate == 1:
+            return gaussian(upper(s))
         if adjacency == "replace":
             return tabulated(lambda g: q * _theta(s, 1 + (g - 1) / q), up)
         down = -np.log1p(rate * np.expm1(-steps))

@@ -175,9 +175,7 @@ def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, list[int], lis
     # Below 1 the height is E_g - (1 - g) = g E_(1/g) of the other order.
     ratios = np.concatenate([[0.0], 1 / g[:0:-1], g])
     heights = np.concatenate([[0.0], back[:0:-1] / g[:0:-1], [min(ahead[0], back[0])], ahead[1:]])
-    kept = np.arange(2 * n)
-    while len(bad := _bent(ratios, heights, kept, n)):
-        kept = np.delete(kept, bad)
+    kept = _convex(ratios, heights, n)
     right, left = (kept[kept > n] - n).tolist(), (n - kept[(kept > 0) & (kept < n)])[::-1].tolist()
     middle = float(heights[n])
     if n not in kept:
@@ -187,18 +185,31 @@ def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, list[int], lis
     return middle, [0, *right], [0, *left]
 
 
-def _bent(ratios: Array, heights: Array, kept: NDArray[np.intp], one: int) -> NDArray[np.intp]:
-    """Places in ``kept`` at which the slope does not rise, of neighbours the worst; right of 1 heights lack g - 1."""
-    start, stop = kept[:-1], kept[1:]
-    rise = heights[stop] - heights[start] + np.where((start < one) & (one < stop), ratios[stop] - 1, 0.0)
-    slope = rise / (ratios[stop] - ratios[start])
-    drop = slope[:-1] - slope[1:] - np.where((start[:-1] < one) & (one <= stop[:-1]), 1.0, 0.0)
-    bad = drop >= 0
-    if not bad.any():
-        return np.array([], dtype=np.intp)
-    worth = np.concatenate([[-1.0], np.where(bad, drop, -1.0), [-1.0]])
-    chosen: NDArray[np.intp] = np.flatnonzero(bad & (worth[1:-1] >= worth[:-2]) & (worth[1:-1] > worth[2:])) + 1
-    return chosen
+def _convex(ratios: Array, heights: Array, one: int) -> NDArray[np.intp]:
+    """Places of the nodes that stay; right of ``one`` heights lack g - 1, and slopes 1."""
+    slope = np.diff(heights) / np.diff(ratios)
+    rises = slope[1:] - slope[:-1]
+    rises[one - 1] += 1
+    bent = (np.flatnonzero(rises <= 0) + 1).tolist()
+    if not bent:
+        return np.arange(len(ratios))
+    r, h = ratios.tolist(), heights.tolist()
+    before, after = list(range(-1, len(r) - 1)), list(range(1, len(r) + 1))
+    stays = np.full(len(r), True)
+
+    def steep(i: int, j: int) -> float:
+        lacking = r[j] - 1 if i < one < j else 0.0
+        return float((h[j] - h[i] + lacking) / (r[j] - r[i]))
+
+    while bent:  # a node that goes may bend its neighbours
+        k = bent.pop()
+        i, j = before[k], after[k]
+        if i < 0 or j == len(r) or not stays[k]:
+            continue
+        if steep(i, k) >= steep(k, j) + (1.0 if i < one <= k else 0.0):
+            stays[k], after[i], before[j] = False, j, i
+            bent += [i, j]
+    return np.flatnonzero(stays)
 
 
 def _between(g: Array, values: Array, kept: list[int]) -> Array:

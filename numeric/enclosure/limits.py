@@ -1,7 +1,7 @@
 """Enclosures of integrals and of infinite sums in numbers, which exist: none is given of one that may not.
 
 An integral needs an integrand that is continuous on its closed interval: the interval is cut until ball arithmetic
-shows on every part that each operation is defined. Its value is Arb's (Johansson 2018). A sum over k >= a is taken up
+shows on every part that each operation is defined. Its value is Arb's. A sum over k >= a is taken up
 to k = N; the rest obeys one of two lemmas, whose suppositions are enclosed in u = 1/k on [0, 1/N]:
 
 - |f(k + 1)| <= q |f(k)| with q < 1 for k >= N: the rest is at most |f(N)|/(1 - q), by a geometric series; and where

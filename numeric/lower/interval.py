@@ -120,7 +120,7 @@ def _families(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator
     base = Witness(run, assumption, blank, blank[0], blank[0], order=target.order, delta=target.delta)
     m = least_curvature(assumption)
     shares = run.scheme.fixed_size or _cost(run, _sizes(run)) <= _MOST_NANOSECONDS
-    shares = shares and (run.batch > 1 or run.scheme.random)
+    shares = shares and run.dataset_size > 1
     pull: tuple[int, ...] = (0,) if shares else ()
     starts = (0.0, -half) if run.steps <= _FIRST_STEPS else (0.0,)
     for start in starts:

@@ -111,7 +111,7 @@ def replay(witness: Witness) -> float:
     >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
     >>> up, down = (((-0.4, g), (0.4, g)) for g in (-2.0, 2.0))
     >>> round(replay(Witness(run, Convex(1.0), (up,), up, down, order=2.0)), 5)
-    0.00896
+    0.01133
     """
     refused = refusal(witness)
     if refused:

@@ -11,11 +11,9 @@ from typing import Any, Final
 
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.numeric.bound import Bound
-from lastiterate.numeric.candidates import shifted
+from lastiterate.numeric.bound import Bound, bound_by_shifts
 from lastiterate.numeric.certificates.description import described_loss, described_run, dyadic, sealed, undyadic
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
 from lastiterate.proofs_checks.attacks.settings import certified, scheduled_run
@@ -50,7 +48,9 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
         run, seen = scheduled_run(setting, check.scheme), alter(setting)
         try:
             assumption_of(setting, assumed).expansion(run, 0, differs=True)  # refuses a step size that is not allowed
-            found = _shifted(scheduled_run(seen, check.scheme), assumption_of(seen, assumed), **_ask(seen, check))
+            found = bound_by_shifts(
+                scheduled_run(seen, check.scheme), assumption_of(seen, assumed), **_ask(seen, check)
+            )
             asked += 1
             certificate = _presented(found, run, setting, check)
         except InputError:
@@ -68,12 +68,6 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
         f"{made} certificates of {asked} bounds are accepted, and none with numbers smaller by a share of {noticed:g}"
     )
     return held(check, Grade.NOT_REFUTED, detail, f"{made} certificates")
-
-
-def _shifted(run: NoisySGD, losses: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
-    """The least bound by shifts or by composition; certificates of contraction are tested by themselves."""
-    found = min(shifted(run, losses, order, delta), key=lambda one: one.value(order, delta))
-    return Bound(run, losses, order if found.renyi is None else found.renyi[0], delta, found)
 
 
 def _ask(setting: Setting, check: Certified) -> dict[str, float]:

@@ -16,6 +16,7 @@ from flint import ctx
 
 import lastiterate as li
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.divergences import s_down, s_up
 
 PLAIN = li.NoisySGD(7, 0.1, 0.3, 1.7, 3)
@@ -35,10 +36,12 @@ ABOVE: dict[str, Callable[[], float]] = {
     "composition": lambda: li.bound(PLAIN, li.Smooth(1.1), order=2.3).epsilon,
     "composition, delta": lambda: li.bound(PLAIN, li.Smooth(1.1), delta=1e-5).epsilon,
     "contraction": lambda: li.bound(CONTRACTING, CONTRACTION, order=2.0).epsilon,
-    "window": lambda: li.bound(PROJECTED, li.Smooth(1.0), order=2.0).epsilon,
-    "clipped": lambda: li.bound(WIDE, li.Clipped(), order=2.0).epsilon,
-    "holder": lambda: li.bound(CURVED, HOLDER, order=2.0).epsilon,
-    "schedule": lambda: li.bound(VARIED, BENT, order=2.0).epsilon,
+    "window": lambda: bound_by_shifts(PROJECTED, li.Smooth(1.0), order=2.0).epsilon,
+    "clipped": lambda: bound_by_shifts(WIDE, li.Clipped(), order=2.0).epsilon,
+    "holder": lambda: bound_by_shifts(CURVED, HOLDER, order=2.0).epsilon,
+    "schedule": lambda: bound_by_shifts(VARIED, BENT, order=2.0).epsilon,
+    "contraction of tables": lambda: li.bound(PROJECTED, li.Smooth(1.0), order=2.0).epsilon,
+    "contraction of tables, delta": lambda: li.bound(CURVED, HOLDER, delta=1e-5).epsilon,
     "drawn once": lambda: li.bound(ONCE, li.Smooth(1.0), order=20.0).epsilon,
     "drawn once, delta": lambda: DominatingPair(0.0, (STEP,)).dp(1e-5),
     "drawn often": lambda: DominatingPair(0.0, (MANY,)).rdp(4.0),
@@ -56,6 +59,7 @@ BELOW: dict[str, Callable[[], float]] = {
     "schedule, below": lambda: li.bracket(li.ShiftProgram(VARIED, BENT)).lower,
     "shuffled, below": lambda: li.lower_bound(SHUFFLED, li.Convex(1.0), order=3.0).value,
     "drawn often, delta, below": lambda: li.lower_bound(POISSON, li.Convex(1.0), delta=1e-5).value,
+    "contraction of tables, below": lambda: li.lower_bound(PROJECTED, li.Smooth(1.0), order=2.0).value,
     "s_up, below": lambda: s_up(0.1, 0.5, alpha=20.0).lower,
 }
 

@@ -28,14 +28,14 @@ def test_the_least_noise(assumption: Assumption, epsilon: float, target: dict[st
     found = calibrate(_RUN, assumption, epsilon=epsilon, **target)
     assert found.epsilon <= epsilon
     assert found == bound(found.run, assumption, **target)
-    less = replace(found.run, noise_std=found.run.noise_std * (1 - 1e-6))
+    less = replace(found.run, noise_std=found.run.noise_std * (1 - 1e-4))
     assert bound(less, assumption, **target).epsilon > epsilon
 
 
 def test_the_noise_does_not_depend_on_the_start() -> None:
     far = replace(_RUN, noise_std=1e-9)
     near = calibrate(_RUN, Smooth(1.0), epsilon=1.0, order=2.0).run.noise_std
-    assert calibrate(far, Smooth(1.0), epsilon=1.0, order=2.0).run.noise_std == pytest.approx(near, rel=3e-9)
+    assert calibrate(far, Smooth(1.0), epsilon=1.0, order=2.0).run.noise_std == pytest.approx(near, rel=3e-5)
 
 
 def test_a_schedule_of_noise_is_scaled() -> None:
@@ -56,9 +56,9 @@ def test_every_bound_is_told(vary: str) -> None:
 
 
 def test_the_most_steps() -> None:
-    found = calibrate(_RUN, Smooth(1.0), epsilon=0.3, order=2.0, vary="steps")
-    assert found.epsilon <= 0.3
-    assert bound(replace(_RUN, steps=found.run.steps + 1), Smooth(1.0), order=2.0).epsilon > 0.3
+    found = calibrate(_RUN, Smooth(1.0), epsilon=0.01, order=2.0, vary="steps")
+    assert found.epsilon <= 0.01
+    assert bound(replace(_RUN, steps=found.run.steps + 1), Smooth(1.0), order=2.0).epsilon > 0.01
 
 
 @pytest.mark.parametrize("target", [{"order": 2.0}, {"delta": 1e-5}], ids=["order", "delta"])
@@ -83,7 +83,7 @@ def test_few_bounds_find_the_most_steps(target: dict[str, Any], share: float, mo
 def test_the_widest_domain() -> None:
     found = calibrate(_RUN, Convex(1.0), epsilon=0.3, order=2.0, vary="diameter")
     assert found.epsilon <= 0.3
-    wider = replace(_RUN, diameter=found.run.diameter * (1 + 1e-6))
+    wider = replace(_RUN, diameter=found.run.diameter * (1 + 1e-4))
     assert bound(wider, Convex(1.0), order=2.0).epsilon > 0.3
 
 

@@ -21,8 +21,8 @@ import pytest
 
 import lastiterate as li
 from lastiterate.numeric import divergences
+from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.calibrate import VARIED
-from lastiterate.numeric.candidates import shifted
 from lastiterate.numeric.lower.course import Course, course_masses
 from lastiterate.numeric.lower.grid import Update
 from lastiterate.numeric.lower.masses import Masses
@@ -69,9 +69,8 @@ def _run(length: str, sampling: str, noise: float) -> li.NoisySGD:
 
 def _bound(run: li.NoisySGD, loss: li.Assumption, target: dict[str, float]) -> list[Any]:
     """By shifts or composition; tables of contraction depend on the last digit of searches, see test_routes."""
-    order, delta = target.get("order"), target.get("delta")
-    found = min(shifted(run, loss, order, delta), key=lambda one: one.value(order, delta))
-    return [found.value(order, delta), found.route, *found.window, found.claim]
+    found = bound_by_shifts(run, loss, **target)
+    return [found.epsilon, found.route, *found.window, found.claim]
 
 
 def _routes(run: li.NoisySGD, loss: li.Assumption) -> list[Any]:

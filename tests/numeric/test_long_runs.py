@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Blocks,

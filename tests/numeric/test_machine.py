@@ -121,6 +121,8 @@ def _certified_below() -> dict[str, float]:
         "drawn often, delta": li.lower_bound(m.POISSON, li.Convex(1.0), delta=1e-5).value,
         "drawn in a window": li.lower_bound(m.WINDOWED, li.Convex(1.0), order=4.0).value,
         "shuffled": li.lower_bound(m.SHUFFLED, li.Convex(1.0), order=3.0).value,
+        "contraction of tables": li.lower_bound(m.PROJECTED, li.Smooth(1.0), order=2.0).value,
+        "contraction of tables, delta": li.lower_bound(m.CURVED, m.HOLDER, delta=1e-5).value,
         "s_down": 0.0807336,
     }
 

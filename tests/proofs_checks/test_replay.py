@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import lastiterate as li
 from lastiterate.__main__ import cli
-from lastiterate.numeric.candidates import candidates
+from lastiterate.numeric.candidates import shifted
 from lastiterate.numeric.certificates import proof
 from lastiterate.numeric.certificates.description import dyadic
 from lastiterate.numeric.errors import InputError
@@ -33,8 +33,7 @@ def _run(scheme: str, **changes: Any) -> li.NoisySGD:
 def _certificate(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> dict[str, Any]:
     """The certificate of the best bound by shifts."""
     order, delta = ask.get("order"), ask.get("delta")
-    found = [one for one in candidates(run, assumption, order, delta) if one.route != "contraction"]
-    best = min(found, key=lambda one: one.value(order, delta))
+    best = min(shifted(run, assumption, order, delta), key=lambda one: one.value(order, delta))
     made: dict[str, Any] = json.loads(json.dumps(proof.certificate(run, assumption, order, delta, best)))
     return made
 

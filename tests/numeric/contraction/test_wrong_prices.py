@@ -9,7 +9,8 @@ import pytest
 from adversary import Adversary, profile
 
 import lastiterate as li
-from lastiterate.numeric.contraction import chain, fixed_batches, random_batches, routes, shuffled
+from lastiterate.numeric.candidates import contracted
+from lastiterate.numeric.contraction import chain, fixed_batches, random_batches, shuffled
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.chain import Mean, Prices
 from lastiterate.numeric.contraction.gaussian import gaussian
@@ -38,7 +39,7 @@ def _run(sampling: str, steps: int, batches: int, s: float, diameter: float, **o
 def _power(run: li.NoisySGD, position: int) -> float:
     """The greatest ratio, over ratios, orders and three attacks, of what is lost to what the table says."""
     other = fallback_route(run, _CONVEX)
-    found = routes.contracted(run, _CONVEX, None, 1e-3, [other])[0]
+    found = contracted(run, _CONVEX, None, 1e-3, [other])[0]
     assert isinstance(found, Contracted)
     worst = 0.0
     for ahead in (True, False):

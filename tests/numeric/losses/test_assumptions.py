@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import (
     Blocks,

@@ -9,7 +9,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Blocks, Clipped, Convex, Holder, Minimum, Smooth, Sum, Tabulated
 from lastiterate.numeric.losses.moduli import Modulus

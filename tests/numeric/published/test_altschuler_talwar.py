@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.losses.assumptions import Convex, StronglyConvex
 from lastiterate.numeric.published import altschuler_talwar_sampled as printed
 from lastiterate.numeric.published.altschuler_talwar import equation_b_1, theorem_5_6

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import StronglyConvex
 from lastiterate.numeric.published.bok_su_altschuler import noisy_cgd, noisy_gd

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures, s_down
 from lastiterate.numeric.losses.assumptions import Holder, Smooth
 from lastiterate.numeric.published.altschuler_talwar_sampled import equation_b_2, smaller_direction

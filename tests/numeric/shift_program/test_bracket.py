@@ -8,7 +8,7 @@ from oracle import SLACK, cost
 from programs import Case, random_cases
 from scipy.optimize import minimize
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.run import NoisySGD

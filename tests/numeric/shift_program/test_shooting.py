@@ -8,7 +8,7 @@ convex one (a table) can hold them.
 import numpy as np
 import pytest
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.losses.assumptions import Holder, Smooth, Tabulated
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import bracket

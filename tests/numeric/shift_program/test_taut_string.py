@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.paths import Path

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.errors import InputError
@@ -172,7 +172,7 @@ def test_schedules_of_every_kind_have_a_bound() -> None:
     run = replace(_RUN, step_size=[0.1 / (1 + t / 10) for t in range(20)], diameter=1.5)
     for assumption in _ASSUMPTIONS:
         worst, mean = bound(run, assumption), bound(run, assumption, order=2.0)
-        assert mean.epsilon <= worst.rdp(2.0)
+        assert mean.epsilon <= worst.candidate.rdp(2.0)
         every = replace(run, step_size=0.1)
         assert worst.cost <= bound(every, assumption).cost * 1.3
 

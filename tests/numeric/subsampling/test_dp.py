@@ -11,7 +11,7 @@ from scipy.stats import norm
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD

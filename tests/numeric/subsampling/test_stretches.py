@@ -12,6 +12,7 @@ import pytest
 
 import lastiterate as li
 from lastiterate.numeric.accounting.conversion import repeated_rdp
+from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.certificates.description import sealed
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted
 
@@ -85,31 +86,31 @@ def test_the_closed_form_is_the_recursion(rest: float) -> None:
 def test_a_longer_run_costs_no_more(assumption: li.Assumption) -> None:
     """A composition of all steps is what an event of any size was held against once, and it grows with the run."""
     start = replace(_RUN, diameter=0.5)
-    known = li.bound(replace(start, steps=10**6), assumption, order=8.0).epsilon
+    known = bound(replace(start, steps=10**6), assumption, order=8.0).epsilon
     for steps in (10**6 + 1, 10**15):
-        assert li.bound(replace(start, steps=steps), assumption, order=8.0).epsilon <= known * (1 + 1e-9)
+        assert bound(replace(start, steps=steps), assumption, order=8.0).epsilon <= known * (1 + 1e-9)
 
 
 def test_no_cliff_where_compositions_were_the_only_other_bound() -> None:
-    before, after = (li.bound(replace(_RUN, steps=steps), _CURVED, order=8.0) for steps in (10**5, 10**6))
+    before, after = (bound(replace(_RUN, steps=steps), _CURVED, order=8.0) for steps in (10**5, 10**6))
     assert before.epsilon <= after.epsilon <= 1.001 * before.epsilon
 
 
 @pytest.mark.parametrize("assumption", [li.Convex(6.84), li.Minimum(_CURVED, li.Smooth(6.84))])
 def test_no_cliff_at_a_delta(assumption: li.Assumption) -> None:
     """The window that is best is longer than the one that is best for every size, and as long for every longer run."""
-    before, after = (li.bound(replace(_RUN, steps=steps), assumption, delta=1e-6) for steps in (10**6, 10**12))
+    before, after = (bound(replace(_RUN, steps=steps), assumption, delta=1e-6) for steps in (10**6, 10**12))
     assert after.epsilon <= 1.001 * before.epsilon
 
 
 @pytest.mark.parametrize("order", [1.5, 64.0])
 def test_no_cliff_at_other_orders(order: float) -> None:
-    before, *after = (li.bound(replace(_RUN, steps=steps), _CURVED, order=order) for steps in (10**5, 10**6, 10**12))
+    before, *after = (bound(replace(_RUN, steps=steps), _CURVED, order=order) for steps in (10**5, 10**6, 10**12))
     assert max(one.epsilon for one in after) <= 1.002 * before.epsilon
 
 
 def _certificate() -> Any:
-    return li.bound(replace(_RUN, steps=10**9), _CURVED, order=8.0).certificate()
+    return bound(replace(_RUN, steps=10**9), _CURVED, order=8.0).certificate()
 
 
 def test_a_certificate_of_stretches() -> None:

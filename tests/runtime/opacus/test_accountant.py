@@ -68,7 +68,7 @@ def test_a_projected_training_agrees_with_bound_and_falls_below_composition() ->
         assert run.noise_std_at(0) == pytest.approx(0.5 * 1.5 / 6)
         expected = bound(run, Convex(0.25), delta=DELTA)
         assert found[-1] == min(expected.epsilon, composition(steps))
-    assert accountant.route == expected.route == "window of shifts through PLD"
+    assert accountant.route == expected.route == "contraction"
     assert projection.steps == 120
     assert torch.linalg.vector_norm(training.model._module.weight) <= 0.05 * (1 + 1e-6)
     theirs = RDPAccountant()
@@ -131,7 +131,7 @@ def test_batches_that_do_not_divide_the_data_are_a_run_on_more_data(samples: int
     assert run.noise_std_at(0) == pytest.approx(0.5 * 1.5 / divisor)
     training.train(100)
     assert training.accountant.get_epsilon(DELTA) < 0.8 * training.accountant.composition().dp(DELTA)
-    assert training.accountant.route == "window of shifts through PLD"
+    assert training.accountant.route == "contraction"
     with pytest.raises(InputError, match=f"divide the data, got {n // b} batches of dataset_size={samples}"):
         Training(samples=samples).described(Minimum(Clipped(), StronglyConvex(0.25, 0.01)))
     Training().described(StronglyConvex(0.25, 0.01))
