@@ -49,8 +49,8 @@ def calibrate(
 
     Returns:
         The bound of the calibrated run, which is its field ``run``. The noise and the diameter are within 1e-9 of
-        where the bound crosses the target, 1e-5 for random batches and by contraction. The next smaller batch that the sampling
-        allows misses the target; where few sizes are allowed, all smaller ones do.
+        where the bound crosses the target, 1e-5 for random batches and by contraction. The next smaller batch that the
+        sampling allows misses the target; where few sizes are allowed, all smaller ones do.
 
     Raises:
         InputError: as `bound`, or no value meets the target, or every value does.

@@ -32,9 +32,9 @@ from lastiterate.numeric.contraction.clean import Clean
 from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.contraction.table import Table, spread, unknown
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
-from lastiterate.numeric.run import NoisySGD, count, described_run, positive, refuse_extreme
+from lastiterate.numeric.run import NoisySGD, chance, count, described_run, positive, refuse_extreme, renyi_order
 from lastiterate.numeric.subsampling.poisson import least_range
 
 CLAIM = "ours/contraction/forgetting"
@@ -204,10 +204,15 @@ class _Deletion:
 
     def __post_init__(self) -> None:
         run = described_run("forgetting", self.run)
+        described_assumption(self.assumption)
         if (self.order is None) == (self.delta is None):
             raise InputError(
                 f"forgetting needs an order or a delta, got order={self.order}, delta={self.delta}; pass exactly one."
             )
+        if self.order is not None:
+            renyi_order(self.order)
+        if self.delta is not None:
+            chance("delta", self.delta)
         if not isfinite(run.diameter):
             raise InputError(
                 "forgetting needs a domain of finite diameter, got diameter=inf: without a projection two runs may be "

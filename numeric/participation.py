@@ -6,7 +6,7 @@ fewer of the listed steps loses no more: what holds of a step with it holds of o
 Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of convex losses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf, isfinite
@@ -196,6 +196,8 @@ class Asked:
 
 
 def _listed(run: NoisySGD, steps: Sequence[int]) -> Sequence[int]:
+    if isinstance(steps, str | bytes) or not isinstance(steps, Iterable):
+        raise InputError(f"steps needs a list of steps, counted from 0, got steps={steps!r}; write [0] for the first.")
     if isinstance(steps, range) and steps.step > 0:
         uses: Sequence[int] = steps
     else:

@@ -11,6 +11,7 @@ Here u = min(p, g1 q), v = min(q, p / g0) with thresholds g0 <= g1 among the rat
 Source: docs/proofs/contraction.md (claim ours/contraction/block).
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -24,6 +25,9 @@ from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table
 Indices = NDArray[np.intp]
 _SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
 """Pairs of thresholds looked at first, and moves tried then, as shares of the number of atoms; at least one place."""
+_FIRST, _AGAIN = 6, 5
+"""Blocks in a row for which thresholds are looked for everywhere, not only near those of the block before; and later
+one in so many."""
 
 
 @dataclass(eq=False)
@@ -41,6 +45,7 @@ class Block:
     near: Table | None
     far: Table
     thresholds: dict[bool, tuple[Indices, Indices]] = field(default_factory=dict, init=False, repr=False)
+    _searches: Counter[bool] = field(default_factory=Counter, init=False, repr=False)
 
     @property
     def prices(self) -> tuple[Table, Table]:
@@ -68,9 +73,12 @@ class Block:
         if self.near is None:
             return forgotten(self.g, table.ahead, far)
         known = _Known(self.g, Atoms.of(table), self._kernel_ahead if ahead else self._kernel_back, far)
-        start = self.thresholds.get(ahead)
-        low, high = known.search(self._lattice_ahead if ahead else self._lattice_back, start)
+        times, start = self._searches[ahead], self.thresholds.get(ahead)
+        wide = start is None or times < _FIRST or times % _AGAIN == 0
+        lattice = (self._lattice_ahead if ahead else self._lattice_back) if wide else None
+        low, high = known.search(lattice, start)
         self.thresholds[ahead] = low, high
+        self._searches[ahead] += 1
         return np.minimum.accumulate(np.minimum(known.bound(low, high), 1.0))
 
     @cached_property
@@ -148,16 +156,25 @@ class _Known:
         return found
 
     def search(
-        self, lattice: tuple[Indices, Indices], start: tuple[Indices, Indices] | None
+        self, lattice: tuple[Indices, Indices] | None, start: tuple[Indices, Indices] | None
     ) -> tuple[Indices, Indices]:
-        """Good thresholds for every node: the best of a lattice, then closer; or close to those of another block."""
+        """Good thresholds for every node: the best of a lattice and those of another block, then closer.
+
+        Args:
+            lattice: pairs for every node, shape (n, k); None to look near to those of another block only.
+            start: those of another block, if there is one.
+        """
         m, steps = len(self.atoms.ratio), _STEPS
-        if start is None:
+        if lattice is not None:
             lows, highs = lattice
+            if start is not None:
+                lows, highs = np.column_stack([lows, start[0]]), np.column_stack([highs, start[1]])
             best = np.argmin(self._about(lows, highs, self.rows[:, None]), axis=1)
-            low, high = lows[self.rows, best], highs[self.rows, best]
+            start = lows[self.rows, best], highs[self.rows, best]
         else:
-            (low, high), steps = start, _STEPS[-1:]
+            steps = _STEPS[-1:]
+        assert start is not None  # noqa: S101
+        low, high = start
         value = self._about(low, high, self.rows)
         for share in steps:
             step = max(round(share * m), 1)

@@ -60,6 +60,7 @@ class Clean:
         last = self.course(before)[-1]
         return Table(before.g, last, last).hull()
 
+    @np.errstate(over="ignore")  # a ratio beyond all floats costs what the last node does
     def course(self, before: Table) -> list[Array]:
         """The worse order at the nodes after every multiple of `unit`, up to about the last step.
 

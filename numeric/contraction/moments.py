@@ -38,17 +38,17 @@ def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> fl
 
 
 def about_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
-    """About what `table_rdp` gives, in floats; arguments as there."""
-    log_g = np.log(table.g)
-    widths = np.diff(log_g) * order * (order - 1) / 2
-    tails = [log(order * (order - 1) / (b - order)) + (b - 1) * d + (b - 1) * log(b - 1) - b * log(b) + (order - b) * log_g
-             for b in _above(order) if isfinite(d := known(b))]  # fmt: skip
-    tail = np.exp(np.minimum(np.min(tails, axis=0), 700.0)) if tails else np.full(len(log_g), inf)
-    found = [0.0]
-    for one in (table,) if table.symmetric else (table, table.reversed):
-        ahead, back = one.ahead * np.exp(np.minimum((order - 1) * log_g, 700.0)), one.back * np.exp(-order * log_g)
-        sums = np.append(0.0, np.cumsum(widths * (ahead[1:] + ahead[:-1])))
-        found.append(log1p(float(widths @ (back[1:] + back[:-1]) + np.min(sums + tail))) / (order - 1))
+    """About what `table_rdp` gives, in floats; arguments as there. inf where floats do not reach."""
+    a, log_g, found = order, np.log(table.g), [0.0]
+    rest = [log(a * (a - 1) / (b - a)) + (b - 1) * (d + log(b - 1)) - b * log(b) + (a - b) * log_g
+            for b in _above(a) if isfinite(d := known(b))]  # fmt: skip
+    with np.errstate(over="ignore", invalid="ignore"):
+        widths = np.diff(log_g) * (a - 1) * a / 2
+        tail = np.exp(np.min(rest, axis=0)) if rest else np.full(len(log_g), inf)
+        for one in (table,) if table.symmetric else (table, table.reversed):
+            ahead, back = one.ahead * np.exp((a - 1) * log_g), one.back * np.exp(-a * log_g)
+            sums = np.append(0.0, np.cumsum(widths * (ahead[1:] + ahead[:-1])))
+            found.append(log1p(float(widths @ (back[1:] + back[:-1]) + np.min(sums + tail))) / (a - 1))
     return max(found)
 
 

@@ -130,6 +130,7 @@ def tabulated(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], 
     """
     g = np.exp(logs)
     g = g[np.append(True, np.diff(g) > 1e-12 * g[1:])]
+    g = g if len(g) > 1 else np.array([1.0, 2.0])  # nodes that floats do not tell apart
     with precision(96):
         ahead = np.array([min(upper(profile(exact(x))), 1.0) for x in g])
         other = ahead if back is None else np.array([min(upper(back(exact(x))), 1.0) for x in g])

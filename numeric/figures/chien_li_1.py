@@ -1,7 +1,7 @@
 """Figures 1 (a) and 1 (b) of Chien & Li 2025, drawn from the published theorems: the paper's curves and ours.
 
 Setting of both (appendix A.13): L = m = 1, K = 2, sigma = 1, D = 1, n = 5, eta = 0.1. The paper does not say
-its Rényi order; ours is 2, where epsilon is the cost of the shift program itself.
+its Rényi order; ours is 2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def figure_1a(last: int = 1000, count: int = 90) -> Figure:
         words, shade = kind.replace("_", " "), paler(COLORS[color])
         theorem = f"{words}, Theorem 3.1"
         curves.append(claim_curve(f"chien_li_3_1_{kind}", theorem, steps, _LOSSES[kind], color=shade, width=4.0))
-        curves.append(_ours(f"shift_{kind}", f"{words}, ours", steps, _LOSSES[kind], color))
+        curves.append(_ours(f"ours_{kind}", f"{words}, ours", steps, _LOSSES[kind], color))
     title = "Figure 1 (a): one bound for smooth, convex and strongly convex losses"
     return Figure(title, _NOTE, (Panel(tuple(curves), order=SETTING["alpha"], top=1.5),))
 
@@ -62,7 +62,7 @@ def figure_1b(last: int = 1000, count: int = 90) -> Figure:
                     color=COLORS["orange"]),
         claim_curve("chien_li_3_1_strongly_convex", "Chien & Li 2025, Theorem 3.1", steps, strong,
                  color=paler(COLORS["green"]), width=4.0),
-        _ours("shift_strongly_convex", "ours, shifts without noise splitting", steps, strong, "green"),
+        _ours("ours_strongly_convex", "ours", steps, strong, "green"),
     )  # fmt: skip
     title = "Figure 1 (b): strongly convex losses, against earlier bounds"
     return Figure(title, _NOTE, (Panel(curves, order=SETTING["alpha"], top=0.3),))

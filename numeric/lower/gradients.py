@@ -3,10 +3,11 @@
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from itertools import pairwise
-from math import inf, nextafter
+from math import inf, isfinite, nextafter
 
 import numpy as np
 
+from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, Minimum, Modulus, StronglyConvex
 
 Gradient = tuple[tuple[float, float], ...]
@@ -15,6 +16,24 @@ Gradient = tuple[tuple[float, float], ...]
 _ROUNDING = 2.0**-50
 _SAFE = 1e-13
 """Part of a modulus that is left for the rounding of its value."""
+
+
+def drawn_gradient(value: object) -> Gradient:
+    """The gradient that a value describes.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        found = tuple((float(x), float(g)) for x, g in value)  # type: ignore[attr-defined]
+    except (TypeError, ValueError, OverflowError):
+        found = ()
+    if len(found) < 2 or not all(isfinite(x) and isfinite(g) for x, g in found):
+        raise InputError(
+            f"A gradient needs pairs of finite numbers (place, gradient), at least two, got {value!r:.80}; "
+            "write ((-0.5, 1.0), (0.5, 1.0)) for a constant one."
+        )
+    return found
 
 
 def constant(value: float, half: float) -> Gradient:

@@ -20,16 +20,16 @@ import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Tabulated
+from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Tabulated, described_assumption
 from lastiterate.numeric.lower.course import Course, course_masses
-from lastiterate.numeric.lower.gradients import Gradient, admits, greatest
+from lastiterate.numeric.lower.gradients import Gradient, admits, drawn_gradient, greatest
 from lastiterate.numeric.lower.grid import Update, cut
 from lastiterate.numeric.lower.line import BinomialLaw
 from lastiterate.numeric.lower.losses import least_curvature
 from lastiterate.numeric.lower.masses import Masses
 from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.lower.walk import Mixture, Walk, last_masses
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, chance, described_run, renyi_order, within
 
 _JUST_BELOW = 1 - 1e-13
 _AGAIN = 1e-6
@@ -66,6 +66,21 @@ class Witness:
     delta: float | None = None
     value: float = 0.0
 
+    def __post_init__(self) -> None:
+        described_run("A witness", self.run)
+        described_assumption(self.assumption)
+        if not isinstance(self.shared, tuple | list) or not self.shared:
+            raise InputError(f"A witness needs gradients of the shared samples, got shared={self.shared!r:.80}.")
+        object.__setattr__(self, "shared", tuple(map(drawn_gradient, self.shared)))
+        object.__setattr__(self, "first", drawn_gradient(self.first))
+        object.__setattr__(self, "second", None if self.second is None else drawn_gradient(self.second))
+        if self.order is not None:
+            renyi_order(self.order)
+        if self.delta is not None:
+            chance("delta", self.delta)
+        for name in ("start", "value"):
+            within(name, getattr(self, name), "a finite number", isfinite, "write one.")
+
     @property
     def half(self) -> float:
         """Half the length of the interval."""
@@ -89,9 +104,6 @@ class Witness:
         try:
             data = json.loads(text)
             run, assumption = described({"run": data.pop("run"), "assumption": data.pop("assumption")}, "the witness")
-            data["shared"] = tuple(_gradient(one) for one in data["shared"])
-            data["first"] = _gradient(data["first"])
-            data["second"] = None if data["second"] is None else _gradient(data["second"])
             return cls(run, assumption, **data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"A witness needs the JSON of to_json, got {error!r}; write it anew.") from error
@@ -113,6 +125,8 @@ def replay(witness: Witness) -> float:
     >>> round(replay(Witness(run, Convex(1.0), (up,), up, down, order=2.0)), 5)
     0.01133
     """
+    if not isinstance(witness, Witness):
+        raise InputError(f"replay needs a Witness, got witness={type(witness).__name__}; read one with from_json.")
     refused = refusal(witness)
     if refused:
         raise InputError(f"A witness needs losses that meet its assumption, got {refused}; repair them.")
@@ -248,10 +262,6 @@ def _update(weight: float, parts: list[tuple[int, Gradient | None]]) -> Update:
         right = x - weight * sum(k * float(np.interp(x, xs, gs)) for k, (xs, gs) in lines)
         points += [(x, left)] if left == right else [(x, left), (x, right)]
     return Update(tuple(points))
-
-
-def _gradient(value: Any) -> Gradient:
-    return tuple((float(x), float(g)) for x, g in value)
 
 
 def _table(assumption: Assumption) -> dict[str, Any]:

@@ -40,10 +40,10 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
         words = f"$\\lambda$ = {lam:g}, $L$ = {constant:.3f}"
         printed = claim_curve("chien_li_3_7", f"{words}: Theorem 3.7", steps, Holder(constant, lam), **look)
         curves.append(replace(printed, name=f"chien_li_3_7 lambda={lam:g}"))
-        ours.append(_estimated(f"shift_holder lambda={lam:g}", f"{words}: ours", steps, uniform.holder(lam), shade))
+        ours.append(_estimated(f"ours_holder lambda={lam:g}", f"{words}: ours", steps, uniform.holder(lam), shade))
     joined = uniform.envelopes[Kind.SAMPLE].join(logarithmic.envelopes[Kind.SAMPLE])
     modulus = Measured(joined.tabulated(), uniform.modulus().conditional_on)
-    ours.append(_estimated("shift_tabulated", "measured modulus: ours", steps, modulus, COLORS["green"], line="-"))
+    ours.append(_estimated("ours_tabulated", "measured modulus: ours", steps, modulus, COLORS["green"], line="-"))
     note = (
         f"Estimates, not bounds: the constants are the largest over {uniform.pairs} sampled pairs of "
         f"{uniform.workload} (the modulus: {uniform.pairs + logarithmic.pairs}), hence lower estimates.\n"

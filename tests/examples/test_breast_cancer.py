@@ -94,7 +94,7 @@ def test_the_committed_table_is_what_the_bound_says(
     run = example.described(samples)
     for row in (rows[len(rows) // 2], rows[-1]):
         ours = bound(replace(run, steps=int(row["steps"])), Convex(0.25), delta=1e-5).epsilon
-        assert ours == pytest.approx(float(row["last_iterate"]), rel=1e-3)
+        assert ours == pytest.approx(float(row["last_iterate"]), rel=2e-3)  # grids may change
     opacus = [min(float(row["opacus_rdp"]), float(row["opacus_prv"])) for row in rows]
     assert np.all(np.diff(opacus) > -1e-9)
     assert float(rows[-1]["last_iterate"]) * gain < opacus[-1]

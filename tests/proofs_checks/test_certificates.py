@@ -165,7 +165,7 @@ def _made(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> dict[str
 def _uncontracted(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> Candidate:
     """The best bound without contraction."""
     order, delta = ask.get("order"), ask.get("delta")
-    found = [one for one in candidates(run, assumption, order, delta) if one.route != "contraction"]
+    found = [one for one in shifted(run, assumption, order, delta) if one.route != "contraction"]
     return min(found, key=lambda one: one.value(order, delta))
 
 

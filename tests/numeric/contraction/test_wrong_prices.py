@@ -56,11 +56,11 @@ def _power(run: li.NoisySGD, position: int) -> float:
 
 def _priced(patch: Patch, change: Callable[[Callable[..., Prices], tuple[Any, ...]], Prices]) -> None:
     """Change the prices of blocks of every scheme: ``change`` gets the sound function and its arguments."""
-    for module in (fixed_batches, shuffled, random_batches):
-        sound = module.window_prices
+    for module, name in ((fixed_batches, "window_prices"), (shuffled, "window_prices"), (random_batches, "_prices")):
+        sound = getattr(module, name)
         patch.setattr(
             module,
-            "window_prices",
+            name,
             lambda *given, _sound=sound, about=False: change(_sound, given),  # noqa: ARG005
         )
 

