@@ -164,7 +164,7 @@ class _Known:
             lattice: pairs for every node, shape (n, k); None to look near to those of another block only.
             start: those of another block, if there is one.
         """
-        m, steps = len(self.atoms.ratio), _STEPS
+        m, steps = len(self.atoms.ratio), list(_STEPS)
         if lattice is not None:
             lows, highs = lattice
             if start is not None:
@@ -172,7 +172,7 @@ class _Known:
             best = np.argmin(self._about(lows, highs, self.rows[:, None]), axis=1)
             start = lows[self.rows, best], highs[self.rows, best]
         else:
-            steps = _STEPS[-1:]
+            del steps[:-1]
         assert start is not None  # noqa: S101
         low, high = start
         value = self._about(low, high, self.rows)
