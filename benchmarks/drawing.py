@@ -161,7 +161,7 @@ def rooms(folder: str = "") -> Graph:
 def passed(scheme: str, target: Mapping[str, float]) -> list[str]:
     """The modules of numeric/ whose functions run while `bound` answers for one run of this scheme, in order."""
     run = li.NoisySGD(
-        steps=60, step_size=0.1, noise_std=0.5, clip_norm=1.0, dataset_size=12, diameter=1.0,
+        steps=12, step_size=0.1, noise_std=0.5, clip_norm=1.0, dataset_size=12, diameter=1.0,
         batch_size=None if scheme == "full" else 3, sampling=scheme,
     )  # fmt: skip
     names = {str(path): name for name, path in _modules().items() if name.startswith("numeric.")}

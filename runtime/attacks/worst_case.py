@@ -76,10 +76,11 @@ def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
     'pull'
     """
     found = lower_bound(run, assumption, delta=delta)
+    if "outwards" in found.witness:
+        return Others.OUTWARD
     shared = [abs(gradient) for _, gradient in found.losses.shared[-1]] if found.losses else []
-    if "all others at -K" in found.witness or min(shared, default=0.0) > run.clip_norm / 2:
-        return Others.PULL
-    return Others.OUTWARD if "outwards" in found.witness else Others.STILL
+    pulled = "all others at -K" in found.witness or min(shared, default=0.0) > run.clip_norm / 2
+    return Others.PULL if pulled else Others.STILL
 
 
 def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL) -> Workload:

@@ -84,6 +84,7 @@ class Reader:
             "LASTITERATE_CACHE_DIR": str(self.folder.parent / "cache"),
             "XDG_CACHE_HOME": str(self.folder.parent / "cache"),
             "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",  # a file that is edited within a second is compiled anew
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # other plugins take longer to load than a page's claims to decide
             **more,
         }

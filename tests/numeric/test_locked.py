@@ -150,7 +150,8 @@ def _cases() -> dict[str, Callable[[], list[Any]]]:
             cases[f"compare: {what}"] = partial(_compared, run, loss)
             if sampling in ("full", "cyclic"):
                 cases[f"bracket: {what}"] = partial(_bracketed, run, loss)
-    for vary, (name, loss) in product(VARIED, LOSSES.items()):
+    for vary, name in product(VARIED, ("smooth", "clipped", "strongly convex")):
+        loss = LOSSES[name]
         run = _run("short", "cyclic", 0.7) if vary == "batch_size" else replace(_run("long", "full", 0.2), steps=400)
         cases[f"calibrate {vary}: {name}"] = partial(_calibrated, run, loss, vary)
     for sampling, target in product(SAMPLINGS, TARGETS):

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.lower import lower_bounds
+from lastiterate.numeric.lower import interval, lower_bounds, witness
 from lastiterate.numeric.lower.audit import Audit, audit
+from lastiterate.numeric.lower.grid import cut
+from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.published.chien_li_sampled import theorem_3_12
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks.attack import Attack, _best_threshold, _likelihood_ratios, attack
@@ -92,10 +94,20 @@ def test_the_canary_is_close_to_a_tight_bound_and_refutes_a_smaller_one() -> Non
     assert found.mu > bound(replace(run, steps=8), Convex(1.0)).mu
 
 
+def _on_the_line(losses: witness.Witness) -> float:
+    """What a witness loses where its domain is the interval itself, and projection hides what it takes away."""
+    edges = cut(-losses.half, losses.half, losses.run.noise_std_at(0) / 16)
+    laws = [witness._law(losses, own, edges) for own in (losses.first, losses.second)]
+    assert laws[0] is not None
+    assert laws[1] is not None
+    return Target(None, DELTA).masses(laws[0], laws[1])
+
+
 def test_others_that_push_outwards_lose_what_the_certified_walk_says() -> None:
     """Not linear: the density that is propagated by quadrature and the runs that are drawn agree."""
     run = NoisySGD(5, 0.2, 0.1, 1.0, 4, 1, sampling="cyclic", diameter=0.6)
-    walks = {one.witness.partition(",")[0]: one.value for one in lower_bounds(run, Smooth(10.0), delta=DELTA)}
+    families = interval._families(run, Smooth(10.0), Target(None, DELTA))
+    walks = {one.words: _on_the_line(one.make((0.0, 0.0, 0.0))) for one in families}
     assert surrounds(run, Smooth(10.0), Others.OUTWARD, walks["gradients that push outwards as hard as they may"])
     assert surrounds(run, Smooth(10.0), Others.STILL, walks["clamped linear losses"])
     longer = replace(run, steps=100)
