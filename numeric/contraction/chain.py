@@ -39,9 +39,12 @@ Stretch = Prices | Mean
 
 COARSE, FINE = 80, 240
 _SETTLED, _CLOSE = 3e-5, 1e-3
-_FROM_EQUAL, _FEW, _MOST, _FINE_BLOCKS = 100, 150, 400, 20
-"""Blocks up to which a run is followed from its beginning; periods after which a chain is left as it is, on few
-nodes and on more; last blocks of a run for which more nodes are taken."""
+_FROM_EQUAL, _FROM_EQUAL_ALONE, _FEW, _MOST = 100, 600, 150, 400
+"""Blocks up to which a run is followed from its beginning, and where nothing else is known that bounds it; periods
+after which a chain is left as it is, on few nodes and on more."""
+_FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
+"""Last blocks of a run for which more nodes are taken; so many times more of them while the last one moves the number
+by more than this share."""
 _WIDEST = 60.0
 _GRIDS, _NEARLY, _UNKNOWN = 4, 1.05, 8.0
 
@@ -101,7 +104,7 @@ class Repeated:
     @cached_property
     def _follow(self) -> bool:
         """Tell whether the run is followed from its beginning."""
-        return self.periods * self._size <= _FROM_EQUAL
+        return self.periods * self._size <= (_FROM_EQUAL_ALONE if self.always is None else _FROM_EQUAL)
 
     @cached_property
     def _size(self) -> int:
@@ -109,10 +112,12 @@ class Repeated:
 
     @cached_property
     def _sketch(self) -> tuple[float, Table, int]:
-        """The number on few nodes, the table, and the repetitions on which it rests."""
-        number = _size_of(self.goal.known)
+        """The number on few nodes, the table, and the repetitions on which it rests where it came from above."""
+        number, most, close = _size_of(self.goal.known), min(self.periods, _FEW), _CLOSE
+        if self._follow:  # not to the end: it only tells which nodes are needed
+            most, close = self.periods, _STILL
         for _ in range(_GRIDS):  # the grid is made for a number that is about known
-            table, done = self._repeated(self._begun(self.goal.nodes(number, COARSE)), self.periods, _CLOSE, _FEW)
+            table, done = self._settling(self._begun(self.goal.nodes(number, COARSE)), most, close)
             found = self.goal.about(table)
             if number in (_size_of(found), _size_of(found * _NEARLY)):
                 break
@@ -128,32 +133,44 @@ class Repeated:
         """The table, and the number of repetitions at the end of the run on which it rests."""
         found, table, done = self._sketch
         fine = self.goal.nodes(_size_of(found), FINE)
-        if self._follow:  # the last blocks anew on more nodes
-            done = max(self.periods - ceil(_FINE_BLOCKS / self._size), 0)
-            table, _ = self._repeated(equal(table.g), done, _CLOSE, _FEW)
-        table, more = self._repeated(resampled(table, fine), self.periods - done, _SETTLED, _MOST)
-        return _Chain(self.rest, fine).period(table).hull(), done + more
+        if self._follow:
+            table, done = self._followed(table.g, fine), self.periods
+        else:
+            table, more = self._settling(resampled(table, fine), min(self.periods - done, _MOST), _SETTLED)
+            done += more
+        return _Chain(self.rest, fine).period(table).hull(), done
 
     def _begun(self, grid: Array) -> Table:
         if self._follow:
             return equal(grid)
         return unknown(grid) if self.always is None else resampled(self.always, grid)
 
-    def _repeated(self, table: Table, periods: int, close: float, most: int) -> tuple[Table, int]:
-        """The table after so many periods, or fewer where it came from above and has settled; and how many they were.
+    def _settling(self, table: Table, most: int, close: float) -> tuple[Table, int]:
+        """The table after at most so many periods, or after fewer if its number has settled; and how many they were.
 
-        From equal points a table rises, and every period counts.
+        From above every one of these tables is a bound of all that is longer; from equal points none of them is.
         """
         chain, last = _Chain(self.pattern, table.g), inf
-        for done in range(periods if self._follow else min(periods, most)):
+        for done in range(most):
             table = chain.period(table)
-            if self._follow:
-                continue
             now = self.goal.about(table)
-            if isfinite(now) and abs(now - last) <= close * now:
+            if isfinite(now) and now > 0 and abs(now - last) <= close * now:
                 return table, done + 1
             last = now
-        return table, periods if self._follow else min(periods, most)
+        return table, most
+
+    def _followed(self, coarse: Array, fine: Array) -> Table:
+        """The table of a run from its beginning, its last blocks on more nodes: as many as these take to tell."""
+        last = ceil(_FINE_BLOCKS / self._size)
+        while True:
+            first = max(self.periods - last, 0)
+            table = resampled(_Chain(self.pattern, coarse).periods(equal(coarse), first), fine)
+            chain = _Chain(self.pattern, fine)
+            table = chain.periods(table, self.periods - first - 1)
+            before, table = self.goal.about(table), chain.period(table)
+            if first == 0 or not before - self.goal.about(table) > _STILL * before:
+                return table
+            last *= _LONGER
 
 
 def chained(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:
@@ -184,6 +201,11 @@ class _Chain:
     def __init__(self, pattern: Sequence[Stretch], grid: Array) -> None:
         self.grid, self._known = grid, dict[tuple[int, int], Block]()
         self.pattern = pattern
+
+    def periods(self, table: Table, count: int) -> Table:
+        for _ in range(count):
+            table = self.period(table)
+        return table
 
     def period(self, table: Table) -> Table:
         for stretch in self.pattern:

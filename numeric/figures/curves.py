@@ -10,7 +10,7 @@ from lastiterate.numeric.plotting.drawing import Curve, Status
 from lastiterate.numeric.published.registry import named
 from lastiterate.numeric.run import NoisySGD
 
-RunOf = Callable[[int], NoisySGD]
+RunOf = Callable[[Any], NoisySGD]
 """From a place on the horizontal axis to the run."""
 Target = dict[str, float]
 """{"order": alpha} or {"delta": delta}."""
@@ -25,7 +25,7 @@ def printed(theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumptio
 
 
 def bounded(
-    name: str, label: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, target: Target, **look: Any
+    name: str, label: str, x: Sequence[float], run_of: RunOf, assumption: Assumption, target: Target, **look: Any
 ) -> Curve:
     """Our upper bound at a target."""
     values = tuple(bound(run_of(place), assumption, **target).epsilon for place in x)
@@ -33,7 +33,7 @@ def bounded(
 
 
 def lowest(
-    name: str, label: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, target: Target, **look: Any
+    name: str, label: str, x: Sequence[float], run_of: RunOf, assumption: Assumption, target: Target, **look: Any
 ) -> Curve:
     """Certified lower bounds, as `bounded`: no bound under the assumption can be below them."""
     values = tuple(lower_bound(run_of(place), assumption, **target).value for place in x)

@@ -1,10 +1,11 @@
 """Drawing of figures with matplotlib, and writing of a PNG beside its CSV.
 
-Panels stand from left to right, the legend beside them, a note below.
+Panels stand from left to right, at most four in a row, the legend beside them, a note below.
 """
 
 import io
 from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
@@ -24,6 +25,8 @@ _WORDS: Final = 40
 _INK: Final = "#444444"
 _LETTERS: Final = 17
 """Letters of the note in an inch."""
+_ACROSS: Final = 4
+"""Panels in a row."""
 _WIDTHS: Final = {1: 5.9, 2: 4.7, 3: 4.1}
 _LEGEND, _HEIGHT, _LINE = 3.0, 4.9, 0.135  # in inches, as the widths
 
@@ -33,11 +36,14 @@ def draw(figure: Figure) -> "Canvas":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
-    wide = len(figure.panels) * _WIDTHS.get(len(figure.panels), 3.7) + _LEGEND
+    across = min(len(figure.panels), _ACROSS)
+    down = ceil(len(figure.panels) / across)
+    wide = across * _WIDTHS.get(across, 3.7) + _LEGEND
     note = "\n".join(fill(line, int(_LETTERS * wide)) for line in figure.note.strip().split("\n"))
-    canvas = Canvas(figsize=(wide, _HEIGHT + _LINE * (note.count("\n") + 1)), layout="constrained")
+    canvas = Canvas(figsize=(wide, down * _HEIGHT + _LINE * (note.count("\n") + 1)), layout="constrained")
     FigureCanvasAgg(canvas)
-    for axes, panel in zip(canvas.subplots(1, len(figure.panels), squeeze=False)[0], figure.panels, strict=True):
+    places = canvas.subplots(down, across, squeeze=False).flat
+    for axes, panel in zip(places, figure.panels, strict=False):
         _fill(axes, panel)
     canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=11)
     canvas.supxlabel(note, x=0.01, ha="left", fontsize=7.5, color=_INK)
