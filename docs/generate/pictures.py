@@ -2,6 +2,7 @@
 
 import io
 from importlib import import_module
+from typing import Any
 
 from lastiterate.commands.figure import FIGURES
 from lastiterate.numeric.plotting.canvas import draw
@@ -9,7 +10,13 @@ from lastiterate.numeric.plotting.drawing import table
 
 __all__ = ["pictures"]
 
-SHOWN = ("ours/path", "ours/assumptions")
+SHOWN: dict[str, dict[str, Any]] = {
+    "ours/path": {},
+    "ours/assumptions": {},
+    "ours/tightness": {"count": 4, "schemes": ("full", "poisson")},
+    "ours/usefulness": {"epochs": 5},
+}
+"""Each with its arguments: fewer points and panels than by default where these take long."""
 
 
 def pictures() -> dict[str, str | bytes]:
@@ -17,9 +24,9 @@ def pictures() -> dict[str, str | bytes]:
     from matplotlib import rc_context
 
     made: dict[str, str | bytes] = {}
-    for name in SHOWN:
+    for name, arguments in SHOWN.items():
         module, _, function = FIGURES[name].draws.partition(":")
-        figure = getattr(import_module(f"lastiterate.{module}"), function)()
+        figure = getattr(import_module(f"lastiterate.{module}"), function)(**arguments)
         image = io.BytesIO()
         with rc_context({"svg.hashsalt": name}):  # the same names inside the file in every build
             draw(figure).savefig(image, format="svg", metadata={"Date": None})

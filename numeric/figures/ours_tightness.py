@@ -1,4 +1,4 @@
-"""What is known from both sides: epsilon of long runs against the width of the domain, for a few sizes of a step.
+"""Bounds from both sides: epsilon of long runs against the width of the domain, for a few sizes of a step.
 
 The truth for the worst run lies between the two lines of a colour; where they meet nothing is left to gain.
 """
@@ -47,7 +47,7 @@ def figure_tightness(count: int = 7, schemes: Sequence[str] = (), steps: int = 6
 
 
 def _run(scheme: str, batches: int, shift: float, steps: int, width: float) -> NoisySGD:
-    batch = 10 if batches == 1 else 1
+    batch = 2 if batches == 1 else 1
     moved = 1 if scheme == "poisson" else 2
     return NoisySGD(steps, 1.0, 1.0, shift * batch / moved, batch * batches, batch, scheme, diameter=width)
 

@@ -1,4 +1,4 @@
-"""Where the last iterate beats composition: epsilon against epochs for several domains, sizes of data and noises.
+"""The last iterate beside composition: epsilon against epochs for several domains, sizes of data and noises.
 
 A curve that lies on the dotted one gains nothing.
 """
@@ -23,8 +23,9 @@ def figure_usefulness(epochs: int = 6, settings: int = 3) -> Figure:
     """Composition and the last iterate at so many lengths of a run, in so many settings."""
     panels = tuple(_panel(*setting, _EPOCHS[:epochs]) for setting in _SETTINGS[:settings])
     note = (
-        f"Poisson batches, convex losses with ηL = 1/4, clip norm 1; upper bounds at δ = {_DELTA:g}. The noise of an iterate is that "
-        "many times ηK/b. A domain is narrow where few steps of noise cross it: then what is long ago costs nothing."
+        f"Poisson batches, convex losses with ηL = 1/4, clip norm 1; upper bounds at δ = {_DELTA:g}. The noise of an "
+        "iterate is that many times ηK/b. A domain is narrow where few steps of noise cross it: then what is long ago "
+        "costs nothing."
     )
     return Figure("Where the last iterate beats composition", note, panels)
 

@@ -143,10 +143,10 @@ def test_every_block_of_code_is_one(pages: dict[Path, Page]) -> None:
 
 def test_pictures_are_drawn(site: Path) -> None:
     drawn = sorted((site / "pictures").glob("*.svg"))
-    assert len(drawn) == 2
+    assert len(drawn) == 4
     assert all(picture.with_suffix(".csv").exists() for picture in drawn)
-    page = (site / "mathematics/index.html").read_text(encoding="utf-8")
-    assert all(f"pictures/{picture.name}" in page for picture in drawn)
+    shown = "".join((site / page / "index.html").read_text(encoding="utf-8") for page in ("mathematics", "train"))
+    assert all(f"pictures/{picture.name}" in shown for picture in drawn)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

@@ -118,7 +118,7 @@ class Adversary:
             chance = np.array(self.meets[t])[:, None]
             stays, moves = law * (1 - chance), (law * chance).sum(axis=1)
             law = stays @ clean
-            law[:, 1] += np.einsum("ri,rij->rj", moves, met, optimize=True)
+            law[:, 1] += (moves[:, None] @ met)[:, 0]
             found.append(law)
         return found
 
@@ -148,10 +148,10 @@ class Adversary:
                 law = laws[t]
                 if self.run.sampling == "shuffled" and t % self.run.batches == 0:
                     law = np.stack([law.sum(axis=1), np.zeros((2, self.points))], axis=1)
-                free = np.einsum("oij,rmj->ormi", clean, after, optimize=True)
-                told = np.einsum("orij,rj->ori", met, after[:, 1], optimize=True)[:, :, None]
+                free = np.moveaxis(np.tensordot(clean, after, (2, 2)), 1, 3)  # option, run, met, point
+                told = np.swapaxes(met @ after[:, 1, :, None], 2, 3)
                 values = (1 - chance) * free + chance * told
-                one = int(np.argmax(np.einsum("r,rmi,ormi->o", weights, law, values, optimize=True)))
+                one = int(np.argmax((values * (weights[:, None, None] * law)).sum(axis=(1, 2, 3))))
                 self.choices[t], after = one, values[one]
 
 

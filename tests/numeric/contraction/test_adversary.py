@@ -15,7 +15,9 @@ from lastiterate.numeric.contraction.table import Table
 from lastiterate.numeric.shift_program.positions import fallback_route
 
 _SCHEMES = ("full", "cyclic", "shuffled", "poisson", "without_replacement")
-_MANY = pytest.param(2000, marks=(pytest.mark.nightly, pytest.mark.timeout(36_000)))
+_RUNS = 100
+_SEEDS = [*range(20), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(20, 200))]
+"""Of so many runs each: 2,000 in CI, 20,000 at night."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,9 @@ def excess(attack: Attack, table: Table, rng: np.random.Generator, rounds: int =
     """The greatest excess of an exact profile over a table at its nodes and between; and bound over adversary."""
     ratios = np.sqrt(table.g[1:] * np.append(table.g[:-2], table.g[-1]))  # not at nodes
     worst, ratio, epsilon = -np.inf, np.inf, table.epsilon(attack.delta)
+    one = Adversary(attack.run, attack.assumption, position=attack.position)
     for ahead in (True, False):
-        one = Adversary(attack.run, attack.assumption, position=attack.position)
+        one.choices[:] = 0
         side = table if ahead else table.reversed
         for k in range(2 * rounds):
             if k >= rounds:
@@ -96,10 +99,10 @@ def excess(attack: Attack, table: Table, rng: np.random.Generator, rounds: int =
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("count", [20, _MANY])
-def test_no_law_is_above_its_table(count: int) -> None:
-    rng = np.random.default_rng(15)
-    for _ in range(count):
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_no_law_is_above_its_table(seed: int) -> None:
+    rng = np.random.default_rng((15, seed))
+    for _ in range(_RUNS):
         attack = drawn(rng)
         table = attack.table
         if table is not None:

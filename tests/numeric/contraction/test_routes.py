@@ -68,7 +68,7 @@ def test_a_longer_run_costs_no_more(sampling: str) -> None:
     first, *others = [
         li.bound(replace(run, steps=steps), _CONVEX, delta=1e-5).epsilon for steps in (600, 6 * 10**6, 10**15)
     ]
-    assert others == pytest.approx([first, first], rel=1e-6)
+    assert others == pytest.approx([first, first], rel=1e-4)
 
 
 def test_the_shortest_runs_are_compositions() -> None:
