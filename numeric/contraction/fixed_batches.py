@@ -43,7 +43,8 @@ def contracted_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: C
     if not run.constant:
         return _scheduled(run, assumption, goal, other)
     if run.period == 1:
-        return [_full(run, assumption, goal, other)]
+        one_block = (run.diameter / noise / _LENGTHS[0]) ** 2 >= run.steps
+        return [] if one_block else [_full(run, assumption, goal, other)]
     return [_cyclic(run, assumption, goal, other)]
 
 

@@ -43,10 +43,10 @@ _LONGEST, _ABOVE = 20_000, 1 + 1e-9
 def contracted_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
     """The candidate by contraction, or none."""
     width = _width(run, run.steps - 1)
-    if min(width, run.steps) > _LONGEST:
+    if min(width, run.steps) > _LONGEST or (run.constant and width >= run.steps):  # one block: composition
         return []
     if run.constant:
-        w = min(width, run.steps)
+        w = width
         price = _prices(run, assumption, [(0, w)], goal)
         if price is None:
             return []
