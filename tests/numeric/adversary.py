@@ -60,10 +60,14 @@ class Adversary:
             away, push = grid - self.run.diameter / 2, key[0] * moved(self.run)
             two_sided = self.run.adjacency == "replace"
             means = []
-            for map_ in self._maps(t, away):
-                for sign in (0.5, -0.5) if two_sided else (1.0, -1.0):
-                    second = -sign * push if two_sided else 0.0
-                    means.append([map_, map_ + sign * push, map_ + second])
+            clean = self._maps(t, away, differs=self.run.period == 1)
+            # Of a batch with a sample that is replaced the others are one fewer; an added one comes on top.
+            met = self._maps(t, away, differs=True) if two_sided else clean
+            for without, others in zip(clean, met, strict=False):
+                means += [
+                    [without, others + sign * push, others - sign * push if two_sided else others]
+                    for sign in ((0.5, -0.5) if two_sided else (1.0, -1.0))
+                ]
             at = (np.array(means) + self.run.diameter / 2)[..., None]
             ends = (np.concatenate([[-inf], edges, [inf]]) - at) / key[1]
             low, high = ends[..., :-1], ends[..., 1:]
@@ -72,10 +76,10 @@ class Adversary:
             self._known[key] = laws[:, 0], laws[:, 1:]
         return self._known[key]
 
-    def _maps(self, t: int, away: Array) -> list[Array]:
-        """Maps of the distance from the middle: no two points come farther apart than after a clean step."""
+    def _maps(self, t: int, away: Array, *, differs: bool) -> list[Array]:
+        """Maps of the distance from the middle, without the push of the sample, as expansive as such a step may be."""
         with precision():
-            clean = self.assumption.expansion(self.run, t, differs=self.run.period == 1)
+            clean = self.assumption.expansion(self.run, t, differs=differs)
         line, reach = clean.affine_on(self.run.diameter), self.run.diameter
         if line is not None:
             maps = [slope * float(line[0]) * away for slope in _SLOPES]
