@@ -247,6 +247,8 @@ def bound_by_shifts(
 ) -> Bound:
     """The least bound by shifts or by composition, in the way of the papers; `bound` is never above it.
 
+    What `Bound.rdp` and `Bound.dp` say elsewhere than at the order or delta asked for is by every route.
+
     Args:
         run: as of `bound`.
         assumption: as of `bound`.

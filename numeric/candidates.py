@@ -70,7 +70,7 @@ def contracted(
         delta: in (0, 1), or None.
         found: what other routes give; the best of them stands beside the table.
     """
-    if (order is None and delta is None) or not isfinite(run.diameter) or run.scheme.name not in _CONTRACTED:
+    if (order is None and delta is None) or not isfinite(run.diameter):
         return []
     other = min(found, key=lambda one: one.value(order, delta))
     goal = Goal(order, delta, other.value(order, delta), cache(other.rdp))

@@ -123,3 +123,11 @@ def test_full_batches_on_narrow_domains_cost_half_of_the_best_shifts() -> None:
         assert ours <= shifts * (1 + 1e-12)
         gains.append(shifts / ours)
     assert np.median(gains) >= 2
+
+
+def test_random_batches_have_no_hump_in_the_number_of_steps() -> None:
+    """From above a hundred blocks and more come down slowly: 2,000 steps once cost two and a half times as much."""
+    run = li.NoisySGD(500, 0.1, 1.0, 2.0, 500, batch_size=50, sampling="poisson", diameter=8.0)
+    found = [li.bound(replace(run, steps=T), li.Smooth(1.0), delta=1e-5).epsilon for T in (500, 1000, 2000, 10**6)]
+    assert found == sorted(found)
+    assert found[-1] <= 1.1 * found[-2]
