@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import erfc, exp, log, sqrt
 
 import numpy as np
@@ -91,9 +92,12 @@ def _before_last(course: Course, steps: int, grid: Grid) -> tuple[Array, Array]:
     """The states, and the masses on them after all steps but the last."""
     cycle, found = course.cycle, dict[tuple[Update, float], Array]()
 
+    def of(back: int) -> tuple[Update, float]:
+        """The step which is ``back`` before the last one."""
+        return cycle[-1 - back % len(cycle)]
+
     def kernel(back: int) -> Array:
-        """That of the step which is ``back`` before the last one."""
-        step = cycle[-1 - back % len(cycle)]
+        step = of(back)
         if step not in found:
             if len(found) * len(grid.points) ** 2 > 2e7:
                 found.clear()
@@ -107,15 +111,22 @@ def _before_last(course: Course, steps: int, grid: Grid) -> tuple[Array, Array]:
     if whole > 1 and left > DIRECT and len(cycle) < left:
         for back in range(left, whole * len(cycle), -1):
             masses = flushed(sent(kernel(back), masses))
-        masses, left = apply(_product([kernel(back) for back in range(len(cycle), 0, -1)]), whole, masses), 0
+        turn = [(kernel(next(group)), 1 + len(list(group))) for _, group in groupby(range(len(cycle), 0, -1), of)]
+        masses, left = apply(_product(turn), whole, masses), 0
     for back in range(left, 0, -1):
         masses = flushed(sent(kernel(back), masses))
     return grid.points, masses
 
 
-def _product(kernels: Sequence[Array]) -> Array:
-    """The kernel of these steps, the first one first."""
-    total = kernels[0]
-    for one in kernels[1:]:
-        total = flushed(one @ total)
+def _product(powers: Sequence[tuple[Array, int]]) -> Array:
+    """The product of powers of kernels, the last one on the left."""
+    total = None
+    for kernel, times in powers:
+        while times:
+            if times & 1:
+                total = kernel if total is None else flushed(kernel @ total)
+            times >>= 1
+            if times:
+                kernel = flushed(kernel @ kernel)
+    assert total is not None
     return total

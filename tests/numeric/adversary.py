@@ -70,9 +70,8 @@ class Adversary:
                 ]
             at = (np.array(means) + self.run.diameter / 2)[..., None]
             ends = (np.concatenate([[-inf], edges, [inf]]) - at) / key[1]
-            low, high = ends[..., :-1], ends[..., 1:]
-            right = low > 0  # no digit cancels in a tail
-            laws = np.where(right, ndtr(-low), ndtr(high)) - np.where(right, ndtr(-high), ndtr(low))
+            right = ends[..., :-1] > 0  # no digit cancels in a tail
+            laws = np.where(right, -np.diff(ndtr(-ends)), np.diff(ndtr(ends)))
             self._known[key] = laws[:, 0], laws[:, 1:]
         return self._known[key]
 
