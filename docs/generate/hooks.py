@@ -34,7 +34,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "verdicts.md": verdict_page(),
         "reference/python.md": python_page(),
         "reference/claims.md": claim_page(),
-        **pictures(),
+        **pictures(coarse=config.extra["coarse_pictures"]),
     }
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))

@@ -10,23 +10,24 @@ from lastiterate.numeric.plotting.drawing import table
 
 __all__ = ["pictures"]
 
-SHOWN: dict[str, dict[str, Any]] = {
-    "ours/path": {},
-    "ours/assumptions": {},
-    "ours/tightness": {"count": 4, "schemes": ("full", "poisson")},
-    "ours/usefulness": {"epochs": 5},
+SHOWN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "ours/path": ({}, {}),
+    "ours/assumptions": ({}, {"count": 6, "below": 2}),
+    "ours/tightness": ({"count": 4, "schemes": ("full", "poisson")}, {"count": 2, "schemes": ("poisson",)}),
+    "ours/usefulness": ({"epochs": 5}, {"epochs": 1}),
 }
-"""Each with its arguments: fewer points and panels than by default where these take long."""
+"""Each with its arguments, and with those of a coarse one: fewer points and panels than by default where these take
+long."""
 
 
-def pictures() -> dict[str, str | bytes]:
+def pictures(*, coarse: bool) -> dict[str, str | bytes]:
     """Each picture, and the CSV behind it, by its path in the site."""
     from matplotlib import rc_context
 
     made: dict[str, str | bytes] = {}
     for name, arguments in SHOWN.items():
         module, _, function = FIGURES[name].draws.partition(":")
-        figure = getattr(import_module(f"lastiterate.{module}"), function)(**arguments)
+        figure = getattr(import_module(f"lastiterate.{module}"), function)(**arguments[coarse])
         image = io.BytesIO()
         with rc_context({"svg.hashsalt": name}):  # the same names inside the file in every build
             draw(figure).savefig(image, format="svg", metadata={"Date": None})

@@ -87,7 +87,8 @@ def test_without_projection_linear_losses_attain_composition(scheme: str) -> Non
 
 def test_the_unit_of_length_matters_only_beyond_floats(subtests: pytest.Subtests) -> None:
     """In a unit 2^power times as small: the same, or more where only the plain bound speaks."""
-    for kind in ["smooth", "convex", "clipped"]:
+    for kind, plain in {"smooth": li.Smooth(0.1), "convex": li.Convex(0.1), "clipped": li.Clipped()}.items():
+        truth = li.bound(_RUN, plain, order=2.0).epsilon
         for power in [-1000, -500, -150, 150, 500, 950]:
             with subtests.test(power=power, kind=kind):
                 unit = 2.0**power
@@ -97,8 +98,6 @@ def test_the_unit_of_length_matters_only_beyond_floats(subtests: pytest.Subtests
                     "convex": li.Convex(0.1 / unit),
                     "clipped": li.Clipped(),
                 }[kind]
-                plain = {"smooth": li.Smooth(0.1), "convex": li.Convex(0.1), "clipped": li.Clipped()}[kind]
-                truth = li.bound(_RUN, plain, order=2.0).epsilon
                 found = li.bound(run, assumption, order=2.0).epsilon
                 if extreme(run, assumption):
                     assert truth * (1 - 1e-9) <= found <= _composed(run, 2.0) * (1 + 1e-9)
