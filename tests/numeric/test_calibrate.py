@@ -23,7 +23,7 @@ _ASSUMPTIONS: list[Assumption] = [Smooth(1.0), Convex(1.0), StronglyConvex(1.0, 
     st.floats(0.01, 20.0),
     st.sampled_from([{"order": 2.0}, {"order": 1.5}, {"delta": 1e-5}]),
 )
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_the_least_noise(assumption: Assumption, epsilon: float, target: dict[str, float]) -> None:
     found = calibrate(_RUN, assumption, epsilon=epsilon, **target)
     assert found.epsilon <= epsilon
