@@ -29,7 +29,7 @@ _LENGTHS, _CLEAN = (2.8, 2.2, 3.4), 2.4
 _CLOSE, _ROUNDS, _BLOCKS = 1e-4, 400, 24
 """A table that falls by less is left as it is; rounds until then; blocks of a run that is followed from its start."""
 _LIFTS = (0.0, 1e-8, 1e-6, 1e-4)
-"""Shares of delta by which a table is lifted until it falls."""
+"""Shares of delta, or at an order of the table itself, by which a table is lifted until it falls."""
 _LIFT = 1e-9
 """Tables are lifted by so much for every block, well above rounding errors."""
 BEYOND = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
@@ -144,9 +144,9 @@ class Contraction:
 
     def _round(self, pattern: Sequence[_Stage], number: float, count: int) -> Tabled | None:
         _, tables = self._settled(pattern, count, number)
-        settled, scale = tables.after[-1].ahead, self.goal.delta or 1e-6
-        for lift in _LIFTS:  # what is known contracts: a table lifted alike at all ratios falls by a share of it
-            lifted = settled + lift * scale
+        settled = tables.after[-1].ahead
+        for lift in _LIFTS:  # what is known contracts: a table that is lifted falls by a share of it
+            lifted = settled * (1 + lift) if self.goal.delta is None else settled + lift * self.goal.delta
             tables.follow(Table(tables.g, lifted, lifted))
             if tables.falls:
                 break

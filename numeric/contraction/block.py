@@ -46,6 +46,7 @@ class Block:
     far: Table
     thresholds: dict[bool, tuple[Indices, Indices]] = field(default_factory=dict, init=False, repr=False)
     _searches: Counter[bool] = field(default_factory=Counter, init=False, repr=False)
+    _kernels: dict[tuple[float, bool], Array] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def prices(self) -> tuple[Table, Table]:
@@ -72,7 +73,8 @@ class Block:
         table, far = (before, self.far) if ahead else (before.reversed, self.far.reversed)
         if self.near is None:
             return forgotten(self.g, table.ahead, far)
-        known = _Known(self.g, Atoms.of(table), self._kernel_ahead if ahead else self._kernel_back, far)
+        atoms = Atoms.of(table)
+        known = _Known(self.g, atoms, self._kernel(atoms.lift, ahead=ahead), far)
         times, start = self._searches[ahead], self.thresholds.get(ahead)
         wide = start is None or times < _FIRST or times % _AGAIN == 0
         lattice = (self._lattice_ahead if ahead else self._lattice_back) if wide else None
@@ -96,22 +98,14 @@ class Block:
         near, far = self.prices
         return _lattice(self.g, near.reversed, far.reversed)
 
-    @cached_property
-    def _quotients(self) -> Array:
-        """g_i / l_j, shape (n, 2n - 1); a lesser one, beyond which prices are constant, where floats do not reach."""
-        with np.errstate(over="ignore"):
-            found: Array = np.minimum(self.g[:, None] / ratios(self.g)[None, :], 1e300)
-        return found
-
-    @cached_property
-    def _kernel_ahead(self) -> Array:
-        """N(g_i / l_j), shape (n, 2n - 1)."""
-        return self.prices[0](self._quotients)
-
-    @cached_property
-    def _kernel_back(self) -> Array:
-        near = self.prices[0]
-        return self._kernel_ahead if near.symmetric else near.reversed(self._quotients)
+    def _kernel(self, lift: float, *, ahead: bool) -> Array:
+        """N(g_i / l_j), shape (n, 2n - 1); where floats do not reach at a lesser ratio, at which it is the same."""
+        near, key = self.prices[0], (lift, ahead or self.prices[0].symmetric)
+        if key not in self._kernels:
+            with np.errstate(over="ignore"):
+                quotients = np.minimum(self.g[:, None] / ratios(self.g, lift)[None, :], 1e300)
+            self._kernels[key] = (near if key[1] else near.reversed)(quotients)
+        return self._kernels[key]
 
 
 def forgotten(g: Array, before: Array, far: Table) -> Array:

@@ -45,7 +45,8 @@ after which a chain is left as it is, on few nodes and on more."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
 """Last blocks of a run for which more nodes are taken; so many times more of them while the last one moves the number
 by more than this share."""
-_WIDEST = 60.0
+_WIDEST, _FURTHEST = 60.0, 200.0
+"""Logarithms of the last node: at least, and at most, so that a tail over a width is still a float with all digits."""
 _GRIDS, _NEARLY, _UNKNOWN = 4, 1.05, 8.0
 
 
@@ -79,7 +80,7 @@ class Goal:
             order = float(self.order or 2.0)
             mu = sqrt(2 * number / order)
             scale, end = 2 * mu + 0.5 * order * mu * mu, max(_WIDEST, 3 * (order * mu * mu + 8 * mu))
-        found: Array = np.exp(spread(min(max(scale, 1e-9), 100.0) / count, min(end, 300.0), count))
+        found: Array = np.exp(spread(min(max(scale, 1e-9), 100.0) / count, min(end, _FURTHEST), count))
         return found
 
 

@@ -172,40 +172,44 @@ def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, list[int], lis
     Returns:
         The value at 1, and the nodes that stay in each order, 0 always among them.
     """
-    n = len(g)
-    # Below 1 the height is E_g - (1 - g) = g E_(1/g) of the other order.
-    ratios = np.concatenate([[0.0], 1 / g[:0:-1], g])
-    heights = np.concatenate([[0.0], back[:0:-1] / g[:0:-1], [min(ahead[0], back[0])], ahead[1:]])
-    kept = _convex(ratios, heights, n)
+    n, one = len(g), min(float(ahead[0]), float(back[0]))
+    kept = _convex(g, np.append(one, ahead[1:]), np.append(one, back[1:]))
     right, left = (kept[kept > n] - n).tolist(), (n - kept[(kept > 0) & (kept < n)])[::-1].tolist()
-    middle = float(heights[n])
-    if n not in kept:
-        a, b = n - left[0] if left else 0, n + right[0]
-        share = (1 - ratios[a]) / (ratios[b] - ratios[a])
-        middle = min(middle, float(heights[a] * (1 - share) + (heights[b] + ratios[b] - 1) * share))
-    return middle, [0, *right], [0, *left]
+    # The chord over 1, a sum of what is not negative; it begins at (0, 1) where no node is left.
+    y, x = 1 / (g[right[0]] - 1), 1 / (g[left[0]] - 1) if left else 0.0
+    over = (1 + ahead[right[0]] * y + (back[left[0]] * x if left else 0.0)) / (1 + x + y)
+    return min(one, float(over)), [0, *right], [0, *left]
 
 
-def _convex(ratios: Array, heights: Array, one: int) -> NDArray[np.intp]:
-    """Places of the nodes that stay; right of ``one`` heights lack g - 1, and slopes 1."""
-    slope = np.diff(heights) / np.diff(ratios)
+def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
+    """Places of the nodes that stay among 0, 1/g from the last to the second, and g.
+
+    Near 1 digits of 1/g cancel: slopes are made of g - 1. Right of 1 they lack 1.
+    """
+    one = len(g)
+    widths = np.diff(g)
+    left = back[:-1] + g[:-1] * ((back[:-1] - back[1:]) / widths)
+    slope = np.concatenate([back[-1:], left[::-1], np.diff(ahead) / widths])
     rises = slope[1:] - slope[:-1]
     rises[one - 1] += 1
     bent = (np.flatnonzero(rises <= 0) + 1).tolist()
     if not bent:
-        return np.arange(len(ratios))
-    r, h = ratios.tolist(), heights.tolist()
-    before, after = list(range(-1, len(r) - 1)), list(range(1, len(r) + 1))
-    stays = np.full(len(r), True)
+        return np.arange(2 * one)
+    t, v = [inf, *g[:0:-1].tolist(), *g.tolist()], [0.0, *back[:0:-1].tolist(), *ahead.tolist()]
+    before, after = list(range(-1, 2 * one - 1)), list(range(1, 2 * one + 1))
+    stays = np.full(2 * one, True)
 
     def steep(i: int, j: int) -> float:
-        lacking = r[j] - 1 if i < one < j else 0.0
-        return float((h[j] - h[i] + lacking) / (r[j] - r[i]))
+        if i >= one:
+            return float((v[j] - v[i]) / (t[j] - t[i]))
+        if j <= one:
+            return float(v[j] + t[j] * ((v[j] - v[i]) / (t[i] - t[j])))
+        return float((v[j] + t[j] - 1 - v[i] / t[i]) / (t[j] - 1 + (1 - 1 / t[i] if i == 0 else (t[i] - 1) / t[i])))
 
     while bent:  # a node that goes may bend its neighbours
         k = bent.pop()
         i, j = before[k], after[k]
-        if i < 0 or j == len(r) or not stays[k]:
+        if i < 0 or j == 2 * one or not stays[k]:
             continue
         if steep(i, k) >= steep(k, j) + (1.0 if i < one <= k else 0.0):
             stays[k], after[i], before[j] = False, j, i

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import groupby
 from math import erfc, exp, log, sqrt
 
@@ -120,13 +121,13 @@ def _before_last(course: Course, steps: int, grid: Grid) -> tuple[Array, Array]:
 
 def _product(powers: Sequence[tuple[Array, int]]) -> Array:
     """The product of powers of kernels, the last one on the left."""
-    total = None
+    factors = list[Array]()  # the first one first
     for kernel, times in powers:
-        while times:
-            if times & 1:
-                total = kernel if total is None else flushed(kernel @ total)
-            times >>= 1
-            if times:
-                kernel = flushed(kernel @ kernel)
-    assert total is not None
-    return total
+        left, square = times, kernel
+        while left:
+            if left & 1:
+                factors.append(square)
+            left >>= 1
+            if left:
+                square = flushed(square @ square)
+    return reduce(lambda total, one: flushed(one @ total), factors)

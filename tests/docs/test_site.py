@@ -64,7 +64,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def build(folder: Path) -> None:
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-            cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "NO_MKDOCS_2_WARNING": "1", "COARSE_PICTURES": "true"},
+            cwd=ROOT,
+            env=os.environ
+            | {"PYTHONPATH": str(ROOT / "src"), "NO_MKDOCS_2_WARNING": "1", "COARSE_PICTURES": "true"},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr

@@ -131,3 +131,16 @@ def test_random_batches_have_no_hump_in_the_number_of_steps() -> None:
     found = [li.bound(replace(run, steps=T), li.Smooth(1.0), delta=1e-5).epsilon for T in (500, 1000, 2000, 10**6)]
     assert found == sorted(found)
     assert found[-1] <= 1.1 * found[-2]
+
+
+@pytest.mark.parametrize(("rate", "diameter", "moved"), [(0.001, 1.0, 0.02), (0.01, 8.0, 2.0), (0.1, 4.0, 2.0)])
+def test_longer_runs_of_random_batches_cost_no_more(rate: float, diameter: float, moved: float) -> None:
+    """Followed from the beginning or from above, on nodes a millionth apart and out to e^200."""
+    window = max(round((diameter / 2.8) ** 2), 1)
+    whole = li.NoisySGD(
+        window, 1.0, 1.0, 10 * moved, round(10 / rate), batch_size=10, sampling="poisson", diameter=diameter
+    )
+    runs = [replace(whole, steps=blocks * window) for blocks in (600, 601, 100_000)]
+    found = [li.bound(run, li.Convex(0.1), delta=1e-5) for run in runs]
+    assert {one.route for one in found} == {"contraction"}
+    assert all(one.epsilon == pytest.approx(found[0].epsilon, rel=1e-3) for one in found)

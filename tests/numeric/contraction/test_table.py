@@ -79,7 +79,7 @@ def test_measures_have_at_least_the_profile_of_their_table() -> None:
 
 
 def test_measures_that_are_not_lifted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "LIFT", 0.0)
+    monkeypatch.setattr(measures, "LIFTS", (0.0,))
     with pytest.raises(ArithmeticError, match="digits"):
         Atoms.of(_table())
 
