@@ -41,6 +41,7 @@ class Participation:
         delta: of the (epsilon, delta) number, or None.
         epsilon: the number, whichever of the two laws is the numerator.
         shifts: the number by shifts alone.
+        batch_sizes: of the batches at these steps; empty where all have that of the run.
     """
 
     run: NoisySGD
@@ -50,6 +51,7 @@ class Participation:
     delta: float | None
     epsilon: float
     shifts: float
+    batch_sizes: tuple[int, ...] = ()
 
     @property
     def claim(self) -> str:
@@ -59,7 +61,9 @@ class Participation:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """The assumptions that the number rests on, in words."""
-        return stated(self.run, self.assumption)
+        least, most = min(self.batch_sizes, default=0), max(self.batch_sizes, default=0)
+        sizes = f"the batches that use the sample have the sizes given, {least} to {most}, in this order"
+        return (*stated(self.run, self.assumption), *([sizes] if self.batch_sizes else []))
 
     def __str__(self) -> str:
         """The number, rounded up to six digits."""
@@ -79,6 +83,7 @@ def participation(
     assumption: Assumption,
     *,
     steps: Sequence[int] | None = None,
+    batch_sizes: Sequence[int] | None = None,
     position: int | None = None,
     at_most: int | None = None,
     order: float | None = None,
@@ -90,6 +95,7 @@ def participation(
         run: its batches have a fixed order; those of the steps that are not listed hold other samples.
         assumption: what is assumed of the losses on the domain.
         steps: where the sample is used, from 0, rising.
+        batch_sizes: with ``steps`` the size of the batch at each of them; by default that of the run.
         position: in place of a list the batch of an epoch that holds the sample, from 0.
         at_most: in place of a list how often the sample is used at most, at steps that are not known, alike in both
             runs and fixed before training.
@@ -113,6 +119,9 @@ def participation(
         )
     if steps is not None:
         uses = _listed(run, steps)
+        asked = asked.sized(uses, batch_sizes)
+    elif batch_sizes is not None:
+        raise InputError(f"batch_sizes needs the list of steps, got batch_sizes={batch_sizes}; pass steps as well.")
     elif position is not None:
         if count("position", position, least=0) >= run.period:
             raise InputError(
@@ -122,7 +131,7 @@ def participation(
     else:
         uses = asked.latest(count("at_most", at_most))
     epsilon, shifts = asked.numbers(uses, [run.steps - 1 - uses[-1]])[0] if uses else (0.0, 0.0)
-    return Participation(run, assumption, uses, order, delta, epsilon, shifts)
+    return Participation(run, assumption, uses, order, delta, epsilon, shifts, asked.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +142,7 @@ class Asked:
     assumption: Assumption
     order: float | None
     delta: float | None
+    sizes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         run = described_run("participation", self.run)
@@ -157,13 +167,30 @@ class Asked:
             )
         refuse_extreme("participation", run, self.assumption)
 
+    def sized(self, uses: Sequence[int], sizes: Sequence[int] | None) -> "Asked":
+        """The same where the batches that use the sample have sizes of their own; it moves an iterate by 2 eta K / b.
+
+        Batches without the sample may have any size: that of two data sets is the same there.
+        """
+        if sizes is None:
+            return self
+        if isinstance(sizes, str | bytes) or not isinstance(sizes, Sequence) or len(sizes) != len(uses):
+            raise InputError(
+                f"batch_sizes needs one size for each of the {len(uses)} steps listed, got batch_sizes={sizes!r}; "
+                "list them in the order of the steps."
+            )
+        counted = tuple(count(f"batch_sizes[{i}]", size) for i, size in enumerate(sizes))
+        return replace(self, sizes=counted)
+
     def numbers(self, uses: Sequence[int], clean: Sequence[int]) -> list[tuple[float, float]]:
         """The number and that by shifts, for each number of clean steps after the last use; see `Used.numbers`."""
         pairs = list[DominatingPair]()
         for more in clean:
             run = replace(self.run, steps=uses[-1] + 1 + more) if self.run.constant else self.run
             with precision():
-                pairs.append(DominatingPair(upper(optimum(used_program(run, self.assumption, uses)).cost)))
+                pairs.append(
+                    DominatingPair(upper(optimum(used_program(run, self.assumption, uses, sizes=self.sizes)).cost))
+                )
         shifts = [
             gdp_epsilon(pair.mu, self.delta) if self.delta is not None else pair.rdp(self.order or 2.0)
             for pair in pairs
@@ -172,7 +199,7 @@ class Asked:
             return [(one, one) for one in shifts]
         goals = [Goal(self.order, self.delta, one, pair.rdp) for one, pair in zip(shifts, pairs, strict=True)]
         try:
-            found = Used(self.run, self.assumption, uses).numbers(clean, goals)
+            found = Used(self.run, self.assumption, uses, self.sizes).numbers(clean, goals)
         except ArithmeticError:  # a table lost too many digits: shifts stand
             found = [inf] * len(shifts)
         best = np.minimum.accumulate(np.minimum(found, shifts)).tolist()  # what more clean steps follow is no worse

@@ -36,14 +36,16 @@ class Used:
     """A sample and where it is used.
 
     Attributes:
-        run: its batches have one size, its domain is bounded.
+        run: its domain is bounded, its batches have one size but for ``sizes``.
         assumption: of its losses.
         uses: rising steps, not empty.
+        sizes: of the batches there; empty where all have that of the run.
     """
 
     run: NoisySGD
     assumption: Assumption
     uses: Sequence[int]
+    sizes: tuple[int, ...] = ()
     _prices: dict[tuple[object, ...], Prices] = field(default_factory=dict, init=False, repr=False)
 
     def numbers(self, clean: Sequence[int], goals: Sequence[Goal]) -> list[float]:
@@ -90,13 +92,18 @@ class Used:
         """The near and the far price of a window."""
         low, high = bisect_left(self.uses, start), bisect_left(self.uses, start + length)
         inside = tuple(t - start for t in self.uses[low:high])
-        key = (length, inside, None if self.run.constant else start)
+        sizes = self.sizes[low:high]
+        key = (length, inside, sizes, None if self.run.constant else start)
         if key not in self._prices:
             part = cut(self.run, start, length)
-            with precision():
-                far = upper(optimum(used_program(part, self.assumption, inside, part.diameter)).cost.sqrt())
-                near = upper(optimum(used_program(part, self.assumption, inside)).cost.sqrt()) if inside else None
-            self._prices[key] = None if near is None else gaussian(near), gaussian(far)
+
+            def price(apart: float) -> Table:
+                with precision():
+                    return gaussian(
+                        upper(optimum(used_program(part, self.assumption, inside, apart, sizes)).cost.sqrt())
+                    )
+
+            self._prices[key] = price(0.0) if inside else None, price(part.diameter)
         return self._prices[key]
 
     @property

@@ -1,4 +1,4 @@
-"""The shift program of a sample that is used at listed steps: what batches of a known order need not be is periodic.
+"""The shift program of a sample that is used at listed steps, in batches of any sizes.
 
 Until the first use both runs are the same, and what is not released does not matter: those steps are left out.
 
@@ -12,6 +12,8 @@ from math import isfinite
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
@@ -21,16 +23,35 @@ _LONGEST = 100_000
 
 @dataclass(frozen=True, eq=False)
 class ListedProgram(ShiftProgram):
-    """The program of a sample that is used at the steps ``uses``, which rise, counted before `skipped`."""
+    """The program of a sample that is used at the steps ``uses``, which rise, counted before `skipped`.
+
+    ``sizes`` are those of its batches there; empty where all have that of the run.
+    """
 
     uses: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()
 
     @cached_property
-    def _met(self) -> frozenset[int]:
-        return frozenset(self.uses)
+    def _met(self) -> dict[int, int]:
+        return dict(zip(self.uses, self.sizes or (self.run.batch,) * len(self.uses), strict=True))
 
     def differs(self, t: int) -> bool:
         return t + self.skipped in self._met
+
+    @cached_property
+    def _sized(self) -> dict[tuple[float, int], Expansion]:
+        return {}
+
+    def expansion(self, t: int) -> Expansion:
+        if not self.sizes or not self.differs(t):
+            return super().expansion(t)
+        t += self.skipped
+        key = self.run.step_size_at(t), self._met[t]
+        if key not in self._sized:
+            run = replace(self.run, dataset_size=key[1] * self.run.period, batch_size=key[1])
+            with precision():
+                self._sized[key] = self.assumption.expansion(run, t, differs=True)
+        return self._sized[key]
 
     @property
     def participations(self) -> Sequence[int]:
@@ -44,6 +65,10 @@ class ListedProgram(ShiftProgram):
     def constant(self) -> bool:
         return False
 
+    @property
+    def alike(self) -> bool:
+        return self.run.constant and not self.sizes
+
 
 def cut(run: NoisySGD, start: int, steps: int) -> NoisySGD:
     """So many steps of a run from ``start`` on, with batches that meet a sample once in as many steps."""
@@ -54,22 +79,25 @@ def cut(run: NoisySGD, start: int, steps: int) -> NoisySGD:
     return _meeting(replace(run, steps=steps, step_size=part(run.step_size), noise_std=part(run.noise_std)), steps)
 
 
-def used_program(run: NoisySGD, assumption: Assumption, uses: Sequence[int], initial: float = 0.0) -> ShiftProgram:
+def used_program(
+    run: NoisySGD, assumption: Assumption, uses: Sequence[int], initial: float = 0.0, sizes: tuple[int, ...] = ()
+) -> ShiftProgram:
     """The program of a sample that is used at rising steps, at least one of them where nothing is there at first.
 
     Args:
-        run: its batches have one size.
+        run: its batches have one size, but for ``sizes``.
         assumption: of its losses.
         uses: the steps, from 0.
         initial: distance that is there for free before the first step, a length.
+        sizes: of the batches at these steps; empty where all have that of the run.
 
     Raises:
         InputError: the list is uneven, the run too long to be looked at step by step, and its domain is infinite.
     """
     if not initial and uses[0]:
-        return used_program(cut(run, uses[0], run.steps - uses[0]), assumption, _later(uses, uses[0]))
+        return used_program(cut(run, uses[0], run.steps - uses[0]), assumption, _later(uses, uses[0]), sizes=sizes)
     gap = uses[1] - uses[0] if len(uses) > 1 else run.steps
-    if uses and uses[0] < gap and range(uses[0], run.steps, gap) == _as_range(uses, gap):
+    if not sizes and uses and uses[0] < gap and range(uses[0], run.steps, gap) == _as_range(uses, gap):
         return ShiftProgram(_meeting(run, gap), assumption, uses[0], initial=initial)
     if run.steps > _LONGEST:
         if not isfinite(run.diameter):
@@ -78,8 +106,10 @@ def used_program(run: NoisySGD, assumption: Assumption, uses: Sequence[int], ini
                 f"diameter, got steps={run.steps}; project, or list evenly spaced steps."
             )
         first = run.steps - _LONGEST
-        return used_program(cut(run, first, _LONGEST), assumption, _later(uses, first), run.diameter)
-    return ListedProgram(_meeting(run, run.steps), assumption, initial=initial, uses=tuple(uses))
+        later = _later(uses, first)
+        kept = sizes[len(uses) - len(later) :]
+        return used_program(cut(run, first, _LONGEST), assumption, later, run.diameter, kept)
+    return ListedProgram(_meeting(run, run.steps), assumption, initial=initial, uses=tuple(uses), sizes=sizes)
 
 
 def _meeting(run: NoisySGD, every: int) -> NoisySGD:

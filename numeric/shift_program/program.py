@@ -143,19 +143,24 @@ class ShiftProgram:
     @property
     def cycle(self) -> int | None:
         """The number of steps after which all is the same again; None where nothing repeats."""
-        return self.run.period if self.run.constant else None
+        return self.run.period if self.alike else None
 
     @property
     def constant(self) -> bool:
         """Tell whether every step is the same."""
-        return self.run.constant and self.run.period == 1
+        return self.alike and self.run.period == 1
+
+    @property
+    def alike(self) -> bool:
+        """Tell whether steps that use the sample are all alike, and those that do not."""
+        return self.run.constant
 
     def composition(self) -> arb:
         """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""
         total, hits = arb(0), self.participations
-        for t in hits[:1] if self.run.constant else hits:
+        for t in hits[:1] if self.alike else hits:
             total += (self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2
-        return total * len(hits) if self.run.constant else total
+        return total * len(hits) if self.alike else total
 
     def last_step(self) -> arb:
         """Cost of hiding all distance in the last step, enclosed: e(D)^2 / sigma^2, or infinite.
@@ -282,7 +287,7 @@ class ComposedPath:
         """Shape (T,), lengths."""
         program, hits = self.program, list(self.program.participations)
         shifts = np.zeros(program.steps)
-        if program.run.constant and hits:
+        if program.alike and hits:
             shifts[hits] = upper(program.expansion(hits[0]).sensitivity)
         else:
             shifts[hits] = [upper(program.expansion(t).sensitivity) for t in hits]

@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "verify": "check the certificate of a bound, independently of how it was found",
     "calibrate": "find the noise, steps, diameter or batch size that meet a privacy target",
     "forget": "bound what is left of a deleted sample after more steps without it",
+    "participation": "bound what a sample loses by the steps that use it: the worst, the median, one of them",
     "compare": "put every applicable theorem side by side for a run",
     "sweep": "bound a grid of runs, in parallel and resumable, as CSV or Parquet",
     "estimate": "measure the Hoelder constants of a network",

@@ -1,13 +1,18 @@
 """Participation: exact chains that use a sample at listed steps stay below, and catch planted faults."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from lastiterate.__main__ import main
+from lastiterate.commands.schema import schemas
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.by_position import by_position
@@ -17,6 +22,7 @@ from lastiterate.numeric.contraction.uses import Used
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.participation import participation
+from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 
 _CELLS, _DELTA = 161, 1e-3
@@ -34,13 +40,16 @@ def _kernel(means: Array, diameter: float, noise: float) -> Array:
     return found
 
 
-def _lost(run: NoisySGD, uses: Sequence[int], epsilon: float, *, slope: float = 1.0) -> float:
+def _lost(
+    run: NoisySGD, uses: Sequence[int], epsilon: float, *, slope: float = 1.0, sizes: Sequence[int] = ()
+) -> float:
     """Delta at epsilon, the worse order, of runs that a sample pulls one way or the other wherever it is used."""
+    size = dict(zip(uses, sizes or (1,) * len(uses), strict=True))
     edges = np.linspace(-run.diameter / 2, run.diameter / 2, _CELLS + 1)
     places = (edges[1:] + edges[:-1]) / 2
     p = q = np.eye(_CELLS)[_CELLS // 2]
     for t in range(run.steps):
-        pull = run.step_size_at(t) * run.clip_norm if t in uses else 0.0
+        pull = run.step_size_at(t) * run.clip_norm / size[t] if t in uses else 0.0
         p = p @ _kernel(slope * places + pull, run.diameter, run.noise_std_at(t))
         q = q @ _kernel(slope * places - pull, run.diameter, run.noise_std_at(t))
     ratio = np.exp(epsilon)
@@ -68,6 +77,59 @@ def test_exact_chains_of_other_losses_and_schedules(assumption: Assumption, slop
     for each in (run, schedule):
         found = participation(each, assumption, steps=[1, 4, 5], delta=_DELTA)
         assert _lost(each, [1, 4, 5], found.epsilon, slope=slope) <= _DELTA * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("diameter", [0.6, 3.0])
+@pytest.mark.parametrize("sizes", [(1, 2, 5), (4, 1, 3), (2, 2, 1)], ids=str)
+def test_batches_of_several_sizes(sizes: tuple[int, ...], diameter: float) -> None:
+    """Exact chains stay below, and in a narrow domain are above what is said of batches thrice as large."""
+    run, uses = _run(9, 9, diameter, step_size=1.0), (2, 4, 6)
+    for each in (run, replace(run, noise_std=tuple(1.1 - 0.03 * t for t in range(9)))):
+        found = participation(each, Convex(0.2), steps=uses, batch_sizes=sizes, delta=_DELTA)
+        assert _lost(each, uses, found.epsilon, sizes=sizes) <= _DELTA * (1 + 1e-9)
+        larger = participation(each, Convex(0.2), steps=uses, batch_sizes=[3 * b for b in sizes], delta=_DELTA)
+        assert diameter > 1 or _lost(each, uses, larger.epsilon, sizes=sizes) > _DELTA
+    of_one_size = participation(replace(run, batch_size=3, dataset_size=27), Convex(0.2), steps=uses, delta=_DELTA)
+    same = participation(run, Convex(0.2), steps=uses, batch_sizes=(3, 3, 3), delta=_DELTA)
+    assert same.shifts == pytest.approx(of_one_size.shifts, rel=1e-9)
+    assert same.epsilon == pytest.approx(of_one_size.epsilon, rel=0.02)
+
+
+def test_sizes_add_up_where_nothing_hides() -> None:
+    free = _run(9, 9, np.inf)
+    found = participation(free, Clipped(), steps=(2, 4, 6), batch_sizes=(4, 1, 3), order=2.0)
+    assert found.epsilon == pytest.approx(sum((2 * 0.25 / b) ** 2 for b in (4, 1, 3)), rel=1e-12)
+
+
+def test_sizes_that_are_none() -> None:
+    run = _run(9, 9, 1.0)
+    for more, said in (
+        ({"steps": [1, 2], "batch_sizes": [3]}, "one size for each of the 2 steps listed, got batch_sizes=.3."),
+        ({"steps": [1], "batch_sizes": [0]}, r"batch_sizes\[0\].*got batch_sizes\[0\]=0"),
+        ({"position": 1, "batch_sizes": [1]}, "needs the list of steps"),
+    ):
+        with pytest.raises(InputError, match=said):
+            participation(run, Convex(1.0), delta=_DELTA, **more)  # type: ignore[arg-type]
+
+
+def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(
+        "[run]\nsteps = 12\nstep_size = 0.1\nnoise_std = 0.1\nclip_norm = 1\ndataset_size = 6\nbatch_size = 1\n"
+        'sampling = "cyclic"\ndiameter = 0.5\n[assumption]\nkind = "convex"\nL = 1\n'
+    )
+
+    def told(*options: str, status: int = 0) -> tuple[str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["participation", str(path), "--delta", "1e-5", *options])
+        assert ended.value.code == status
+        return capsys.readouterr()
+
+    everyone = json.loads(told("--json")[0])
+    jsonschema.validate(everyone, schemas()["participation"])
+    assert json.loads(told("--position", "2", "--json")[0])["epsilon"] == pytest.approx(everyone["epsilons"][2])
+    assert told()[0].startswith(f"worst: epsilon {printed_up(everyone['worst'])}\nnine of ten")
+    assert "whole numbers with commas between, got '3;4'" in told("--steps", "3;4", status=2)[1]
 
 
 def test_planted_faults_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,29 @@ class _Forgotten(TypedDict):
     assumptions: list[str]
 
 
+class _Used(TypedDict):
+    kind: Literal["participation"]
+    epsilon: float
+    shifts: float
+    order: float | None
+    delta: float | None
+    claim: str
+    times: int
+    last: int | None
+    assumptions: list[str]
+
+
+class _ByPosition(TypedDict):
+    kind: Literal["by_position"]
+    order: float | None
+    delta: float | None
+    worst: float
+    median: float
+    epsilons: list[float]
+    shifts: list[float]
+    assumptions: list[str]
+
+
 @dataclass(frozen=True)
 class _Compared(Row):
     verdict: str | None
@@ -173,6 +196,7 @@ _PRINTED: dict[str, Any] = {
     "figure": _Figure,
     "forget": _Forgotten,
     "list": list[_Listed] | dict[str, dict[Verdict, int]],
+    "participation": _Used | _ByPosition,
     "places": list[PlacesReport] | list[Planted],
     "report": _Files,
     "show": _Claim,
