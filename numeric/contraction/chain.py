@@ -10,7 +10,7 @@ Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, inf, isfinite, log2, sqrt
+from math import ceil, inf, isfinite, isinf, log2, sqrt
 
 import numpy as np
 
@@ -42,6 +42,8 @@ _SETTLED, _CLOSE = 3e-5, 1e-3
 _FROM_EQUAL, _FROM_EQUAL_ALONE, _FEW, _MOST = 100, 600, 150, 400
 """Blocks up to which a run is followed from its beginning, and where nothing else is known that bounds it; periods
 after which a chain is left as it is, on few nodes and on more."""
+_PATIENCE = 40
+"""Periods after which a number that is still infinite is given up."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
 """Last blocks of a run for which more nodes are taken; so many times more of them while the last one moves the number
 by more than this share."""
@@ -133,6 +135,8 @@ class Repeated:
     def settled(self) -> tuple[Table, int]:
         """The table, and the number of repetitions at the end of the run on which it rests."""
         found, table, done = self._sketch
+        if isinf(found):  # out of reach
+            return unknown(table.g), done
         fine = self.goal.nodes(_size_of(found), FINE)
         if self._follow:
             table, done = self._followed(table.g, fine), self.periods
@@ -155,7 +159,8 @@ class Repeated:
         for done in range(most):
             table = chain.period(table)
             now = self.goal.about(table)
-            if isfinite(now) and now > 0 and abs(now - last) <= close * now:
+            settled = isfinite(now) and abs(now - last) <= close * now and (now > 0 or not self._follow)
+            if settled or (isinf(now) and done >= _PATIENCE):
                 return table, done + 1
             last = now
         return table, most

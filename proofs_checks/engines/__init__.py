@@ -47,7 +47,7 @@ def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: int = 
         return undecided(check, nothing)
     module = import_module(f"lastiterate.proofs_checks.engines.{check.engine.value}")
     try:
-        with _limited(seconds):
+        with limited(seconds):
             found: Outcome = module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
             return found
     except Exception as error:
@@ -59,7 +59,7 @@ def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: int = 
 
 
 @contextmanager
-def _limited(seconds: int) -> Iterator[None]:
+def limited(seconds: int) -> Iterator[None]:
     """Raise TimeoutError inside the block after this processor time, where the platform and the thread allow it.
 
     A block inside another one has no more time than is left of that, and takes its time from it.

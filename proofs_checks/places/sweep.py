@@ -9,7 +9,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.defined import unmet
-from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines import decide_check, limited
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.places.between import shown_between, steep
 from lastiterate.proofs_checks.places.failing import failing_point
@@ -110,7 +110,11 @@ def _answer(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """The engine's answer; a power that is off is to z3 a polynomial of a high degree, about which it is not asked."""
     known = _bound(check)
     if isinstance(known, Inequality) and steep(known):
-        return shown_between(known, assumptions)
+        try:
+            with limited(SECONDS):
+                return shown_between(known, assumptions)
+        except TimeoutError as late:
+            return Outcome(check.name, check.engine, Status.ERROR, detail=str(late))
     return decide_check(known, assumptions, SECONDS)
 
 

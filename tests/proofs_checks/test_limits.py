@@ -6,7 +6,7 @@ from time import process_time
 import pytest
 import sympy as sp
 
-from lastiterate.proofs_checks.engines import _limited, decide_check
+from lastiterate.proofs_checks.engines import limited, decide_check
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import Inequality
 
@@ -18,10 +18,10 @@ def test_blocks_inside_another_take_from_its_time() -> None:
 
     def often() -> None:
         while process_time() - began < 10:
-            with _limited(1):
+            with limited(1):
                 sum(range(1000))
 
-    with pytest.raises(TimeoutError), _limited(1):
+    with pytest.raises(TimeoutError), limited(1):
         often()
     assert 0.5 < process_time() - began < 5
 
