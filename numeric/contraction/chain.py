@@ -42,8 +42,13 @@ _SETTLED, _CLOSE = 3e-5, 1e-3
 _FROM_EQUAL, _FROM_EQUAL_ALONE, _FEW, _MOST = 100, 600, 150, 400
 """Blocks up to which a run is followed from its beginning, and where nothing else is known that bounds it; periods
 after which a chain is left as it is, on few nodes and on more."""
+_SECONDS_WORTH = 5000
+"""Blocks that are done in a few seconds; chains of longer periods, which settle slowly, end there."""
 _PATIENCE = 40
 """Periods after which a number that is still infinite is given up."""
+_LEAPS, _SLOW, _LEAP, _DEEPEST, _TRIES = 6, 0.6, 0.8, 10.0, 4
+"""After every so many periods whose falls shrink no faster than this: the share of all falls to come that is tried at
+once, by how much a node falls at most, and how often nodes that fell too far are put right."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
 """Last blocks of a run for which more nodes are taken; so many times more of them while the last one moves the number
 by more than this share."""
@@ -82,7 +87,7 @@ class Goal:
             order = float(self.order or 2.0)
             mu = sqrt(2 * number / order)
             scale, end = 2 * mu + 0.5 * order * mu * mu, max(_WIDEST, 3 * (order * mu * mu + 8 * mu))
-        found: Array = np.exp(spread(min(max(scale, 1e-9), 100.0) / count, min(end, _FURTHEST), count))
+        found: Array = np.exp(spread(min(max(scale, 1e-6), 100.0) / count, min(end, _FURTHEST), count))
         return found
 
 
@@ -113,10 +118,14 @@ class Repeated:
     def _size(self) -> int:
         return sum(map(_blocks, self.pattern))
 
+    def _affordable(self, most: int) -> int:
+        """The number of periods that may be gone through, at most so many."""
+        return min(most, max(_SECONDS_WORTH // self._size, _PATIENCE))
+
     @cached_property
     def _sketch(self) -> tuple[float, Table, int]:
         """The number on few nodes, the table, and the repetitions on which it rests where it came from above."""
-        number, most, close = _size_of(self.goal.known), min(self.periods, _FEW), _CLOSE
+        number, most, close = _size_of(self.goal.known), min(self.periods, self._affordable(_FEW)), _CLOSE
         if self._follow:  # not to the end: it only tells which nodes are needed
             most, close = self.periods, _STILL
         for _ in range(_GRIDS):  # the grid is made for a number that is about known
@@ -141,7 +150,9 @@ class Repeated:
         if self._follow:
             table, done = self._followed(table.g, fine), self.periods
         else:
-            table, more = self._settling(resampled(table, fine), min(self.periods - done, _MOST), _SETTLED)
+            table, more = self._settling(
+                resampled(table, fine), min(self.periods - done, self._affordable(_MOST)), _SETTLED
+            )
             done += more
         return _Chain(self.rest, fine).period(table).hull(), done
 
@@ -151,19 +162,26 @@ class Repeated:
         return unknown(grid) if self.always is None else resampled(self.always, grid)
 
     def _settling(self, table: Table, most: int, close: float) -> tuple[Table, int]:
-        """The table after at most so many periods, or after fewer if its number has settled; and how many they were.
+        """The table after at most so many periods, or after fewer if its number has settled; and on how many it rests.
 
         From above every one of these tables is a bound of all that is longer; from equal points none of them is.
         """
-        chain, last = _Chain(self.pattern, table.g), inf
+        chain, last, falls, rests_on = _Chain(self.pattern, table.g), inf, list[float](), 0
         for done in range(most):
-            table = chain.period(table)
+            before, table, rests_on = table, chain.period(table), rests_on + 1
             now = self.goal.about(table)
             settled = isfinite(now) and abs(now - last) <= close * now and (now > 0 or not self._follow)
             if settled or (isinf(now) and done >= _PATIENCE):
-                return table, done + 1
+                break
+            falls = [*falls, last - now] if isfinite(last) else []
+            if len(falls) == _LEAPS and not self._follow:
+                share = (falls[-1] / falls[0]) ** (1 / (_LEAPS - 1)) if 0 < falls[-1] < falls[0] else 0.0
+                lower = _leapt(chain, before, table, share) if share > _SLOW else None
+                if lower is not None:
+                    table, rests_on, now = lower, 1, self.goal.about(lower)
+                falls = []
             last = now
-        return table, most
+        return table, rests_on
 
     def _followed(self, coarse: Array, fine: Array) -> Table:
         """The table of a run from its beginning, its last blocks on more nodes: as many as these take to tell."""
@@ -177,6 +195,28 @@ class Repeated:
             if first == 0 or not before - self.goal.about(table) > _STILL * before:
                 return table
             last *= _LONGER
+
+
+def _leapt(chain: "_Chain", before: Table, after: Table, share: float) -> Table | None:
+    """A bound after any number of periods that lies nearer to where they lead; None if what was tried is none.
+
+    Falls shrink by about ``share``. A table that a period brings no higher bounds every run from equal points, by
+    induction over its periods, and so does what the period makes of it.
+    """
+    far = _LEAP * share / (1 - share)
+
+    def lower(old: Array, new: Array) -> Array:
+        return np.asarray(np.maximum(new - far * (old - new), new / _DEEPEST))
+
+    ahead = lower(before.ahead, after.ahead)
+    tried = Table(after.g, ahead, ahead if after.symmetric else lower(before.back, after.back))
+    for _ in range(_TRIES):
+        found = chain.period(tried)
+        if np.all(found.ahead <= tried.ahead) and np.all(found.back <= tried.back):
+            return found
+        ahead = np.maximum(tried.ahead, found.ahead)  # a few nodes that fell too far
+        tried = Table(after.g, ahead, ahead if after.symmetric else np.maximum(tried.back, found.back))
+    return None
 
 
 def chained(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:

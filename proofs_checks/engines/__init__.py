@@ -4,15 +4,8 @@ Each type of check names its engine. An engine that raises has decided nothing: 
 outcome is an error, and an error never passes.
 """
 
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import fields, replace
 from importlib import import_module
-from math import inf
-from time import process_time
 from typing import Final
 
 from sympy import Integer
@@ -22,19 +15,14 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import prepared
 from lastiterate.proofs_checks.engines.answers import undecided
+from lastiterate.proofs_checks.engines.time_limit import limited, seconds_left
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.claim import Check
 from lastiterate.symbolic.tautology import says_nothing
 
 SECONDS: Final = 60
-"""A check that computes for longer is in error. No claim of the ledger comes near; it keeps a bad one from hanging.
-
-Time of the processor, so that a busy machine decides as an idle one does."""
-
-_until: ContextVar[float] = ContextVar("_until", default=inf)
-"""Processor time at which the check that is being decided is given up."""
-_SOON: Final = 1e-3
+"""A check that computes for longer is in error. No claim of the ledger comes near; it keeps a bad one from hanging."""
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: int = SECONDS) -> Outcome:
@@ -51,39 +39,11 @@ def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: int = 
             found: Outcome = module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
             return found
     except Exception as error:
-        if isinstance(error, TimeoutError) and process_time() >= _until.get():
-            raise  # the time of the check that asked this one
+        if isinstance(error, TimeoutError):
+            seconds_left()  # or it was the time of the check that asked this one
         known = isinstance(error, InputError | UnsupportedError | NoPointError | TimeoutError)
         detail = str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
         return Outcome(check.name, check.engine, Status.ERROR, detail=detail)
-
-
-@contextmanager
-def limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError inside the block after this processor time, where the platform and the thread allow it.
-
-    A block inside another one has no more time than is left of that, and takes its time from it.
-    """
-    if not hasattr(signal, "SIGVTALRM") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int = 0, frame: object = None) -> None:  # noqa: ARG001
-        raise TimeoutError(f"the engine had not answered after {seconds} s of computing")
-
-    around, now = _until.get(), process_time()
-    if now >= around:
-        stop()
-    before, token = signal.signal(signal.SIGVTALRM, stop), _until.set(min(around, now + seconds))
-    signal.setitimer(signal.ITIMER_VIRTUAL, max(min(around - now, seconds), _SOON))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
-        _until.reset(token)
-        if around < inf:
-            signal.setitimer(signal.ITIMER_VIRTUAL, max(around - process_time(), _SOON))
 
 
 def _as_expressions(check: Check) -> Check:

@@ -1,10 +1,9 @@
 """Sympy expressions and conditions as z3 terms over the reals."""
 
-import signal
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from math import ceil
+from math import ceil, inf
 
 import sympy as sp
 import z3
@@ -12,6 +11,7 @@ from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
+from lastiterate.proofs_checks.engines.time_limit import seconds_left
 from lastiterate.proofs_checks.engines.unknowns import RANGES, known_of
 from lastiterate.proofs_checks.engines.z3_questions import note
 
@@ -237,8 +237,8 @@ def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult
     for make in (z3.Tactic("qfnra-nlsat").solver, partial(z3.SolverFor, "QF_NRA"), z3.Solver):
         solver = make()
         solver.set("rlimit", EFFORT)
-        if left := _milliseconds_left():
-            solver.set("timeout", left)
+        if (left := seconds_left()) < inf:  # a polynomial may outlast the resources
+            solver.set("timeout", ceil(1000 * left))
         solver.add(*formulas)
         answer = solver.check()
         if answer == z3.sat:
@@ -247,12 +247,6 @@ def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult
             note(formulas)
             return answer, None
     return answer, None
-
-
-def _milliseconds_left() -> int:
-    """What is left of the time of the check; 0 where it has no limit. A polynomial may outlast its z3 resources."""
-    left, _ = signal.getitimer(signal.ITIMER_VIRTUAL) if hasattr(signal, "ITIMER_VIRTUAL") else (0.0, 0.0)
-    return ceil(1000 * left)
 
 
 def usable(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:

@@ -9,7 +9,8 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.defined import unmet
-from lastiterate.proofs_checks.engines import decide_check, limited
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.places.between import shown_between, steep
 from lastiterate.proofs_checks.places.failing import failing_point

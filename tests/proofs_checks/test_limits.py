@@ -6,7 +6,8 @@ from time import process_time
 import pytest
 import sympy as sp
 
-from lastiterate.proofs_checks.engines import decide_check, limited
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import Inequality
 

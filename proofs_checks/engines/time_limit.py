@@ -1,0 +1,53 @@
+"""Time of the processor that a check may take, so that a busy machine decides as an idle one does."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from math import inf
+from time import process_time
+from typing import Final
+
+_until: ContextVar[float] = ContextVar("_until", default=inf)
+"""Processor time at which what is being decided is given up."""
+_SOON: Final = 1e-3
+
+
+def seconds_left() -> float:
+    """Return what is left of the time of the check that is being decided; inf where it has no limit.
+
+    Raises:
+        TimeoutError: nothing is left.
+    """
+    left = _until.get() - process_time()
+    if left <= 0:
+        raise TimeoutError("the engine had no time left")
+    return left
+
+
+@contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError inside the block after this processor time, where the platform and the thread allow it.
+
+    A block inside another one has no more time than is left of that, and takes its time from it.
+    """
+    if not hasattr(signal, "SIGVTALRM") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:  # noqa: ARG001
+        raise TimeoutError(f"the engine had not answered after {seconds} s of computing")
+
+    around = _until.get()
+    given = min(seconds_left(), seconds)
+    before, token = signal.signal(signal.SIGVTALRM, stop), _until.set(min(around, process_time() + given))
+    signal.setitimer(signal.ITIMER_VIRTUAL, max(given, _SOON))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+        _until.reset(token)
+        if around < inf:
+            signal.setitimer(signal.ITIMER_VIRTUAL, max(around - process_time(), _SOON))
