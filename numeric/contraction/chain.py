@@ -38,23 +38,21 @@ Stretch = Prices | Mean
 
 
 COARSE, FINE = 80, 240
-_SETTLED, _CLOSE = 3e-5, 1e-3
-_FROM_EQUAL, _FROM_EQUAL_ALONE, _FEW, _MOST = 100, 600, 150, 400
-"""Blocks up to which a run is followed from its beginning, and where nothing else is known that bounds it; periods
-after which a chain is left as it is, on few nodes and on more."""
-_SECONDS_WORTH = 5000
-"""Blocks that are done in a few seconds; chains of longer periods, which settle slowly, end there."""
+_FROM_EQUAL, _FROM_EQUAL_ALONE = 100, 600
+"""Blocks up to which a run is followed from its beginning, and where nothing else is known that bounds it."""
+_MOST = ((600, 1e-4, 8000), (1000, 3e-5, 4000))
+"""On few nodes and on more: periods after which a chain is left as it is, the share by which a number still moves that
+has settled, and blocks that are done in a few seconds, after which chains of many blocks are left."""
+_OUTGROWN, _GRIDS = 3.0, 12
+"""Nodes are made anew where a number is so many times less than the one that they were made for; at most so often."""
 _PATIENCE = 40
 """Periods after which a number that is still infinite is given up."""
-_LEAPS, _SLOW, _LEAP, _DEEPEST, _TRIES = 6, 0.6, 0.8, 10.0, 4
-"""After every so many periods whose falls shrink no faster than this: the share of all falls to come that is tried at
-once, by how much a node falls at most, and how often nodes that fell too far are put right."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
 """Last blocks of a run for which more nodes are taken; so many times more of them while the last one moves the number
 by more than this share."""
 _WIDEST, _FURTHEST = 60.0, 200.0
 """Logarithms of the last node: at least, and at most, so that a tail over a width is still a float with all digits."""
-_GRIDS, _NEARLY, _UNKNOWN = 4, 1.05, 8.0
+_NEARLY, _UNKNOWN = 1.05, 8.0
 
 
 @dataclass(frozen=True)
@@ -118,23 +116,21 @@ class Repeated:
     def _size(self) -> int:
         return sum(map(_blocks, self.pattern))
 
-    def _affordable(self, most: int) -> int:
-        """The number of periods that may be gone through, at most so many."""
-        return min(most, max(_SECONDS_WORTH // self._size, _PATIENCE))
-
     @cached_property
     def _sketch(self) -> tuple[float, Table, int]:
         """The number on few nodes, the table, and the repetitions on which it rests where it came from above."""
-        number, most, close = _size_of(self.goal.known), min(self.periods, self._affordable(_FEW)), _CLOSE
-        if self._follow:  # not to the end: it only tells which nodes are needed
-            most, close = self.periods, _STILL
-        for _ in range(_GRIDS):  # the grid is made for a number that is about known
-            table, done = self._settling(self._begun(self.goal.nodes(number, COARSE)), most, close)
+        number = _size_of(self.goal.known)
+        if not self._follow:
+            grid = self.goal.nodes(number, COARSE)
+            begun = unknown(grid) if self.always is None else resampled(self.always, grid)
+            return self._descended(begun, 0, number, COARSE)
+        for _ in range(_GRIDS):  # not to the end: it only tells which nodes are needed
+            table, _ = self._settling(equal(self.goal.nodes(number, COARSE)), self.periods, _STILL)
             found = self.goal.about(table)
-            if number in (_size_of(found), _size_of(found * _NEARLY)):
+            if number in _sizes_of(found):
                 break
             number = _size_of(found)
-        return found, table, done
+        return found, table, 0
 
     @property
     def about(self) -> float:
@@ -146,42 +142,46 @@ class Repeated:
         found, table, done = self._sketch
         if isinf(found):  # out of reach
             return unknown(table.g), done
-        fine = self.goal.nodes(_size_of(found), FINE)
         if self._follow:
-            table, done = self._followed(table.g, fine), self.periods
+            table, done = self._followed(table.g, self.goal.nodes(_size_of(found), FINE)), self.periods
         else:
-            table, more = self._settling(
-                resampled(table, fine), min(self.periods - done, self._affordable(_MOST)), _SETTLED
-            )
-            done += more
-        return _Chain(self.rest, fine).period(table).hull(), done
+            _, table, done = self._descended(table, done, _size_of(found), FINE)
+        return _Chain(self.rest, table.g).period(table).hull(), done
 
-    def _begun(self, grid: Array) -> Table:
-        if self._follow:
-            return equal(grid)
-        return unknown(grid) if self.always is None else resampled(self.always, grid)
+    def _descended(self, table: Table, done: int, number: float, count: int) -> tuple[float, Table, int]:
+        """From above, on so many nodes, made for a number that is about known and made anew where it is another.
 
-    def _settling(self, table: Table, most: int, close: float) -> tuple[Table, int]:
-        """The table after at most so many periods, or after fewer if its number has settled; and on how many it rests.
+        Returns:
+            About the number, the table, and the repetitions on which it rests.
+        """
+        most, close, blocks = _MOST[count == FINE]
+        left = min(most, max(blocks // self._size, _PATIENCE))
+        if count == COARSE:  # the rest is for more nodes
+            left = min(left, max(self.periods // 2, 1))
+        left = min(left, self.periods - done)
+        for _ in range(_GRIDS):
+            table = resampled(table, self.goal.nodes(number, count))
+            table, more = self._settling(table, left, close, number / _OUTGROWN)
+            done, left, found = done + more, left - more, self.goal.about(table)
+            if left <= 0 or number in _sizes_of(found):
+                break
+            number = _size_of(found)
+        return found, table, done
+
+    def _settling(self, table: Table, most: int, close: float, least: float = 0.0) -> tuple[Table, int]:
+        """The table after at most so many periods, or after fewer if its number has settled; and how many they were.
 
         From above every one of these tables is a bound of all that is longer; from equal points none of them is.
         """
-        chain, last, falls, rests_on = _Chain(self.pattern, table.g), inf, list[float](), 0
+        chain, last = _Chain(self.pattern, table.g), inf
         for done in range(most):
-            before, table, rests_on = table, chain.period(table), rests_on + 1
+            table = chain.period(table)
             now = self.goal.about(table)
             settled = isfinite(now) and abs(now - last) <= close * now and (now > 0 or not self._follow)
-            if settled or (isinf(now) and done >= _PATIENCE):
-                break
-            falls = [*falls, last - now] if isfinite(last) else []
-            if len(falls) == _LEAPS and not self._follow:
-                share = (falls[-1] / falls[0]) ** (1 / (_LEAPS - 1)) if 0 < falls[-1] < falls[0] else 0.0
-                lower = _leapt(chain, before, table, share) if share > _SLOW else None
-                if lower is not None:
-                    table, rests_on, now = lower, 1, self.goal.about(lower)
-                falls = []
+            if settled or 0 < now < least or (isinf(now) and done >= _PATIENCE):
+                return table, done + 1
             last = now
-        return table, rests_on
+        return table, most
 
     def _followed(self, coarse: Array, fine: Array) -> Table:
         """The table of a run from its beginning, its last blocks on more nodes: as many as these take to tell."""
@@ -195,28 +195,6 @@ class Repeated:
             if first == 0 or not before - self.goal.about(table) > _STILL * before:
                 return table
             last *= _LONGER
-
-
-def _leapt(chain: "_Chain", before: Table, after: Table, share: float) -> Table | None:
-    """A bound after any number of periods that lies nearer to where they lead; None if what was tried is none.
-
-    Falls shrink by about ``share``. A table that a period brings no higher bounds every run from equal points, by
-    induction over its periods, and so does what the period makes of it.
-    """
-    far = _LEAP * share / (1 - share)
-
-    def lower(old: Array, new: Array) -> Array:
-        return np.asarray(np.maximum(new - far * (old - new), new / _DEEPEST))
-
-    ahead = lower(before.ahead, after.ahead)
-    tried = Table(after.g, ahead, ahead if after.symmetric else lower(before.back, after.back))
-    for _ in range(_TRIES):
-        found = chain.period(tried)
-        if np.all(found.ahead <= tried.ahead) and np.all(found.back <= tried.back):
-            return found
-        ahead = np.maximum(tried.ahead, found.ahead)  # a few nodes that fell too far
-        tried = Table(after.g, ahead, ahead if after.symmetric else np.maximum(tried.back, found.back))
-    return None
 
 
 def chained(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:
@@ -281,6 +259,11 @@ class _Chain:
 def _size_of(number: float) -> float:
     """A power of 2 near a number: like numbers have one grid, so that a longer run costs no more."""
     return 2.0 ** round(log2(number)) if isfinite(number) and number > 0 else _UNKNOWN
+
+
+def _sizes_of(number: float) -> tuple[float, float]:
+    """Sizes that do for a number."""
+    return _size_of(number), _size_of(number * _NEARLY)
 
 
 def _blocks(stretch: Stretch) -> int:

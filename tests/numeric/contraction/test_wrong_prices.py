@@ -129,8 +129,7 @@ def the_first_place_for_all(patch: Patch) -> None:
 
 def from_below(patch: Patch) -> None:
     patch.setattr(fixed_batches, "_always", lambda _: gaussian(0.0))
-    patch.setattr(chain, "_FEW", 1)
-    patch.setattr(chain, "_MOST", 1)
+    patch.setattr(chain, "_MOST", ((1, 0.0, 1000), (1, 0.0, 1000)))
 
 
 WRONG = [
