@@ -27,7 +27,7 @@ def figure_assumptions(last: int = 1000, count: int = 60, below: int = 12) -> Fi
     curves = [claim_curve("composition", "composition of all steps", steps, line=":")]
     for (words, losses), color in zip(KINDS, CYCLE, strict=False):
         look = {"color": color, "of": words}
-        label = "cheapest path of shifts"
+        label = "least bound known"
         curves.append(bounded(f"bound {words}", label, steps, run_at, losses, {"order": order}, **look))
     for (words, losses), color in zip(KINDS, CYCLE, strict=False):
         thin = {"color": color, "of": words, "width": 1.2}
