@@ -1,8 +1,9 @@
 """Chains of blocks: the table at the end of a run, from the last blocks alone or from the beginning.
 
 A run starts from one point in both worlds (`equal`). Whatever was before, nothing is worse than `unknown`: from there
-the table after k blocks bounds every run that ends with these blocks, however long it is. It falls with every block and
-settles. Most blocks are done on few nodes; a table on few nodes, read off on more, is still a bound.
+the table after k blocks bounds every run that ends with these blocks, however long it is; and if all blocks are alike
+every shorter one, whose tables rise with each block. It falls with every block and settles. Most blocks are done on
+few nodes; a table on few nodes, read off on more, is still a bound.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
 """
@@ -40,7 +41,7 @@ Stretch = Prices | Mean
 COARSE, FINE = 80, 240
 _FROM_EQUAL, _FROM_EQUAL_ALONE = 100, 600
 """Blocks up to which a run is followed from its beginning, and where nothing else is known that bounds it."""
-_MOST = ((600, 1e-4, 8000), (1000, 3e-5, 4000))
+_MOST = ((600, 1e-4, 5000), (1000, 3e-5, 3000))
 """On few nodes and on more: periods after which a chain is left as it is, the share by which a number still moves that
 has settled, and blocks that are done in a few seconds, after which chains of many blocks are left."""
 _OUTGROWN, _GRIDS = 3.0, 12
@@ -146,6 +147,7 @@ class Repeated:
             table, done = self._followed(table.g, self.goal.nodes(_size_of(found), FINE)), self.periods
         else:
             _, table, done = self._descended(table, done, _size_of(found), FINE)
+            done = min(done, self.periods)  # more of them bound a shorter run, too
         return _Chain(self.rest, table.g).period(table).hull(), done
 
     def _descended(self, table: Table, done: int, number: float, count: int) -> tuple[float, Table, int]:
@@ -156,9 +158,6 @@ class Repeated:
         """
         most, close, blocks = _MOST[count == FINE]
         left = min(most, max(blocks // self._size, _PATIENCE))
-        if count == COARSE:  # the rest is for more nodes
-            left = min(left, max(self.periods // 2, 1))
-        left = min(left, self.periods - done)
         for _ in range(_GRIDS):
             table = resampled(table, self.goal.nodes(number, count))
             table, more = self._settling(table, left, close, number / _OUTGROWN)
@@ -171,7 +170,7 @@ class Repeated:
     def _settling(self, table: Table, most: int, close: float, least: float = 0.0) -> tuple[Table, int]:
         """The table after at most so many periods, or after fewer if its number has settled; and how many they were.
 
-        From above every one of these tables is a bound of all that is longer; from equal points none of them is.
+        From above every one of these tables is a bound, however many periods the run has; from equal points none is.
         """
         chain, last = _Chain(self.pattern, table.g), inf
         for done in range(most):
