@@ -10,6 +10,7 @@ from time import process_time
 from typing import Final, cast
 
 from lastiterate.proofs_checks.conclusion import left_open
+from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.places.generate import places
 from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
@@ -20,6 +21,9 @@ from lastiterate.symbolic.statement import ForAll
 
 NAME: Final = "statement"
 """What stands in the place of a check's name."""
+
+SECONDS: Final = 10
+"""A statement that is off for whose conclusion more is needed is undecided."""
 
 
 def try_statement(claim: Claim) -> PlacesReport:
@@ -35,8 +39,13 @@ def _all(claim: Claim) -> Iterator[Tried]:
     for place in places(claim, [whole]):
         if place.check == NAME:
             wrong = [check for share in ONE_PERCENT for check, _ in place.off(share) if isinstance(check, Deduced)]
-            live = any(left_open(_saying(claim, check.statement)) for check in wrong)
-            yield Tried(NAME, place.kind, place.words, State.LIVE if live else State.ROOM)
+            try:
+                with limited(SECONDS):
+                    live = any(left_open(_saying(claim, check.statement)) for check in wrong)
+            except TimeoutError as late:
+                yield Tried(NAME, place.kind, place.words, State.UNDECIDED, str(late))
+            else:
+                yield Tried(NAME, place.kind, place.words, State.LIVE if live else State.ROOM)
 
 
 def _saying(claim: Claim, statement: ForAll) -> Claim:
