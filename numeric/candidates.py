@@ -6,7 +6,7 @@ from math import inf, isfinite
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.contraction.chain import Goal
-from lastiterate.numeric.contraction.fixed_batches import contracted_fixed
+from lastiterate.numeric.contraction.fixed_batches import APART, contracted_fixed
 from lastiterate.numeric.contraction.random_batches import contracted_random
 from lastiterate.numeric.contraction.shuffled import contracted_shuffled
 from lastiterate.numeric.losses.assumptions import Assumption
@@ -30,7 +30,9 @@ def candidates(
     """
     if not run.scheme.random:
         found = shifted(run, assumption, order, delta, every=every)
-        return found if extreme(run, assumption) else [*found, *contracted(run, assumption, order, delta, found)]
+        if not run.diameter <= APART * run.noise_std_at(run.steps - 1) or extreme(run, assumption):
+            return found
+        return [*found, *contracted(run, assumption, order, delta, found)]
     if _plain(run, assumption, order):
         return shifted(run, assumption, order, delta)
     better = contracted(run, assumption, order, delta, [composition(run)])
