@@ -30,8 +30,6 @@ def candidates(
     """
     if not run.scheme.random:
         found = shifted(run, assumption, order, delta, every=every)
-        if not run.diameter <= APART * run.noise_std_at(run.steps - 1) or extreme(run, assumption):
-            return found
         return [*found, *contracted(run, assumption, order, delta, found)]
     if _plain(run, assumption, order):
         return shifted(run, assumption, order, delta)
@@ -72,7 +70,8 @@ def contracted(
         delta: in (0, 1), or None.
         found: what other routes give; the best of them stands beside the table.
     """
-    if (order is None and delta is None) or not isfinite(run.diameter):
+    wide = not run.scheme.random and run.diameter > APART * run.noise_std_at(run.steps - 1)
+    if (order is None and delta is None) or wide or not isfinite(run.diameter) or extreme(run, assumption):
         return []
     other = min(found, key=lambda one: one.value(order, delta))
     goal = Goal(order, delta, other.value(order, delta), cache(other.rdp))

@@ -38,8 +38,6 @@ _RATIO = 1.01
 def contracted_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
     """The candidate by contraction, or none."""
     noise = run.noise_std_at(run.steps - 1)
-    if not run.diameter <= APART * noise:
-        return []
     if not run.constant:
         return _scheduled(run, assumption, goal, other)
     if run.period == 1:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.chain import Goal, Mean, Prices, Repeated, chained
-from lastiterate.numeric.contraction.fixed_batches import APART, CLEAN, window_prices
+from lastiterate.numeric.contraction.fixed_batches import CLEAN, window_prices
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 
@@ -27,8 +27,6 @@ _LAST, _MOST_PLACES = 6, 16
 
 def contracted_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
     """The candidate by contraction, or none."""
-    if not run.diameter <= APART * run.noise_std_at(run.steps - 1):
-        return []
     every, epochs = run.batches, run.steps // run.batches
     if not run.constant and every > _MOST_PLACES:
         return []
