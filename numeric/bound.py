@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.candidates import candidates, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, chance, renyi_order, within
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
-from lastiterate.numeric.run import NoisySGD, chance, renyi_order, within
+from lastiterate.numeric.run import NoisySGD
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from math import ceil
 
 import numpy as np
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.participation import Asked, said, stated
-from lastiterate.numeric.run import NoisySGD, portion
+from lastiterate.numeric.run import NoisySGD
 
 _LOOKED = 64
 """Numbers of clean steps after the last use that are looked at; a user with more has the number of the next fewer.

@@ -14,9 +14,9 @@ from math import ceil, isfinite, log, log2, sqrt
 from typing import Final, Protocol
 
 from lastiterate.numeric.bound import Bound, bound
-from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.errors import InputError, positive, suggestion
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.run import NoisySGD, described_run, positive
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
 
 _TIGHT, _TIGHT_SEARCHED = 1 + 1e-9, 1 + 1e-5

@@ -27,9 +27,9 @@ from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.contraction.atoms import Atoms
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.table import Table
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.numeric.run import NoisySGD, count, described_run, positive
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.shuffling.shuffled import View, mean_routes
 from lastiterate.numeric.subsampling.noise_split import rate

@@ -31,10 +31,10 @@ from lastiterate.numeric.contraction.chain import Goal, resampled
 from lastiterate.numeric.contraction.clean import Clean
 from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.contraction.table import Table, spread, unknown
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, chance, count, positive, renyi_order
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
-from lastiterate.numeric.run import NoisySGD, chance, count, described_run, positive, refuse_extreme, renyi_order
+from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 from lastiterate.numeric.subsampling.poisson import least_range
 
 CLAIM = "ours/contraction/forgetting"

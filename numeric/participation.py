@@ -18,11 +18,11 @@ from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.fixed_batches import APART
 from lastiterate.numeric.contraction.uses import Used
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, chance, count, renyi_order
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import precision, printed_up, upper
-from lastiterate.numeric.run import NoisySGD, chance, count, described_run, refuse_extreme, renyi_order
+from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 from lastiterate.numeric.shift_program.listed import cut, used_program
 from lastiterate.numeric.shift_program.optimum import optimum
 

@@ -5,78 +5,22 @@ place. Both end where products and squares leave the range of floats: `extreme` 
 in balls, and what rests on floats throughout refuses it (`refuse_extreme`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import inf, isfinite, isnan, nextafter
-from numbers import Integral, Real
+from math import inf, isfinite, nextafter
+from numbers import Real
 from typing import Any
 
-from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.errors import InputError, count, positive, suggestion
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
 Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 
-_MOST = 10**15
 _LENGTH, _APART = 1e60, 1e30
 """Numbers that float searches can take, and how far apart lengths may lie."""
-
-
-def real(name: str, value: Any, need: str) -> float:
-    """The value as a float, or an `InputError` that says what is needed."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"{name} needs {need}, got {name}={value!r}; write a number.")
-    try:
-        number = float(value)
-    except OverflowError:
-        raise InputError(f"{name} needs {need}, got a {name} beyond every float; write a smaller number.") from None
-    if isnan(number):
-        raise InputError(f"{name} needs {need}, got {name}=nan; check where the value comes from.")
-    return number
-
-
-def within(name: str, value: Any, need: str, holds: Callable[[float], bool], remedy: str) -> float:
-    """The value as a float for which something holds, or an `InputError` that says what is needed, and the remedy."""
-    number = real(name, value, need)
-    if not holds(number):
-        raise InputError(f"{name} needs {need}, got {name}={number:g}; {remedy}")
-    return number
-
-
-def positive(name: str, value: Any, *, finite: bool = True) -> float:
-    """The value as a float above zero."""
-    need = "a positive number"
-    return within(name, value, need, lambda x: x > 0 and (x < inf or not finite), "give a value above 0.")
-
-
-def chance(name: str, value: Any) -> float:
-    """The value as a float in (0, 1)."""
-    return within(name, value, "a number in (0, 1)", lambda x: 0 < x < 1, "choose one between them.")
-
-
-def portion(name: str, value: Any, need: str, remedy: str) -> float:
-    """The value as a float in (0, 1]."""
-    return within(name, value, need, lambda x: 0 < x <= 1, remedy)
-
-
-def renyi_order(value: Any) -> float:
-    """The order of a Renyi divergence: a finite float above 1."""
-    return within("order", value, "a finite number above 1", lambda x: 1 < x < inf, "2 is customary.")
-
-
-def count(name: str, value: Any, least: int = 1) -> int:
-    """The value as an integer of at least ``least``."""
-    need = f"a whole number of at least {least}"
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InputError(f"{name} needs {need}, got {name}={value!r}; write an integer.")
-    number = int(value)
-    if number > _MOST:  # it may have too many digits to be printed
-        raise InputError(f"{name} needs a whole number of at most {_MOST:g}, got a larger {name}; lower it.")
-    if number < least:
-        raise InputError(f"{name} needs {need}, got {name}={max(number, -_MOST)}; give at least {least}.")
-    return number
 
 
 def _schedule(name: str, value: Any, steps: int) -> Schedule:

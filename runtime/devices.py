@@ -8,8 +8,7 @@ from typing import Final, ParamSpec, TypeVar
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import count
+from lastiterate.numeric.errors import InputError, count
 
 DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 

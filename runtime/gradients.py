@@ -12,8 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, jvp, vmap
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import count
+from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload

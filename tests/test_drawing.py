@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.drawing import SCHEMES, TARGETS, Graph, draw, files, passed, rooms
 
-_FLOORS = 11
+_FLOORS = 10
 _MODULES = 25
 """The most modules of numeric/ that a run may pass, whatever its scheme: by shifts and by contraction."""
 

@@ -12,9 +12,8 @@ from math import inf, isfinite, nextafter
 from flint import arb
 
 from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import chance
 
 _LARGE = 1e6
 """From here on the second term of the formula moves epsilon by less than 1e-12 of it."""

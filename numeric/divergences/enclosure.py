@@ -7,9 +7,8 @@ from typing import Any
 
 from flint import arb
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, portion, positive, within
 from lastiterate.numeric.rounding import lower, precision, upper
-from lastiterate.numeric.run import portion, positive, within
 
 _WANTED_BITS = 44
 """Relative accuracy asked of a ball: 6e-14, so that 1e-10 is kept with room to spare."""

@@ -12,9 +12,8 @@ from flint import arb
 
 from lastiterate.numeric.divergences.enclosure import Enclosure, ratio, refine, spread
 from lastiterate.numeric.divergences.mixtures import Mixture
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.rounding import exact, precision
-from lastiterate.numeric.run import positive
 
 _EXACT_BITS = 5000
 """Products and differences of two shares and a float need no more."""

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 from flint import arb
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.blocks import Blocks as Blocks
 from lastiterate.numeric.losses.expansion import Affine, Expansion, LeastOf
 from lastiterate.numeric.losses.moduli import Assumption as Assumption
@@ -27,7 +27,7 @@ from lastiterate.numeric.losses.moduli import constant, parts_of, sensitivity
 from lastiterate.numeric.losses.moduli import described_assumption as described_assumption
 from lastiterate.numeric.losses.tabulated import Tabulated as Tabulated
 from lastiterate.numeric.rounding import exact
-from lastiterate.numeric.run import NoisySGD, positive
+from lastiterate.numeric.run import NoisySGD
 
 
 def _weight(run: NoisySGD, t: int, size: int) -> arb:

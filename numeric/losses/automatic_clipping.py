@@ -9,7 +9,7 @@ Source: docs/proofs/expansions.md; claim ours/projection/automatic_clipping. D2P
 
 from dataclasses import dataclass, replace
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Blocks,
@@ -22,7 +22,6 @@ from lastiterate.numeric.losses.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import positive
 
 
 def automatic_clipping(

@@ -18,10 +18,10 @@ from typing import Final, NamedTuple
 
 from flint import arb
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count, positive, within
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD, count, positive, within
+from lastiterate.numeric.run import NoisySGD
 
 
 @dataclass(frozen=True)

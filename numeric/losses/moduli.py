@@ -16,10 +16,10 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, portion, within
 from lastiterate.numeric.losses.expansion import Expansion, Increasing, ModulusExpansion
 from lastiterate.numeric.rounding import exact, upper
-from lastiterate.numeric.run import NoisySGD, portion, within
+from lastiterate.numeric.run import NoisySGD
 
 
 def constant(name: str, value: object) -> float:

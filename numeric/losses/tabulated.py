@@ -9,10 +9,9 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.moduli import Modulus, constant
 from lastiterate.numeric.rounding import exact
-from lastiterate.numeric.run import positive
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import chance, count
+from lastiterate.numeric.errors import InputError, chance, count
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from math import inf, isfinite, sqrt
 from flint import arb
 from scipy.special import ndtr
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, chance, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.grid import Update
 from lastiterate.numeric.lower.interval import interval_witnesses, widest
@@ -24,7 +24,7 @@ from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.lower.walk import Walk, last_masses
 from lastiterate.numeric.lower.witness import Witness
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision
-from lastiterate.numeric.run import NoisySGD, chance, described_run, refuse_extreme, within
+from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 
 _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000

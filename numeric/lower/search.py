@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower.bounds import lower_bounds
 from lastiterate.numeric.lower.gradients import Gradient
 from lastiterate.numeric.lower.witness import Witness, refusal, with_value
-from lastiterate.numeric.run import NoisySGD, count
+from lastiterate.numeric.run import NoisySGD
 
 _PIECES = 6
 _LEAST_MOVE = 0.02

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, chance, renyi_order, within
 from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Tabulated, described_assumption
 from lastiterate.numeric.lower.course import Course, course_masses
 from lastiterate.numeric.lower.gradients import Gradient, admits, drawn_gradient, greatest
@@ -29,7 +29,7 @@ from lastiterate.numeric.lower.losses import least_curvature
 from lastiterate.numeric.lower.masses import Masses
 from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.lower.walk import Mixture, Walk, last_masses
-from lastiterate.numeric.run import NoisySGD, chance, described_run, renyi_order, within
+from lastiterate.numeric.run import NoisySGD, described_run
 
 _JUST_BELOW = 1 - 1e-13
 _AGAIN = 1e-6

@@ -8,9 +8,9 @@ from math import nan
 from flint import arb
 
 from lastiterate.numeric.enclosure.tape import enclose
+from lastiterate.numeric.errors import chance, count, positive
 from lastiterate.numeric.published.record import PublishedBound
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import chance, count, positive
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import T, b, chi, n, nu
 

@@ -18,10 +18,10 @@ from flint import arb
 from sympy import Expr, Integer, Pow, Sum, Symbol
 
 from lastiterate.numeric.enclosure.tape import enclose
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD, described_run, positive, refuse_extreme
+from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.symbolic import letters as any_number
 from lastiterate.symbolic import notation

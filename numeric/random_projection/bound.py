@@ -21,11 +21,10 @@ from scipy.special import gammaln
 
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, chance, renyi_order
 from lastiterate.numeric.random_projection.cost import HIGHEST_WHOLE_ORDER, order_limit, projection_rdp
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.rounding import exact, lower, precision, printed_up, upper
-from lastiterate.numeric.run import chance, renyi_order
 from lastiterate.numeric.schemes import SCHEMES
 
 _ORDERS = 200

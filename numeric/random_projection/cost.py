@@ -17,8 +17,8 @@ from math import ceil, inf
 
 from flint import arb
 
+from lastiterate.numeric.errors import count, portion, positive, renyi_order, within
 from lastiterate.numeric.rounding import exact, lower, precision, upper
-from lastiterate.numeric.run import count, portion, positive, renyi_order, within
 
 HIGHEST_WHOLE_ORDER = 128
 """Binomial sums of more terms are not worth their time."""

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.numeric.run import NoisySGD, Schedule, Steps, count, positive
+from lastiterate.numeric.run import NoisySGD, Schedule, Steps
 
 _AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_size", "sampling", "adjacency")
 

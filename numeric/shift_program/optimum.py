@@ -24,9 +24,9 @@ from math import ceil, inf, isfinite, log, log1p
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
-from lastiterate.numeric.run import count, positive, refuse_extreme
+from lastiterate.numeric.run import refuse_extreme
 from lastiterate.numeric.shift_program.participations import Participations, cheapest
 from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
 from lastiterate.numeric.shift_program.program import ComposedPath, ShiftProgram

@@ -21,11 +21,11 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.run import NoisySGD, count, described_run, within
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.tracking import tracked_distances
 

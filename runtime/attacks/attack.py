@@ -25,10 +25,10 @@ import torch
 from torch import Tensor
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, chance, count
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.audit import Audit, audit, epsilon_limits
-from lastiterate.numeric.run import NoisySGD, chance, count, described_run
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.store import Store
 from lastiterate.runtime.attacks.worst_case import crafted_tilt
 from lastiterate.runtime.devices import says_when_memory_runs_out

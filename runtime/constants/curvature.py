@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import count
+from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.gradients import Gradients
 
 _WEIGHT: Final = 2

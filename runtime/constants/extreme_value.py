@@ -15,8 +15,7 @@ from typing import Final
 import numpy as np
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import chance, count, portion
+from lastiterate.numeric.errors import InputError, chance, count, portion
 from lastiterate.runtime.constants.fit import trusted
 from lastiterate.runtime.pair_table import Kind, PairTable
 

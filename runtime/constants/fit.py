@@ -10,9 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.losses.assumptions import Tabulated
-from lastiterate.numeric.run import portion
 from lastiterate.runtime.pair_table import Kind, PairTable
 
 TRUSTED_ERROR: Final = 1e-3

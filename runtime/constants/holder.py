@@ -16,8 +16,8 @@ from time import monotonic
 
 import numpy as np
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import NoisySGD, count, described_run, positive
+from lastiterate.numeric.errors import InputError, count, positive
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.constants.distributed import joined, local_device, team
 from lastiterate.runtime.constants.fit import envelope_of, orders, read_off
 from lastiterate.runtime.constants.layers import layers_of

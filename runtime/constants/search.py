@@ -20,8 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import count, positive
+from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.runtime.constants.fit import TRUSTED_ERROR
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points

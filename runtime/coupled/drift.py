@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
-from lastiterate.numeric.run import NoisySGD, count, described_run
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.pairs import Draw
 from lastiterate.runtime.coupled.intervals import DriftInterval, drift_interval, wasserstein_2, wasserstein_infinity

@@ -15,8 +15,7 @@ from math import inf, sqrt
 import numpy as np
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import chance
+from lastiterate.numeric.errors import InputError, chance
 from lastiterate.runtime.coupled.runs import CoupledRuns
 
 

@@ -15,10 +15,11 @@ import numpy as np
 import torch
 
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.errors import count
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.losses.expansion import ULPS, Expansion
 from lastiterate.numeric.rounding import precision
-from lastiterate.numeric.run import NoisySGD, count, described_run
+from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.store import Store
 from lastiterate.runtime.devices import says_when_memory_runs_out

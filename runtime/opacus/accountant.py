@@ -24,10 +24,10 @@ from torch import Tensor
 
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.explain import why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
-from lastiterate.numeric.run import NoisySGD, chance
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.opacus.description import Description, check_plain, read
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
 from lastiterate.runtime.opacus.state import State, loaded

@@ -16,10 +16,10 @@ from opacus.data_loader import DPDataLoader
 from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping
 from pydantic import ConfigDict
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.rounding import exact, lower, precision, upper
-from lastiterate.numeric.run import NoisySGD, count, positive
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.opacus.projection import attached
 
 History = Sequence[tuple[float, float, int]]

@@ -12,8 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import positive
+from lastiterate.numeric.errors import InputError, positive
 from lastiterate.runtime.training.descent import project as nearest
 
 _NAME = "_lastiterate_projection"

@@ -23,8 +23,8 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run import NoisySGD, count
+from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import Checkpointing
 from lastiterate.runtime.gradients import Gradients, norm
 from lastiterate.runtime.random_streams import stream

@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
-from lastiterate.numeric.run import NoisySGD, count
+from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.devices import says_when_memory_runs_out

@@ -10,9 +10,8 @@ from math import ceil, sqrt
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
-from lastiterate.numeric.run import portion
 from lastiterate.runtime.gradients import Gradients, clip_factor, flat
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.private import PrivateOptimiser

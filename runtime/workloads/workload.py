@@ -8,9 +8,8 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.certified import LossConstants
-from lastiterate.numeric.run import count
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.validation import refuse_mixing, told
