@@ -229,6 +229,12 @@ def _closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean,
 
 def _at_a_run(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
     """The larger side three percent less, or by a little more than the least room beside the sides in a run."""
+    if isinstance(check.conclusion, sp.Equality):
+        left, right = check.conclusion.args
+        yield replace(
+            check, name="the right side 3/100 of it less", mutants=(), conclusion=sp.Eq(left, _LESS * right or sp.S.One)
+        )
+        return
     less, more = check.conclusion.lts, check.conclusion.gts
     sides = [
         (run.left, run.right) if check.conclusion.args[0] == less else (run.right, run.left)

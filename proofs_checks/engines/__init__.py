@@ -26,24 +26,38 @@ SECONDS: Final = 60
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: int = SECONDS) -> Outcome:
-    """The outcome of one check by the engine of its type; what the engine raises becomes an error.
+    """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
+    try:
+        return ask(check, assumptions, seconds)
+    except Exception as error:
+        return in_error(check, error)
+
+
+def in_error(check: Check, error: Exception) -> Outcome:
+    """The outcome of a check whose engine has raised."""
+    if isinstance(error, TimeoutError):
+        seconds_left()  # or it was the time of the check that asked this one
+    known = isinstance(error, InputError | UnsupportedError | NoPointError | TimeoutError)
+    detail = str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
+    return Outcome(check.name, check.engine, Status.ERROR, detail=detail)
+
+
+def ask(check: Check, assumptions: tuple[Boolean, ...], seconds: int = SECONDS) -> Outcome:
+    """The answer of the engine of a check's type.
 
     A check that says nothing is undecided, so that no claim rests on one.
+
+    Raises:
+        InputError: the engine cannot read the check as a statement.
+        Exception: whatever else stops an engine.
     """
     nothing = says_nothing(check, assumptions)
     if nothing:
         return undecided(check, nothing)
     module = import_module(f"lastiterate.proofs_checks.engines.{check.engine.value}")
-    try:
-        with limited(seconds):
-            found: Outcome = module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
-            return found
-    except Exception as error:
-        if isinstance(error, TimeoutError):
-            seconds_left()  # or it was the time of the check that asked this one
-        known = isinstance(error, InputError | UnsupportedError | NoPointError | TimeoutError)
-        detail = str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
-        return Outcome(check.name, check.engine, Status.ERROR, detail=detail)
+    with limited(seconds):
+        found: Outcome = module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
+        return found
 
 
 def _as_expressions(check: Check) -> Check:

@@ -1,8 +1,12 @@
-"""Runs of the sequences of an induction at exact points: each value from its law, any that has none at random."""
+"""Runs of the sequences of an induction at exact points: each value from its law, any that has none at random.
+
+Where roots are taken, what is drawn are the powers of which they are the roots.
+"""
 
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import lcm
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -54,10 +58,12 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     letters = [symbol for symbol in free_symbols(assumptions, parts) if symbol != check.index]
     names = sorted({value.func for part in parts for value in part.atoms(AppliedUndef)}, key=str)
     generator = random.Random(5)  # noqa: S311
+    powers = set[sp.Pow]().union(*(part.atoms(sp.Pow) for part in parts))
+    root = lcm(*(power.exp.q for power in powers if power.exp.is_Rational))
     for point in points(letters, assumptions, POINTS):
         values: dict[AppliedUndef, sp.Expr] = {}
         for i in range(check.start, check.start + LONGEST):
-            if not _extended(check, names, point, values, i, generator):
+            if not _extended(check, names, point, values, i, generator, root):
                 break
             left, right = (_at(side, check, point, values, i) for side in check.conclusion.args)
             relation = check.conclusion.func(left, right, evaluate=False)
@@ -77,6 +83,7 @@ def _extended(
     values: dict[AppliedUndef, sp.Expr],
     i: int,
     generator: random.Random,
+    root: int,
 ) -> bool:
     """Add the values at index i, so that all that is supposed up to there holds; False where none were found."""
     laws = (law.subs(check.index, k) for k in range(check.start, i + 1) for law in check.laws)
@@ -88,7 +95,7 @@ def _extended(
             if _by_rule(value, rules, point, added):
                 open_.remove(value)
         for value in open_:
-            number = sp.Rational(generator.randint(0, 8), generator.choice((1, 2, 4)))
+            number = sp.Rational(generator.randint(0, 8), generator.choice((1, 2, 4))) ** root
             added[value] = number if value.is_nonnegative or generator.random() < 0.5 else -number
             for other in open_:
                 if other not in added:

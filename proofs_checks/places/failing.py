@@ -28,7 +28,9 @@ _ROUNDS: Final = 40
 _CHILDREN: Final = 25
 _DIGITS: Final = (2, 3, 5, 8)
 _WHOLE: Final = 10**6
-"""Size of the largest whole number."""
+"""Size of the largest whole number where terms are counted, and of the largest that is written out."""
+
+_COUNT: Final = (sp.Sum, sp.Product, sp.binomial, sp.factorial)
 
 _LEAST: Final = 1e-11
 """Share of the sides by which the left must exceed the right before it is looked at exactly."""
@@ -42,6 +44,8 @@ _NOT_COMPUTED: Final = (
 def failing_point(check: Inequality, premises: Sequence[Boolean]) -> Point | None:
     """A point at which the premises certainly hold and the relation certainly fails; None where none is found."""
     with np.errstate(all="ignore"), suppress(*_NOT_COMPUTED):
+        if not free_symbols(check.left, check.right, premises):
+            return {} if fails(check, tuple(premises), {}) else None
         search = _search(check, premises)
         for candidate in () if search is None else search.candidates():
             if fails(check, tuple(premises), candidate):
@@ -77,8 +81,9 @@ class _Search:
     def _random(self, generator: np.random.Generator) -> _Floats:
         """Distances from the ends of the ranges, or numbers where there are none, about a common size or far apart."""
         size = _DRAWN, len(self.letters)
-        common = generator.uniform(-40, 40, (_DRAWN, 1)) * (generator.random((_DRAWN, 1)) < 0.4)
-        each = generator.uniform(-1, 1, size) * generator.choice([1, 2, 6], (_DRAWN, 1))
+        far = generator.choice([40, 120], (_DRAWN, 1))  # x^1.01 is 16 times x there
+        common = generator.uniform(-far, far) * (generator.random((_DRAWN, 1)) < 0.4)
+        each = generator.uniform(-1, 1, size) * generator.choice([0, 1, 2, 6], (_DRAWN, 1))
         return self._at(np.zeros(size), 10.0 ** (common + each), generator)
 
     def _beside(self, generator: np.random.Generator) -> _Floats:
@@ -124,7 +129,9 @@ class _Search:
             if score > _LEAST:
                 for digits in _DIGITS:
                     point = {
-                        letter: sp.Integer(round(value)) if letter.is_integer else sp.Rational(f"{value:.{digits}g}")
+                        letter: sp.Integer(round(value))
+                        if letter.is_integer and abs(value) <= _WHOLE
+                        else sp.Rational(f"{value:.{digits}g}")
                         for letter, value in zip(self.letters, row, strict=True)
                     }
                     meant = {letter: value.xreplace(point).doit() for letter, value in self.meant.items()}
@@ -152,5 +159,6 @@ def _search(check: Inequality, premises: Sequence[Boolean]) -> _Search | None:
     low = np.array([-np.inf if end.low is None else float(end.low) for end in ends])
     high = np.array([np.inf if end.high is None else float(end.high) for end in ends])
     whole = np.array([letter.is_integer is True for letter in letters])
-    low, high = np.where(whole, np.maximum(low, -_WHOLE), low), np.where(whole, np.minimum(high, _WHOLE), high)
+    if left.has(*_COUNT) or right.has(*_COUNT):
+        low, high = np.where(whole, np.maximum(low, -_WHOLE), low), np.where(whole, np.minimum(high, _WHOLE), high)
     return _Search(letters, meant, low, high, excess, rooms, tuple(premises))

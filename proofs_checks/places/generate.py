@@ -24,8 +24,13 @@ from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import Asymptotic, Check, Claim, Unbounded, Units, UpperBound, Value
 from lastiterate.symbolic.notation import D, K, L, eta, lam, m, sigma
 
-_EVIDENCE: Final = frozenset({"path", "parameters", "tolerance", "units", "index", "attained", "constant", "altered"})
-"""Fields of a check that say how it is decided, not what it says."""
+_CHOICE: Final = "at"
+"""Field of a check that says what letters are in the statement of its claim."""
+
+_EVIDENCE: Final = frozenset(
+    {"path", "parameters", "tolerance", "units", "index", "attained", "constant", "altered", _CHOICE}
+)
+"""Fields of a check that say how it, or the statement, is decided, not what it says."""
 
 _LETTERS: Final = (eta, sigma, K, D, L, lam, m)
 """Parameters of a bound that is attacked."""
@@ -71,6 +76,15 @@ def places(claim: Claim, checks: Sequence[Check] | None = None) -> Iterator[Plac
         yield from _different(_of_check(check, claim.assumptions), ((check, claim.assumptions),))
     assumed = _of_conditions("", Kind.ASSUMPTION, claim.assumptions, under)
     yield from _different(assumed, under(claim.assumptions))
+
+
+def choices(claim: Claim) -> Iterator[tuple[Place, int]]:
+    """The places of what letters are in the statement of a claim, with the number of the check that chooses them."""
+    for at, check in enumerate(claim.checks):
+        if hasattr(check, _CHOICE):
+            inside = _field(lambda changed: ((changed, claim.assumptions),), check, _CHOICE)
+            found = _of_value(check, getattr(check, _CHOICE), inside)
+            yield from ((place, at) for place in _different(found, ((check, claim.assumptions),)))
 
 
 def _different(found: Iterator[Place], as_it_is: Question) -> Iterator[Place]:

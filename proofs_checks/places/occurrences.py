@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 STEP: Final = sp.Rational(1, 100)
@@ -43,7 +44,8 @@ class Occurrence(NamedTuple):
 def occurrences(expression: sp.Basic) -> Iterator[Occurrence]:
     """Every number but 0 and every symbol of an expression or a condition, each as often as it stands there.
 
-    Bound variables where they are bound, and the sign of a product, are none.
+    Bound variables where they are bound, and the sign of a product, are none. The place of a member in a sequence is a
+    range of one.
 
     >>> from sympy.abc import x, y
     >>> sorted((str(one.what), one.kind.value, str(one.put(one.what * 2))) for one in occurrences(3 * x**2))
@@ -72,6 +74,8 @@ def _inside(part: sp.Basic, kind: Kind, around: sp.Basic, put: Callable[[sp.Basi
 def _kind(part: sp.Basic, place: int, kind: Kind) -> Kind:
     """The kind of what stands at a place of a function, whose own kind is given."""
     if type(part) is sp.Tuple or kind is Kind.RANGE:
+        return Kind.RANGE
+    if isinstance(part, AppliedUndef) and part.args[place].is_integer:
         return Kind.RANGE
     if isinstance(part, sp.exp) or (isinstance(part, sp.Pow) and place):
         return Kind.EXPONENT

@@ -1,18 +1,19 @@
 """The statements that claims make beside their checks, one percent off: the checks must no longer conclude them.
 
 A statement that is made of its checks is off where they are. One that its checks conclude has each number, each letter
-and each condition off; what no conclusion notices says more, or less, than is shown.
+and each condition off, and what its checks choose for their own letters; what no conclusion notices says more, or less,
+than is shown.
 """
 
 from collections.abc import Iterator
 from copy import copy
 from time import process_time
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from lastiterate.proofs_checks.conclusion import left_open
 from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.places.generate import places
+from lastiterate.proofs_checks.places.generate import Place, choices, places
 from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
 from lastiterate.proofs_checks.places.sweep import ONE_PERCENT
 from lastiterate.proofs_checks.verdict import Verdict
@@ -38,17 +39,25 @@ def _all(claim: Claim) -> Iterator[Tried]:
     whole = Deduced(cast("ForAll", claim.statement), derivation="", name=NAME)
     for place in places(claim, [whole]):
         if place.check == NAME:
-            wrong = [check for share in ONE_PERCENT for check, _ in place.off(share) if isinstance(check, Deduced)]
-            try:
-                with limited(SECONDS):
-                    live = any(left_open(_saying(claim, check.statement)) for check in wrong)
-            except TimeoutError as late:
-                yield Tried(NAME, place.kind, place.words, State.UNDECIDED, str(late))
-            else:
-                yield Tried(NAME, place.kind, place.words, State.LIVE if live else State.ROOM)
+            wrong = (check for share in ONE_PERCENT for check, _ in place.off(share))
+            yield _tried(place, (_with(claim, statement=one.statement) for one in wrong if isinstance(one, Deduced)))
+    for place, at in choices(claim):
+        wrong = (check for share in ONE_PERCENT for check, _ in place.off(share))
+        yield _tried(place, (_with(claim, checks=(*claim.checks[:at], one, *claim.checks[at + 1 :])) for one in wrong))
 
 
-def _saying(claim: Claim, statement: ForAll) -> Claim:
+def _tried(place: Place, wrong: Iterator[Claim]) -> Tried:
+    """What becomes of a place of a claim that is off in it."""
+    try:
+        with limited(SECONDS):
+            state = State.LIVE if any(map(left_open, wrong)) else State.ROOM
+    except TimeoutError as late:
+        return Tried(place.check, place.kind, place.words, State.UNDECIDED, str(late))
+    return Tried(place.check, place.kind, place.words, state)
+
+
+def _with(claim: Claim, **changed: Any) -> Claim:
+    """The claim with something else in it, mutants and keys unchecked."""
     other = copy(claim)
-    vars(other)["statement"] = statement
+    vars(other).update(changed)
     return other

@@ -8,8 +8,9 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
-from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines import ask, decide_check, in_error
 from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.places.between import shown_between, steep
@@ -32,8 +33,8 @@ from lastiterate.symbolic.claim import (
 )
 
 ONE_PERCENT: Final = (sp.Rational(1, 100), sp.Rational(-1, 100))
-MORE: Final = tuple(map(sp.Rational, ("1/4", "-1/4", "9", "-9/10", "-2")))
-"""Shares by which a place is off that has room: another size, an order of magnitude, another sign."""
+MORE: Final = tuple(map(sp.Rational, ("1/4", "-1/4", "1", "3", "9", "-9/10", "-2", "999", "-999/1000")))
+"""Shares by which a place is off that has room: another size, orders of magnitude, another sign."""
 
 SECONDS: Final = 3
 """An engine that computes for longer about a place that is off does not decide it."""
@@ -71,8 +72,9 @@ def _all(claim: Claim) -> Iterator[Tried]:
         if place.without is not None and (place.check, place.words.partition(" in ")[2]) in known:
             yield Tried(place.check, place.kind, place.words, State.UNUSED)
         elif place.check in holds or (not place.check and len(holds) == len(carry)):
-            state, detail = _state(place)
-            yield Tried(place.check, place.kind, place.words, state, detail)
+            found = _state(place)
+            if found is not None:
+                yield Tried(place.check, place.kind, place.words, *found)
 
 
 def _scaleless(check: Check) -> bool:
@@ -80,17 +82,22 @@ def _scaleless(check: Check) -> bool:
     return isinstance(check, Unbounded) or (isinstance(check, Asymptotic) and check.constant is None)
 
 
-def _state(place: Place) -> tuple[State, str]:
+def _state(place: Place) -> tuple[State, str] | None:
+    """What becomes of a place; None for one that says nothing when it is off, as half a letter of a vector does."""
     asked = [one for share in ONE_PERCENT for one in _off(place, share)]
     if any(_fails_somewhere(*one) for one in asked):
         return State.LIVE, ""
     said: list[Outcome] = []
     for check, assumptions in asked:
         outcome = _answer(check, assumptions)
+        if outcome is None:
+            continue
         if notices(outcome, check, assumptions):
             return State.LIVE, ""
         said.append(outcome)
-    if place.without is not None and all(_answer(*one).status is Status.HELD for one in place.without):
+    if asked and not said:
+        return None
+    if place.without is not None and all(_holds(*one) for one in place.without):
         return State.UNUSED, ""
     for outcome in said:
         if outcome.status is not Status.HELD or outcome.grade not in _PROOF:
@@ -107,16 +114,26 @@ def notices(outcome: Outcome, check: Check, assumptions: Sequence[Boolean]) -> b
     return outcome.rejected or (outcome.status is Status.UNDECIDED and _undefined(check, assumptions))
 
 
-def _answer(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """The engine's answer; a power that is off is to z3 a polynomial of a high degree, about which it is not asked."""
+def _answer(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome | None:
+    """The engine's answer, None where it cannot read the question.
+
+    A power that is off is to z3 a polynomial of a high degree, about which it is not asked.
+    """
     known = _bound(check)
-    if isinstance(known, Inequality) and steep(known):
-        try:
+    try:
+        if isinstance(known, Inequality) and steep(known):
             with limited(SECONDS):
                 return shown_between(known, assumptions)
-        except TimeoutError as late:
-            return Outcome(check.name, check.engine, Status.ERROR, detail=str(late))
-    return decide_check(known, assumptions, SECONDS)
+        return ask(known, assumptions, SECONDS)
+    except InputError:
+        return None
+    except Exception as error:
+        return in_error(known, error)
+
+
+def _holds(check: Check, assumptions: tuple[Boolean, ...]) -> bool:
+    outcome = _answer(check, assumptions)
+    return outcome is not None and outcome.status is Status.HELD
 
 
 def _bound(check: Check) -> Check:
@@ -135,8 +152,13 @@ def _fails_somewhere(check: Check, assumptions: tuple[Boolean, ...]) -> bool:
 def _breaks(check: Check, assumptions: tuple[Boolean, ...]) -> bool:
     """Tell whether a check is refuted; of an inequality by a point alone, for its powers may be high."""
     if isinstance(_bound(check), Inequality):
-        return _fails_somewhere(check, assumptions)
-    return _answer(check, assumptions).rejected
+        try:
+            with limited(SECONDS):
+                return _fails_somewhere(check, assumptions)
+        except TimeoutError:
+            return False
+    outcome = _answer(check, assumptions)
+    return outcome is not None and outcome.rejected
 
 
 def _off(place: Place, share: sp.Rational) -> Question:

@@ -4,14 +4,15 @@ Windows of three steps are written out, positions j = 1, 2, 3. Conditioning is h
 shares N(0, 1), and gradients clipped at 1, or not clipped and of slope r: Bayes' rule.
 """
 
-from sympy import Abs, Expr, Integer, Ne, Rational, exp
+from sympy import Abs, Eq, Expr, Function, Integer, Le, Ne, Rational, exp
+from sympy.core.relational import Relational
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Printed, Recursion, Step, Value
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Printed, Recursion, Step, Value
 from lastiterate.symbolic.formulas.divergences import cumulative, renyi, tail
 from lastiterate.symbolic.formulas.shift_program import v_sum
 from lastiterate.symbolic.letters import a, gamma, kappa, r, v, xi, zeta
-from lastiterate.symbolic.notation import PREVIOUS, SHARES, SHIFTS, Delta, K, alpha, beta, c, eta, n, sigma, w
+from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, K, alpha, beta, c, eta, n, sigma, t, w
 from lastiterate.symbolic.unevaluated import put
 
 _zero = Integer(0)
@@ -28,24 +29,20 @@ def _unrolled(shifts: tuple[Expr, ...]) -> Expr:
 _weighted = sum((c**-j * shift for j, shift in enumerate(SHIFTS, 1)), _zero)
 
 
-_price = sum((shift**2 / (1 - share) for shift, share in zip(SHIFTS, SHARES, strict=True)), _zero)
-_budget = sum(((1 - share) * c ** (-2 * j) for j, share in enumerate(SHARES, 1)), _zero)
-_slack_shares = tuple(share < 1 for share in SHARES)
+_reached, _paid, _room, _shift, _power = (Function(name, nonnegative=True) for name in ("R", "C", "W", "a", "q"))
+_free = Function("v", positive=True)
+_best = r * _free(t) * _power(t)
+_from_zero = (Eq(_reached(0), 0), Eq(_paid(0), 0), Eq(_room(0), 0))
 
 
-def _lagrange() -> Expr:
-    """The sum of squares by which Cauchy-Schwarz fails to be an equality."""
-    total: Expr = _zero
-    for i, k in ((0, 1), (0, 2), (1, 2)):
-        (a1, b1), (a2, b2) = (SHIFTS[i], SHARES[i]), (SHIFTS[k], SHARES[k])
-        ratio = a1 * (1 - b2) * c ** -(k + 1) - a2 * (1 - b1) * c ** -(i + 1)
-        total += ratio**2 / ((1 - b1) * (1 - b2))
-    return total
+def _window(shift: Expr) -> tuple[Relational, ...]:
+    """Sums over a window: of q a, of the price a^2/v, of v q^2, with q = c^-j and v = 1 - beta_j."""
+    return (
+        Eq(_reached(t + 1), _reached(t) + _power(t) * shift),
+        Eq(_paid(t + 1), _paid(t) + shift**2 / _free(t)),
+        Eq(_room(t + 1), _room(t) + _free(t) * _power(t) ** 2),
+    )
 
-
-_optimal = {
-    shift: Delta / _budget * (1 - share) * c**-j for j, (shift, share) in enumerate(zip(SHIFTS, SHARES, strict=True), 1)
-}
 
 _one = Integer(1)
 
@@ -131,10 +128,17 @@ CLAIMS = (
         "chien_li/proof_3_1/cauchy_schwarz",
         "(12): price times sum (1 - beta_j) c^-2j is at least (sum a_j c^-j)^2, equal at a_j ~ (1 - beta_j) c^-j",
         at("Section 3.1", "(12)"),
-        Identity(_price * _budget - _weighted**2, _lagrange(), "the gap is a sum of squares"),
-        Identity((_price * _budget - _weighted**2).subs(_optimal), _zero, "equality case"),
-        Inequality(_zero, "<=", _lagrange(), name="squares over positive numbers"),
-        assumptions=_slack_shares,
+        Induction(
+            t,
+            Le(_reached(t) ** 2, _paid(t) * _room(t)),
+            _from_zero,
+            _window(_shift(t)),
+            name="any shifts and shares, any window",
+        ),
+        Induction(
+            t, Eq(_reached(t), r * _room(t)), _from_zero[::2], _window(_best)[::2], name="the sum at shifts r v q"
+        ),
+        Induction(t, Eq(_paid(t), r**2 * _room(t)), _from_zero[1:], _window(_best)[1:], name="their price: equal"),
     ),
     Step(
         "chien_li/proof_3_1/conditioning",

@@ -9,9 +9,8 @@ from sympy import Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at, sampled_bound
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Printed, Step, Value
-from lastiterate.symbolic.formulas.divergences import SampledDown, tail
+from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
 from lastiterate.symbolic.letters import gamma, kappa, p, q, z
-from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, n, sensitivity, sigma
 from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, Holder, private
 from lastiterate.symbolic.unevaluated import put
@@ -20,8 +19,8 @@ _one, _two = Integer(1), Integer(2)
 _tenth = Rational(1, 10)
 _ceiling = log(1 / (1 - _tenth))
 _run = "n = 10, b = eta = K = sigma = T = 1, alpha = 20, no projection"
-_against_zero = larger_direction(20, _tenth)
-_against_all = larger_direction(20, _tenth, Rational(1, 4))
+_against_zero = SampledUp(_tenth, _one, Integer(20))
+_against_all = SampledUp(_tenth, _one / 2, Integer(20))
 _density = (1 - q) * gamma + q * kappa
 _seen = (20 * log(tail(Integer(19)) / 10) - 19 * log(tail(Integer(20)))) / 19  # data processing, one event
 _posterior = q * kappa / _density

@@ -4,12 +4,12 @@ from sympy import Eq, Equivalent, Expr, Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
 from lastiterate.symbolic.claim import Cited, Claim, Deduced, Inequality, IntervalInequality, Ours, Units
+from lastiterate.symbolic.formulas.divergences import SampledUp
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.language import ANY_ORDER
 from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
 from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
 from lastiterate.symbolic.letters import G, a, g, q, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.liang.lemma_3_2 import larger_direction
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.notation import L, alpha, c, m, s, sigma
 from lastiterate.symbolic.papers import Source, cited
@@ -55,7 +55,9 @@ def _second_order(order: int) -> Expr:
 
 
 def _sampled(order: int) -> IntervalInequality:
-    return IntervalInequality(larger_direction(order, q, v), "<=", 2 * order * q**2 / v, _mechanism, f"order {order}")
+    return IntervalInequality(
+        SampledUp(q, sqrt(v), Integer(order)), "<=", 2 * order * q**2 / v, _mechanism, f"order {order}"
+    )
 
 
 CLAIMS = (

@@ -15,8 +15,9 @@ from lastiterate.symbolic.claim import (
     Recursion,
     UpperBound,
 )
+from lastiterate.symbolic.formulas.divergences import SampledUp
 from lastiterate.symbolic.letters import r, z
-from lastiterate.symbolic.liang.lemma_3_2 import event, larger_direction
+from lastiterate.symbolic.liang.lemma_3_2 import event
 from lastiterate.symbolic.liang.paper import at, earlier
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, beta, growth, n, sigma_dp
 from lastiterate.symbolic.statement import (
@@ -115,7 +116,7 @@ CLAIMS = (
         "Earlier version (12): epsilon = 2 alpha K^2 T/(beta n b sigma_DP^2), for every beta in (0, 1)",
         earlier("Theorem 3.3", "(12)"),
         IntervalInequality(
-            larger_direction(20, Rational(1, 10)),
+            SampledUp(Rational(1, 10), Integer(1), Integer(20)),
             "<=",
             4 / beta,
             {beta: (Rational(1, 2), Rational(99, 100))},

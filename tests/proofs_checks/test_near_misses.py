@@ -11,6 +11,7 @@ from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Identity,
+    Induction,
     Inequality,
     IntervalInequality,
     Recursion,
@@ -22,6 +23,8 @@ from lastiterate.symbolic.letters import x, y
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, PREVIOUS, K, L, alpha, c, ell, eta, s, sigma_A, t
 
 SQUARE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
+u = sp.Function("u", nonnegative=True)
+SAME = Induction(t, sp.Eq(u(t), t * s), (sp.Eq(u(0), 0),), (sp.Eq(u(t + 1), u(t) + s),))
 GEOMETRIC = Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c))
 MEANS = Inequality(2 * x * y, "<= and attained", x**2 + y**2)
 
@@ -33,6 +36,7 @@ MEANS = Inequality(2 * x * y, "<= and attained", x**2 + y**2)
         (Identity(sp.exp(x + y), sp.exp(x) * sp.exp(y)), (), 2),
         (Identity((sp.log(x) - sp.log(x) + y) / 2 - y / 2, sp.S.Zero), (), 0),
         (GEOMETRIC, (c < 1,), MOST),
+        (SAME, (), 1),
         (MEANS, (), 2),
         (Inequality((alpha - 1) * x, "<= and attained", sp.S.Zero, attained=(sp.Eq(x, 0),)), (alpha < 1,), 0),
         (Inequality(-(c**2), "<= and attained", 1 - 2 * c, attained=(sp.Eq(c, 1),)), (), 1),

@@ -4,12 +4,13 @@ import pytest
 import sympy as sp
 from sympy import Rational, Symbol
 
+from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import identity
 from lastiterate.proofs_checks.engines.inequality import fails
-from lastiterate.proofs_checks.places import statements, survivors
+from lastiterate.proofs_checks.places import statements, survivors, sweep
 from lastiterate.proofs_checks.places.between import shown_between
 from lastiterate.proofs_checks.places.failing import failing_point
-from lastiterate.proofs_checks.places.generate import places
+from lastiterate.proofs_checks.places.generate import choices, places
 from lastiterate.proofs_checks.places.kept import PlaceCache
 from lastiterate.proofs_checks.places.occurrences import Kind, occurrences
 from lastiterate.proofs_checks.places.record import PlacesReport, State, Tried
@@ -35,6 +36,7 @@ from lastiterate.symbolic.notation import GRADIENT, LENGTH, PREVIOUS, K, L, c, e
 from lastiterate.symbolic.statement import ForAll
 
 n = Symbol("n", integer=True, positive=True)
+u = sp.Function("u", real=True)
 SQUARE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 GEOMETRIC = Recursion(t, sp.S.Zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c))
 MEANS = Inequality(2 * x * y, "<= and attained", x**2 + y**2)
@@ -47,6 +49,7 @@ MEANS = Inequality(2 * x * y, "<= and attained", x**2 + y**2)
         (sp.exp(-x / 2) - y, {"-1/2 exponent", "x exponent", "y coefficient"}),
         (sp.Sum(x**t, (t, 0, n - 1)), {"x coefficient", "t exponent", "0 range", "n range", "-1 range"}),
         (x >= y + 2, {"x coefficient", "y coefficient", "2 constant"}),
+        (u(t + 1) - x * u(t), {"t range", "1 range", "x coefficient"}),
     ],
 )
 def test_every_number_and_symbol_is_an_occurrence(expression: sp.Basic, found: set[str]) -> None:
@@ -95,6 +98,19 @@ def test_a_point_is_found_where_an_inequality_fails(left, right, premises) -> No
     true_or_empty = len(premises) > 1
     assert (point is None) == true_or_empty
     assert point is None or fails(check, premises, point)
+
+
+def test_numbers_alone_fail_or_hold() -> None:
+    assert failing_point(Inequality(sp.Integer(3), "<=", sp.Integer(2)), ()) == {}
+    assert failing_point(Inequality(sp.Integer(2), "<=", sp.Integer(3)), ()) is None
+
+
+def test_what_no_engine_can_read_is_no_place(make_claim, monkeypatch) -> None:
+    def unread(*_: object) -> None:
+        raise InputError("A name needs one family, got two; put them into one.")
+
+    monkeypatch.setattr(sweep, "ask", unread)
+    assert try_places(make_claim(Value(sp.sqrt(2), "1.41"))).places == ()
 
 
 def test_a_power_that_is_off_a_little_is_held_between_two() -> None:
@@ -167,6 +183,16 @@ def test_a_statement_is_held_by_what_its_checks_conclude(make_claim, monkeypatch
     assert states["2 in 2*y"] is State.LIVE
     assert states["2 in x**2"] is State.ROOM
     assert try_statement(make_claim(SQUARE, key=key)).places == ()
+
+
+def test_what_a_check_chooses_for_the_statement_is_a_place_of_it() -> None:
+    key = "altschuler_talwar/section_5_2/theorem_5_6"
+    claim = next(one for one in ledger.claims("altschuler_talwar") if one.key == key)
+    chosen = {place.words: place for place, _ in choices(claim)}
+    assert "D in D*n/(K*eta)" in chosen
+    assert not {place.words for place in places(claim)} & chosen.keys()
+    (check,) = (one for one, _ in chosen["D in D*n/(K*eta)"].off(sp.Rational(1, 100)))
+    assert check.at != claim.checks[-1].at
 
 
 def test_what_is_proved_when_off_is_not_live() -> None:
