@@ -199,7 +199,7 @@ def _signed(condition: Boolean) -> Boolean:
 
 def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> None:
     """Raise an error unless at every point all needs of some case are met: decide one need after the other."""
-    if entails(tuple(known), false):
+    if entails(sorted(known, key=str), false):
         return
     left = sorted((tuple(one for one in case if not _shown(one, known)) for case in cases), key=len)
     if left and not left[0]:
