@@ -27,6 +27,22 @@ def seconds_left() -> float:
 
 
 @contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let the time's signal wait until the block ends.
+
+    z3 counts references, and an error between two of its calls would free what is still in use.
+    """
+    if not hasattr(signal, "SIGVTALRM"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGVTALRM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def limited(seconds: int) -> Iterator[None]:
     """Raise TimeoutError inside the block after this processor time, where the platform and the thread allow it.
 

@@ -11,7 +11,7 @@ from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
-from lastiterate.proofs_checks.engines.time_limit import seconds_left
+from lastiterate.proofs_checks.engines.time_limit import seconds_left, undisturbed
 from lastiterate.proofs_checks.engines.unknowns import RANGES, known_of
 from lastiterate.proofs_checks.engines.z3_questions import note
 
@@ -62,10 +62,13 @@ class Terms:
         Raises:
             UnsupportedError: it is not algebraic.
         """
-        if expression not in self._known:
-            self._known[expression] = self._term(expression)
-        return self._known[expression]
+        seconds_left()
+        with undisturbed():
+            if expression not in self._known:
+                self._known[expression] = self._term(expression)
+            return self._known[expression]
 
+    @undisturbed()
     def condition(self, condition: Boolean) -> z3.BoolRef:
         """The condition as a formula.
 
@@ -216,6 +219,7 @@ class Terms:
         finally:
             self._cases -= 1
 
+    @undisturbed()
     def point(self, model: z3.ModelRef) -> dict[sp.Symbol, sp.Rational]:
         """The model's values as rationals; an algebraic number is replaced by a near rational."""
         point: dict[sp.Symbol, sp.Rational] = {}
@@ -230,6 +234,7 @@ class Terms:
         return point
 
 
+@undisturbed()
 def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
     """z3's answer and its model, from nlsat first, and from the solvers that try more when that gives up."""
     formulas = [*formulas, *terms.side]
@@ -238,7 +243,7 @@ def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult
         solver = make()
         solver.set("rlimit", EFFORT)
         if (left := seconds_left()) < inf:  # a polynomial may outlast the resources
-            solver.set("timeout", ceil(1000 * left))
+            solver.set("timeout", ceil(2000 * left))  # of the clock, which a busy machine is ahead of the processor
         solver.add(*formulas)
         answer = solver.check()
         if answer == z3.sat:
@@ -246,6 +251,7 @@ def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult
         if answer == z3.unsat:
             note(formulas)
             return answer, None
+    seconds_left()
     return answer, None
 
 
@@ -269,6 +275,7 @@ def entails(premises: Sequence[Boolean], conclusion: Boolean) -> bool:
 
 
 @lru_cache(maxsize=8192)
+@undisturbed()
 def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
     symbols = {s for part in (*premises, conclusion) for s in part.free_symbols}
     for whole in (False, True) if any(s.is_integer for s in symbols) else (False,):

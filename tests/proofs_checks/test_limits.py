@@ -7,7 +7,7 @@ import pytest
 import z3
 
 from lastiterate.proofs_checks.engines import z3_terms
-from lastiterate.proofs_checks.engines.time_limit import limited
+from lastiterate.proofs_checks.engines.time_limit import limited, undisturbed
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGVTALRM"), reason="the platform has no timers of a process")
 
@@ -23,6 +23,26 @@ def test_blocks_inside_another_take_from_its_time() -> None:
     with pytest.raises(TimeoutError), limited(1):
         often()
     assert 0.5 < process_time() - began < 5
+
+
+def test_what_is_not_to_be_disturbed_ends_before_the_error() -> None:
+    done = []
+
+    def busy(seconds: float) -> None:
+        began = process_time()
+        while process_time() - began < seconds:
+            sum(range(10**6))
+
+    def work() -> None:
+        with undisturbed():
+            busy(2)
+            done.append("undisturbed")
+        busy(2)
+        done.append("after it")
+
+    with pytest.raises(TimeoutError), limited(1):
+        work()
+    assert done == ["undisturbed"]
 
 
 @pytest.mark.timeout(60)
