@@ -25,7 +25,7 @@ from lastiterate.numeric.lower.rates import DOWN, at_most, delta_of_rates, epsil
 
 _MARGIN: Final = 1e-10
 """More than the rounding of scipy's binomial tails, as a part of a share."""
-_HALVINGS: Final = 50
+_HALVINGS: Final = 40
 
 
 @dataclass(frozen=True)
@@ -130,12 +130,9 @@ def _worst_mean(chances: Array, runs: int, doubt: float) -> Array:
     from scipy.special import bdtrc, bdtrik
 
     quantile = np.ceil(np.nan_to_num(bdtrik(1 - doubt, runs, chances)))
-    found = np.ones_like(chances)
-    for near in (-1, 0, 1):
-        t = np.clip(quantile + near, 0, runs - 1)
-        excess = runs * chances * bdtrc(t - 1, runs - 1, chances) - t * bdtrc(t, runs, chances)
-        found = np.minimum(found, (t + excess / doubt) / runs)
-    return found
+    t = np.clip(quantile + np.array([[-1.0], [0.0], [1.0]]), 0, runs - 1)
+    excess = runs * chances * bdtrc(t - 1, runs - 1, chances) - t * bdtrc(t, runs, chances)
+    return np.minimum(((t + excess / doubt) / runs).min(axis=0), 1.0)
 
 
 def _curve(with_it: Array, without: Array, doubt: float) -> tuple[tuple[float, float], ...]:

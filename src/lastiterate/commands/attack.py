@@ -39,7 +39,12 @@ _CLIPPING = "clipping alone"
 @from_checkpoint
 @click.option("--kind", default="canary", show_default=True, help="Attack: canary, loss or shadow.")
 @click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
-@click.option("--runs", default=500, show_default=True, help="Runs on each of the two data sets; half are counted, all have scores.")
+@click.option(
+    "--runs",
+    default=500,
+    show_default=True,
+    help="Runs on each of the two data sets; half are counted, all have scores.",
+)
 @click.option("--target", type=int, help="Index of the sample that differs; one that costs most if left out.")
 @click.option("--level", default=0.95, show_default=True, help="Confidence of all lower bounds together.")
 @computing
