@@ -168,7 +168,7 @@ def epsilon_limits(
     delta: float,
     level: float,
 ) -> Array:
-    """`Audit.epsilon` from counts for many tests at once, shape (tests,); each by itself holds with confidence ``level``.
+    """`Audit.epsilon` from counts of many tests, shape (tests,); each by itself holds with confidence ``level``.
 
     The counts of wrong answers are of shape (tests,); all else is as for `audit`.
     """

@@ -3,8 +3,9 @@
     epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),   mu >= -(z(FPR) + z(FNR)),
 
 z the inverse of the standard normal distribution function. Both fall where a rate rises, so that upper limits of the
-rates give lower limits. Source: docs/proofs/lower_bounds.md; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015; Dong,
-Roth & Su 2022.
+rates give lower limits.
+
+Source: docs/proofs/lower_bounds.md; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015; Dong, Roth & Su 2022.
 """
 
 from math import exp, inf, log
@@ -36,7 +37,7 @@ def at_most(wrong: NDArray[np.int64], runs: int, doubt: float) -> Array:
 
 
 def epsilon_of_rates(fpr: float, fnr: float, delta: float) -> float:
-    """The least epsilon at ``delta`` of laws that a test tells apart with these rates; -inf where any does, not rounded.
+    """The least epsilon at ``delta`` of laws that a test tells apart with these rates; -inf where any is; not rounded.
 
     >>> round(epsilon_of_rates(0.1, 0.5, 1e-5), 4)  # log(.5 / .1) and log(.9 / .5)
     1.6094

@@ -30,7 +30,7 @@ _HALVINGS: Final = 40
 
 @dataclass(frozen=True)
 class Scores:
-    """What all scores show. Direction: limits, which hold together at confidence ``level``.
+    """Limits from all scores, of the AUC and of the trade-off curve. They hold together at confidence ``level``.
 
     Attributes:
         auc: share of pairs in which the run with the sample has the larger score, ties counted half; measured.
@@ -132,7 +132,8 @@ def _worst_mean(chances: Array, runs: int, doubt: float) -> Array:
     quantile = np.ceil(np.nan_to_num(bdtrik(1 - doubt, runs, chances)))
     t = np.clip(quantile + np.array([[-1.0], [0.0], [1.0]]), 0, runs - 1)
     excess = runs * chances * bdtrc(t - 1, runs - 1, chances) - t * bdtrc(t, runs, chances)
-    return np.minimum(((t + excess / doubt) / runs).min(axis=0), 1.0)
+    found: Array = np.minimum(((t + excess / doubt) / runs).min(axis=0), 1.0)
+    return found
 
 
 def _curve(with_it: Array, without: Array, doubt: float) -> tuple[tuple[float, float], ...]:
