@@ -70,8 +70,9 @@ class Audit:
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
         """The claims of a bound that are too small; all that is said holds at ``level`` together.
 
-        "epsilon": at the bound's delta. "mu": of GDP, where the bound has one. "profile": where it has none, as for
-        random batches, the curve of all scores is compared with the bound's delta at a few other epsilons.
+        "epsilon": at the bound's delta. "mu": of GDP, where the bound has one. "profile": where the bound's epsilon
+        does not rest on a mu, as for random batches or by contraction, the curve of all scores is compared with the
+        bound's delta at a few other epsilons.
 
         Args:
             bound: a bound at a delta.
@@ -83,8 +84,9 @@ class Audit:
             raise InputError(f"refutes needs a bound at delta={self.delta:g}, got delta={bound.delta}; bound it there.")
         found = ["epsilon"] if self.epsilon > bound.epsilon else []
         if bound.mu is not None:
-            return tuple(found + ["mu"] * (self.mu > bound.mu))
-        if self.scores is not None and np.isfinite(bound.epsilon):
+            found += ["mu"] * (self.mu > bound.mu)
+        gaussian = bound.mu is not None and bound.epsilon >= gdp_epsilon_below(bound.mu, self.delta)
+        if self.scores is not None and not gaussian and np.isfinite(bound.epsilon):
             points = [(share * bound.epsilon, self.scores.delta(share * bound.epsilon)) for share in _SHARES]
             profile = bound.profile()
             found += ["profile"] * any(shown > 0 and shown > profile(epsilon) for epsilon, shown in points)

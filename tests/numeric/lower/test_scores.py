@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import beta, binom, norm
 
+from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
@@ -174,6 +175,19 @@ def test_random_batches_are_refuted_by_their_profile_where_one_epsilon_does_not(
     assert replace(shown, scores=None).refutes(smaller) == ()
     with pytest.raises(InputError, match=r"at delta=0.01, got delta=0.1"):
         shown.refutes(bound(run, Convex(1.0), delta=0.1))
+
+
+def test_an_epsilon_that_contraction_gives_is_held_against_the_curve() -> None:
+    """It is less than what the bound's mu means, so that a mu that is not refuted does not save it."""
+    run = NoisySGD(100, 1.0, 1.0, 0.5, 1, diameter=1.0)
+    stated = bound(run, Convex(1.0), delta=1e-2)
+    assert stated.route == "contraction"
+    assert stated.mu is not None
+    assert stated.epsilon < gdp_epsilon(stated.mu, 1e-2)
+    told = Scores(0.5, 0.0, ((0.15, 0.25),), 0.975)
+    found = Audit(0.0, 0.0, 0.0, 0, 9, 0, 9, 1e-2, 0.95, scores=told)
+    assert told.delta(0.0) > stated.profile()(0.0)
+    assert found.refutes(stated) == ("profile",)
 
 
 def test_doubt_is_shared_and_scores_add_to_counts() -> None:
