@@ -24,7 +24,8 @@ from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.lower.rates import DOWN, at_most, delta_of_rates, epsilon_of_rates, mu_of_rates
 
 _MARGIN: Final = 1e-10
-"""More than the rounding of scipy's binomial tails, as a part of a share."""
+_MARGIN_OF_RUN: Final = 1e-15
+"""Together, the second times the runs, more than the rounding of scipy's binomial tails, as a part of a share."""
 _HALVINGS: Final = 40
 
 
@@ -107,9 +108,10 @@ def auc_limits(shares: Array, runs: int, doubt: float) -> Array:
         The limits, shape (audits,), rounded down. At share 1 that of Clopper and Pearson, doubt^(1 / runs).
     """
     low, high = np.zeros_like(shares), np.ones_like(shares)
+    surely = shares - (_MARGIN + _MARGIN_OF_RUN * runs)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        doubted = _worst_mean(middle, runs, doubt) <= shares - _MARGIN
+        doubted = _worst_mean(middle, runs, doubt) <= surely
         low, high = np.where(doubted, middle, low), np.where(doubted, high, middle)
     return low
 

@@ -35,10 +35,13 @@ POSTS: dict[str, Post] = {
 }
 
 
-def simulated(mu: float, runs: int, post: Post, seed: int = 0) -> list[Scores]:
+def simulated(mu: float, runs: int, post: Post, seed: int = 0, level: float = 1 - DOUBT) -> list[Scores]:
     """Audits of scores N(mu, 1) against N(0, 1), post-processed: mu-GDP exactly, or less."""
     generator = np.random.default_rng(seed)
-    return [all_scores(post(generator.normal(mu, 1, runs)), post(generator.normal(0, 1, runs))) for _ in range(AUDITS)]
+    return [
+        all_scores(post(generator.normal(mu, 1, runs)), post(generator.normal(0, 1, runs)), level=level)
+        for _ in range(AUDITS)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -69,6 +72,14 @@ def test_with_4000_runs_a_side_most_of_mu_is_certified_and_no_mutant_is_valid(mu
     assert exceeded(auc_limits(shares, 4000, 10 * DOUBT)) > MOST
     assert exceeded(auc_limits(shares, 4000**2, DOUBT)) > MOST
     assert exceeded(shares) > MOST
+
+
+@pytest.mark.parametrize("mu", [1.0, 2.0])
+def test_surely_is_never_above_the_truth_and_still_most_of_it(mu: float) -> None:
+    """Linear losses on the whole space: the score of the canary is Gaussian, and mu is what they lose."""
+    certified = np.array([one.mu for one in simulated(mu, 4000, POSTS["as they are"], level=1 - 1e-6)])
+    assert certified.max() <= mu
+    assert np.median(certified) >= 0.8 * mu, "70% is asked for"
 
 
 @pytest.mark.parametrize(("positives", "negatives"), [(200, 200), (200, 1000), (1000, 200), (1, 200)])
