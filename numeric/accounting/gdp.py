@@ -1,4 +1,4 @@
-"""From a Gaussian trade-off to (epsilon, delta), rounded up.
+"""From a Gaussian trade-off to (epsilon, delta), rounded up or down.
 
 A mechanism that is mu-GDP is (epsilon, delta)-DP exactly for
 
@@ -13,7 +13,7 @@ from flint import arb
 
 from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
 from lastiterate.numeric.errors import InputError, chance
-from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.rounding import exact, lower, precision, upper
 
 _LARGE = 1e6
 """From here on the second term of the formula moves epsilon by less than 1e-12 of it."""
@@ -66,6 +66,24 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         middle = low + (high - low) / 2
         low, high = (middle, high) if gdp_delta(mu, middle) > delta else (low, middle)
     return high
+
+
+def gdp_epsilon_below(mu: float, delta: float) -> float:
+    """An epsilon, rounded down and at least 0, up to which mu-GDP does not imply (epsilon, delta)-DP.
+
+    Raises:
+        InputError: delta is outside (0, 1), or mu is below 0.
+
+    >>> round(gdp_epsilon_below(1.0, 1e-5), 4), gdp_epsilon_below(1e-9, 0.5)
+    (4.3772, 0.0)
+    """
+    epsilon, step = gdp_epsilon(mu, delta), 1e-15
+    while 0 < epsilon < inf:
+        with precision(1024):
+            if lower(gaussian_profile(exact(mu), exact(epsilon))) >= delta:
+                return epsilon
+        epsilon, step = epsilon * (1 - min(step, 1.0)), 4 * step
+    return epsilon
 
 
 def _size(mu: float) -> None:

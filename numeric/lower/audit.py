@@ -1,37 +1,54 @@
-"""Audits: a lower confidence bound of epsilon from the counts of right and wrong answers of an attack.
+"""Audits: lower confidence limits of epsilon and mu from the runs of an attack, and the claims that they refute.
+
+The counts of right and wrong answers at one threshold, learned from other runs, give
 
     epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),
 
 Liang et al. 2026, (20), at the upper Clopper-Pearson limits of the rates of the answer "the run saw these data": below
-epsilon with the stated confidence, in whichever of the two directions is larger. Observed rates give no bound.
+epsilon with the stated confidence, in whichever of the two directions is larger. Observed rates give no bound. All
+scores together, where they are there, give more (`lastiterate.numeric.lower.scores`).
 
 Source: docs/proofs/lower_bounds.md; Kairouz, Oh & Viswanath 2015; Clopper & Pearson 1934; Dong, Roth & Su 2022 for mu.
 """
 
 from dataclasses import asdict, dataclass
-from math import inf, log
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.accounting.gdp import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, chance, count
+from lastiterate.numeric.lower.rates import DOWN, at_most, epsilon_of_rates, mu_of_rates
+from lastiterate.numeric.lower.scores import Scores
+
+if TYPE_CHECKING:
+    from lastiterate.numeric.bound import PrivacyLoss
+
+_SHARES = (0.0, 0.25, 0.5, 1.0)
+"""Of the epsilon of a bound: where its profile is compared with the curve."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The outcome of an attack. Direction: ``epsilon`` and ``mu`` are lower bounds at confidence ``level``.
+    """The outcome of an attack. Direction: lower bounds, all of them together at confidence ``level``.
 
     Attributes:
-        epsilon: lower confidence bound of epsilon at ``delta``; at least 0.
-        mu: lower confidence bound of the parameter of Gaussian differential privacy; at least 0.
+        epsilon: lower confidence bound of epsilon at ``delta``, at least 0: the largest from the counts and from the
+            curve of all scores. It refutes every claim of a smaller epsilon at this delta.
+        mu: lower confidence bound of the parameter of Gaussian differential privacy, at least 0: the largest from the
+            counts, the AUC and the curve. It refutes a claim of mu-GDP with a smaller mu (`Bound.mu`), and no other.
         observed: the formula with the observed rates, as the paper has it; no bound, and inf where a rate is 0.
         false_positives: wrong answers among ``negatives`` runs without.
         negatives: runs without the sample.
         false_negatives: wrong answers among ``positives`` runs with it.
         positives: runs with the sample.
         delta: of (epsilon, delta).
-        level: confidence of both numbers together.
+        level: confidence of all numbers together.
+        gaussian_epsilon: the epsilon at ``delta`` of mu-GDP at this ``mu``, rounded down. It refutes a smaller epsilon
+            that was derived from mu-GDP, and says nothing of an (epsilon, delta) that was not.
+        scores: what all scores show; None for an audit from counts alone.
     """
 
     epsilon: float
@@ -43,16 +60,50 @@ class Audit:
     positives: int
     delta: float
     level: float
+    gaussian_epsilon: float = 0.0
+    scores: Scores | None = None
 
     def as_dict(self) -> dict[str, object]:
         """The numbers as plain data."""
         return asdict(self)
 
+    def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
+        """The claims of a bound that are too small; all that is said holds at ``level`` together.
+
+        "epsilon": at the bound's delta. "mu": of GDP, where the bound has one. "profile": where the bound's epsilon
+        does not rest on a mu, as for random batches or by contraction, the curve of all scores is compared with the
+        bound's delta at a few other epsilons.
+
+        Args:
+            bound: a bound at a delta.
+
+        Raises:
+            InputError: the bound is at no delta, or at another one than the audit.
+        """
+        if bound.delta != self.delta:
+            raise InputError(f"refutes needs a bound at delta={self.delta:g}, got delta={bound.delta}; bound it there.")
+        found = ["epsilon"] if self.epsilon > bound.epsilon else []
+        if bound.mu is not None:
+            found += ["mu"] * (self.mu > bound.mu)
+        gaussian = bound.mu is not None and bound.epsilon >= gdp_epsilon_below(bound.mu, self.delta)
+        if self.scores is not None and not gaussian and np.isfinite(bound.epsilon):
+            points = [(share * bound.epsilon, self.scores.delta(share * bound.epsilon)) for share in _SHARES]
+            profile = bound.profile()
+            found += ["profile"] * any(shown > 0 and shown > profile(epsilon) for epsilon, shown in points)
+        return tuple(found)
+
 
 def audit(
-    *, false_positives: int, negatives: int, false_negatives: int, positives: int, delta: float, level: float = 0.95
+    *,
+    false_positives: int,
+    negatives: int,
+    false_negatives: int,
+    positives: int,
+    delta: float,
+    level: float = 0.95,
+    scores: Scores | None = None,
 ) -> Audit:
-    """The lower confidence bound from counts on runs that played no part in choosing the attack.
+    """The lower confidence bounds from counts on runs that played no part in choosing the attack, and from all scores.
 
     Args:
         false_positives: runs without the sample that were taken for runs with it.
@@ -60,16 +111,16 @@ def audit(
         false_negatives: runs with the sample that were taken for runs without.
         positives: runs with the sample.
         delta: in (0, 1).
-        level: confidence, in (0, 1).
+        level: confidence of all together, in (0, 1).
+        scores: what all scores of the same or of other runs show, at a larger level: the counts have the rest of the
+            doubt. The runs may be the same, but those that taught the score may not be among them.
 
     Raises:
-        InputError: a count or a level out of its range.
+        InputError: a count or a level out of its range, or a level of the scores that leaves no doubt to the counts.
 
     >>> round(audit(false_positives=0, negatives=1000, false_negatives=0, positives=1000, delta=1e-5).epsilon, 2)
     5.6
     """
-    from scipy.special import ndtri
-
     for name, wrong, total, runs in (
         ("false_positives", false_positives, "negatives", negatives),
         ("false_negatives", false_negatives, "positives", positives),
@@ -81,21 +132,32 @@ def audit(
             )
     chance("delta", delta)
     chance("level", level)
-    wrong_negatives, wrong_positives = np.array([false_positives]), np.array([false_negatives])
-    worst_fpr = float(_at_most(wrong_negatives, negatives, level)[0])
-    worst_fnr = float(_at_most(wrong_positives, positives, level)[0])
-    limits = epsilon_limits(wrong_negatives, negatives, wrong_positives, positives, delta=delta, level=level)
-    mu = -float(ndtri(worst_fpr) + ndtri(worst_fnr)) if max(worst_fpr, worst_fnr) < 1 else 0.0
+    doubt = 1 - level
+    if scores is not None:
+        doubt -= 1 - scores.level
+        if doubt <= 0:
+            raise InputError(
+                f"scores need a level above level={level:g}, got scores.level={scores.level:g}; share the doubt."
+            )
+    fpr, fnr = (
+        float(at_most(np.array([wrong]), runs, doubt / 2)[0])
+        for wrong, runs in ((false_positives, negatives), (false_negatives, positives))
+    )
+    epsilon, mu = max(epsilon_of_rates(fpr, fnr, delta) * DOWN, 0.0), mu_of_rates(fpr, fnr)
+    if scores is not None:
+        epsilon, mu = max(epsilon, scores.epsilon(delta)), max(mu, scores.mu)
     return Audit(
-        epsilon=float(limits[0]),
-        mu=max(mu * _DOWN, 0.0),
-        observed=_epsilon(false_positives / negatives, false_negatives / positives, delta),
+        epsilon=epsilon,
+        mu=mu,
+        observed=epsilon_of_rates(false_positives / negatives, false_negatives / positives, delta),
         false_positives=false_positives,
         negatives=negatives,
         false_negatives=false_negatives,
         positives=positives,
         delta=delta,
         level=level,
+        gaussian_epsilon=gdp_epsilon_below(mu, delta),
+        scores=scores,
     )
 
 
@@ -108,35 +170,13 @@ def epsilon_limits(
     delta: float,
     level: float,
 ) -> Array:
-    """`Audit.epsilon` for many tests at once, shape (tests,); each by itself holds with confidence ``level``.
+    """`Audit.epsilon` from counts of many tests, shape (tests,); each by itself holds with confidence ``level``.
 
     The counts of wrong answers are of shape (tests,); all else is as for `audit`.
     """
     rates = zip(
-        _at_most(false_positives, negatives, level).tolist(),
-        _at_most(false_negatives, positives, level).tolist(),
+        at_most(false_positives, negatives, (1 - level) / 2).tolist(),
+        at_most(false_negatives, positives, (1 - level) / 2).tolist(),
         strict=True,
     )
-    return np.array([max(_epsilon(fpr, fnr, delta) * _DOWN, 0.0) for fpr, fnr in rates])
-
-
-_DOWN = 1 - 1e-12
-"""More than the rounding of scipy's inverse functions and of a logarithm."""
-
-
-def _at_most(wrong: NDArray[np.int64], runs: int, level: float) -> Array:
-    """Upper Clopper-Pearson limits of rates; half of the doubt goes to each of the two kinds of rates."""
-    from scipy.special import betaincinv
-
-    some = np.minimum(wrong, runs - 1)
-    return np.where(wrong >= runs, 1.0, betaincinv(some + 1, runs - some, 1 - (1 - level) / 2))
-
-
-def _epsilon(fpr: float, fnr: float, delta: float) -> float:
-    def one(first: float, second: float) -> float:
-        left = 1 - delta - first
-        if left <= 0:
-            return -inf
-        return inf if second == 0 else log(left / second)
-
-    return max(one(fpr, fnr), one(fnr, fpr))
+    return np.array([max(epsilon_of_rates(fpr, fnr, delta) * DOWN, 0.0) for fpr, fnr in rates])

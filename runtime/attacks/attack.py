@@ -1,7 +1,9 @@
 """Attacks on the last iterate: what a privacy bound must survive.
 
 Many runs are trained on the data and on the adjacent ones, each with noise and batches of its own, and only their last
-iterates are looked at (hidden-state threat model). Half of the runs teach the attack, the other half are counted.
+iterates are looked at (hidden-state threat model). Half of the runs teach the attack, the other half are counted. All
+scores are looked at, too, those of the runs that teach left out where the score itself is learned (shadow). Half of the
+doubt is for the counts, a quarter for the AUC and a quarter for the trade-off curve.
 
 canary    The sample that differs is a worst case: its gradient is always +K u on the one data set and -K u on the
           other (add_remove: nothing), u a direction drawn once. The score is <W_T - W_0, u>. Gradient crafting of
@@ -28,6 +30,7 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, chance, count
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.audit import Audit, audit, epsilon_limits
+from lastiterate.numeric.lower.scores import all_scores
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.store import Store
 from lastiterate.runtime.attacks.worst_case import crafted_tilt
@@ -78,10 +81,10 @@ def attack(
         kind: the attack.
         delta: of (epsilon, delta).
         assumption: of the bound to compare with; a canary keeps to it. None is as good as any but strong convexity.
-        runs: runs on each of the two data sets; half of them are counted.
+        runs: runs on each of the two data sets; half of them are counted, and all have scores.
         target: index of the sample that differs; None for the first one in the batch of the last step of a cyclic run,
             where it costs most, and 0 in any other.
-        level: confidence.
+        level: confidence of all limits together.
         dtype: float32 or float64.
         device: a torch device name.
         memory: bytes that one chunk of gradients may take; it changes nothing but speed and the last bits.
@@ -90,7 +93,7 @@ def attack(
         on_step: called with (finished, all) steps, first with those found in ``folder``.
 
     Returns:
-        Lower confidence bounds; an attack above a bound refutes the bound.
+        Lower confidence bounds; `Audit.refutes` says what of a bound an attack refutes.
 
     Raises:
         InputError: too few runs or samples, no such sample, or the parameters stop being finite.
@@ -154,6 +157,8 @@ def attack(
         with_it, without = _likelihood_ratios(with_it, without)
     half = runs // 2
     threshold = _best_threshold(with_it[:half], without[:half], delta, level)
+    of_score = slice(half if kind == Attack.SHADOW else 0, None)  # the other scores were fixed before any run
+    scores = all_scores(with_it[of_score], without[of_score], level=1 - (1 - level) / 2)
     return audit(
         false_positives=int((without[half:] > threshold).sum()),
         negatives=runs - half,
@@ -161,6 +166,7 @@ def attack(
         positives=runs - half,
         delta=delta,
         level=level,
+        scores=scores,
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lastiterate.runtime.workloads.workload import Workload
 
     Bounds = list[tuple[str, Bound]]
+    Refuted = dict[str, tuple[str, ...]]
 
 _EXAMPLES = """\b
 Examples:
@@ -38,9 +39,14 @@ _CLIPPING = "clipping alone"
 @from_checkpoint
 @click.option("--kind", default="canary", show_default=True, help="Attack: canary, loss or shadow.")
 @click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
-@click.option("--runs", default=500, show_default=True, help="Runs on each of the two data sets; half are counted.")
+@click.option(
+    "--runs",
+    default=500,
+    show_default=True,
+    help="Runs on each of the two data sets; half are counted, all have scores.",
+)
 @click.option("--target", type=int, help="Index of the sample that differs; one that costs most if left out.")
-@click.option("--level", default=0.95, show_default=True, help="Confidence of the lower bound.")
+@click.option("--level", default=0.95, show_default=True, help="Confidence of all lower bounds together.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @resuming("runs")
@@ -59,8 +65,9 @@ def command(
     """Attack the last iterate of the run in RUN_FILE, and compare with its certified upper bound.
 
     The run is trained many times on the data and on the adjacent ones. What an attacker gets right gives a lower bound
-    of epsilon with confidence; next to it stand the bounds under the assumption of the file and under clipping alone.
-    Exit status 1 if the lower bound is above an upper one. Finished runs are kept: an interrupted attack goes on, and
+    of epsilon with confidence, and of mu of Gaussian differential privacy, which refutes a bound with a mu alone; next
+    to it stand the bounds under the assumption of the file and under clipping alone, and what of them is refuted.
+    Exit status 1 if any is. Finished runs are kept: an interrupted attack goes on, and
     one with more --runs adds to them.
 
     canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood ratio.
@@ -102,13 +109,17 @@ def command(
             on_step=on_step,
             **options,
         )
-    exceeded = [name for name, bound in bounds if found.epsilon > bound.epsilon]
+    refuted = {name: found.refutes(bound) for name, bound in bounds}
+    exceeded = [name for name, what in refuted.items() if what]
     if as_json:
         said = {"workload": network.name, "kind": kind, "runs": options["runs"], "attack": found.as_dict()}
-        numbers = [{"under": name} | bound.as_dict() | {"exceeded": name in exceeded} for name, bound in bounds]
+        numbers = [
+            {"under": name} | bound.as_dict() | {"exceeded": name in exceeded, "refuted": list(refuted[name])}
+            for name, bound in bounds
+        ]
         say_json(said | {"bounds": numbers}, indent=2)
     else:
-        _print(network, kind, found, bounds, exceeded)
+        _print(network, kind, found, bounds, refuted)
     return 1 if exceeded else 0
 
 
@@ -129,7 +140,7 @@ def _bounds(
     return [*found, (_CLIPPING, bound(run, Clipped(), delta=delta))]
 
 
-def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", exceeded: list[str]) -> None:
+def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", refuted: "Refuted") -> None:
     from lastiterate.numeric.rounding import printed_down, printed_up
 
     click.echo(
@@ -138,8 +149,16 @@ def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", exc
     )
     click.echo(f"epsilon  {found.observed:10.6g}  from these rates, Liang et al. 2026, (20): an estimate")
     click.echo(f"at least {printed_down(found.epsilon):>10}  with {found.level:.4g} confidence")
+    if found.scores is not None and any(bound.mu is not None for _name, bound in bounds):
+        click.echo(
+            f"at least {printed_down(found.gaussian_epsilon):>10}  if mu-GDP holds: mu is at least "
+            f"{printed_down(found.mu)} by all scores (AUC {found.scores.auc:.4g}), at the same confidence"
+        )
     for name, bound in bounds:
-        click.echo(f"at most  {printed_up(bound.epsilon):>10}  under {name}: {bound.assumptions[0]}")
+        by = f"; refuted by {' and '.join(refuted[name])}" if refuted[name] else ""
+        gdp = "" if bound.mu is None else f" (mu at most {printed_up(bound.mu)})"
+        click.echo(f"at most  {printed_up(bound.epsilon):>10}  under {name}: {bound.assumptions[0]}{gdp}{by}")
+    exceeded = [name for name, what in refuted.items() if what]
     if _CLIPPING in exceeded:
         click.echo(
             f"The attack exceeds a bound that assumes nothing of the losses. With chance {1 - found.level:.4g} that is "

@@ -141,6 +141,7 @@ class _Estimate(TypedDict):
 class _Under(_Bound):
     under: str
     exceeded: bool
+    refuted: list[Literal["epsilon", "mu", "profile"]]
 
 
 class _Attack(TypedDict):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from oracle import gdp_delta as exactly
 
-from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
+from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon, gdp_epsilon_below
 from lastiterate.numeric.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")
@@ -34,6 +34,16 @@ def test_epsilon_is_enough_and_hardly_more(mu: float, power: float) -> None:
     assert exactly(mu, epsilon) <= mpf(delta)
     if epsilon > 1e-9:
         assert exactly(mu, epsilon * (1 - 1e-12)) > mpf(delta) * (1 - mpf(10) ** -10)
+
+
+@_QUICK
+@given(mu=_MU, power=st.floats(-300, -0.01))
+def test_epsilon_below_is_not_enough_and_hardly_less(mu: float, power: float) -> None:
+    delta = 10**power
+    above, below = gdp_epsilon(mu, delta), gdp_epsilon_below(mu, delta)
+    assert 0 <= below <= above
+    assert below == 0 or exactly(mu, below) >= mpf(delta)
+    assert above < 1e-9 or below >= above * (1 - 1e-9)
 
 
 @_QUICK

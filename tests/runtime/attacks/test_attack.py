@@ -15,6 +15,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, 
 from lastiterate.numeric.lower import interval, lower_bounds, witness
 from lastiterate.numeric.lower.audit import Audit, audit
 from lastiterate.numeric.lower.grid import cut
+from lastiterate.numeric.lower.scores import Scores, all_scores
 from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.published.chien_li_sampled import theorem_3_12
 from lastiterate.numeric.run import NoisySGD
@@ -54,12 +55,13 @@ def surrounds(run: NoisySGD, assumption: Assumption, others: Others, truth: floa
 @pytest.mark.parametrize(("sampling", "batch"), SCHEMES)
 def test_no_crafted_losses_exceed_the_bound(sampling: str, batch: int | None, assumption: Assumption) -> None:
     run = NoisySGD(6, 1.0, 1.0, 1.0, 4, batch, sampling=sampling, diameter=3.0)
-    most = bound(run, assumption, delta=DELTA).epsilon
+    most = bound(run, assumption, delta=DELTA)
     allowed = [
         others for others in Others if others != Others.OUTWARD or not isinstance(assumption, Convex | StronglyConvex)
     ]
     found = [crafted(run, assumption, others, runs=3000) for others in allowed]
-    assert max(audit.epsilon for audit in found) <= most
+    assert max(audit.epsilon for audit in found) <= most.epsilon
+    assert [audit.refutes(most) for audit in found] == [()] * len(found)
     assert max(advantage(one) for one in found) > 0.02, "the attacks bite"
 
 
@@ -70,7 +72,9 @@ def test_no_attack_on_a_network_exceeds_the_bound(sampling: str, batch: int | No
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1], [0.2, 4.0], [1.0, 1.0], [0.1, 0.1], [2.0, 2.0], [40.0, 0.0]])
     found = attack(workload, run, kind, delta=DELTA, runs=1500, level=SURE, target=1)
     for assumption in (Clipped(), Smooth(40.0)):
-        assert found.epsilon <= bound(run, assumption, delta=DELTA).epsilon
+        stated = bound(run, assumption, delta=DELTA)
+        assert found.epsilon <= stated.epsilon
+        assert found.refutes(stated) == ()
 
 
 @pytest.mark.parametrize("sampling", [sampling for sampling, _batch in SCHEMES])
@@ -92,6 +96,36 @@ def test_the_canary_is_close_to_a_tight_bound_and_refutes_a_smaller_one() -> Non
     assert truth.mu == pytest.approx(4.0)
     assert 0.75 * truth.mu <= found.mu <= truth.mu
     assert found.mu > bound(replace(run, steps=8), Convex(1.0)).mu
+
+
+@pytest.mark.parametrize("seed", [0, 1, pytest.param(2, marks=pytest.mark.nightly)])
+def test_all_scores_certify_most_of_what_a_network_loses_to_a_canary(seed: int) -> None:
+    """500 runs a side: one learned threshold shows less than 1 of 4.12, all scores more than 2.5, and refute less."""
+    run = NoisySGD(10, 0.3, 0.1, 1.0, 20)
+    workload = load_workload("builtin:iris-mlp-tanh")
+    found = attack(workload, run, delta=1e-5, seed=seed)
+    stated = bound(run, Clipped(), delta=1e-5)
+    assert stated.epsilon == pytest.approx(4.12, abs=5e-3)
+    assert found.epsilon < 1
+    assert 2.5 <= found.gaussian_epsilon <= stated.epsilon
+    assert found.refutes(stated) == ()
+    too_small = bound(replace(run, noise_std=0.16), Clipped(), delta=1e-5)
+    assert found.epsilon < too_small.epsilon
+    assert found.refutes(too_small) == ("mu",)
+
+
+def test_scores_of_runs_that_teach_a_ratio_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[int, int, float]] = []
+
+    def noted(with_it: NDArray[np.float64], without: NDArray[np.float64], *, level: float) -> Scores:
+        taken.append((len(with_it), len(without), level))
+        return all_scores(with_it, without, level=level)
+
+    monkeypatch.setattr("lastiterate.runtime.attacks.attack.all_scores", noted)
+    for kind in Attack:
+        found = attack(known.quadratic(FLAT), NoisySGD(10, 1.0, 1.0, 1.0, 4), kind, delta=DELTA, runs=41, level=0.875)
+        assert (found.negatives, found.positives, found.level) == (21, 21, 0.875)
+    assert taken == [(41, 41, 0.9375), (41, 41, 0.9375), (21, 21, 0.9375)]
 
 
 def _on_the_line(losses: witness.Witness) -> float:

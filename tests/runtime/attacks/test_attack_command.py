@@ -65,6 +65,11 @@ def test_both_numbers_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> 
     assert 0 < at_least <= truth <= at_most
     assert at_most == pytest.approx(truth, rel=1e-5)
     assert "under clipping alone" in out
+    assert "if mu-GDP holds: mu is at least " in out
+    mu = float(out.split("mu is at least ")[1].split()[0])
+    stated = bound(described, assumption, delta=1e-2).mu
+    assert stated is not None
+    assert 0 < mu <= stated
 
 
 def test_json_without_an_assumption(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,6 +82,9 @@ def test_json_without_an_assumption(capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["under"] for row in data["bounds"]] == ["clipping alone"]
     assert 0 < data["attack"]["epsilon"] <= data["bounds"][0]["epsilon"]
     assert data["bounds"][0]["exceeded"] is False
+    assert data["bounds"][0]["refuted"] == []
+    assert data["attack"]["scores"]["auc_at_least"] <= data["attack"]["scores"]["auc"]
+    assert data["attack"]["epsilon"] <= data["attack"]["gaussian_epsilon"] <= data["bounds"][0]["epsilon"]
 
 
 def test_an_assumption_that_is_false_is_found_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +96,10 @@ def test_an_assumption_that_is_false_is_found_out(tmp_path: Path, capsys: pytest
     out = capsys.readouterr().out
     assert "exceeds the bound under the assumption of the file. Distrust that first: the losses of linear" in out
     assert run(["false.toml", *arguments, "--json"]) == 1
-    assert [row["exceeded"] for row in json.loads(capsys.readouterr().out)["bounds"]] == [True, False]
+    rows = json.loads(capsys.readouterr().out)["bounds"]
+    assert [row["exceeded"] for row in rows] == [True, False]
+    assert "mu" in rows[0]["refuted"]
+    assert rows[1]["refuted"] == []
 
 
 def test_an_attack_above_every_bound_says_what_to_distrust(
