@@ -82,9 +82,9 @@ def top_curvature(
     start = torch.randn(gradients.dimension, generator=generator, dtype=torch.float64).to(points)
     chosen = torch.arange(gradients.samples) if samples is None else samples
     pairs = torch.cartesian_prod(torch.arange(len(points)), chosen)
-    found = _largest(gradients, points, pairs, start, min(steps, _SCREENING))
+    found = largest_ritz(gradients, points, pairs, start, min(steps, _SCREENING))
     closer = found.topk(min(_REFINED, len(found))).indices
-    found[closer] = torch.maximum(found[closer], _largest(gradients, points, pairs[closer], start, steps))
+    found[closer] = torch.maximum(found[closer], largest_ritz(gradients, points, pairs[closer], start, steps))
     if not bool(torch.isfinite(found).all()):
         raise InputError(
             "Curvature needs a loss with finite second derivatives at the points, got nan or inf; "
@@ -119,7 +119,7 @@ def curvature_along(gradients: Gradients, points: Tensor, *, seed: int = 0) -> C
     return replace(first, point=int(places[first.point]))
 
 
-def _largest(gradients: Gradients, points: Tensor, pairs: Tensor, start: Tensor, steps: int) -> Tensor:
+def largest_ritz(gradients: Gradients, points: Tensor, pairs: Tensor, start: Tensor, steps: int) -> Tensor:
     """Largest |Ritz value| of each (point, sample) pair of indices, shape (pairs,), on the CPU."""
     inputs, targets = gradients.rows()
     products = vmap(gradients.curved)

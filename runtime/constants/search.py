@@ -5,7 +5,8 @@ the iterates. What is found is a pair that exists, less the rounding assumed of 
 the domain, and never below its own start. With m = (x + y) / 2 and d = x - y, steps along the slope of the log ratio in
 d and in m take turns; the step in d is |d|^2 times the slope, for a quadratic loss and lambda = 1 power iteration with
 H^2. A step that lowers the ratio is taken back and the next one of its kind is half as long, else 1.5 times. Halfway
-the best pairs are tried with every sample. 64 starts and 60 steps reach the constants of quadratics, of powers and of
+the best pairs are tried with every sample. Pairs that `lastiterate.runtime.constants.curvature_ascent` finds may begin
+the ascent, too. 64 starts and 60 steps reach the constants of quadratics, of powers and of
 logistic losses within 2%; of a gradient with 32 kinks, 88% or more (tests/runtime/constants/test_acceptance.py).
 
 Source: ours.
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError, count, positive
+from lastiterate.runtime.constants.curvature_ascent import CurvedPairs
 from lastiterate.runtime.constants.fit import TRUSTED_ERROR
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points
@@ -110,6 +112,7 @@ def search_one(
     clip_norm: float = inf,
     batch: bool = False,
     around: Tensor | None = None,
+    also: CurvedPairs | None = None,
     starts: int = 64,
     iterations: int = 60,
     seed: int = 0,
@@ -124,6 +127,7 @@ def search_one(
         clip_norm: of the gradients that are compared; inf for unclipped ones.
         batch: compare the mean over all samples and not the gradient of one.
         around: shape (points, dimension), for example iterates: every second start is at one of them.
+        also: pairs of single samples that ascend, too.
         starts: pairs that ascend, side by side as far as the memory budget has room.
         iterations: steps of the ascent.
         seed: of the starts.
@@ -143,8 +147,13 @@ def search_one(
         pairs = _drawn(part, center, diameter, at, generator)
         changes = Changes(gradients, None if samples is None else samples[part], clip_norm)
         ends.append(_climbed(changes, lam, pairs, center, diameter, iterations))
+    started = max(float(end.started[0]) for end in ends)
+    if also is not None:
+        for part in gradients.vector_chunks(len(also.x), copies=_COPIES):
+            changes = Changes(gradients, also.samples[part], clip_norm)
+            ends.append(_climbed(changes, lam, (also.x[part], also.y[part]), center, diameter, iterations))
     moved, floors, distances, taken = (np.concatenate([getattr(end, name) for end in ends]) for name in _PER_START)
-    return Found(moved, floors, distances, taken, started=np.array([max(float(end.started[0]) for end in ends)]))
+    return Found(moved, floors, distances, taken, started=np.array([started]))
 
 
 def _drawn(

@@ -24,6 +24,7 @@ from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.curvature import curvature_along
+from lastiterate.runtime.constants.curvature_ascent import CurvedPairs, curved_pairs
 from lastiterate.runtime.constants.extreme_value import Extrapolation, extrapolate
 from lastiterate.runtime.constants.fit import orders, trusted
 from lastiterate.runtime.constants.pairs import Around, Draw, measure_pairs
@@ -46,6 +47,7 @@ _MEAN_STARTS: Final = 8
 """Starts of a search for the mean over all samples, each of which costs as much as one a sample."""
 
 _STARTS: Final = 64
+_SCREENED: Final = 2000
 _STARTED: Final = 2**25
 """Numbers that the starts of a search may have together: a network with millions of parameters gets fewer."""
 
@@ -127,7 +129,7 @@ def worst_case_constants(
     kind = Kind(kind)
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     settings = {
-        "format": 3,
+        "format": 4,
         "worst_case": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
         "dtype": dtype,
         "device": device,
@@ -152,6 +154,13 @@ def worst_case_constants(
 
     batch = kind in (Kind.BATCH, Kind.BATCH_CLIPPED)
 
+    @cache
+    def curved() -> CurvedPairs:
+        screened = min(_SCREENED, max(_STARTS, _STARTED // gradients.dimension))
+        return curved_pairs(
+            gradients, gradients.start, diameter=diameter, around=iterates(), screened=screened, seed=seed
+        )
+
     def search(lam: float) -> Arrays:
         found = search_one(
             gradients,
@@ -161,6 +170,7 @@ def worst_case_constants(
             clip_norm=run.clip_norm if kind in (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED) else inf,
             batch=batch,
             around=iterates(),
+            also=None if batch else curved(),
             starts=min(_MEAN_STARTS if batch else _STARTS, max(1, _STARTED // gradients.dimension)),
             seed=seed,
         )

@@ -1,0 +1,93 @@
+"""Ascent of the curvature: known constants are reached, pairs stay in the ball, and no memory budget changes them."""
+
+import pytest
+import torch
+from torch import nn
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants.curvature_ascent import curved_pairs
+from lastiterate.runtime.constants.gradient_difference import Changes
+from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.workload import Workload
+
+SIDES = torch.tensor([[1.0, 0.0], [0.0, 1.2], [0.5, 0.5]], dtype=torch.float64)
+QUARTIC = Workload(
+    "quartic",
+    lambda: nn.Linear(2, 1, bias=False),
+    lambda out, _: (out**4).sum() / 12,
+    SIDES,
+    torch.zeros(3, 1),
+)
+
+
+def gradients_of(workload: Workload, **options: str | int) -> Gradients:
+    return Gradients(workload, workload.initial(0), **options)
+
+
+def test_the_end_of_the_ball_is_reached_where_the_curvature_grows() -> None:
+    """(w.x)^4/12 has curvature (w.x)^2 |x|^2, on the ball of radius r at most r^2 |x|^4."""
+    gradients = gradients_of(QUARTIC)
+    center = torch.zeros(2, dtype=torch.float64)
+    found = curved_pairs(gradients, center, diameter=1.0, screened=64, starts=8)
+    best = int(found.curvature.argmax())
+    assert found.samples[best] == 1
+    assert 0.99 * 0.25 * 1.2**4 <= float(found.curvature[best]) <= 0.25 * 1.2**4 * (1 + 1e-12)
+
+
+def test_the_constant_of_a_logistic_loss_is_reached() -> None:
+    workload = load_workload("builtin:breast-cancer")
+    gradients = gradients_of(workload)
+    certified = workload.certified(0, 1.0).smoothness
+    found = curved_pairs(gradients, gradients.start, diameter=1.0, screened=200, starts=8)
+    assert 0.98 * certified <= float(found.curvature.max()) <= certified
+
+
+def test_pairs_are_in_the_ball_and_change_as_much_as_they_say() -> None:
+    gradients = gradients_of(load_workload("builtin:iris-mlp-tanh"))
+    found = curved_pairs(gradients, gradients.start, diameter=0.7, screened=100, starts=6, iterations=10)
+    for ends in (found.x, found.y):
+        assert float(torch.linalg.vector_norm(ends - gradients.start, dim=1).max()) <= 0.35 * (1 + 1e-12)
+    change, _ = Changes(gradients, found.samples, float("inf")).between(found.x, found.y)
+    ratio = torch.linalg.vector_norm(change, dim=1) / torch.linalg.vector_norm(found.x - found.y, dim=1)
+    assert bool((ratio >= 0.99 * found.curvature).all())
+
+
+def test_the_memory_changes_nothing() -> None:
+    workload = load_workload("builtin:iris-mlp-tanh")
+    small, large = (
+        curved_pairs(g, g.start, diameter=1.0, around=g.start[None], screened=60, starts=5, iterations=6)
+        for g in (gradients_of(workload, memory=2**21), gradients_of(workload, memory=2**28))
+    )
+    assert torch.equal(small.samples, large.samples)
+    torch.testing.assert_close(small.x, large.x, rtol=1e-9, atol=1e-12)
+
+
+def test_more_steps_find_more() -> None:
+    gradients = gradients_of(load_workload("builtin:digits-cnn"))
+    few, many = (
+        float(curved_pairs(gradients, gradients.start, diameter=1.0, screened=300, iterations=k).curvature.max())
+        for k in (1, 30)
+    )
+    assert many >= 1.3 * few
+
+
+def test_a_search_that_begins_there_finds_no_less() -> None:
+    gradients = gradients_of(load_workload("builtin:digits-cnn"))
+    options = {"diameter": 1.0, "starts": 8, "iterations": 8}
+    alone = search_one(gradients, gradients.start, 1.0, **options)
+    curved = curved_pairs(gradients, gradients.start, diameter=1.0, screened=600)
+    both = search_one(gradients, gradients.start, 1.0, also=curved, **options)
+    reached = [float((found.changes / found.distances).max()) for found in (alone, both)]
+    assert reached[1] >= max(reached[0], 0.999 * float(curved.curvature.max()))
+    assert reached[1] >= 8.0, "an independent ascent found 8.56"
+    assert both.started == alone.started
+
+
+def test_bad_input_is_refused() -> None:
+    gradients = gradients_of(QUARTIC)
+    with pytest.raises(InputError, match="screened needs"):
+        curved_pairs(gradients, gradients.start, diameter=1.0, screened=0)
+    with pytest.raises(InputError, match="diameter needs"):
+        curved_pairs(gradients, gradients.start, diameter=float("inf"))
