@@ -155,7 +155,7 @@ def worst_case_constants(
     batch = kind in (Kind.BATCH, Kind.BATCH_CLIPPED)
 
     @cache
-    def curved() -> CurvedPairs:
+    def most_curved() -> CurvedPairs:
         screened = min(_SCREENED, max(_STARTS, _STARTED // gradients.dimension))
         return curved_pairs(
             gradients, gradients.start, diameter=diameter, around=iterates(), screened=screened, seed=seed
@@ -170,7 +170,7 @@ def worst_case_constants(
             clip_norm=run.clip_norm if kind in (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED) else inf,
             batch=batch,
             around=iterates(),
-            also=None if batch else curved(),
+            also=None if batch else most_curved(),
             starts=min(_MEAN_STARTS if batch else _STARTS, max(1, _STARTED // gradients.dimension)),
             seed=seed,
         )
