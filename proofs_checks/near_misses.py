@@ -231,23 +231,16 @@ def _at_a_run(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Ch
     """The larger side three percent less, or by a little more than the least room beside the sides in a run."""
     if isinstance(check.conclusion, sp.Equality):
         left, right = check.conclusion.args
-        yield replace(
-            check, name="the right side 3/100 of it less", mutants=(), conclusion=sp.Eq(left, _LESS * right or sp.S.One)
-        )
+        unequal = sp.Eq(left, _LESS * right or sp.S.One)
+        yield replace(check, name="the right side 3/100 of it less", mutants=(), conclusion=unequal)
         return
     less, more = check.conclusion.lts, check.conclusion.gts
-    sides = [
-        (run.left, run.right) if check.conclusion.args[0] == less else (run.right, run.left)
-        for run in runs(check, assumptions)
-    ]
+    order = 1 if check.conclusion.args[0] == less else -1
+    sides = [(run.left, run.right)[::order] for run in runs(check, assumptions)]
     rooms = [((b - a) / (abs(a) + abs(b)), (b - a) / b) for a, b in sides if b != 0]
     if rooms:
         share = max(sp.Rational(3, 100), sp.Rational(103, 100) * min(rooms)[1])
-        wrong = (
-            check.conclusion.func(less, (1 - share) * more)
-            if check.conclusion.args[0] == less
-            else check.conclusion.func((1 - share) * more, less)
-        )
+        wrong = check.conclusion.func(*(less, (1 - share) * more)[::order])
         yield replace(check, name=f"the larger side {share} of it less", mutants=(), conclusion=wrong)
 
 

@@ -47,7 +47,7 @@ def _all(claim: Claim) -> Iterator[Tried]:
 
 
 def _tried(place: Place, wrong: Iterator[Claim]) -> Tried:
-    """What becomes of a place of a claim that is off in it."""
+    """Fate of a place of a claim that is off in it."""
     try:
         with limited(SECONDS):
             state = State.LIVE if any(map(left_open, wrong)) else State.ROOM

@@ -83,7 +83,7 @@ def _scaleless(check: Check) -> bool:
 
 
 def _state(place: Place) -> tuple[State, str] | None:
-    """What becomes of a place; None for one that says nothing when it is off, as half a letter of a vector does."""
+    """Fate of a place; None for one that says nothing when it is off, as half a letter of a vector does."""
     asked = [one for share in ONE_PERCENT for one in _off(place, share)]
     if any(_fails_somewhere(*one) for one in asked):
         return State.LIVE, ""
