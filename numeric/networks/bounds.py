@@ -7,13 +7,21 @@ from functools import cached_property
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised, row_lengths, spectral_norm
+from lastiterate.numeric.networks.matrices import (
+    Floats,
+    MatrixBall,
+    as_float,
+    length,
+    raised,
+    row_lengths,
+    spectral_norm,
+)
 from lastiterate.numeric.rounding import exact
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How far a vector may be from a centre: each entry by ``each``, shape (width,), all of them together by ``total``."""
+    """How far a vector may be from a centre: each entry by ``each``, shape (width,), all together by ``total``."""
 
     each: Floats
     total: arb

@@ -11,7 +11,6 @@ Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Final
 
@@ -21,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from lastiterate.numeric.errors import InputError, within
 from lastiterate.numeric.losses.certified import LossConstants
-from lastiterate.numeric.networks.bounds import Affine, largest_form, total_norm
+from lastiterate.numeric.networks.bounds import largest_form, total_norm
 from lastiterate.numeric.networks.layers import Derivatives, Layer, checked, derivatives
 from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised
 from lastiterate.numeric.networks.outputs import LOSSES, Gradient, OutputLoss
@@ -82,7 +81,7 @@ def network_constants(
             if found.kinked is not None:
                 kinks.add(found.kinked)
             here = LOSSES[loss](found.outputs, found.spread.each, found.spread.total, name)
-            for slope, curvature in _of_sample(network, affine, found, here):
+            for slope, curvature in _of_sample(network, found, here):
                 lipschitz, smoothness = _most(lipschitz, slope), _most(smoothness, curvature)
         return LossConstants(
             lipschitz=upper(exact(factor) * lipschitz),
@@ -120,7 +119,7 @@ def _labels(labels: Sequence[int] | None, samples: int, classes: int) -> list[li
 
 
 def _of_sample(
-    layers: Sequence[Layer], affine: Sequence[Affine], found: Derivatives, loss: OutputLoss
+    layers: Sequence[Layer], found: Derivatives, loss: OutputLoss
 ) -> Iterator[tuple[arb, arb]]:
     """Bounds of the gradient's norm and of the Hessian's, for each label."""
     moving, last = list(found.sizes), len(layers) - 1

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.networks.activations import Activation, PiecewiseLinear, Smooth, activation
-from lastiterate.numeric.networks.bounds import Affine, Spread, box, none, reached
+from lastiterate.numeric.networks.bounds import Affine, Spread, box, reached
 from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Slopes, as_float, identity, length
 from lastiterate.numeric.rounding import exact, upper
 
@@ -94,8 +94,8 @@ def checked(layers: Sequence[Layer]) -> tuple[Layer, ...]:
         inputs = np.shape(layer.weight)[1]
         if inputs != widths[place]:
             raise InputError(
-                f"Layer {place} needs as many inputs as the layer before has outputs, got {inputs} for {widths[place]}; "
-                "mend its weight."
+                f"Layer {place} needs as many inputs as the layer before has outputs, got {inputs} for "
+                f"{widths[place]}; mend its weight."
             )
         if layer.skip > place + 1 or (layer.skip and widths[place + 1 - layer.skip] != widths[place + 1]):
             raise InputError(

@@ -1,10 +1,10 @@
 """Balls of matrices in the spectral norm: a centre in float64 and a radius that every rounding is added to.
 
-A product of floats in any order, fused or not, is off by at most gamma_n |A| |B| entry by entry, gamma_n = n u / (1 - n u)
-and u = 2^-53; sums, entries scaled by a number, and norms of vectors alike. What is lost to underflow is less than
+A product of floats in any order, fused or not, is off by at most gamma_n |A| |B| entry by entry, u = 2^-53 and
+gamma_n = n u / (1 - n u); sums, entries scaled by a number, and norms of vectors alike. What is lost to underflow is less than
 2^-1022 for each entry and operation, and 1e-290 is added for it.
 
-Source: Higham 2002, section 3.5; Rump 1999 (balls of matrices); docs/proofs/network_constants.md, "Rounding".
+Source: Higham 2002, section 3.5; docs/proofs/network_constants.md, "Rounding".
 """
 
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ def spectral_norm(matrix: Floats) -> arb:
 
 
 def _row_sum(matrix: Floats, terms: int) -> arb:
-    """At least the largest sum along a row or a column, which is at least the spectral norm; rounding breaks symmetry."""
+    """At least the largest sum along a row or a column: no less than the spectral norm, symmetric or not."""
     sizes = np.abs(matrix)
     return exact(float(raised(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
 

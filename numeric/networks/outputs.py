@@ -1,7 +1,7 @@
 """Losses as functions of the outputs of a network: gradient and Hessian on a box of outputs.
 
-Cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B B^T, B = diag(q) (I - q q^T), q = sqrt(p), in the
-outputs; the logistic loss of one output f has sigma(f) - y and sigma'(f). Along a segment on which the outputs move by
+In the outputs cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B B^T, where
+B = diag(q) (I - q q^T), q = sqrt(p); the logistic loss of one output f has sigma(f) - y and sigma'(f). Along a segment on which the outputs move by
 d, no Hessian grows by more than exp(max d - min d).
 
 Source: docs/proofs/network_constants.md, "The loss in its outputs" (claims ours/certified/network/outputs,
@@ -67,7 +67,9 @@ def cross_entropy(center: Floats, spread: Floats, reach: arb, labels: Sequence[i
     off = [exact(float(value)) for value in spread]
     middle = [1 / sum(((at[j] - at[i]).exp() for j in classes), arb(0)) for i in classes]
     low = [1 / (1 + sum(((at[j] + off[j] - at[i] + off[i]).exp() for j in classes if j != i), arb(0))) for i in classes]
-    high = [1 / (1 + sum(((at[j] - off[j] - at[i] - off[i]).exp() for j in classes if j != i), arb(0))) for i in classes]
+    high = [
+        1 / (1 + sum(((at[j] - off[j] - at[i] - off[i]).exp() for j in classes if j != i), arb(0))) for i in classes
+    ]
     swing = (2 * _largest(off)).min(arb(2).sqrt() * reach)
     roots = [value.sqrt() for value in middle]
     root = _rounded([[roots[i] * ((i == j) - roots[i] * roots[j]) for j in classes] for i in classes])
@@ -115,7 +117,11 @@ def _gradient(entries: list[arb], moved: arb, at_most: arb) -> Gradient:
 def _rounded(rows: list[list[arb]]) -> MatrixBall:
     """The matrix with the middles of these balls, and its distance from every matrix with entries in them."""
     center = np.array([[float(entry.mid()) for entry in row] for row in rows])
-    off = [abs(entry - exact(float(c))) for row, line in zip(rows, center, strict=True) for entry, c in zip(row, line, strict=True)]
+    off = [
+        abs(entry - exact(float(c)))
+        for row, line in zip(rows, center, strict=True)
+        for entry, c in zip(row, line, strict=True)
+    ]
     return MatrixBall(center, exact(as_float(_norm(off))))
 
 
