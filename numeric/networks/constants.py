@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from lastiterate.numeric.errors import InputError, within
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.bounds import largest_form, total_norm
-from lastiterate.numeric.networks.layers import Derivatives, Layer, checked, derivatives
+from lastiterate.numeric.networks.layers import Derivatives, Layer, checked, derivatives, floats
 from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised
 from lastiterate.numeric.networks.outputs import LOSSES, Gradient, OutputLoss
 from lastiterate.numeric.rounding import exact, precision, upper
@@ -97,11 +97,10 @@ def _most(one: arb, other: arb) -> arb:
 
 
 def _rows(samples: ArrayLike, features: int) -> Floats:
-    rows = np.array(samples, dtype=np.float64)
-    if rows.ndim != 2 or rows.shape[1] != features or not len(rows) or not np.isfinite(rows).all():
+    rows = floats("samples", samples, 2)
+    if rows.shape[1] != features:
         raise InputError(
-            f"samples needs finite rows of {features} features, got samples of shape {rows.shape}; give shape "
-            f"(n, {features})."
+            f"samples needs rows of {features} features, got samples of shape {rows.shape}; give shape (n, {features})."
         )
     return rows
 
@@ -118,9 +117,7 @@ def _labels(labels: Sequence[int] | None, samples: int, classes: int) -> list[li
     return [[name] for name in names]
 
 
-def _of_sample(
-    layers: Sequence[Layer], found: Derivatives, loss: OutputLoss
-) -> Iterator[tuple[arb, arb]]:
+def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> Iterator[tuple[arb, arb]]:
     """Bounds of the gradient's norm and of the Hessian's, for each label."""
     moving, last = list(found.sizes), len(layers) - 1
     jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]

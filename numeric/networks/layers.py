@@ -23,7 +23,8 @@ from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Slopes, as
 from lastiterate.numeric.rounding import exact, upper
 
 
-def _floats(name: str, given: ArrayLike, dimensions: int) -> Floats:
+def floats(name: str, given: ArrayLike, dimensions: int) -> Floats:
+    """The array in float64, or an `InputError` where it is none of finite numbers in so many dimensions."""
     try:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -59,8 +60,8 @@ class Layer:
     phi: Activation = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        weight = _floats("weight", self.weight, 2)
-        bias = np.zeros(len(weight)) if self.bias is None else _floats("bias", self.bias, 1)
+        weight = floats("weight", self.weight, 2)
+        bias = np.zeros(len(weight)) if self.bias is None else floats("bias", self.bias, 1)
         if len(bias) != len(weight):
             raise InputError(f"bias needs one number an output, got bias of {len(bias)} for {len(weight)}; mend it.")
         given = self.activation

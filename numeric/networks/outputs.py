@@ -1,8 +1,8 @@
 """Losses as functions of the outputs of a network: gradient and Hessian on a box of outputs.
 
 In the outputs cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B B^T, where
-B = diag(q) (I - q q^T), q = sqrt(p); the logistic loss of one output f has sigma(f) - y and sigma'(f). Along a segment on which the outputs move by
-d, no Hessian grows by more than exp(max d - min d).
+B = diag(q) (I - q q^T), q = sqrt(p); the logistic loss of one output f has sigma(f) - y and sigma'(f). Along a segment
+on which the outputs move by d, no Hessian grows by more than exp(max d - min d).
 
 Source: docs/proofs/network_constants.md, "The loss in its outputs" (claims ours/certified/network/outputs,
 ours/certified/cross_entropy).

@@ -108,7 +108,9 @@ def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module | str]
     if kind is nn.Sequential or kind is Residual:
         if kind is Residual:
             yield name, "begin"
-        for key, part in module.named_children():
+        for key, part in module._modules.items():  # named_children leaves out what stands there twice
+            if part is None:
+                continue
             yield from _parts(part, key if name == "module" else f"{name}.{key}")
         if kind is Residual:
             yield name, "end"
@@ -127,7 +129,7 @@ def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module | str]
 
 def _as_usual(module: nn.Module) -> bool:
     """Whether the module computes what its type stands for here, and nothing hooks into it."""
-    if module._forward_hooks or module._forward_pre_hooks or module._backward_hooks:
+    if module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module):
         return False
     if isinstance(module, nn.GELU):
         return module.approximate == "none"
