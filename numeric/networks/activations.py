@@ -8,7 +8,6 @@ Source: docs/proofs/network_constants.md, "Activations".
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from math import inf
 from types import MappingProxyType
 from typing import Final
@@ -172,7 +171,6 @@ def hardtanh(low: float = -1.0, high: float = 1.0, *, name: str = "hardtanh") ->
     return PiecewiseLinear(name, (low, high), (0.0, 1.0, 0.0), lambda x: x.max(exact(low)).min(exact(high)))
 
 
-@cache
 def activation(name: str) -> Activation:
     """The activation of this name, torch's defaults for those that are piecewise linear.
 
@@ -181,7 +179,7 @@ def activation(name: str) -> Activation:
     """
     if not isinstance(name, str) or (name not in SMOOTH and name not in ("relu", "leaky_relu", "hardtanh")):
         raise InputError(
-            f"activation needs one of {', '.join(SMOOTH)}, relu, leaky_relu or hardtanh, got activation={name!r}; "
+            f"activation needs one of {', '.join(SMOOTH)}, relu, leaky_relu or hardtanh, got activation={name!r:.60}; "
             "choose one of them."
         )
     if name in SMOOTH:

@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from lastiterate.numeric.errors import InputError, within
+from lastiterate.numeric.errors import InputError, count, within
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.bounds import largest_form, total_norm
 from lastiterate.numeric.networks.layers import Derivatives, Layer, checked, derivatives, floats
@@ -65,11 +65,11 @@ def network_constants(
     network = checked(layers)
     rows = _rows(samples, np.shape(network[0].weight)[1])
     outputs = len(np.asarray(network[-1].weight))
-    names = _labels(labels, len(rows), 2 if loss == "logistic" else outputs)
-    if loss not in LOSSES or (loss == "logistic" and outputs != 1):
+    if not isinstance(loss, str) or loss not in LOSSES or (loss == "logistic" and outputs != 1):
         raise InputError(
-            f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={loss!r} of {outputs}; choose one."
+            f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={loss!r:.60} of {outputs}; choose one."
         )
+    names = _labels(labels, len(rows), 2 if loss == "logistic" else outputs)
     reach = within("radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is the centre alone.")
     near = within("input_radius", input_radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is none.")
     factor = within("scale", scale, "a finite positive number", lambda x: 0 < x < inf, "1 is the loss itself.")
@@ -108,7 +108,10 @@ def _rows(samples: ArrayLike, features: int) -> Floats:
 def _labels(labels: Sequence[int] | None, samples: int, classes: int) -> list[list[int] | None]:
     if labels is None:
         return [None] * samples
-    names = [int(label) for label in labels]
+    try:
+        names = [count("labels", int(label), 0) for label in labels]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"labels needs whole numbers, got labels={labels!r:.60}; give one a sample.") from None
     if len(names) != samples or not all(0 <= name < classes for name in names):
         raise InputError(
             f"labels needs one class from 0 to {classes - 1} a sample, got {len(names)} for {samples} samples; "

@@ -27,7 +27,7 @@ def floats(name: str, given: ArrayLike, dimensions: int) -> Floats:
     """The array in float64, or an `InputError` where it is none of finite numbers in so many dimensions."""
     try:
         values = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} needs an array of numbers, got {name}={type(given).__name__}; give one.") from None
     if values.ndim != dimensions or not values.size or not np.isfinite(values).all():
         raise InputError(
@@ -64,8 +64,10 @@ class Layer:
         bias = np.zeros(len(weight)) if self.bias is None else floats("bias", self.bias, 1)
         if len(bias) != len(weight):
             raise InputError(f"bias needs one number an output, got bias of {len(bias)} for {len(weight)}; mend it.")
-        given = self.activation
-        phi = given if isinstance(given, Smooth | PiecewiseLinear) else activation(given)
+        phi = self.activation if isinstance(self.activation, Smooth | PiecewiseLinear) else activation(self.activation)
+        for name, given in (("weight_moves", self.weight_moves), ("bias_moves", self.bias_moves)):
+            if not isinstance(given, bool):
+                raise InputError(f"{name} needs True or False, got {name}={given!r:.60}; say which.")
         if self.bias is None:
             object.__setattr__(self, "bias_moves", False)
         for name, value in (("weight", weight), ("bias", bias), ("phi", phi), ("skip", count("skip", self.skip, 0))):
@@ -88,7 +90,7 @@ class Layer:
 
 def checked(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """The layers, whose shapes fit and of which one moves, or an `InputError` that says what does not."""
-    if not layers or not all(isinstance(layer, Layer) for layer in layers):
+    if not isinstance(layers, list | tuple) or not layers or not all(isinstance(one, Layer) for one in layers):
         raise InputError(f"layers needs at least one Layer, got layers={layers!r:.60}; give Layer(weight, bias), ....")
     widths = [np.shape(layers[0].weight)[1], *(len(np.asarray(layer.weight)) for layer in layers)]
     for place, layer in enumerate(layers):

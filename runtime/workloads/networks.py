@@ -60,7 +60,7 @@ def constants_of_network(
         if isinstance(layers, str):
             return LossConstants(inf, inf, -inf, layers)
         origin = np.zeros((1, np.shape(layers[0].weight)[1]))
-        if not diameter < inf:
+        if within("diameter", diameter, "a number of at least 0", lambda x: x >= 0, "0 is a point.") == inf:
             return LossConstants(inf, inf, -inf, "the domain is unbounded, and so may be the constants of a network")
         return network_constants(layers, origin, diameter / 2, input_radius=reach, loss=loss, scale=scale)
 
@@ -75,6 +75,8 @@ def layers_of(module: nn.Module) -> tuple[Layer, ...] | str:
     Raises:
         InputError: a part that is not known, or parameters that two parts share.
     """
+    if not isinstance(module, nn.Module):
+        raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; give one.")
     parts = list(_parts(module, "module"))
     pools = [type(part).__name__ for _, part in parts if isinstance(part, _POOLS)]
     if pools:
