@@ -106,7 +106,7 @@ def _normal(x: arb) -> arb:
 
 
 def _steepest_bend() -> arb:
-    """Where |tanh''| is largest: atanh(1 / sqrt 3)."""
+    """The positive point of the largest |tanh''|: atanh(1 / sqrt 3)."""
     return (1 / arb(3).sqrt()).atanh()
 
 

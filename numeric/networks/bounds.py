@@ -21,7 +21,7 @@ from lastiterate.numeric.rounding import exact
 
 @dataclass(frozen=True)
 class Spread:
-    """How far a vector may be from a centre: each entry by ``each``, shape (width,), all together by ``total``."""
+    """Distance of a vector from a centre, at most: each entry by ``each``, shape (width,), all together by ``total``."""
 
     each: Floats
     total: arb
@@ -31,7 +31,7 @@ class Spread:
         return Spread(raised(self.each + other.each, 1), self.total + other.total)
 
     def least(self, other: "Spread") -> "Spread":
-        """What both say: entry by entry, and all together."""
+        """The lesser of both: entry by entry, and all together."""
         each = np.minimum(self.each, other.each)
         total = self.total.min(other.total).min(length(each))
         return Spread(np.minimum(each, as_float(total)), exact(as_float(total)))
@@ -98,7 +98,7 @@ class Affine:
 
 
 def reached(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], width: int) -> Spread:
-    """How far a vector moves with the parameters: at most the radius times its derivative in them.
+    """The spread of a vector that moves with the parameters: the radius times its derivative in them.
 
     ``blocks`` are pairs (S, s): the derivative along a direction (v_1, v_2, ...) is a sum of terms S z, |z| <= s v.
     """

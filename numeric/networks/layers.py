@@ -75,7 +75,7 @@ class Layer:
 
     @property
     def moves(self) -> bool:
-        """Whether anything of the layer moves."""
+        """True if anything of the layer moves."""
         return self.weight_moves or self.bias_moves
 
     def affine(self, radius: arb) -> Affine:

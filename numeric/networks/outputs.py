@@ -38,7 +38,7 @@ class Gradient:
 
 @dataclass(frozen=True)
 class OutputLoss:
-    """What a loss does on a box of outputs.
+    """A loss on a box of outputs: its gradients and its Hessian there.
 
     Attributes:
         gradients: one for each label that was asked for.

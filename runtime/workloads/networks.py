@@ -37,7 +37,7 @@ class Residual(nn.Sequential):
 def constants_of_network(
     input_norm: float, *, loss: str = "cross_entropy", scale: float = 1.0
 ) -> Callable[[nn.Module, float], LossConstants]:
-    """What a `Workload` takes as ``constants`` where its network is feed-forward: they hold for any short input.
+    """Constants of a feed-forward network for any short input, as a `Workload` takes them.
 
     Args:
         input_norm: greatest norm of any possible input.
@@ -47,11 +47,8 @@ def constants_of_network(
     Returns:
         constants(module, diameter), as `lastiterate.runtime.workloads.workload.Workload` has them. Upper bounds.
 
-    >>> torch.manual_seed(0).initial_seed()
-    0
-    >>> constants = constants_of_network(1.0)
-    >>> constants(nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2)), 0.1).smoothness < 3
-    True
+    >>> round(constants_of_network(1.0)(nn.Linear(2, 2), 1e6).smoothness, 12)
+    1.0
     """
     reach = within("input_norm", input_norm, "a finite number of at least 0", lambda x: 0 <= x < inf, "shorten inputs.")
 
@@ -130,7 +127,7 @@ def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module | str]
 
 
 def _as_usual(module: nn.Module) -> bool:
-    """Whether the module computes what its type stands for here, and nothing hooks into it."""
+    """True if the module computes what its type stands for here, and nothing hooks into it."""
     if module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module):
         return False
     if isinstance(module, nn.GELU):
