@@ -21,7 +21,7 @@ from lastiterate.numeric.rounding import exact
 
 @dataclass(frozen=True)
 class Spread:
-    """Distance of a vector from a centre, at most: each entry by ``each``, shape (width,), all together by ``total``."""
+    """Greatest distance of a vector from a centre: each entry by ``each``, shape (width,), all together by ``total``."""
 
     each: Floats
     total: arb
