@@ -21,7 +21,7 @@ from lastiterate.numeric.rounding import exact
 
 @dataclass(frozen=True)
 class Spread:
-    """Greatest distance of a vector from a centre: each entry by ``each``, shape (width,), all together by ``total``."""
+    """Greatest distance of a vector from its centre: each entry by ``each``, (width,), all together ``total``."""
 
     each: Floats
     total: arb
@@ -118,12 +118,14 @@ def largest_form(form: Floats) -> arb:
 
 def total_norm(blocks: Iterable[tuple[MatrixBall, arb]]) -> arb:
     """At least the spectral norm of (s_1 S_1, s_2 S_2, ...) for all matrices S of the balls: of a whole Jacobian."""
-    parts, radii = [], arb(0)
+    parts, radii, each = [], arb(0), arb(0)
     for matrix, size in blocks:
         parts.append(matrix.center * as_float(size))
         radii += (matrix.radius * size) ** 2
+        each += (matrix.norm * size) ** 2
     if not parts:
         return arb(0)
     stacked = np.concatenate(parts, axis=1)
     # sizes are floats rounded up: the norm rises with each, since the squares of the blocks add.
-    return spectral_norm(stacked) + exact(2.0**-52) * length(stacked) + radii.sqrt()
+    together = spectral_norm(stacked) + exact(2.0**-52) * length(stacked) + radii.sqrt()
+    return together.min(each.sqrt())
