@@ -94,6 +94,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "projection",
             "shuffled",
             "certified",
+            "networks",
             "layers",
             "contraction",
             "attacked",

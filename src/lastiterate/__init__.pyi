@@ -32,6 +32,8 @@ from lastiterate.numeric.lower import Witness as Witness
 from lastiterate.numeric.lower import lower_bound as lower_bound
 from lastiterate.numeric.lower import replay as replay
 from lastiterate.numeric.lower import search_losses as search_losses
+from lastiterate.numeric.networks.constants import network_constants as network_constants
+from lastiterate.numeric.networks.layers import Layer as Layer
 from lastiterate.numeric.participation import Participation as Participation
 from lastiterate.numeric.participation import participation as participation
 from lastiterate.numeric.random_projection.bound import ProjectionBound as ProjectionBound
@@ -45,6 +47,7 @@ from lastiterate.numeric.sweeps.run import sweep as sweep
 from lastiterate.proofs_checks.stated import theorem as theorem
 from lastiterate.runtime.attacks.attack import attack as attack
 from lastiterate.runtime.attacks.worst_case import worst_case as worst_case
+from lastiterate.runtime.constants.certified import certified_constants as certified_constants
 from lastiterate.runtime.constants.holder import estimate_holder as estimate_holder
 from lastiterate.runtime.coupled.drift import measure_drift as measure_drift
 from lastiterate.runtime.coupled.runs import coupled_runs as coupled_runs
@@ -52,6 +55,7 @@ from lastiterate.runtime.training.optimiser import ProjectedNoisySGD as Projecte
 from lastiterate.runtime.training.random_projection import RandomProjectionSGD as RandomProjectionSGD
 from lastiterate.runtime.training.random_projection import layer_ranks as layer_ranks
 from lastiterate.runtime.workloads.loading import load_workload as load_workload
+from lastiterate.runtime.workloads.networks import constants_of_network as constants_of_network
 from lastiterate.runtime.workloads.workload import Workload as Workload
 
 __version__: str

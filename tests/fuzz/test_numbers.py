@@ -26,6 +26,8 @@ _ORDINARY = st.floats(-2, 2).map(lambda power: 10.0**power)
 _ORDERS = st.one_of(st.floats(1.0001, 64), st.sampled_from([1 + 1e-9, 1e6, 1e300]))
 _DELTAS = st.one_of(st.floats(1e-12, 0.9), st.sampled_from([5e-324, 1e-300, 1 - 1e-15]))
 
+_LAYER = li.Layer([[1.0], [-1.0]])
+
 
 @st.composite
 def _runs(draw: st.DrawFn, sizes: st.SearchStrategy[float]) -> NoisySGD:
@@ -210,6 +212,14 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "search_losses": lambda: li.search_losses(_RUN, _FLAT, order=junk, tries=other),
         "search_losses run": lambda: li.search_losses(junk, other, order=2.0),
         "replay": lambda: li.replay(junk),
+        "Layer": lambda: li.Layer(junk, other),
+        "Layer activation": lambda: li.Layer([[1.0]], [0.0], junk, skip=other),
+        "Layer moves": lambda: li.Layer([[1.0]], weight_moves=junk, bias_moves=other),
+        "network_constants": lambda: li.network_constants(junk, other, 0.1),
+        "network_constants layers": lambda: li.network_constants([junk], [[1.0]], 0.1),
+        "network_constants samples": lambda: li.network_constants([_LAYER], junk, other),
+        "network_constants labels": lambda: li.network_constants([_LAYER], [[1.0]], 0.1, labels=junk, scale=other),
+        "network_constants loss": lambda: li.network_constants([_LAYER], [[1.0]], 0.1, loss=junk, input_radius=other),
         "Witness": lambda: li.replay(li.Witness(_RUN, _FLAT, junk, _LINE, other, order=2.0)),
     }
 

@@ -1,0 +1,1 @@
+"""Certified constants of feed-forward networks: enclosures of their derivatives on a ball of parameters."""

@@ -1,0 +1,187 @@
+"""Ranges of the slope and the curvature of an activation on an interval.
+
+A continuous function on an interval is largest at an end or at a zero of its derivative; those zeros are known. A
+piecewise linear activation has no curvature away from its kinks, and at one its slope jumps.
+
+Source: docs/proofs/network_constants.md, "Activations".
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from types import MappingProxyType
+from typing import Final
+
+from flint import arb
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.rounding import exact
+
+Curve = Callable[[arb], arb]
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """An activation with a continuous curvature.
+
+    Attributes:
+        name: as in `SMOOTH`.
+        value, slope, curvature: phi, phi', phi'' at a point.
+        turns: positive zeros of phi'' and, in absolute value, its negative ones; 0 where it is one.
+        bends: the same of phi'''.
+    """
+
+    name: str
+    value: Curve
+    slope: Curve
+    curvature: Curve
+    turns: Callable[[], tuple[arb, ...]]
+    bends: Callable[[], tuple[arb, ...]]
+
+    def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
+        """An interval that has phi' on [low, high]."""
+        values = [self.slope(place) for place in _places(low, high, self.turns())]
+        return _least(values), -_least([-value for value in values])
+
+    def bend(self, low: arb, high: arb) -> arb:
+        """At least |phi''| on [low, high]."""
+        return -_least([-abs(self.curvature(place)) for place in _places(low, high, self.bends())])
+
+
+@dataclass(frozen=True)
+class PiecewiseLinear:
+    """A continuous activation of slopes[0], slopes[1], ... between its kinks, in rising order."""
+
+    name: str
+    kinks: tuple[float, ...]
+    pieces: tuple[float, ...]
+    value: Curve
+
+    def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
+        """An interval that has every one-sided slope on [low, high]."""
+        edges = (-inf, *self.kinks, inf)
+        met = [
+            piece
+            for piece, left, right in zip(self.pieces, edges[:-1], edges[1:], strict=True)
+            if not high < exact(left) and not low > exact(right)
+        ]
+        return exact(min(met)), exact(max(met))
+
+    def bend(self, low: arb, high: arb) -> arb:
+        """0 where no kink can be in [low, high], else infinite: the slope jumps there."""
+        clear = all(low > exact(kink) or high < exact(kink) for kink in self.kinks)
+        return arb(0) if clear else arb("inf")
+
+
+Activation = Smooth | PiecewiseLinear
+
+
+def _places(low: arb, high: arb, zeros: tuple[arb, ...]) -> list[arb]:
+    between = [zero for one in zeros for zero in (one, -one) if not zero < low and not zero > high]
+    return [low, high, *between]
+
+
+def _least(values: list[arb]) -> arb:
+    found = values[0]
+    for value in values[1:]:
+        found = found.min(value)
+    return found
+
+
+def _sigmoid(x: arb) -> arb:
+    return 1 / (1 + (-x).exp())
+
+
+def _bell(x: arb) -> arb:
+    """Slope of the sigmoid."""
+    return 1 / ((1 + x.exp()) * (1 + (-x).exp()))
+
+
+def _density(x: arb) -> arb:
+    return (-(x**2) / 2).exp() / (2 * arb.pi()).sqrt()
+
+
+def _normal(x: arb) -> arb:
+    return (1 + (x / arb(2).sqrt()).erf()) / 2
+
+
+def _steepest_bend() -> arb:
+    """The positive point of the largest |tanh''|: atanh(1 / sqrt 3)."""
+    return (1 / arb(3).sqrt()).atanh()
+
+
+def _nowhere() -> tuple[arb, ...]:
+    return ()
+
+
+def _origin() -> tuple[arb, ...]:
+    return (arb(0),)
+
+
+SMOOTH: Final = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Smooth("identity", lambda x: x, lambda _: arb(1), lambda _: arb(0), _nowhere, _nowhere),
+            Smooth(
+                "tanh",
+                lambda x: x.tanh(),
+                lambda x: 4 * _bell(2 * x),
+                lambda x: -8 * x.tanh() * _bell(2 * x),
+                _origin,
+                lambda: (_steepest_bend(),),
+            ),
+            Smooth(
+                "sigmoid",
+                _sigmoid,
+                _bell,
+                lambda x: -(x / 2).tanh() * _bell(x),
+                _origin,
+                lambda: (2 * _steepest_bend(),),
+            ),
+            Smooth("softplus", lambda x: (1 + x.exp()).log(), _sigmoid, _bell, _nowhere, _origin),
+            Smooth(
+                "gelu",
+                lambda x: x * _normal(x),
+                lambda x: _normal(x) + x * _density(x),
+                lambda x: (2 - x**2) * _density(x),
+                lambda: (arb(2).sqrt(),),
+                lambda: (arb(0), arb(2)),
+            ),
+        )
+    }
+)
+"""The smooth activations by name, as torch has them: GELU with the error function, softplus with beta = 1."""
+
+
+def leaky_relu(negative_slope: float = 0.0, *, name: str = "relu") -> PiecewiseLinear:
+    """The activation max(0, x) + negative_slope min(0, x).
+
+    >>> relu = leaky_relu()
+    >>> float(relu.bend(arb(1), arb(2))), float(relu.bend(arb(-1), arb(2)))
+    (0.0, inf)
+    """
+    return PiecewiseLinear(
+        name, (0.0,), (negative_slope, 1.0), lambda x: x.max(arb(0)) + exact(negative_slope) * x.min(arb(0))
+    )
+
+
+def hardtanh(low: float = -1.0, high: float = 1.0, *, name: str = "hardtanh") -> PiecewiseLinear:
+    """The activation min(max(x, low), high)."""
+    return PiecewiseLinear(name, (low, high), (0.0, 1.0, 0.0), lambda x: x.max(exact(low)).min(exact(high)))
+
+
+def activation(name: str) -> Activation:
+    """The activation of this name, torch's defaults for those that are piecewise linear.
+
+    Raises:
+        InputError: its derivatives are not known here.
+    """
+    if not isinstance(name, str) or (name not in SMOOTH and name not in ("relu", "leaky_relu", "hardtanh")):
+        raise InputError(
+            f"activation needs one of {', '.join(SMOOTH)}, relu, leaky_relu or hardtanh, got activation={name!r:.60}; "
+            "choose one of them."
+        )
+    if name in SMOOTH:
+        return SMOOTH[name]
+    return {"relu": leaky_relu(), "leaky_relu": leaky_relu(0.01, name="leaky_relu"), "hardtanh": hardtanh()}[name]

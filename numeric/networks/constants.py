@@ -1,0 +1,190 @@
+"""Certified constants of a feed-forward network's loss on a ball of parameters.
+
+The Hessian of a per-sample loss along a direction v of unit length, with v_l the length of its part in layer l, is
+
+    f'(v)^T H f'(v) + sum over l of 2 (P_l^T g)^T V_l h_(l-1)'(v) + (U_l^T g)^T phi_l''(a_l) a_l'(v)^2,
+
+g and H the loss's gradient and Hessian in the outputs f, U_l = df/dphi_l(a_l), P_l = U_l phi_l'. Each factor is bounded
+on the ball, what is left is a quadratic form in (v_1, v_2, ...), and its largest eigenvalue bounds the smoothness.
+
+Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
+"""
+
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Final
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike
+
+from lastiterate.numeric.errors import InputError, count, within
+from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.numeric.networks.bounds import largest_form, total_norm
+from lastiterate.numeric.networks.layers import Derivatives, Layer, checked, derivatives, floats
+from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised
+from lastiterate.numeric.networks.outputs import LOSSES, Gradient, OutputLoss
+from lastiterate.numeric.rounding import exact, precision, upper
+
+_ACTUAL: Final = "the samples that were given, and no others"
+
+
+def network_constants(
+    layers: Sequence[Layer],
+    samples: ArrayLike,
+    radius: float,
+    *,
+    labels: Sequence[int] | None = None,
+    input_radius: float = 0.0,
+    loss: str = "cross_entropy",
+    scale: float = 1.0,
+) -> LossConstants:
+    """Constants of every per-sample loss on the ball of parameters of this radius around those given.
+
+    Args:
+        layers: the network at the centre of the ball, and what of it moves.
+        samples: inputs, shape (n, features).
+        radius: of the ball, a length: Euclidean, over all parameters that move.
+        labels: the class of each sample, shape (n,); None for whatever it may be.
+        input_radius: the constants hold for every input that is so near to one of the samples. Samples zero and the
+            greatest norm of an input give constants that hold for any data.
+        loss: "cross_entropy" of the outputs, or "logistic" of one output and labels 0 and 1.
+        scale: factor of the loss.
+
+    Returns:
+        Upper bounds, rounded up. The smoothness is infinite where a kink of an activation may be in the ball, and the
+        statement says which. The strong convexity is -inf.
+
+    Raises:
+        InputError: layers or samples that do not fit, a number out of its range.
+
+    >>> layer = Layer([[0.5, -0.5], [0.0, 1.0]], [0.0, 0.0])
+    >>> round(network_constants([layer], [[0.6, 0.8]], 1e6).smoothness, 12)
+    1.0
+    """
+    network = checked(layers)
+    rows = _rows(samples, np.shape(network[0].weight)[1])
+    outputs = len(np.asarray(network[-1].weight))
+    if not isinstance(loss, str) or loss not in LOSSES or (loss == "logistic" and outputs != 1):
+        raise InputError(
+            f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={loss!r:.60} of {outputs}; choose one."
+        )
+    names = _labels(labels, len(rows), 2 if loss == "logistic" else outputs)
+    reach = within("radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is the centre alone.")
+    near = within("input_radius", input_radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is none.")
+    factor = within("scale", scale, "a finite positive number", lambda x: 0 < x < inf, "1 is the loss itself.")
+    with precision(), np.errstate(all="ignore"):
+        affine = [layer.affine(exact(reach)) for layer in network]
+        lipschitz, smoothness, kinks = arb(0), arb(0), set[int]()
+        for row, name in zip(rows, names, strict=True):
+            found = derivatives(network, affine, exact(reach), row, exact(near))
+            if found.kinked is not None:
+                kinks.add(found.kinked)
+            here = LOSSES[loss](found.outputs, found.spread.each, found.spread.total, name)
+            for slope, curvature in _of_sample(network, found, here):
+                lipschitz, smoothness = _most(lipschitz, slope), _most(smoothness, curvature)
+        return LossConstants(
+            lipschitz=upper(exact(factor) * lipschitz),
+            smoothness=inf if kinks else upper(exact(factor) * smoothness),
+            strong_convexity=-inf,
+            statement=_statement(network, loss, reach, near, kinks),
+        )
+
+
+def _most(one: arb, other: arb) -> arb:
+    """The larger upper end; infinite where one is no number."""
+    return exact(max(as_float(one), as_float(other)))
+
+
+def _rows(samples: ArrayLike, features: int) -> Floats:
+    rows = floats("samples", samples, 2)
+    if rows.shape[1] != features:
+        raise InputError(
+            f"samples needs rows of {features} features, got samples of shape {rows.shape}; give shape (n, {features})."
+        )
+    return rows
+
+
+def _labels(labels: Sequence[int] | None, samples: int, classes: int) -> list[list[int] | None]:
+    if labels is None:
+        return [None] * samples
+    try:
+        names = [count("labels", int(label), 0) for label in labels]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"labels needs whole numbers, got labels={labels!r:.60}; give one a sample.") from None
+    if len(names) != samples or not all(0 <= name < classes for name in names):
+        raise InputError(
+            f"labels needs one class from 0 to {classes - 1} a sample, got {len(names)} for {samples} samples; "
+            "give None for any."
+        )
+    return [[name] for name in names]
+
+
+def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> Iterator[tuple[arb, arb]]:
+    """Bounds of the gradient's norm and of the Hessian's, for each label."""
+    moving, last = list(found.sizes), len(layers) - 1
+    jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]
+    bent = _transposed_product(loss.root, jacobian)
+    flat = (loss.growth * total_norm(bent) ** 2).min(loss.curvature * total_norm(jacobian) ** 2)
+    joint = np.array([as_float(matrix.norm * size) for matrix, size in bent])
+    growth = as_float(loss.growth)
+    for gradient in loss.gradients:
+        parts = [as_float(_pulled_norm(matrix, gradient)) for matrix, _ in jacobian]
+        sizes = [as_float(size) for _, size in jacobian]
+        slope = length(raised(np.array(parts) * np.array(sizes), 2))
+        form = _second_derivative(layers, found, gradient, dict(zip(moving, parts, strict=True)))
+        together = raised(form + growth * np.outer(joint, joint), 4)
+        yield slope, (flat + largest_form(form)).min(largest_form(together))
+
+
+def _transposed_product(root: MatrixBall, blocks: list[tuple[MatrixBall, arb]]) -> list[tuple[MatrixBall, arb]]:
+    left = MatrixBall(np.ascontiguousarray(root.center.T), root.radius)
+    return [(left.times(matrix), size) for matrix, size in blocks]
+
+
+def _pulled_norm(matrix: MatrixBall, gradient: Gradient) -> arb:
+    """At least |A^T g|."""
+    pulled = length(_pulled(matrix, gradient)) + matrix.radius * gradient.norm
+    return pulled.min(matrix.norm * gradient.norm)
+
+
+def _pulled(matrix: MatrixBall, gradient: Gradient) -> Floats:
+    """At least |C^T g| entry by entry, C the centre of the ball, for every gradient."""
+    outputs = len(gradient.center)
+    middle = np.abs(matrix.center.T @ gradient.center)
+    size = raised(np.abs(matrix.center).T @ np.abs(gradient.center), outputs)
+    columns = raised(np.sqrt((matrix.center * matrix.center).sum(axis=0)), outputs + 2) + 1e-150
+    near = raised(middle + size * (outputs * 2.0**-52) + columns * as_float(gradient.radius), 4)
+    return np.minimum(near, raised(columns * as_float(gradient.norm), 1))
+
+
+def _second_derivative(
+    layers: Sequence[Layer], found: Derivatives, gradient: Gradient, pulled: dict[int, float]
+) -> Floats:
+    """Entries of a form in (v_1, v_2, ...) that is at least |g^T f''| for all v; shape (moving, moving)."""
+    moving = list(found.sizes)
+    form = np.zeros((len(moving), len(moving)))
+    for k in range(moving[0], len(layers)):
+        inside = [j for j in moving if j <= k]
+        if layers[k].weight_moves:
+            here = moving.index(k)
+            for j in inside[:-1]:
+                met = as_float(found.outer[k - 1, j].norm * found.sizes[j])
+                form[here, moving.index(j)] += pulled[k] * met
+                form[moving.index(j), here] += pulled[k] * met
+        each = raised(_pulled(found.upward[k], gradient) + as_float(found.upward[k].radius * gradient.norm), 1)
+        bend = float(raised((each * found.bends[k]).max(), 2))
+        moved = np.array([as_float(found.inner[k, j].norm * found.sizes[j]) for j in inside])
+        count = len(inside)
+        form[:count, :count] += bend * np.outer(moved, moved)
+    return raised(form, 4 * len(layers) + 8)
+
+
+def _statement(layers: Sequence[Layer], loss: str, radius: float, near: float, kinks: set[int]) -> str:
+    names = " ".join(layer.phi.name for layer in layers)
+    which = f"every input within {near:g} of a sample" if near else _ACTUAL
+    said = f"{loss} of a network of {len(layers)} layers ({names}), parameters within {radius:g}, for {which}"
+    if not kinks:
+        return said
+    where = ", ".join(f"{layers[k].phi.name} of layer {k}" for k in sorted(kinks))
+    return f"{said}; the gradient may jump: a kink of {where} may lie in the ball"

@@ -1,0 +1,167 @@
+"""Balls of matrices in the spectral norm: a centre in float64 and a radius that every rounding is added to.
+
+A product of floats in any order, fused or not, is off by at most gamma_n |A| |B| entry by entry, u = 2^-53 and
+gamma_n = n u / (1 - n u); sums, entries scaled by a number, and norms of vectors alike. What is lost to underflow is
+less than 2^-1022 for each entry and operation, and 1e-290 is added for it.
+
+Source: Higham 2002, section 3.5; docs/proofs/network_constants.md, "Rounding".
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isfinite
+from typing import Final
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from lastiterate.numeric.rounding import exact, upper
+
+Floats = NDArray[np.float64]
+"""Numbers in float64, of any shape."""
+
+_U: Final = 2.0**-53
+_TINY: Final = 1e-290
+
+
+def gamma(operations: int) -> arb:
+    """Relative error of so many roundings: n u / (1 - n u), a ball.
+
+    >>> float(gamma(1)) < 1.2e-16
+    True
+    """
+    share = operations * exact(_U)
+    return share / (1 - share)
+
+
+def raised(values: Floats, operations: int) -> Floats:
+    """At least what nonnegative numbers would be if none of so many operations (+, *, /, sqrt) had been rounded."""
+    above: Floats = values * (1.0 + 4.0 * (operations + 4) * _U) + _TINY
+    return above
+
+
+def length(values: Floats) -> arb:
+    """At least the Euclidean norm of all entries, and hardly more: the Frobenius norm of a matrix."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if not isfinite(largest):
+        return arb("inf")
+    if largest == 0.0:
+        return arb(0)
+    scaled = values / largest
+    root = float(raised(np.sqrt(np.sum(scaled * scaled)), values.size + 4))
+    return exact(root) * exact(largest) * (1 + gamma(4))
+
+
+def spectral_norm(matrix: Floats) -> arb:
+    """At least the spectral norm of a matrix, shape (rows, columns), and more by little but rounding.
+
+    For every square V, |A|^2 <= |A V|^2 / (1 - |I - V^T V|), and the square of |A V| is at most the largest row sum of
+    (A V)^T (A V) in absolute value. V are the right singular vectors as computed: were they wrong, the bound would be
+    wide and still a bound.
+    """
+    wide = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
+    all_together = length(wide)
+    if min(wide.shape) <= 1 or all_together == 0 or not all_together.is_finite():
+        return all_together
+    scale = 2.0 ** np.frexp(float(np.abs(wide).max()))[1]
+    scaled = wide / scale if 1e-280 < scale < 1e280 else None
+    if scaled is None:
+        return all_together
+    try:
+        V: Floats = np.linalg.svd(scaled, full_matrices=False)[2].T
+    except np.linalg.LinAlgError:
+        return all_together
+    rows, columns = scaled.shape
+    turned = scaled @ V
+    lengths, sizes = length(scaled), (length(V), length(turned))
+    gram = _row_sum(turned.T @ turned, columns) + gamma(rows) * sizes[1] ** 2
+    skew = _row_sum(V.T @ V - np.eye(columns), columns) + gamma(columns + 1) * (sizes[0] ** 2 + columns)
+    if not skew < 1:
+        return all_together
+    found = gram.sqrt() + gamma(columns) * lengths * sizes[0]
+    norm = exact(scale) * (found / (1 - skew).sqrt() + exact(_TINY))
+    return norm if upper(norm) < upper(all_together) else all_together
+
+
+def _row_sum(matrix: Floats, terms: int) -> arb:
+    """At least the largest sum along a row or a column: no less than the spectral norm, symmetric or not."""
+    sizes = np.abs(matrix)
+    return exact(float(raised(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
+
+
+def row_lengths(matrix: Floats) -> Floats:
+    """At least the Euclidean norm of every row, shape (rows,)."""
+    return raised(np.sqrt((matrix * matrix).sum(axis=1)), matrix.shape[1] + 2) + 1e-150
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Diagonal matrices: entry i lies within ``spread[i]`` of ``middle[i]``; shapes (width,)."""
+
+    middle: Floats
+    spread: Floats
+
+    @cached_property
+    def above(self) -> Floats:
+        """At least the absolute value of every entry."""
+        return raised(np.abs(self.middle) + self.spread, 1)
+
+    @cached_property
+    def largest(self) -> arb:
+        """At least the spectral norm."""
+        return exact(float(self.above.max(initial=0.0)))
+
+
+@dataclass(frozen=True)
+class MatrixBall:
+    """All matrices within ``radius`` of ``center`` in the spectral norm; ``center`` has shape (rows, columns)."""
+
+    center: Floats
+    radius: arb
+
+    @cached_property
+    def center_norm(self) -> arb:
+        """At least the spectral norm of the centre."""
+        return spectral_norm(self.center)
+
+    @cached_property
+    def norm(self) -> arb:
+        """At least the spectral norm of every matrix of the ball."""
+        return self.center_norm + self.radius
+
+    def times(self, other: "MatrixBall") -> "MatrixBall":
+        """A ball that has every product of a matrix of this ball and one of the other."""
+        off = gamma(self.center.shape[1]) * length(self.center) * length(other.center)
+        spread = self.center_norm * other.radius + self.radius * other.norm
+        return MatrixBall(self.center @ other.center, spread + off + exact(_TINY))
+
+    def after(self, slopes: Slopes) -> "MatrixBall":
+        """A ball that has every D A, D one of the diagonal matrices and A in this ball."""
+        product, spread = slopes.middle[:, None] * self.center, slopes.spread[:, None] * self.center
+        return MatrixBall(product, self._scaled(product, spread, slopes))
+
+    def before(self, slopes: Slopes) -> "MatrixBall":
+        """A ball that has every A D."""
+        product, spread = self.center * slopes.middle, self.center * slopes.spread
+        return MatrixBall(product, self._scaled(product, spread, slopes))
+
+    def plus(self, other: "MatrixBall") -> "MatrixBall":
+        """A ball that has every sum."""
+        total = self.center + other.center
+        return MatrixBall(total, self.radius + other.radius + gamma(2) * length(total) + exact(_TINY))
+
+    def _scaled(self, product: Floats, spread: Floats, slopes: Slopes) -> arb:
+        off = gamma(2) * (length(product) + length(spread)) + exact(_TINY)
+        return slopes.largest * self.radius + spectral_norm(spread) + off
+
+
+def identity(width: int) -> MatrixBall:
+    """The identity, as a ball of radius zero."""
+    return MatrixBall(np.eye(width), arb(0))
+
+
+def as_float(ball: arb) -> float:
+    """At least the ball, and no more than the largest float where it is finite; nan becomes infinite."""
+    found = upper(ball)
+    return found if found == found else inf

@@ -1,0 +1,145 @@
+"""Losses as functions of the outputs of a network: gradient and Hessian on a box of outputs.
+
+In the outputs cross-entropy has the gradient p - e_y and the Hessian diag(p) - p p^T = B B^T, where
+B = diag(q) (I - q q^T), q = sqrt(p); the logistic loss of one output f has sigma(f) - y and sigma'(f). Along a segment
+on which the outputs move by d, no Hessian grows by more than exp(max d - min d).
+
+Source: docs/proofs/network_constants.md, "The loss in its outputs" (claims ours/certified/network/outputs,
+ours/certified/cross_entropy).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+from flint import arb
+
+from lastiterate.numeric.networks.activations import SMOOTH
+from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float
+from lastiterate.numeric.rounding import exact
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """The gradients in the outputs for one label.
+
+    Attributes:
+        center: shape (outputs,).
+        radius: upper bound of the distance from the centre.
+        norm: upper bound of the length.
+    """
+
+    center: Floats
+    radius: arb
+    norm: arb
+
+
+@dataclass(frozen=True)
+class OutputLoss:
+    """A loss on a box of outputs: its gradients and its Hessian there.
+
+    Attributes:
+        gradients: one for each label that was asked for.
+        curvature: upper bound of the spectral norm of the Hessian on the box.
+        root: ball with a B such that B B^T is the Hessian at the centre of the box.
+        growth: the Hessian on the box is at most this times the one at the centre, in the order of quadratic forms.
+    """
+
+    gradients: tuple[Gradient, ...]
+    curvature: arb
+    root: MatrixBall
+    growth: arb
+
+
+def cross_entropy(center: Floats, spread: Floats, reach: arb, labels: Sequence[int] | None) -> OutputLoss:
+    """Softmax cross-entropy, target a class.
+
+    Args:
+        center: outputs, shape (outputs,).
+        spread: how far each of them may be from there, shape (outputs,).
+        reach: how far all together may be, in the Euclidean norm.
+        labels: the classes that the sample may have; None for all.
+    """
+    classes = range(len(center))
+    at = [exact(float(value)) for value in center]
+    off = [exact(float(value)) for value in spread]
+    middle = [1 / sum(((at[j] - at[i]).exp() for j in classes), arb(0)) for i in classes]
+    low = [1 / (1 + sum(((at[j] + off[j] - at[i] + off[i]).exp() for j in classes if j != i), arb(0))) for i in classes]
+    high = [
+        1 / (1 + sum(((at[j] - off[j] - at[i] - off[i]).exp() for j in classes if j != i), arb(0))) for i in classes
+    ]
+    swing = (2 * _largest(off)).min(arb(2).sqrt() * reach)
+    roots = [value.sqrt() for value in middle]
+    root = _rounded([[roots[i] * ((i == j) - roots[i] * roots[j]) for j in classes] for i in classes])
+    curvature = (
+        (arb(1) / 2)
+        .min(_largest(high))
+        .min(_largest([2 * _largest_product(low[i], high[i]) for i in classes]))
+        .min(swing.exp() * root.norm**2)
+    )
+    moved = (curvature * reach).min(_norm([high[i] - low[i] for i in classes]))
+    gradients = []
+    for label in classes if labels is None else labels:
+        wrong = 1 - low[label]
+        others = sum((high[j] ** 2 for j in classes if j != label), arb(0))
+        at_most = (wrong**2 + (wrong**2).min(others)).sqrt()
+        gradients.append(_gradient([middle[j] - (j == label) for j in classes], moved, at_most.min(arb(2).sqrt())))
+    return OutputLoss(tuple(gradients), curvature, root, swing.exp())
+
+
+def logistic(center: Floats, spread: Floats, reach: arb, labels: Sequence[int] | None) -> OutputLoss:
+    """The logistic loss log(1 + exp(f)) - y f of one output, target y = 0 or 1; arguments as `cross_entropy`."""
+    sigmoid = SMOOTH["sigmoid"]
+    at, off = exact(float(center[0])), exact(float(spread[0])).min(reach)
+    curvature = sigmoid.slopes(at - off, at + off)[1].min(arb(1) / 4)
+    below, above = sigmoid.value(at - off), sigmoid.value(at + off)
+    gradients = [
+        _gradient([sigmoid.value(at) - y], (curvature * off).min(above - below), (1 - below) if y else above)
+        for y in ((0, 1) if labels is None else labels)
+    ]
+    return OutputLoss(tuple(gradients), curvature, _rounded([[sigmoid.slope(at).sqrt()]]), off.exp())
+
+
+Loss = Callable[[Floats, Floats, arb, Sequence[int] | None], OutputLoss]
+
+LOSSES: Final = MappingProxyType({"cross_entropy": cross_entropy, "logistic": logistic})
+"""The losses by name."""
+
+
+def _gradient(entries: list[arb], moved: arb, at_most: arb) -> Gradient:
+    rounded = _rounded([entries])
+    radius = moved + rounded.radius
+    return Gradient(rounded.center[0], radius, at_most.min(rounded.norm + moved))
+
+
+def _rounded(rows: list[list[arb]]) -> MatrixBall:
+    """The matrix with the middles of these balls, and its distance from every matrix with entries in them."""
+    center = np.array([[float(entry.mid()) for entry in row] for row in rows])
+    off = [
+        abs(entry - exact(float(c)))
+        for row, line in zip(rows, center, strict=True)
+        for entry, c in zip(row, line, strict=True)
+    ]
+    return MatrixBall(center, exact(as_float(_norm(off))))
+
+
+def _norm(values: list[arb]) -> arb:
+    return sum((value**2 for value in values), arb(0)).sqrt()
+
+
+def _largest(values: list[arb]) -> arb:
+    found = values[0]
+    for value in values[1:]:
+        found = found.max(value)
+    return found
+
+
+def _largest_product(low: arb, high: arb) -> arb:
+    """At least p (1 - p) for p in [low, high]."""
+    if high < arb(1) / 2:
+        return high * (1 - high)
+    if low > arb(1) / 2:
+        return low * (1 - low)
+    return arb(1) / 4

@@ -1,0 +1,175 @@
+"""Feed-forward networks on a ball of parameters: steps of the certified constants, for every number of layers.
+
+Inductions run over the layers. Going up, a distance from the centre is at most a slope times what the layer below
+passes on, and what moves in the layer itself. Going down, the second derivative of the outputs is taken apart: with u
+the derivative of the outputs in the layer k below the top, and s that layer's second derivative, the loss's is
+known but for u s. One neuron a layer is written out; with matrices in the place of the factors, in this order, it is
+the same line.
+"""
+
+from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, Symbol, erf, exp, pi, sqrt
+from sympy.core.relational import Relational
+
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, r, u, v, x, xi, y, z
+from lastiterate.symbolic.papers import proof
+
+_PAGE = "network_constants"
+_k = Symbol("k", integer=True, nonnegative=True)
+_zero, _one, _two = Integer(0), Integer(1), Integer(2)
+
+_distance, _bound, _slope, _norm, _size, _reach = (
+    Function(name, nonnegative=True) for name in ("X", "Y", "P", "N", "S", "M")
+)
+"""How far a layer is from its centre and at most is; its slope, the norm of its weights, s_l; and a norm."""
+
+_here, _below, _passed, _bend, _total, _adjoint = (Function(name, real=True) for name in ("A", "F", "B", "C", "E", "U"))
+_p, _v, _w = (Function(name, real=True) for name in ("a", "b", "c"))
+"""Second derivative of the layer k below the top and of the one under it, whose first one is B, phi'' a'^2 of the layer
+above, the terms so far, the derivative of the outputs; phi', and the direction and the weight of the layer."""
+
+_moved, _least, _one_term, _its_bound = (Function(name, real=True) for name in ("D", "G", "H", "K"))
+
+_gelu = (1 + erf(xi / sqrt(2))) / 2 + xi * exp(-(xi**2) / 2) / sqrt(2 * pi)
+_bell = exp(-(xi**2) / 2) / sqrt(2 * pi)
+
+
+def _second_derivative(factor: Expr) -> tuple[Eq, ...]:
+    """The laws from the top down; ``factor`` is that of the mixed term."""
+    mixed = factor * _p(_k) * _v(_k) * _passed(_k)
+    return (
+        Eq(_here(_k + 1), _below(_k)),
+        Eq(_bend(_k + 1), _here(_k) - _p(_k) * (2 * _v(_k) * _passed(_k) + _w(_k) * _below(_k))),
+        Eq(_adjoint(_k + 1), _adjoint(_k) * _p(_k) * _w(_k)),
+        Eq(_total(_k + 1), _total(_k) + _adjoint(_k) * (_bend(_k + 1) + mixed)),
+    )
+
+
+def _unrolled(relation: type[Relational], words: str) -> Induction:
+    """One side of the equation: what is left of the second derivative, ``kappa`` in all."""
+    check = Induction(
+        _k,
+        relation(_total(_k), kappa - _adjoint(_k) * _here(_k)),
+        (Eq(_total(0), 0), Eq(_adjoint(0), 1), Eq(_here(0), kappa)),
+        _second_derivative(_two),
+        name=f"the sum over the layers of U (phi'' a'^2 + 2 phi' V h') is {words} f''",
+    )
+    return check.mutant(f"the factor 2 dropped, {words}", laws=_second_derivative(_one))
+
+
+_spread = Induction(
+    _k,
+    Le(_distance(_k), _bound(_k)),
+    (Eq(_distance(0), 0), Eq(_bound(0), 0)),
+    (
+        Eq(_bound(_k + 1), _slope(_k) * (_norm(_k) * _bound(_k) + r * _size(_k))),
+        Le(_distance(_k + 1), _slope(_k) * (_norm(_k) * _distance(_k) + r * _size(_k))),
+    ),
+    name="distance from the centre, layer by layer",
+)
+
+_products = Induction(
+    _k,
+    Le(_distance(_k), _bound(_k)),
+    (Eq(_distance(0), 0), Eq(_bound(0), 0)),
+    (
+        Eq(_bound(_k + 1), _norm(_k) * _bound(_k) + _slope(_k) * (_reach(_k) + _bound(_k))),
+        Le(_distance(_k + 1), _norm(_k) * _distance(_k) + _slope(_k) * (_reach(_k) + _distance(_k))),
+    ),
+    name="distance of a product of matrices from the product of the centres",
+)
+
+_terms = Induction(
+    _k,
+    Le(_moved(_k), _least(_k)),
+    (Eq(_moved(0), 0), Eq(_least(0), 0)),
+    (
+        Eq(_moved(_k + 1), _moved(_k) + _one_term(_k)),
+        Le(_one_term(_k), _its_bound(_k)),
+        Eq(_least(_k + 1), _least(_k) + _its_bound(_k)),
+    ),
+    name="a sum of terms is at most the sum of their bounds",
+)
+
+CLAIMS = (
+    Ours(
+        "ours/certified/network/activations",
+        "Where slope and curvature of tanh and GELU turn: zeros of phi'' and phi'''",
+        proof(_PAGE, "Activations"),
+        # u = tanh; its derivative is 1 - u^2.
+        Identity(Derivative(-2 * h * (1 - h**2), h), 2 * (3 * h**2 - 1), "tanh''' over tanh'"),
+        Identity(Derivative(_gelu, xi), (2 - xi**2) * _bell, "GELU''"),
+        Identity(Derivative((2 - xi**2) * _bell, xi), xi * (xi**2 - 4) * _bell, "GELU'''"),
+    ),
+    Ours(
+        "ours/certified/network/outputs",
+        "Cross-entropy on a box of outputs: its Hessian grows by at most exp(osc), is B B^T, and has rows 2 p (1 - p)",
+        proof(_PAGE, "The loss in its outputs"),
+        Inequality(gamma**2 * kappa, "<=", d * gamma**2, given=(kappa <= d,), name="third cumulant"),
+        Identity(x**2 * ((1 - x**2) ** 2 + x**2 * (1 - x**2)), x**2 - x**4, "B B^T, diagonal"),
+        Identity(
+            x * y * (-(1 - x**2) * x * y - (1 - y**2) * x * y + x * y * (1 - x**2 - y**2)),
+            -(x**2) * y**2,
+            "B B^T, off it",
+        ),
+        Inequality(p * (1 - p) + p * z, "<= and attained", 2 * p * (1 - p), given=(z <= 1 - p,), name="rows"),
+        Inequality(p * (1 - p) * (1 - 2 * p), "<=", p * (1 - p), name="logistic loss"),
+        assumptions=(p <= 1,),
+        letters={
+            gamma: "v less its mean",
+            kappa: "u less its mean",
+            d: "greatest difference of two entries of u",
+            x: "root of a probability",
+            y: "root of another",
+            z: "sum of the other probabilities",
+        },
+    ),
+    Ours(
+        "ours/certified/network/spread",
+        "Activations and derivatives stay within their balls, for every number of layers",
+        proof(_PAGE, "Balls"),
+        _spread.mutant(
+            "the layer itself does not move",
+            laws=(Eq(_bound(_k + 1), _slope(_k) * _norm(_k) * _bound(_k)), _spread.laws[1]),
+        ),
+        _products.mutant(
+            "second order dropped",
+            laws=(Eq(_bound(_k + 1), _norm(_k) * _bound(_k) + _slope(_k) * _reach(_k)), _products.laws[1]),
+        ),
+        Inequality(
+            a * x + y * d + x * y, "<=", a * u + v * (d + u), given=(x <= u, y <= v), name="a product of two balls"
+        ),
+        letters={
+            _k: "number of a layer",
+            r: "radius of the ball",
+            a: "|A|",
+            d: "|B|",
+            u: "radius of B",
+            v: "radius of A",
+        },
+    ),
+    Ours(
+        "ours/certified/network/second_derivative",
+        "The second derivative of the outputs is a sum over the layers, for every number of layers",
+        proof(_PAGE, "The second derivative"),
+        _unrolled(Le, "at most"),
+        _unrolled(Ge, "at least"),
+        _terms,
+        letters={_k: "layers below the top", kappa: "second derivative of the outputs"},
+    ),
+    Ours(
+        "ours/certified/network/form",
+        "Spectral norms from any V, and the shares of the layers: what is left is a quadratic form",
+        proof(_PAGE, "The constants"),
+        Inequality(x**2, "<=", z**2 / (1 - d), given=(d < 1, x**2 - d * x**2 <= z**2), name="any V"),
+        # Two layers with shares x and y; xi and gamma are the products that a, d and the cross term z bound.
+        Inequality(
+            xi * x**2 + 2 * h * x * y + gamma * y**2,
+            "<=",
+            a * x**2 + 2 * z * x * y + d * y**2,
+            given=(xi <= a, h <= z, gamma <= d),
+            name="larger entries",
+        ),
+        letters={x: "share of a layer", y: "share of another", z: "cross term; |A V|", d: "|I - V^T V|; an entry"},
+    ),
+)
