@@ -150,7 +150,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/certified/network/second_derivative",
-        "The second derivative of the outputs is a sum over the layers, for every number of layers",
+        "The second derivative of the outputs is a sum over the layers, for every number of layers of one neuron",
         proof(_PAGE, "The second derivative"),
         _unrolled(Le, "at most"),
         _unrolled(Ge, "at least"),
