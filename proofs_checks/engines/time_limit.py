@@ -26,20 +26,27 @@ def seconds_left() -> float:
     return left
 
 
+class _Waiting:
+    """Blocks that are not to be disturbed and are open now, and what is to be said when the last of them ends."""
+
+    blocks = 0
+    late = ""
+
+
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let the time's signal wait until the block ends.
+    """Let the error that time is over wait until the block ends.
 
     z3 counts references, and an error between two of its calls would free what is still in use.
     """
-    if not hasattr(signal, "SIGVTALRM"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGVTALRM})
+    _Waiting.blocks += 1
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _Waiting.blocks -= 1
+        if _Waiting.late and not _Waiting.blocks:
+            late, _Waiting.late = _Waiting.late, ""
+            raise TimeoutError(late)
 
 
 @contextmanager
@@ -53,7 +60,10 @@ def limited(seconds: int) -> Iterator[None]:
         return
 
     def stop(number: int, frame: object) -> None:  # noqa: ARG001
-        raise TimeoutError(f"the engine had not answered after {seconds} s of computing")
+        late = f"the engine had not answered after {seconds} s of computing"
+        if not _Waiting.blocks:
+            raise TimeoutError(late)
+        _Waiting.late = late
 
     around = _until.get()
     given = min(seconds_left(), seconds)
@@ -63,6 +73,7 @@ def limited(seconds: int) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        _Waiting.late = ""
         signal.signal(signal.SIGVTALRM, before)
         _until.reset(token)
         if around < inf:
