@@ -112,6 +112,7 @@ def _forked(channel: socket.socket) -> tuple[list[str], list[int]] | None:
             os.chdir(request["cwd"])
             os.environ.clear()
             os.environ.update(request["env"])
+            sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
             return request["arguments"], streams
         for stream in streams:
             os.close(stream)

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants, logistic_regression, softmax_regression, two_layer
+from lastiterate.runtime.workloads.networks import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 _FEATURE_NORM: Final = 5.0
@@ -58,7 +59,7 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
         loss=_tenth_of_cross_entropy,
         inputs=features,
         targets=labels,
-        constants=_two_layer_constants(features, activation) if activation in _CERTIFIED else None,
+        constants=_two_layer_constants(features, activation),
         recommended=_FEW_CENTERS,
     )
 
@@ -114,10 +115,14 @@ def _two_layer_constants(
 ) -> Callable[[nn.Module, float], LossConstants]:
     reach = float(torch.linalg.vector_norm(features, dim=1).max())
 
+    by_layers = constants_of_network(reach * _UP, scale=_TENTH)
+
     def constants(module: nn.Module, diameter: float) -> LossConstants:
+        if activation not in _CERTIFIED:
+            return by_layers(module, diameter)
         weights = {name: value.detach().double() for name, value in module.named_parameters()}
         first = torch.cat([weights["0.weight"], weights["0.bias"][:, None]], dim=1)
-        return two_layer(
+        alone = two_layer(
             sqrt(reach**2 + 1) * _UP,
             first_norm=(float(torch.linalg.matrix_norm(first, 2)) + diameter / 2) * _UP,
             second_norm=(float(torch.linalg.matrix_norm(weights["2.weight"], 2)) + diameter / 2) * _UP,
@@ -125,6 +130,7 @@ def _two_layer_constants(
             activation=_CERTIFIED[activation],
             scale=_TENTH,
         )
+        return min(alone, by_layers(module, diameter), key=lambda known: known.smoothness)
 
     return constants
 

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.published.registry import claimed_at
+from lastiterate.numeric.rounding import printed_up
 from lastiterate.runtime.pair_table import Kind
 
 if TYPE_CHECKING:
@@ -91,21 +92,33 @@ def print_layers(found: "HolderEstimate", together: "Estimate | None") -> None:
     )
 
 
-def _interval(extreme: "Extrapolation | None") -> str:
+def _interval(extreme: "Extrapolation | None", found: float) -> str:
+    """The extrapolated interval, where no pair that was found is above it."""
     if extreme is None:
         return "too few pairs trusted"
+    if extreme.high < found:
+        return "below a pair that was found"
     return f"{extreme.low:.4g} to {extreme.high:.4g}" if isfinite(extreme.low) else "the fitted law has no end"
+
+
+def _certified(look: "WorstCaseConstants", lam: float, diameter: float) -> str:
+    """The certified constant of an order: L-smooth gradients are L D^(1 - lambda)-Hölder on a domain of diameter D."""
+    if look.certified is None or look.kind is not Kind.SAMPLE or not (isfinite(diameter) or lam == 1):
+        return "not known"
+    longest = diameter ** (1 - lam) * (1 + 1e-15) if lam < 1 else 1.0
+    constant = look.certified.smoothness * longest
+    return printed_up(constant, 4) if isfinite(constant) else "infinite"
 
 
 def print_worst_case(found: "HolderEstimate", look: "WorstCaseConstants") -> None:
     """Print the worst-case constants, and the bound that closed forms give."""
     table = Table(title=f"Worst-case constants of the first initialisation: {_WORDS[look.kind]}", title_justify="left")
-    for heading in ("lambda", "worst pair found", "at distance", "extrapolated, 95%"):
+    for heading in ("lambda", "worst pair found", "certified", "at distance", "extrapolated, 95%"):
         table.add_column(heading, justify="right")
     for pair, extreme in zip(look.searched, look.extremes, strict=True):
-        interval = _interval(extreme)
-        worst = (f"{pair.constant:.4g}", f"{pair.distance:.3g}") if pair.constant else ("none trusted", "-")
-        table.add_row(f"{pair.lam:g}", *worst, interval)
+        worst, distance = (f"{pair.constant:.4g}", f"{pair.distance:.3g}") if pair.constant else ("none trusted", "-")
+        certified = _certified(look, pair.lam, found.run.diameter)
+        table.add_row(f"{pair.lam:g}", worst, certified, distance, _interval(extreme, pair.constant))
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(table)
     reached = "have no finite eigenvalues" if look.curvature is None else f"reach {look.curvature:.4g}"
@@ -116,9 +129,12 @@ def print_worst_case(found: "HolderEstimate", look: "WorstCaseConstants") -> Non
     if look.certified is None:
         console.print(f"No constants of {found.workload} are known in closed form.")
         return
+    if not isfinite(look.certified.smoothness):
+        console.print(f"No finite constant is true: {look.certified.statement}.")
+        return
     console.print(
-        f"Certified: every per-sample gradient is {look.certified.smoothness:.4g}-Lipschitz and at most "
-        f"{look.certified.lipschitz:.4g} long ({look.certified.statement})."
+        f"Certified: every per-sample gradient is {printed_up(look.certified.smoothness, 4)}-Lipschitz and at most "
+        f"{printed_up(look.certified.lipschitz, 4)} long ({look.certified.statement})."
     )
     if look.bounded is not None:
         console.print(f"Hence a bound for the run that was measured, T = {found.run.steps}: {look.bounded}.")

@@ -1,6 +1,7 @@
 import json
 from math import isfinite
 from pathlib import Path
+from types import SimpleNamespace
 
 import known
 import numpy as np
@@ -9,11 +10,13 @@ import torch
 from click.testing import CliRunner
 
 from lastiterate.commands.estimate import command
+from lastiterate.commands.estimate_tables import _interval
 from lastiterate.commands.output import plain
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.losses.certified import logistic_regression
+from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import worst_case_constants as module
 from lastiterate.runtime.constants.curvature import top_curvature
@@ -245,7 +248,29 @@ def test_the_command_prints_what_each_number_is(tmp_path: object) -> None:
     ]
     said = CliRunner().invoke(command, ["builtin:breast-cancer", *options])
     assert said.exit_code == 0, said.output
-    for part in ("worst pair found", "Certified", "6.5-Lipschitz", "a bound for the run that was measured, T = 10"):
+    for part in ("worst pair found", "Certified", "6.501-Lipschitz", "a bound for the run that was measured, T = 10"):
         assert part in said.output
     data = json.loads(CliRunner().invoke(command, ["builtin:breast-cancer", *options, "--json"]).output)
     assert data["worst_case"]["certified"]["smoothness"] >= data["worst_case"]["searched"][0]["constant"]
+
+
+def test_certified_constants_stand_beside_those_that_are_found() -> None:
+    few = ["--inits", "1", "--points", "5", "--steps", "5", "--lambda", "0.5", "--lambda", "1", "--worst-case"]
+    few += ["--diameter", "0.25"]
+    smooth = CliRunner().invoke(command, ["builtin:iris-mlp-tanh", *few])
+    data = json.loads(CliRunner().invoke(command, ["builtin:iris-mlp-tanh", *few, "--json"]).output)["worst_case"]
+    certified = data["certified"]["smoothness"]
+    assert printed_up(certified, 4) in smooth.output
+    assert printed_up(certified / 2, 4) in smooth.output, "L D^(1/2)"
+    assert [pair["constant"] <= certified * 0.25 ** (1 - pair["lam"]) for pair in data["searched"]] == [True, True]
+    jumps = CliRunner().invoke(command, ["builtin:iris-mlp", *few]).output
+    assert jumps.count("infinite") == 2
+    assert "No finite constant is true: " in jumps
+    assert "a kink of relu" in jumps
+
+
+def test_no_interval_below_a_pair_that_was_found_is_printed() -> None:
+    extreme = SimpleNamespace(low=1.0, high=2.0)
+    assert _interval(extreme, 1.5) == "1 to 2"
+    assert _interval(extreme, 2.5) == "below a pair that was found"
+    assert _interval(None, 2.5) == "too few pairs trusted"
