@@ -12,14 +12,14 @@ Source: docs/proofs/constants.md (claims ours/certified/*).
 """
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from flint import arb
 
 from lastiterate.numeric.errors import InputError, count, positive, within
-from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 
@@ -44,7 +44,9 @@ class LossConstants:
     linear_score: bool = False
 
     def assumption(self, run: NoisySGD) -> Assumption:
-        """The strongest assumption that these constants prove for a run."""
+        """The strongest assumption that these constants prove for a run; clipping alone where none is finite."""
+        if not isfinite(self.smoothness):
+            return Clipped()
         unclipped = run.clip_norm >= self.lipschitz
         short = all(exact(run.step_size_at(t)) * exact(self.smoothness) <= 2 for t in range(run.steps))
         if self.strong_convexity > 0 and unclipped and short:

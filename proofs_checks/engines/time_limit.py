@@ -26,11 +26,14 @@ def seconds_left() -> float:
     return left
 
 
-class _Waiting:
-    """Blocks that are not to be disturbed and are open now, and what is to be said when the last of them ends."""
+class _Waiting(threading.local):
+    """Blocks of a thread that are not to be disturbed and are open, and what is to be said when the last one ends."""
 
     blocks = 0
     late = ""
+
+
+_waiting: Final = _Waiting()
 
 
 @contextmanager
@@ -39,13 +42,13 @@ def undisturbed() -> Iterator[None]:
 
     z3 counts references, and an error between two of its calls would free what is still in use.
     """
-    _Waiting.blocks += 1
+    _waiting.blocks += 1
     try:
         yield
     finally:
-        _Waiting.blocks -= 1
-        if _Waiting.late and not _Waiting.blocks:
-            late, _Waiting.late = _Waiting.late, ""
+        _waiting.blocks -= 1
+        if _waiting.late and not _waiting.blocks:
+            late, _waiting.late = _waiting.late, ""
             raise TimeoutError(late)
 
 
@@ -61,9 +64,9 @@ def limited(seconds: int) -> Iterator[None]:
 
     def stop(number: int, frame: object) -> None:  # noqa: ARG001
         late = f"the engine had not answered after {seconds} s of computing"
-        if not _Waiting.blocks:
+        if not _waiting.blocks:
             raise TimeoutError(late)
-        _Waiting.late = late
+        _waiting.late = late
 
     around = _until.get()
     given = min(seconds_left(), seconds)
@@ -73,7 +76,7 @@ def limited(seconds: int) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        _Waiting.late = ""
+        _waiting.late = ""
         signal.signal(signal.SIGVTALRM, before)
         _until.reset(token)
         if around < inf:

@@ -32,9 +32,9 @@ _TURNS: Final = 8
 _TRIED: Final = 4
 """Lanczos steps of a screened point, first steps of power iteration, and points that are tried with every sample."""
 
-_LONGER: Final = 1.5
-_SHORTER: Final = 0.5
-_FIRST_MOVE: Final = 0.3
+LONGER: Final = 1.5
+SHORTER: Final = 0.5
+FIRST_MOVE: Final = 0.3
 """First step of a point, as a share of the radius."""
 
 _APART: Final = 1e-4
@@ -194,11 +194,11 @@ class _Climb:
 
 
 def _ascended(climb: _Climb, center: Tensor, diameter: float, iterations: int) -> _Climb:
-    shift = torch.full((len(climb.points),), _FIRST_MOVE * diameter / 2).to(center)
+    shift = torch.full((len(climb.points),), FIRST_MOVE * diameter / 2).to(center)
     half = -(-iterations // 2)
     for step in range(iterations):
         samples = climb.samples if step % half else climb.with_worst_samples()
         ahead = climb.slopes / torch.linalg.vector_norm(climb.slopes, dim=1, keepdim=True)
         better = climb.move(project(climb.points + shift[:, None] * ahead.nan_to_num(), center, diameter), samples)
-        shift = (shift * torch.where(better, _LONGER, _SHORTER).to(center)).clamp(max=diameter / 2)
+        shift = (shift * torch.where(better, LONGER, SHORTER).to(center)).clamp(max=diameter / 2)
     return climb

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError, count, positive
-from lastiterate.runtime.constants.curvature_ascent import CurvedPairs
+from lastiterate.runtime.constants.curvature_ascent import FIRST_MOVE, LONGER, SHORTER, CurvedPairs
 from lastiterate.runtime.constants.fit import TRUSTED_ERROR
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points
@@ -40,11 +40,6 @@ _PER_START: Final = ("changes", "floors", "distances", "samples")
 
 _TRIED: Final = 4
 """Number of the best pairs that are tried with every sample."""
-
-_LONGER: Final = 1.5
-_SHORTER: Final = 0.5
-_FIRST_MOVE: Final = 0.3
-"""First step of the midpoint, as a share of the radius."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +176,7 @@ def _climbed(
     if not bool(torch.isfinite(climb.moved).all()):
         raise InputError(f"The search needs finite gradients in the ball, got nan or inf with diameter={diameter:g}.")
     started = float(climb.ratio.max())
-    stretch, shift = torch.ones(starts).to(center), torch.full((starts,), _FIRST_MOVE * radius).to(center)
+    stretch, shift = torch.ones(starts).to(center), torch.full((starts,), FIRST_MOVE * radius).to(center)
     for step in range(iterations):
         if step == iterations // 2 and samples is not None:
             climb = _with_worst_samples(changes.gradients, climb, changes.clip_norm)
@@ -194,7 +189,7 @@ def _climbed(
             apart = apart + stretch[:, None] * climb.distance[:, None] ** 2 * (climb.slope_x - climb.slope_y)
         x, y = (project(middle + sign * apart / 2, center, diameter) for sign in (1, -1))
         better = climb.move(x, y)
-        factor = torch.where(better, _LONGER, _SHORTER).to(center)
+        factor = torch.where(better, LONGER, SHORTER).to(center)
         if step % 2:
             shift = (shift * factor).clamp(max=radius)
         else:

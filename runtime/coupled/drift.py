@@ -120,7 +120,8 @@ def measure_drift(
     if workload.constants is not None:
         constants = workload.certified(seed, run.diameter)
         proved = constants.assumption(run)
-        known.append(("closed form", Rests.CERTIFIED, proved, f"{constants.statement}: {proved.statement}"))
+        if proved != Clipped():
+            known.append(("closed form", Rests.CERTIFIED, proved, f"{constants.statement}: {proved.statement}"))
     known.append(("clipping alone", Rests.CERTIFIED, Clipped(), Clipped().statement))
     trackable = run.scheme.fixed_size
     paths = [tracked_distance(run, one, replaced) for _, _, one, _ in known] if trackable else []

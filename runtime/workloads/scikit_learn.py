@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from math import sqrt
+from math import isfinite, sqrt
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -118,7 +118,7 @@ def _two_layer_constants(
     by_layers = constants_of_network(reach * _UP, scale=_TENTH)
 
     def constants(module: nn.Module, diameter: float) -> LossConstants:
-        if activation not in _CERTIFIED:
+        if activation not in _CERTIFIED or not isfinite(diameter):
             return by_layers(module, diameter)
         weights = {name: value.detach().double() for name, value in module.named_parameters()}
         first = torch.cat([weights["0.weight"], weights["0.bias"][:, None]], dim=1)

@@ -103,7 +103,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/certified/network/outputs",
-        "Cross-entropy on a box of outputs: its Hessian grows by at most exp(osc), is B B^T, and has rows 2 p (1 - p)",
+        "Lines on cross-entropy's Hessian: a third cumulant is below osc times a variance, B B^T, row sums",
         proof(_PAGE, "The loss in its outputs"),
         Inequality(gamma**2 * kappa, "<=", d * gamma**2, given=(kappa <= d,), name="third cumulant"),
         Identity(x**2 * ((1 - x**2) ** 2 + x**2 * (1 - x**2)), x**2 - x**4, "B B^T, diagonal"),
@@ -126,7 +126,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/certified/network/spread",
-        "Activations and derivatives stay within their balls, for every number of layers",
+        "Radii of activations and of products of matrices, as they are made layer by layer, for every number of layers",
         proof(_PAGE, "Balls"),
         _spread.mutant(
             "the layer itself does not move",
@@ -159,7 +159,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/certified/network/form",
-        "Spectral norms from any V, and the shares of the layers: what is left is a quadratic form",
+        "Lines on norms: one of a matrix from any V, and a form of two layers that grows with its entries",
         proof(_PAGE, "The constants"),
         Inequality(x**2, "<=", z**2 / (1 - d), given=(d < 1, x**2 - d * x**2 <= z**2), name="any V"),
         # Two layers with shares x and y; xi and gamma are the products that a, d and the cross term z bound.

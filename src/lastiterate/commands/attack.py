@@ -135,7 +135,8 @@ def _bounds(
         found.append(("the assumption of the file", bound(run, assumption, delta=delta)))
     if network.constants is not None:
         certified = network.certified(seed, run.diameter).assumption(run)
-        if not (kind == "canary" and isinstance(certified, StronglyConvex)):  # a canary is not one of those losses
+        crafted = kind == "canary" and isinstance(certified, StronglyConvex)  # a canary is not one of those losses
+        if certified != Clipped() and not crafted:
             found.append(("constants in closed form", bound(run, certified, delta=delta)))
     return [*found, (_CLIPPING, bound(run, Clipped(), delta=delta))]
 

@@ -130,7 +130,7 @@ def print_worst_case(found: "HolderEstimate", look: "WorstCaseConstants") -> Non
         console.print(f"No constants of {found.workload} are known in closed form.")
         return
     if not isfinite(look.certified.smoothness):
-        console.print(f"No finite constant is true: {look.certified.statement}.")
+        console.print(f"No finite constant is certified: {look.certified.statement}.")
         return
     console.print(
         f"Certified: every per-sample gradient is {printed_up(look.certified.smoothness, 4)}-Lipschitz and at most "

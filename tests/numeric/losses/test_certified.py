@@ -7,7 +7,7 @@ import torch
 from flint import arb
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.losses.certified import (
     ACTIVATIONS,
     LossConstants,
@@ -160,3 +160,9 @@ def test_the_statement_names_the_loss_and_its_numbers() -> None:
         "gelu network of two layers with softmax cross-entropy, features with the constant one of norm at most 2, on a "
         "domain with |(W1, b1)| <= 3, |W2| <= 4"
     )
+
+
+def test_constants_that_are_infinite_prove_what_clipping_does() -> None:
+    run = NoisySGD(5, 0.1, 1.0, 1.0, 10)
+    assert LossConstants(1.0, inf, -inf, "a kink").assumption(run) == Clipped()
+    assert LossConstants(1.0, 2.0, -inf, "smooth").assumption(run) == Smooth(2.0)

@@ -159,3 +159,16 @@ def test_mistakes_are_one_sentence(arguments: list[str], said: str, capsys: pyte
 def test_help_shows_examples_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     assert "\n    lastiterate attack run.toml --delta 1e-5\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("network", ["iris-mlp", "iris-mlp-tanh"])
+def test_a_network_without_finite_constants_has_the_bound_by_clipping(
+    network: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ReLU has kinks, and tanh no constant without a domain."""
+    arguments = ["--workload", f"builtin:{network}", "--delta", "1e-2", "--runs", "8", "--json"]
+    Path("small.toml").write_text(
+        RUN.replace("dataset_size = 1", "dataset_size = 20").replace("steps = 40", "steps = 2")
+    )
+    assert run(["small.toml", *arguments]) == 0
+    assert [row["under"] for row in json.loads(capsys.readouterr().out)["bounds"]] == ["clipping alone"]

@@ -265,7 +265,7 @@ def test_certified_constants_stand_beside_those_that_are_found() -> None:
     assert [pair["constant"] <= certified * 0.25 ** (1 - pair["lam"]) for pair in data["searched"]] == [True, True]
     jumps = CliRunner().invoke(command, ["builtin:iris-mlp", *few]).output
     assert jumps.count("infinite") == 2
-    assert "No finite constant is true: " in jumps
+    assert "No finite constant is certified: " in jumps
     assert "a kink of relu" in jumps
 
 
