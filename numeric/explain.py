@@ -16,6 +16,7 @@ def assumed(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
         assumption.statement,
         f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
         run.scheme.statement.format(run=run),
+        *([f"weight decay {run.weight_decay:g}, outside of the clip"] if run.weight_decay else []),
         "isotropic Gaussian noise of the stated standard deviation; only the last iterate is released",
     )
     if isfinite(run.diameter):

@@ -13,7 +13,7 @@ from math import inf, isfinite, nextafter
 from numbers import Real
 from typing import Any
 
-from lastiterate.numeric.errors import InputError, count, positive, suggestion
+from lastiterate.numeric.errors import InputError, count, positive, suggestion, within
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
 Schedule = float | tuple[float, ...]
@@ -71,8 +71,8 @@ class Steps:
 class NoisySGD(Steps):
     """Projected noisy SGD with per-sample clipping, of which only the last iterate is released.
 
-    ``W <- Proj_K[W - step_size / batch * sum over the batch of clip(grad) + N(0, noise_std^2 I)]``,
-    Chien & Li 2025, (1).
+    ``W <- Proj_K[(1 - step_size weight_decay) W - step_size / batch * sum over the batch of clip(grad) + N(0,
+    noise_std^2 I)]``, without weight decay Chien & Li 2025, (1).
 
     Attributes:
         steps: number of updates T.
@@ -92,6 +92,8 @@ class NoisySGD(Steps):
         adjacency: "replace": two data sets differ in one sample; "add_remove": one of them has a sample more, and
             dataset_size counts it. By default the one that is accounted for: "add_remove" for "poisson" batches,
             "replace" for all others.
+        weight_decay: lambda >= 0, gradient / length, outside of the clip: it pulls towards 0 and tells nothing of the
+            data. Step_size * weight_decay is at most 1.
 
     Raises:
         InputError: a value is missing its meaning (negative, NaN, a text, a schedule of the wrong length).
@@ -111,6 +113,7 @@ class NoisySGD(Steps):
     sampling: str = "full"
     diameter: float = inf
     adjacency: str = ""
+    weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -120,6 +123,7 @@ class NoisySGD(Steps):
         put(self, "clip_norm", positive("clip_norm", self.clip_norm))
         put(self, "dataset_size", count("dataset_size", self.dataset_size))
         put(self, "diameter", positive("diameter", self.diameter, finite=False))
+        self._decays()
         if self.batch_size is not None:
             put(self, "batch_size", count("batch_size", self.batch_size))
             if self.batch > self.dataset_size:
@@ -149,6 +153,19 @@ class NoisySGD(Steps):
                 f"sampling={self.sampling!r} needs adjacency={supported!r}, got adjacency={self.adjacency!r}; "
                 "Poisson batches are accounted for under add_remove, all others under replace."
             )
+
+    def _decays(self) -> None:
+        """Refuse a weight decay that is none, or one that would throw iterates beyond 0."""
+        longest = max(self.step_size) if isinstance(self.step_size, tuple) else self.step_size
+        words = "at least 0 and at most 1 / step_size"
+        decay = within(
+            "weight_decay",
+            self.weight_decay,
+            f"a number {words} = {1 / longest:g}",
+            lambda x: x >= 0 and Fraction(x) * Fraction(longest) <= 1 if isfinite(x) else False,
+            "0 is none.",
+        )
+        object.__setattr__(self, "weight_decay", decay)
 
     @classmethod
     def gradient_noise(cls, *, gradient_noise_std: float, step_size: float, **rest: Any) -> "NoisySGD":

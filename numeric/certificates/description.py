@@ -50,7 +50,16 @@ def runs(values: Iterable[float | arb]) -> list[list[int]]:
 
 
 def described_run(run: NoisySGD) -> Node:
-    """Write a run."""
+    """Write a run.
+
+    Raises:
+        InputError: it has weight decay, of which the format knows nothing.
+    """
+    if run.weight_decay:
+        raise InputError(
+            f"A certificate needs a run without weight decay, got weight_decay={run.weight_decay:g}; the checker does "
+            "not know it yet."
+        )
 
     def schedule(value: float | tuple[float, ...]) -> list[list[int]]:
         return runs(value) if isinstance(value, tuple) else [[*dyadic(value), run.steps]]

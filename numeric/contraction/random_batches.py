@@ -150,7 +150,7 @@ def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> tu
     if not others or q == 1:
         return others, others, 0.0
     log_chance = _AT_AN_ORDER if goal.delta is None else log(goal.delta) - _DEPTH
-    low, high, tail = least_range(others, q, log_chance - log(length), both=not assumption.expansive)
+    low, high, tail = least_range(others, q, log_chance - log(length), both=not assumption.expansive(run))
     with precision():
         return low, high, min(1.0, upper(exact(tail) * length))
 

@@ -23,7 +23,7 @@ from lastiterate.numeric.losses.moduli import Modulus as Modulus
 from lastiterate.numeric.losses.moduli import Sized as Sized
 from lastiterate.numeric.losses.moduli import Smooth as Smooth
 from lastiterate.numeric.losses.moduli import Sum as Sum
-from lastiterate.numeric.losses.moduli import constant, parts_of, sensitivity
+from lastiterate.numeric.losses.moduli import constant, kept, parts_of, sensitivity
 from lastiterate.numeric.losses.moduli import described_assumption as described_assumption
 from lastiterate.numeric.losses.tabulated import Tabulated as Tabulated
 from lastiterate.numeric.rounding import exact
@@ -42,19 +42,30 @@ def _lipschitz(constant: arb, clipped: Expansion) -> Expansion:
 
 
 def _step_limit(run: NoisySGD, t: int, L: float, kind: str) -> None:
-    eta = run.step_size_at(t)
-    if not exact(eta) * exact(L) <= 2:
+    eta, decay = run.step_size_at(t), run.weight_decay
+    if not exact(eta) * (exact(L) + exact(decay)) <= 2:
+        most, beside = ("2/(L + weight_decay)", f" and weight_decay={decay:g}") if decay else ("2/L", "")
         raise InputError(
-            f"A {kind} loss needs step_size <= 2/L = {2 / L:g}, got step_size={eta:g} with L={L:g}; "
-            "lower the step size, or assume Smooth(L) only."
+            f"A {kind} loss needs step_size <= {most} = {2 / (L + decay):g}, got step_size={eta:g} with "
+            f"L={L:g}{beside}; lower the step size, or assume Smooth(L) only."
         )
+
+
+def _factor(run: NoisySGD, t: int, L: float, m: float, low: int, high: int) -> arb:
+    """max(k - h m, h' L - k), k = 1 - eta lambda and h, h' the weights of the least and the greatest batch.
+
+    All of |k - h c| for a curvature c in [m, L] of a batch between these; convex in the size.
+    """
+    stays = kept(run, t)
+    return (stays - _weight(run, t, low) * exact(m)).max(_weight(run, t, high) * exact(L) - stays)
 
 
 @dataclass(frozen=True)
 class Convex(Assumption):
     """Losses are convex, L-smooth and K-Lipschitz, and eta <= 2/L: e(z) = z + 2 eta K / b.
 
-    Source: Chien & Li 2025, Lemma 3.4.
+    With weight decay lambda it is c z + 2 eta K / b, c = max(1 - eta lambda, eta (lambda + L) - 1): decay outside of
+    the clip makes a contraction of it. Source: Chien & Li 2025, Lemma 3.4; docs/proofs/expansions.md.
     """
 
     L: float
@@ -65,12 +76,13 @@ class Convex(Assumption):
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         _step_limit(run, t, self.L, "convex")
-        return Affine(arb(1), sensitivity(run, t, differs=differs))
+        factor = _factor(run, t, self.L, 0.0, run.batch, run.batch)
+        return Affine(factor, sensitivity(run, t, differs=differs))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
         """Not above max(1, h L - 1) z, h = eta high / b: a large batch takes a step beyond 2 / L."""
-        reach = _weight(run, t, high) * exact(self.L) - 1
-        return _lipschitz(reach.max(arb(1)), super().over_sizes(run, t, low, high))
+        factor = _factor(run, t, self.L, 0.0, low, high)
+        return _lipschitz(factor, super().over_sizes(run, t, low, high))
 
     @property
     def statement(self) -> str:
@@ -100,16 +112,15 @@ class StronglyConvex(Assumption):
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         _step_limit(run, t, self.L, "strongly convex")
-        eta = exact(run.step_size_at(t))
-        return Affine((1 - eta * exact(self.m)).max(eta * exact(self.L) - 1), sensitivity(run, t, differs=differs))
+        factor = _factor(run, t, self.L, self.m, run.batch, run.batch)
+        return Affine(factor, sensitivity(run, t, differs=differs))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
         """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size."""
-        reach = (_weight(run, t, high) * exact(self.L) - 1).max(1 - _weight(run, t, low) * exact(self.m))
-        return _lipschitz(reach, super().over_sizes(run, t, low, high))
+        factor = _factor(run, t, self.L, self.m, low, high)
+        return _lipschitz(factor, super().over_sizes(run, t, low, high))
 
-    @property
-    def expansive(self) -> bool:
+    def expansive(self, run: NoisySGD) -> bool:  # noqa: ARG002
         return False
 
     @property

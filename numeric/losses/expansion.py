@@ -71,7 +71,7 @@ class Expansion(Increasing):
 
     @property
     def expansive(self) -> bool:
-        """Tell whether e(z) >= z + e(0) for every z; what is not affine here is a modulus, which is."""
+        """Tell whether e(z) >= z + e(0) for every z, as far as its parts show it."""
         return all(part.expansive for part in self.parts)
 
 
@@ -104,16 +104,18 @@ class Affine(Expansion):
 
 @dataclass(frozen=True)
 class ModulusExpansion(Expansion):
-    """e(z) = z + weight min(omega(z), 2 K) + sensitivity.
+    """e(z) = kept z + weight min(omega(z), 2 K) + sensitivity.
 
     The samples that both runs share drift apart by their modulus, capped by the clip norm K; ``weight`` is the step
     size times their share of the batch. The one that differs, where it is in the batch, adds at most 2 eta K / b.
+    ``kept`` is what weight decay leaves of an iterate, in [0, 1].
     """
 
     modulus: "Modulus"
     weight: arb
     clip_norm: float
     sensitivity: arb
+    kept: arb = arb(1)  # noqa: RUF009  # never changed
 
     def plus(self, step: arb) -> "ModulusExpansion":
         return replace(self, sensitivity=self.sensitivity + step)
@@ -122,7 +124,11 @@ class ModulusExpansion(Expansion):
         slope = self.modulus.linear
         if slope is None or not slope * exact(diameter) <= 2 * exact(self.clip_norm):
             return None
-        return 1 + self.weight * slope, self.sensitivity
+        return self.kept + self.weight * slope, self.sensitivity
+
+    @property
+    def expansive(self) -> bool:
+        return bool(self.kept >= 1)
 
     @property
     def knots(self) -> tuple[float, ...]:
@@ -134,11 +140,11 @@ class ModulusExpansion(Expansion):
 
     def value(self, z: Array) -> Array:
         drift = np.minimum(self.modulus.value(z), 2 * self.clip_norm)
-        return z + float(self.weight) * drift + float(self.sensitivity)
+        return float(self.kept) * z + float(self.weight) * drift + float(self.sensitivity)
 
     def slope(self, z: Array) -> Array:
         free = self.modulus.value(z) < 2 * self.clip_norm
-        return 1 + float(self.weight) * np.where(free, self.modulus.slope(z), 0.0)
+        return float(self.kept) + float(self.weight) * np.where(free, self.modulus.slope(z), 0.0)
 
     def ball(self, z: arb) -> arb:
         cap = 2 * exact(self.clip_norm)
@@ -147,7 +153,7 @@ class ModulusExpansion(Expansion):
             capped = drift.min(cap)
         else:
             capped = cap if z > 0 else cap.union(arb(0))
-        return z + self.weight * capped + self.sensitivity
+        return self.kept * z + self.weight * capped + self.sensitivity
 
 
 @dataclass(frozen=True)

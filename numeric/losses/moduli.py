@@ -32,6 +32,11 @@ def sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
     return 2 * differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
 
 
+def kept(run: NoisySGD, t: int) -> arb:
+    """1 - eta lambda: what weight decay leaves of an iterate in step t."""
+    return 1 - exact(run.step_size_at(t)) * exact(run.weight_decay)
+
+
 class Assumption(ABC):
     """Something the losses are assumed to satisfy on the domain."""
 
@@ -52,14 +57,13 @@ class Assumption(ABC):
         """The expansion of an update of two copies of one run, over batches of ``low`` to ``high`` samples.
 
         The sum of the gradients is divided by ``run.batch`` whatever the size. Where nothing better is known: z + 2 eta
-        K high / b, by clipping.
+        K high / b, by clipping; the first z less by weight decay.
         """
         return Clipped().over_sizes(run, t, low, high)
 
-    @property
-    def expansive(self) -> bool:
+    def expansive(self, run: NoisySGD) -> bool:
         """Tell whether every e(z) >= z + e(0): then distances never shrink by themselves."""
-        return all(part.expansive for part in self.parts)
+        return not run.weight_decay and all(part.expansive(run) for part in self.parts)
 
     @property
     @abstractmethod
@@ -89,11 +93,12 @@ class Modulus(Assumption, Increasing):
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         weight = exact(run.step_size_at(t)) * (run.batch - differs) / run.batch
-        return ModulusExpansion(self, weight, run.clip_norm, sensitivity(run, t, differs=differs))  # pyright: ignore[reportArgumentType]  # one class, found by two paths
+        moved = sensitivity(run, t, differs=differs)
+        return ModulusExpansion(self, weight, run.clip_norm, moved, kept(run, t))  # pyright: ignore[reportArgumentType]  # one class, found by two paths
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:  # noqa: ARG002
         weight = exact(upper(exact(run.step_size_at(t)) * high / run.batch))
-        return ModulusExpansion(self, weight, run.clip_norm, arb(0))  # pyright: ignore[reportArgumentType]
+        return ModulusExpansion(self, weight, run.clip_norm, arb(0), kept(run, t))  # pyright: ignore[reportArgumentType]
 
 
 @dataclass(frozen=True)
@@ -220,9 +225,8 @@ class Sized(Assumption):
         shared = self.inner.over_sizes(run, t, self.low, self.high)
         return shared.plus(differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
 
-    @property
-    def expansive(self) -> bool:
-        return self.inner.expansive
+    def expansive(self, run: NoisySGD) -> bool:
+        return self.inner.expansive(run)
 
     @property
     def statement(self) -> str:

@@ -107,16 +107,15 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
     if m and not admits_curvature(assumption, m, run.diameter):
         return
     if run.scheme.fixed:
-        gap, variance = _fixed(run, m)
-        losses = f"quadratics of curvature {m:g}" if m else "linear losses"
+        gap, variance = _fixed(run, m)  # weight decay is one more curvature, of the update alone
         text = "as update maps: a quadratic has no bounded gradient here" if m else "constant gradients"
         yield LowerBound(
             target.gaussian(gap**2 / variance),
-            f"{losses}, +K against -K",
+            f"{_losses(m)}, +K against -K",
             f"no projection; {text}; the last iterates are Gaussians of one variance",
         )
         return
-    if m and run.steps > 1:
+    if (m or run.weight_decay) and run.steps > 1:
         if run.constant:
             yield from _contracting(run, assumption, target)
         return
@@ -127,6 +126,10 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
                 f"linear losses, {words}",
                 "no projection; the last iterates are mixtures of Gaussians over how often the sample was met",
             )
+
+
+def _losses(m: float) -> str:
+    return f"quadratics of curvature {m:g}" if m else "linear losses"
 
 
 def _moves(run: NoisySGD) -> Iterator[tuple[tuple[float, float], str]]:
@@ -164,19 +167,20 @@ def _mixed(run: NoisySGD, target: Target, moves: tuple[float, float]) -> float:
 
 def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
     """Gap of the means and variance of the last iterates for gradients m x +- K, at the batch of the last step."""
-    c, batches = 1 - exact(run.step_size_at(0)) * exact(m), run.batches
+    pull = exact(m) + exact(run.weight_decay)
+    c, batches = 1 - exact(run.step_size_at(0)) * pull, run.batches
     s, sigma = 2 * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch, exact(run.noise_std_at(0))
     if run.constant and batches == 1:
         return affine_law(c, run.steps, s, sigma)
     if run.constant:
-        met = -(-run.steps // batches) if not m else (run.steps - 1) // batches + 1
+        met = -(-run.steps // batches) if not pull > 0 else (run.steps - 1) // batches + 1
         return s * (1 + geometric_sum(c**batches, met - 1)), sigma**2 * (1 + geometric_sum(c * c, run.steps - 1))
     gap, variance = arb(0), arb(0)
     if run.steps > _LONG:
         return gap, arb(1)
     for t in range(run.steps):
         eta = exact(run.step_size_at(t))
-        c = 1 - eta * exact(m)
+        c = 1 - eta * pull
         differs = (run.steps - 1 - t) % batches == 0
         gap = c * gap + (2 * eta * exact(run.clip_norm) / run.batch if differs else 0)
         variance = c**2 * variance + exact(run.noise_std_at(t)) ** 2
@@ -193,7 +197,8 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
     for one in _on_the_line(replace(last, clip_norm=left), assumption, target) if left else ():
         words = "in a ball of many dimensions and hardly any radius, which keeps the last step alone"
         yield replace(one, description=words)
-    for words, witness in interval_witnesses(run, assumption, target):
+    # A walk with weight decay and a projection is not followed.
+    for words, witness in interval_witnesses(run, assumption, target) if not run.weight_decay else ():
         place = f"a capsule around an interval of length {2 * witness.half:.6g}; certified propagation of the density"
         yield LowerBound(witness.value, words, place, witness)
 
@@ -202,12 +207,12 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
     """Quadratics without projection: a walk on an interval that is hardly ever left; leaving it is an error.
 
     The curvature is the least that the assumption asks for, or the least multiple for which the interval is narrow
-    enough to be resolved.
+    enough to be resolved. Weight decay adds to it.
     """
     eta, noise, h = run.step_size_at(0), run.noise_std_at(0), least_curvature(assumption)
     extra = 4 * run.steps * float(ndtr(-_OUTLIERS)) * 1.01
-    while run.scheme.fixed_size and eta * h <= 1 and admits_curvature(assumption, h, run.diameter):
-        c = 1 - eta * h
+    while run.scheme.fixed_size and eta * (h + run.weight_decay) <= 1 and admits_curvature(assumption, h, run.diameter):
+        c = 1 - eta * (h + run.weight_decay)
         halves = {
             words: abs(moves[0]) / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c) if c < 1 else inf
             for moves, words in _moves(run)
@@ -218,10 +223,12 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
                 if laws[0] is not None and laws[1] is not None:
                     yield LowerBound(
                         target.masses(laws[0], laws[1]) * _JUST_BELOW,
-                        f"quadratics of curvature {h:g}, {words}",
+                        f"{_losses(h)}, {words}",
                         f"as update maps on the line, of which an interval of length {2 * halves[words]:g} is hardly "
                         "ever left; certified propagation of the density",
                     )
+            return
+        if not h:
             return
         h *= 1.5
 

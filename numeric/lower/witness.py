@@ -144,6 +144,8 @@ def replay(witness: Witness) -> float:
 def refusal(witness: Witness) -> str:
     """The reason for which a witness is none, in a few words; "" where it is one."""
     run, half = witness.run, witness.half
+    if run.weight_decay:
+        return f"weight_decay={run.weight_decay:g}, with which no walk is followed"
     if (witness.order is None) == (witness.delta is None):
         return f"order={witness.order}, delta={witness.delta}, of which one is needed"
     if not isfinite(run.diameter) or not 2 * half < run.diameter:

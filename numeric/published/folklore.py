@@ -47,6 +47,7 @@ TRIVIAL = {
             statement=stated.COMPOSITION,
             evaluate=lambda run, _assumption, order: claimed(stated.COMPOSITION, run, order),
             reading=_READING,
+            decays=True,
         ),
         PublishedBound(
             name="last_step",

@@ -176,6 +176,7 @@ class PublishedBound:
         reading: how the paper's quantities are read off the run, and which constants are used.
         needs: what else the run must have, in words; empty where it has.
         schedules: whether it speaks of step sizes and noise that vary, and only of them.
+        decays: whether it speaks of weight decay, too.
     """
 
     name: str
@@ -188,6 +189,7 @@ class PublishedBound:
     reading: str
     needs: Refusal = nothing
     schedules: bool = False
+    decays: bool = False
 
     @property
     def kind(self) -> str:
@@ -205,6 +207,8 @@ class PublishedBound:
             return f"batches that are {' or '.join(self.schemes)}" if self.schemes else "an algorithm of its own"
         if not any(_meets(assumption, kind) for kind in self.assumptions):
             return f"losses that are {' or '.join(kind.__name__ for kind in self.assumptions)}"
+        if run.weight_decay and not self.decays:
+            return "a run without weight decay"
         if run.constant == self.schedules:
             return "step sizes that vary" if self.schedules else "one step size and one noise for all steps"
         return self.needs(run, assumption) or _stable(run, assumption)

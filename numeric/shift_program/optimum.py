@@ -159,15 +159,15 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
                 c = affine[0]
                 shifts = GeometricPath(steps - best.length, distance, float(best.lam / c), float(1 / c), best.length)
                 found.append(Optimum(best.cost / noise**2, shifts, "closed form"))
-    elif program.assumption.expansive and steps * upper(expansion.sensitivity) <= 4 * diameter:
+    elif program.expansive and steps * upper(expansion.sensitivity) <= 4 * diameter:
         # Where e(z) >= z + s, w steps from distance Delta cost (Delta + w s)^2 / w or more: that is 4 D s from D, and
         # T s^2 where Delta is what earlier steps add up to. Composition is no worse.
         return found, True
-    elif isfinite(diameter) and expansion.concave and program.assumption.expansive:
+    elif isfinite(diameter) and expansion.concave and program.expansive:
         shot = shoot(expansion, diameter, steps)
         stationary = Path(steps - len(shot.shifts), diameter, shot.shifts)
         found.append(Optimum(program.cost(stationary), stationary, "stationary shooting"))
-    elif isfinite(diameter) or not program.assumption.expansive:
+    elif isfinite(diameter) or not program.expansive:
         found += _searched(program)
     return found, affine is not None
 

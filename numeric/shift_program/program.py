@@ -26,6 +26,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, described_assumpt
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run
+from lastiterate.numeric.shift_program.invariant import least_diameter
 from lastiterate.numeric.shift_program.paths import Shifts
 from lastiterate.numeric.shift_program.tracking import tracked_distances
 
@@ -85,10 +86,15 @@ class ShiftProgram:
         """T, without the steps skipped."""
         return self.run.steps - self.skipped
 
-    @property
+    @cached_property
     def diameter(self) -> float:
-        """D, a length; inf without projection."""
-        return self.run.diameter
+        """D, a length, or less where weight decay keeps the runs closer; inf where nothing bounds their distance."""
+        return least_diameter(self.run, self.assumption, self.initial)
+
+    @property
+    def expansive(self) -> bool:
+        """Tell whether distances never shrink by themselves."""
+        return self.assumption.expansive(self.run)
 
     def tail(self, steps: int) -> "ShiftProgram":
         """The program of the last ``steps`` steps; every path of it is a path of this one."""
@@ -181,7 +187,7 @@ class ShiftProgram:
         """
         last = self.steps - 1
         s, noise = float(self.expansion(last).sensitivity), self.noise_at(last)
-        if not self.assumption.expansive:
+        if not self.expansive:
             return (s / noise) ** 2
         if not self.constant:
             moved, width = np.zeros(self.steps), np.cumsum([self.noise_at(t) ** 2 for t in range(last, -1, -1)])
@@ -197,7 +203,7 @@ class ShiftProgram:
 
         Constant contractions: min(D, s (1 - c^t) / (1 - c)), Chien & Li 2025, Theorem 3.1, in O(1).
         """
-        if self.assumption.expansive:
+        if self.expansive:
             return self.diameter
         affine = self.expansion(0).affine_on(self.diameter) if self.constant and not self.initial else None
         if affine is None:
@@ -219,7 +225,7 @@ class ShiftProgram:
             self.initial,
             self.diameter,
             period=self.cycle,
-            stays=self.constant or self.assumption.expansive,
+            stays=self.constant or self.expansive,
         )
 
     def cost(self, path: Shifts) -> arb:

@@ -96,9 +96,12 @@ class View:
         return Participations(c, c, s, noise, self.run.steps, self.count, 1, gap, self.batches)
 
     def drift(self) -> tuple[PowerDrift, Epochs] | None:
-        """For shifts that do not look at the order: constant steps that expand, in units of the noise."""
+        """For shifts that do not look at the order: constant steps that expand, in units of the noise.
+
+        Weight decay is left out, which makes no update expand less.
+        """
         run = self.run
-        if not run.constant or not self.assumption.expansive:
+        if not run.constant or not self.assumption.expansive(replace(run, weight_decay=0.0)):
             return None
         eta, sigma = exact(run.step_size_at(0)), exact(run.noise_std_at(0))
         cap = upper(2 * eta * exact(run.clip_norm) / sigma)

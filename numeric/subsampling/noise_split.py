@@ -144,7 +144,7 @@ class Shares:
         """Distance that bounds the runs before each step, the last one first; lengths."""
         steps = self.program.steps
         grows = self.program.constant and not self.program.initial
-        if self.program.assumption.expansive or (grows and steps > _TRACKED):
+        if self.program.expansive or (grows and steps > _TRACKED):
             return np.full(self.horizon, self.program.reach(steps - 1))
         return np.asarray(self.program.tracked[steps - self.horizon : steps][::-1])
 
@@ -166,7 +166,7 @@ class Shares:
     def least(self) -> float:
         """A lower bound, about, of windows that hide a distance which grows to c z or more in every step."""
         steps, reach = self.program.steps / self.horizon, float(self.reach[0])
-        if not self.program.assumption.expansive or not isfinite(reach):
+        if not self.program.expansive or not isfinite(reach):
             return 0.0
         last = self.program.steps - 1 - int(self._backwards(self.program.run.step_size).argmin())
         z = reach * np.geomspace(1e-9, 1.0, _POINTS)

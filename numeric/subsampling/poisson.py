@@ -84,7 +84,8 @@ def poisson_routes(
                     beyond.insert(0, (best.pair.failure, best.pair.conditional.rdp(order), inside))
         all_hold = assumption.parts if isinstance(assumption, Minimum) else (assumption,)
         curved = [one for one in all_hold if isinstance(one, StronglyConvex)]
-        if curved and not isinstance(run.step_size, tuple) and rate(run) < 1:
+        # Weight decay would be one more factor of a block, which is not worked out.
+        if curved and not run.weight_decay and not isinstance(run.step_size, tuple) and rate(run) < 1:
             found += search.in_blocks(curved[0], limit(beyond[0][1] if beyond else surely))
     return least_of_each(found, order, delta)
 
@@ -117,7 +118,7 @@ class _Search:
             steps = guess or run.steps - max((one.window[0] for one in found[1:]), default=0)
             steps, against = self._span(steps) if alike else (steps, self._log_chance())
             log_chance = against - depth - log(steps)
-            low, high, tail = least_range(others, q, log_chance, both=not self.assumption.expansive)
+            low, high, tail = least_range(others, q, log_chance, both=not self.assumption.expansive(self.run))
             if (low, high) not in seen and (most is None or self._growth(low, high) != most):
                 seen.add((low, high))
                 yield low, high, tail
@@ -128,7 +129,7 @@ class _Search:
 
         def bounded(one: Candidate) -> Candidate:
             # A distance that is tracked from the beginning needs the sizes of all steps.
-            covered = self.run.steps - one.window[0] if self.assumption.expansive else program.steps
+            covered = self.run.steps - one.window[0] if self.assumption.expansive(self.run) else program.steps
             return self._mixed(one, covered * exact(tail), covered)
 
         return beside(Shares(self.run, program, self.order), surely, bounded)
@@ -167,7 +168,7 @@ class _Search:
 
     def _span(self, steps: int) -> tuple[int, float]:
         """About the steps on which a window of so many rests, and the logarithm of a chance that counts among them."""
-        if not self.assumption.expansive:
+        if not self.assumption.expansive(self.run):
             run, law = self.run, Fraction(self.run.batch, self.run.dataset_size)
             low, high, tail = least_range(run.dataset_size - 1, law, -_LIKELY, both=True)
             steps = _shortened(run, Sized(self.assumption, low, high), tail).steps
@@ -207,7 +208,7 @@ def _shortened(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
     fixed = _fixed(run)
     program = ShiftProgram(fixed, sized)
     line = program.expansion(0).affine_on(run.diameter)
-    if sized.expansive or not tail or not run.constant or not isfinite(run.diameter) or line is None:
+    if program.expansive or not tail or not run.constant or not isfinite(run.diameter) or line is None:
         return program
     c, s = map(float, line)
     if not 0 < c < 1:

@@ -25,7 +25,7 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import Shares, about_rdp
 from lastiterate.numeric.subsampling.windows import beside, composition
 
-_FIRST_ORDER, _ORDERS = 8.0, 3
+_FIRST_ORDER, _HIGHEST_ORDER, _ORDERS = 8.0, 400.0, 3
 _LOOKED_AT = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _PROMISING = 1.5
 """Routes whose Renyi conversion is so many times the best are not worth a privacy-loss distribution."""
@@ -77,7 +77,7 @@ def converted(
     is best depends on the order: a few are tried, each taken from the slope of the last, for what may come near the
     best conversion so far, or ``most``, an epsilon that is known without them.
     """
-    order, tried, whole = _FIRST_ORDER, set[float](), composition(run)
+    order, tried, whole = _order_near(most, delta), set[float](), composition(run)
     best = min(most, *(quick_rdp_to_dp(at, about_rdp(whole.pair, at), delta) for at in _LOOKED_AT))
     estimates: dict[DominatingPair, tuple[float, float, Candidate]] = {}
     while len(tried) < _ORDERS and order not in tried:
@@ -88,7 +88,7 @@ def converted(
             known = (quick_rdp_to_dp(order, about, delta - one.pair.failure), order, one)
             estimates[one.pair] = min(estimates.get(one.pair, known), known, key=lambda x: x[0])
             best, slope = min(best, known[0]), min(slope, about / order)
-        order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), 400.0), 3) if slope > 0 else 400.0
+        order = round(min(max(1 + sqrt(-log(delta) / slope), 1.05), _HIGHEST_ORDER), 3) if slope else _HIGHEST_ORDER
     least = min(estimates.values(), key=lambda x: x[0])
     found = [
         replace(one, renyi=None, route=f"{one.route} through {'PLD' if one.pair.steps else 'GDP'}")
@@ -103,6 +103,14 @@ def converted(
             one = replace(one, choices=Mixture(replace(one, pair=one.pair.conditional), (whole,)))
         found.append(replace(one, renyi=(at, epsilon), route=f"{one.route} through RDP, order {at:.4g}"))
     return found
+
+
+def _order_near(epsilon: float, delta: float) -> float:
+    """The order that converts best to this epsilon, about: of a Gaussian, rho + 2 sqrt(rho log 1/delta) = epsilon."""
+    if epsilon == inf:
+        return _FIRST_ORDER
+    root = sqrt(-log(delta))
+    return round(min(1 + root / (sqrt(root**2 + epsilon) - root), _HIGHEST_ORDER), 3) if epsilon else _HIGHEST_ORDER
 
 
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:

@@ -28,7 +28,7 @@ from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.explain import why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.opacus.description import Description, check_plain, read
+from lastiterate.runtime.opacus.description import Description, check_plain, read, weight_decay_of
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
 from lastiterate.runtime.opacus.state import State, loaded
 
@@ -105,14 +105,16 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             if self._description is not None:
                 check_plain(optimizer)
                 self._same_model(optimizer)
-                if (optimizer.expected_batch_size, optimizer.max_grad_norm) != (
-                    self._description.batch_size,
-                    self._description.clip_norm,
+                told, decay = self._description, weight_decay_of(optimizer)
+                if (optimizer.expected_batch_size, optimizer.max_grad_norm, decay) != (
+                    told.batch_size,
+                    told.clip_norm,
+                    told.weight_decay,
                 ):
                     raise InputError(
-                        f"The clip norm and the batch size need to stay as described, got max_grad_norm="
-                        f"{optimizer.max_grad_norm:g} and expected_batch_size={optimizer.expected_batch_size}; "
-                        "the accountant takes no schedule of either."
+                        f"Clip norm, batch size and weight decay need to stay as described, got max_grad_norm="
+                        f"{optimizer.max_grad_norm:g}, expected_batch_size={optimizer.expected_batch_size} and "
+                        f"weight_decay={decay:g}; the accountant takes no schedule of them."
                     )
             rate = sample_rate * optimizer.accumulated_iterations
             step_size = _step_size(optimizer) if optimizer.accumulated_iterations == 1 else 0.0

@@ -38,6 +38,7 @@ class Description:
         clip_norm: of a per-sample gradient.
         diameter: of the domain, a length; inf without projection.
         centre: a fingerprint of the centre of the domain; empty without projection.
+        weight_decay: of the optimiser, which adds it after clipping and noise; gradient / length.
     """
 
     dataset_size: int
@@ -45,6 +46,7 @@ class Description:
     clip_norm: float
     diameter: float
     centre: str
+    weight_decay: float = 0.0
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -79,6 +81,10 @@ class Description:
                 f"A run needs steps of one sampling rate, got sample_rate={sorted(rates)}; make a new engine for it."
             )
         n, b = self._padded(rates.pop(), assumption)
+        # eta lambda is not to rise by rounding, nor eta (L + lambda) to fall.
+        above = exact(1 + 2.0**-50 if self.weight_decay else 1.0)
+        with precision():
+            decay = lower(exact(self.weight_decay) * self.batch_size / b / above**2)
         etas: list[float] = []
         noises: list[float] = []
         with precision():
@@ -86,7 +92,7 @@ class Description:
                 if not eta > 0:
                     raise InputError("Each step needs its step size and one batch, got a step without; do not use "
                                      "gradient accumulation.")  # fmt: skip
-                etas.append(eta if b == self.batch_size else upper(exact(eta) * b / self.batch_size))
+                etas.append(eta if b == self.batch_size else upper(exact(eta) * b / self.batch_size * above))
                 noise = exact(eta) * exact(positive("noise_multiplier", sigma)) * exact(self.clip_norm)
                 noises.append(lower(noise / self.batch_size))
         return NoisySGD(
@@ -98,6 +104,7 @@ class Description:
             batch_size=b,
             sampling="poisson",
             diameter=self.diameter,
+            weight_decay=self.weight_decay if b == self.batch_size else decay,
         )
 
     def _padded(self, rate: float, assumption: Assumption) -> tuple[int, int]:
@@ -140,7 +147,19 @@ def read(optimizer: Any, data_loader: Any, diameter: float) -> Description:
         clip_norm=positive("max_grad_norm", optimizer.max_grad_norm),
         diameter=diameter,
         centre=_centre(optimizer, diameter) if isfinite(diameter) else "",
+        weight_decay=weight_decay_of(optimizer),
     )
+
+
+def weight_decay_of(optimizer: DPOptimizer) -> float:
+    """The weight decay of all parameters, or an `InputError` where they have several."""
+    found = {float(group.get("weight_decay", 0.0)) for group in optimizer.original_optimizer.param_groups}
+    if len(found) > 1:
+        raise InputError(
+            f"The theorems need one weight decay for all parameters, got weight_decay={sorted(found)}; put them in one "
+            "group."
+        )
+    return found.pop()
 
 
 def _centre(optimizer: DPOptimizer, diameter: float) -> str:
@@ -168,10 +187,10 @@ _FLAT = (DPOptimizer, DPOptimizerFastGradientClipping)
 
 
 def check_plain(optimizer: Any) -> None:
-    """Refuse an optimiser whose update is not ``W - eta / b * (sum of clipped gradients + noise)``.
+    """Refuse an optimiser whose update is not ``(1 - eta lambda) W - eta / b * (sum of clipped gradients + noise)``.
 
     Raises:
-        InputError: another optimiser than SGD, momentum or weight decay, several step sizes, per-layer clipping.
+        InputError: another optimiser than SGD, momentum, several step sizes, per-layer clipping.
     """
     if isinstance(optimizer, torch.optim.Optimizer) and not isinstance(optimizer, DPOptimizer):
         raise InputError(
@@ -187,7 +206,7 @@ def check_plain(optimizer: Any) -> None:
     if type(inner) is not torch.optim.SGD:
         raise InputError(f"The theorems need plain SGD, got optimizer={type(inner).__name__}; use torch.optim.SGD.")
     for group in inner.param_groups:
-        for name in ("momentum", "weight_decay", "dampening", "nesterov", "maximize"):
+        for name in ("momentum", "dampening", "nesterov", "maximize"):
             if group.get(name):
                 raise InputError(f"The theorems need plain SGD, got {name}={group[name]}; leave it out.")
         if group["lr"] != inner.param_groups[0]["lr"]:

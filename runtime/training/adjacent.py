@@ -156,7 +156,8 @@ def adjacent_runs(
         sums = _sums(gradients, run, differing, points, chosen.repeat(2, 1) if coupled and chosen.ndim == 2 else chosen)
         moved = torch.randn(runs, gradients.dimension, generator=noise, dtype=torch.float64).to(points)
         moved = moved.repeat(2, 1) if coupled else moved
-        points = points - run.step_size_at(t) / run.batch * sums + run.noise_std_at(t) * moved
+        decayed = (1 - run.step_size_at(t) * run.weight_decay) * points
+        points = decayed - run.step_size_at(t) / run.batch * sums + run.noise_std_at(t) * moved
         points = project(points, gradients.start, run.diameter)
         if not bool(torch.isfinite(points).all()):
             raise InputError(f"Runs need finite parameters, got nan or inf after step={t + 1}; lower step_size.")

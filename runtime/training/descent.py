@@ -1,11 +1,10 @@
 """Projected, clipped, noisy gradient descent exactly as it is accounted for.
 
-    W <- Proj_K[W - eta / b * sum over the batch of clip_K(grad l_i(W)) + N(0, sigma^2 I)]
+    W <- Proj_K[(1 - eta lambda) W - eta / b * sum over the batch of clip_K(grad l_i(W)) + N(0, sigma^2 I)]
 
-Source: Chien & Li 2025, update (1), with batches as the run says; b is ``run.batch`` whatever the size of a Poisson
-batch turns out to be. The domain is the ball around the initial point whose
-*diameter* is ``run.diameter``; its radius is half of that. The papers draw a ball of radius D and then use D
-for its diameter.
+Source: Chien & Li 2025, update (1), with weight decay lambda and batches as the run says; b is ``run.batch`` whatever
+the size of a Poisson batch turns out to be. The domain is the ball around the initial point whose *diameter* is
+``run.diameter``; its radius is half of that. The papers draw a ball of radius D and then use D for its diameter.
 
 Appendix A.13 states the learning rate 0.1, 200 epochs and the clip norm 1.0. It states neither the noise nor
 the domain of the trained network. `paper_run` takes full batches (one step an epoch), the domain of Figure 1
@@ -155,7 +154,8 @@ def train(
             current = reached[1]
             step = gradients.total(current, run.clip_norm, None if run.scheme.full else batch) / run.batch
             drawn = torch.randn(gradients.dimension, generator=noise, dtype=torch.float64)
-            moved = current - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
+            decayed = (1 - run.step_size_at(t) * run.weight_decay) * current
+            moved = decayed - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
             moved = project(moved, points[0], run.diameter)
             if not bool(torch.isfinite(moved).all()):
                 raise InputError(_what_diverged(gradients, current, t + 1))

@@ -85,7 +85,8 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         if gradients is not None:
             total = gradients.total(point, run.clip_norm)
         drawn = self._normal(len(point), point)
-        moved = point - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn
+        decayed = (1 - run.step_size_at(t) * run.weight_decay) * point
+        moved = decayed - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn
         return project(moved, self._center, run.diameter)
 
 

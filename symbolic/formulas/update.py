@@ -1,12 +1,13 @@
 """The expansion of one update: two iterates z apart are at most e(z) apart after it, on adjacent data sets.
 
 Letters   eta step size, K clip norm, b samples in a batch, L smoothness, m strong convexity, omega the modulus of the
-          gradients at z. All lengths are in the norm of the parameters.
+          gradients at z, k = 1 - eta lambda what weight decay lambda leaves of an iterate, 1 without it. Lengths are
+          in the norm of the parameters.
 Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.8 to 3.10; the cap at 2 K, the factor (b - 1)/b beside any modulus,
           and the contraction up to eta = 2/L are ours.
 """
 
-from sympy import Expr, Max, Min, sqrt
+from sympy import Expr, Max, Min, S, sqrt
 
 
 def sensitivity(eta: Expr, K: Expr, b: Expr) -> Expr:
@@ -19,14 +20,14 @@ def moved(eta: Expr, K: Expr, b: Expr) -> Expr:
     return eta * K / b
 
 
-def modulus(z: Expr, omega: Expr, eta: Expr, K: Expr, b: Expr) -> Expr:
-    """z + eta (b - 1)/b min(omega, 2 K) + 2 eta K / b, where the sample that differs is in the batch."""
-    return z + eta * (b - 1) / b * Min(omega, 2 * K) + sensitivity(eta, K, b)
+def modulus(z: Expr, omega: Expr, eta: Expr, K: Expr, b: Expr, k: Expr = S.One) -> Expr:
+    """k z + eta (b - 1)/b min(omega, 2 K) + 2 eta K / b, where the sample that differs is in the batch."""
+    return k * z + eta * (b - 1) / b * Min(omega, 2 * K) + sensitivity(eta, K, b)
 
 
-def same_batch(z: Expr, omega: Expr, eta: Expr, K: Expr) -> Expr:
-    """z + eta min(omega, 2 K), where it is not."""
-    return z + eta * Min(omega, 2 * K)
+def same_batch(z: Expr, omega: Expr, eta: Expr, K: Expr, k: Expr = S.One) -> Expr:
+    """k z + eta min(omega, 2 K), where it is not."""
+    return k * z + eta * Min(omega, 2 * K)
 
 
 def g(x: Expr, L: Expr, lam: Expr) -> Expr:
@@ -49,6 +50,6 @@ def inverse_half(z: Expr, L: Expr) -> Expr:
     return ((sqrt(L**2 + 4 * z) - L) / 2) ** 2
 
 
-def strongly_convex_over_sizes(eta: Expr, L: Expr, m: Expr, b: Expr, low: Expr, high: Expr) -> Expr:
-    """max(1 - eta low m / b, eta high L / b - 1), convex in the size of the batch."""
-    return Max(1 - eta * low / b * m, eta * high / b * L - 1)
+def strongly_convex_over_sizes(eta: Expr, L: Expr, m: Expr, b: Expr, low: Expr, high: Expr, k: Expr = S.One) -> Expr:
+    """max(k - eta low m / b, eta high L / b - k), convex in the size of the batch."""
+    return Max(k - eta * low / b * m, eta * high / b * L - k)

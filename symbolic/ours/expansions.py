@@ -9,7 +9,7 @@ Source       docs/proofs/expansions.md.
 
 from typing import Final
 
-from sympy import Expr, S
+from sympy import Expr, S, Symbol
 
 from lastiterate.symbolic.claim import Identity, Inequality, NormBound, Ours
 from lastiterate.symbolic.formulas import update
@@ -19,6 +19,7 @@ from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
+_k = Symbol("k", nonnegative=True)
 _d, _g, _u, _v, _w = map(Vector, ("d", "g", "u", "v", "w"))
 _near: Final = (Norm(_d) <= z, h >= 0)
 
@@ -89,6 +90,30 @@ CLAIMS = (
             "cocoercivity of f - m |x|^2 / 2",
         ),
         *_sizes(m),
+    ),
+    Ours(
+        "ours/expansions/weight_decay",
+        "Weight decay leaves k of an iterate: z goes to k z + h min(y, 2 K), or c z, c at least k - h m and h L - k",
+        proof("expansions", "Weight decay"),
+        NormBound(
+            _k * _d - h * _g,
+            update.same_batch(z, y, h, K, _k),
+            (*_near, Norm(_g) <= y, Norm(_g) <= 2 * K),
+            "a modulus",
+        ),
+        NormBound(
+            _k * _d - h * _g,
+            c * z,
+            (
+                *_near,
+                _square(_g - m * _d) <= (L - m) * inner(_g - m * _d, _d),
+                m <= L,
+                c >= _k - h * m,
+                c >= h * L - _k,
+            ),
+            "losses that are m-strongly convex; convex ones where m = 0",
+        ),
+        letters={_k: "what weight decay leaves of an iterate, 1 - eta lambda"},
     ),
     Ours(
         "ours/expansions/sensitivity",

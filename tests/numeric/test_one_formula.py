@@ -6,7 +6,7 @@ float must be above it (or below, for a lower bound), by no more than rounding.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 from random import Random
@@ -89,8 +89,12 @@ def run(p: Point, sampling: str = "full", diameter: str = "") -> NoisySGD:
     )
 
 
-def grows(assumption: Callable[[Point], Assumption], *, differs: bool) -> Callable[[Point], Value]:
-    return lambda p: assumption(p).expansion(run(p), 0, differs=differs).ball(exact(p("z")))
+def grows(assumption: Callable[[Point], Assumption], *, differs: bool, decay: str = "") -> Callable[[Point], Value]:
+    def value(p: Point) -> Value:
+        described = replace(run(p), weight_decay=p(decay) if decay else 0.0)
+        return assumption(p).expansion(described, 0, differs=differs).ball(exact(p("z")))
+
+    return value
 
 
 def over(assumption: Callable[[Point], Assumption]) -> Callable[[Point], Value]:
@@ -191,6 +195,9 @@ PAIRS = (
     Pair("losses.expansion.ModulusExpansion.ball (same batch)",
          lambda p: update.same_batch(p.z, omega(p), p.eta, p.K),
          grows(hoelder, differs=False), BALL),
+    Pair("losses.expansion.ModulusExpansion.ball (weight decay)",
+         lambda p: update.modulus(p.z, omega(p), p.eta, p.K, p.b, 1 - p.eta * p.q),
+         grows(hoelder, differs=True, decay="q"), BALL, wants=lambda p: p.eta * p.q <= 1),
     Pair("losses.moduli.Sum.ball",
          lambda p: update.modulus(p.z, omega(p) + p.m * p.z ** Rational(1, 2), p.eta, p.K, p.b),
          grows(two, differs=True), BALL),
@@ -202,6 +209,11 @@ PAIRS = (
     Pair("losses.assumptions.StronglyConvex.expansion",
          lambda p: statements.strongly_convex(p.z, p.eta, p.K, p.b, p.L, p.m),
          grows(lambda p: StronglyConvex(p("L"), p("m")), differs=True), BALL),
+    Pair("losses.assumptions.StronglyConvex.expansion (weight decay)",
+         lambda p: update.strongly_convex_over_sizes(p.eta, p.L, p.m, p.b, p.b, p.b, 1 - p.eta * p.q) * p.z
+         + update.sensitivity(p.eta, p.K, p.b),
+         grows(lambda p: StronglyConvex(p("L"), p("m")), differs=True, decay="q"), BALL,
+         wants=lambda p: p.eta * (p.L + p.q) <= 2 and p.eta * p.q <= 1),
     Pair("losses.assumptions.StronglyConvex.expansion (same batch)",
          lambda p: statements.strongly_convex(p.z, p.eta, S.Zero, p.b, p.L, p.m),
          grows(lambda p: StronglyConvex(p("L"), p("m")), differs=False), BALL),

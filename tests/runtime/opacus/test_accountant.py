@@ -1,6 +1,9 @@
 """The accountant for Opacus, on real trainings."""
 
 import warnings
+from fractions import Fraction
+from math import inf
+from typing import Any
 
 import pytest
 
@@ -135,6 +138,49 @@ def test_batches_that_do_not_divide_the_data_are_a_run_on_more_data(samples: int
     with pytest.raises(InputError, match=f"divide the data, got {n // b} batches of dataset_size={samples}"):
         Training(samples=samples).described(Minimum(Clipped(), StronglyConvex(0.25, 0.01)))
     Training().described(StronglyConvex(0.25, 0.01))
+
+
+def decaying(parameters: Any) -> torch.optim.SGD:
+    return torch.optim.SGD(parameters, lr=0.5, weight_decay=0.2)
+
+
+def test_weight_decay_contracts_without_a_projection() -> None:
+    training = Training(decaying).described(Convex(0.25))
+    training.train(120)
+    run = training.accountant.run()
+    assert (run.weight_decay, run.diameter) == (0.2, inf)
+    found = training.accountant.get_epsilon(DELTA)
+    assert found == bound(run, Convex(0.25), delta=DELTA).epsilon < 0.65 * composition(120)
+    training.train(120)
+    assert training.accountant.get_epsilon(DELTA) < found * 1.01
+    training.optimizer.param_groups[0]["weight_decay"] = 0.1
+    with pytest.raises(InputError, match=r"and weight_decay=0\.1; the accountant takes no schedule"):
+        training.train(1)
+
+
+def test_opacus_adds_the_decay_after_clipping_and_noise() -> None:
+    """Without gradients to speak of (1 - eta lambda)^t is left of large weights, whatever the clip."""
+    training = Training(decaying, noise_multiplier=1e-9, max_grad_norm=1e-6).described(Convex(0.25))
+    torch.nn.init.constant_(training.model._module.weight, 3.0)
+    training.train(4)
+    assert torch.allclose(training.model._module.weight, torch.tensor(3.0 * 0.9**4), atol=1e-4)
+
+
+@pytest.mark.parametrize("samples", [61, 62, 67])
+def test_decay_and_step_size_are_rounded_to_the_safe_side(samples: int) -> None:
+    run = Training(decaying, samples=samples).described(Convex(0.25)).train(2).accountant.run()
+    eta, decay, true = Fraction(run.step_size_at(0)), Fraction(run.weight_decay), Fraction(0.5) * Fraction(0.2)
+    assert 0 <= true - eta * decay < 1e-15
+    step = Fraction(0.5) * run.batch / 5
+    assert 0 <= eta * (Fraction(0.25) + decay) - step * (Fraction(0.25) + true / step) < 1e-14
+
+
+def test_several_decays_are_refused() -> None:
+    training = Training(decaying)
+    groups = training.optimizer.original_optimizer.param_groups
+    groups.append({**groups[0], "params": [], "weight_decay": 0.1})
+    with pytest.raises(InputError, match=r"one weight decay for all parameters, got weight_decay=\[0\.1, 0\.2\]"):
+        training.described(Convex(0.25))
 
 
 def test_samples_without_a_gradient_change_no_update() -> None:

@@ -45,7 +45,6 @@ def test_a_domain_needs_a_projection_in_every_step() -> None:
     ("optimizer", "message"),
     [
         (lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), "momentum=0.9"),
-        (lambda p: torch.optim.SGD(p, lr=0.1, weight_decay=0.01), "weight_decay=0.01"),
         (lambda p: torch.optim.Adam(p), "optimizer=Adam"),
     ],
 )

@@ -17,7 +17,9 @@ from lastiterate.runtime.training.adjacent import adjacent_runs, in_blocks, real
 from lastiterate.runtime.training.batches import batches_of_many
 
 CURVES = np.array([[1.0, 2.0], [30.0, 1.0], [0.1, 0.1], [5.0, 5.0], [0.5, 3.0], [2.0, 0.2], [0.3, 9.0]])
-RUN = NoisySGD(7, (0.1, 0.2, 0.1, 0.1, 0.3, 0.1, 0.1), 0.2, 1.0, 6, 2, sampling="cyclic", diameter=1.5)
+RUN = NoisySGD(
+    7, (0.1, 0.2, 0.1, 0.1, 0.3, 0.1, 0.1), 0.2, 1.0, 6, 2, sampling="cyclic", diameter=1.5, weight_decay=0.4
+)
 PURPOSE = 2**50
 
 
@@ -41,7 +43,7 @@ def plain_loop(run: NoisySGD, start: np.ndarray, pairs: int, coupled: bool, targ
                     if taken >= 0:
                         gradient = CURVES[taken] * w
                         total += gradient * min(1.0, run.clip_norm / np.linalg.norm(gradient))
-                w = w - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * moves[t][row]
+                w = w - run.step_size_at(t) * (total / run.batch + 0.4 * w) + run.noise_std_at(t) * moves[t][row]
                 away = w - start
                 w = start + away * min(1.0, run.diameter / 2 / np.linalg.norm(away))
             ends[side, i] = w

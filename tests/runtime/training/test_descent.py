@@ -33,7 +33,7 @@ def started(scale: float = 2.0) -> tuple[Gradients, torch.Tensor]:
 
 def test_every_step_is_the_update_written_out_by_hand() -> None:
     gradients, start = started()
-    run = run_of(step_size=(0.3, 0.2, 0.1, 0.4), noise_std=(0.2, 0.1, 0.3, 0.2))
+    run = run_of(step_size=(0.3, 0.2, 0.1, 0.4), noise_std=(0.2, 0.1, 0.3, 0.2), weight_decay=0.7)
     points = train(gradients, start, run, seed=5).numpy()
     noise = stream(5, purpose=0)
     w = start.numpy()
@@ -43,7 +43,7 @@ def test_every_step_is_the_update_written_out_by_hand() -> None:
             gradient = row * w
             step += gradient * min(1.0, 1.0 / np.linalg.norm(gradient))
         g = torch.randn(3, generator=noise, dtype=torch.float64).numpy()
-        moved = w - run.step_size_at(t) * step / 2 + run.noise_std_at(t) * g
+        moved = w - run.step_size_at(t) * (step / 2 + 0.7 * w) + run.noise_std_at(t) * g
         away = moved - points[0]
         w = points[0] + away * min(1.0, 0.75 / np.linalg.norm(away))
         np.testing.assert_allclose(points[t + 1], w, rtol=1e-12)

@@ -34,7 +34,7 @@ def run_on(optimiser: ProjectedNoisySGD, workload: Workload, steps: int | None =
 @pytest.mark.parametrize("sampling", SCHEMES)
 def test_it_is_the_trainer_that_is_accounted_for(sampling: str) -> None:
     workload = iris()
-    run = replace(RUN, sampling=sampling, batch_size=None if sampling == "full" else 30, adjacency="")
+    run = replace(RUN, sampling=sampling, batch_size=None if sampling == "full" else 30, adjacency="", weight_decay=0.5)
     gradients = Gradients(workload, workload.initial(0))
     module = workload.initial(0).double()
     optimiser = ProjectedNoisySGD(module, workload.loss, run, seed=4)
