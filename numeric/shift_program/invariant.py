@@ -31,7 +31,7 @@ def least_diameter(run: NoisySGD, assumption: Assumption, initial: float) -> flo
         initial: distance of the runs at the beginning, a length.
     """
     with precision():
-        if not run.weight_decay or assumption.expansion(run, 0, differs=True).affine_on(run.diameter) is not None:
+        if assumption.expansion(run, 0, differs=True).affine_on(run.diameter) is not None:
             return run.diameter
         steps = {run.step_size_at(t): t for t in range(1 if run.constant else run.steps)}.values()
         if len(steps) > _SIZES:

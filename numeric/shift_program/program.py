@@ -89,7 +89,7 @@ class ShiftProgram:
     @cached_property
     def diameter(self) -> float:
         """D, a length, or less where weight decay keeps the runs closer; inf where nothing bounds their distance."""
-        return least_diameter(self.run, self.assumption, self.initial)
+        return least_diameter(self.run, self.assumption, self.initial) if self.run.weight_decay else self.run.diameter
 
     @property
     def expansive(self) -> bool:

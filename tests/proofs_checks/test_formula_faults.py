@@ -20,17 +20,20 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
         update, "moved", lambda eta, K, b: eta * K / b * 100 / 105, "ours.expansions", "ours/expansions/sensitivity",
         "added"),
     "gradients K apart": (
-        update, "same_batch", lambda z, omega, eta, K: z + eta * Min(omega, K), "ours.expansions",
+        update, "same_batch", lambda z, omega, eta, K, k=1: k * z + eta * Min(omega, K), "ours.expansions",
         "ours/expansions/modulus", "update"),
+    "weight decay adds": (
+        update, "same_batch", lambda z, omega, eta, K, k=1: k * k * z + eta * Min(omega, 2 * K), "ours.expansions",
+        "ours/expansions/weight_decay", "a modulus"),
     "one sample fewer drifts": (
         update, "modulus", lambda z, omega, eta, K, b: z + eta * (b - 2) / b * Min(omega, 2 * K) + 2 * eta * K / b,
         "ours.expansions", "ours/expansions/sensitivity", "beside b - 1 samples with a modulus"),
     "no overshoot": (
-        update, "strongly_convex_over_sizes", lambda eta, _L, m, b, low, _high: 1 - eta * low / b * m,
+        update, "strongly_convex_over_sizes", lambda eta, _L, m, b, low, _high, k=1: k - eta * low / b * m,
         "ours.expansions", "ours/expansions/strongly_convex", "a long step"),
     "every batch as large as the largest": (
         update, "strongly_convex_over_sizes",
-        lambda eta, L, m, b, _low, high: Max(1 - eta * high / b * m, eta * high / b * L - 1),
+        lambda eta, L, m, b, _low, high, k=1: Max(k - eta * high / b * m, eta * high / b * L - k),
         "ours.expansions", "ours/expansions/strongly_convex", "a short step"),
     "a radius for the diameter": (
         shift_program, "cost", lambda s, start, v, w: (s * v + start / 2) ** 2 / w, "ours.derived",

@@ -1,5 +1,6 @@
 """Assumptions: bad constants, step sizes outside their range, and what a table means."""
 
+from dataclasses import replace
 from math import inf, nan
 
 import numpy as np
@@ -152,7 +153,8 @@ def test_the_shape_of_a_modulus(modulus: Modulus, knots: tuple, concave: bool, l
     assert modulus.knots == knots
     assert modulus.concave is concave
     assert (None if modulus.linear is None else float(modulus.linear)) == linear
-    assert modulus.expansive is True
+    assert modulus.expansive(_RUN) is True
+    assert modulus.expansive(replace(_RUN, weight_decay=1e-9)) is False
     assert isinstance(modulus.claim, str)
     z = np.array([0.5, 1.5, 2.5])
     for place, value in zip(z.tolist(), modulus.value(z).tolist(), strict=True):

@@ -30,7 +30,7 @@ def _check(case: Case) -> None:
     ours = bound(case.run, case.assumption).cost
     assert found.lower <= ours <= found.upper * (1 + case.tolerance)
     assert cost(case.run, case.assumption, found.path, "path") <= found.upper * (1 + SLACK)
-    if case.run.constant and program.expansion(0).concave and program.assumption.expansive:
+    if case.run.constant and program.expansion(0).concave and program.expansive:
         shot = shoot(program.expansion(0), program.diameter, program.steps)
         assert shot.cost >= found.lower * program.noise_at(0) ** 2 * (1 - 1e-12)  # a float estimate
 
