@@ -11,9 +11,9 @@ B binomial of r draws of e^epsilon / (1 + e^epsilon), and a mechanism reaches it
 scores are guessed, for r = m, m / 2, m / 4, m / 8 and m / 16, fixed before the run; each r has an equal part of the
 doubt.
 
-Source: docs/proofs/lower_bounds.md. The scheme is that of Steinke, Nasr & Jagielski 2023, whose term in delta (Corollary 5.4
-and the code of appendix D) is another: more than twice as large where chances are small, and too small for m = r = 2,
-v = 1. Dong, Roth & Su 2022 for mu.
+Source: docs/proofs/lower_bounds.md. The scheme is that of Steinke, Nasr & Jagielski 2023. Their term in delta
+(Corollary 5.4, the code of appendix D) is another: more than twice as large where chances are small, and too small
+for m = r = 2, v = 1. Dong, Roth & Su 2022 for mu.
 """
 
 from dataclasses import asdict, dataclass
