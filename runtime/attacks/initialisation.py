@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.gradients import Gradients, clip_factor
 
 _STEPS: Final = 1000
 _RATE: Final = 0.05
@@ -40,8 +40,9 @@ def crafted_start(gradients: Gradients, run: NoisySGD, target: int) -> Tensor:
         here = point.detach()
         slope = gradients.total(here, run.clip_norm, shared)
         pull = gradients.total(here, chosen=own)
-        if float(torch.linalg.vector_norm(pull)) < _LONG * run.clip_norm:
-            slope = slope - weight * gradients.total(here, run.clip_norm, own)
+        length = torch.linalg.vector_norm(pull)
+        if float(length) < _LONG * run.clip_norm:
+            slope = slope - weight * clip_factor(length, run.clip_norm) * pull
         if gradients.samples > run.dataset_size:
             slope = slope + weight * gradients.total(here, run.clip_norm, spare)
         point.grad = slope / weight

@@ -108,7 +108,7 @@ def attack_once(
             f"workload={workload.name}; plant fewer."
         )
     data = _data(workload, run, heads if exchanged else torch.ones_like(heads))
-    gradients = _Planted(data, data.initial(seed), tried=False, **placed)  # type: ignore[arg-type]
+    gradients = _Planted(data, data.initial(seed), tried=False, **placed)
     gradients.first = run.dataset_size - canaries
     if run.adjacency == "add_remove":
         gradients.missing[gradients.first :] = ~heads
