@@ -39,7 +39,7 @@ _FEWEST: Final = 8
 _MARGIN: Final = 1e-10
 _MARGIN_OF_GUESS: Final = 1e-14
 """Together, the second times the guesses, more than the rounding of scipy's binomial masses and tails, relative."""
-_UNDERFLOW: Final = 1e-280
+_UNDERFLOW: Final = 1e-200
 _POINTS: Final = 257
 _HALVINGS: Final = 50
 _LARGEST_MU: Final = 64.0
@@ -161,7 +161,8 @@ def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon:
         guessed + 1
     )
     falling = np.maximum(1 - np.exp(np.minimum(epsilon, 700)) * wrong / (right + 1), 0)  # b / beta is at least that
-    part = np.where(mass > _UNDERFLOW, mass / np.maximum(tail, _UNDERFLOW), falling)
+    sound = (mass > _UNDERFLOW) & (tail >= mass)  # scipy's tail becomes 0 before the mass does
+    part = np.where(sound, mass / np.where(sound, tail, 1), falling)
     left = np.maximum(doubt - tail * (1 + margin), 0) / np.where(tail < doubt, 1 - tail, 1)
     found: Array = left * right * part * (1 - 4 * margin) / canaries
     return found

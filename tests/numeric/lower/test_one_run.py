@@ -15,7 +15,7 @@ from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
-from lastiterate.numeric.lower.one_run import OneRun, _least_delta, _least_epsilon, one_run
+from lastiterate.numeric.lower.one_run import OneRun, _least_delta, _least_epsilon, _pure_epsilon, one_run
 from lastiterate.numeric.run import NoisySGD
 
 AUDITS = 1000
@@ -185,6 +185,23 @@ def test_the_greatest_and_the_least_scores_are_guessed() -> None:
     assert one_run([1.0, 0.0, 0.5], [True, False, True], delta=0.1).guesses == ((2, 2),), "an odd one is left out"
     useless = one_run(np.zeros(100), np.arange(100) % 2 == 0, delta=1e-5)
     assert (useless.epsilon, useless.mu, useless.delta_at_least(0.0)) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("guessed", "right"), [(6250, 6232), (6250, 6250), (20_000, 15_000), (100_000, 83_944)])
+def test_tails_below_every_float_refute_nothing_that_stands(guessed: int, right: int) -> None:
+    """Against the ratio of tail and mass as the sum of its terms; scipy's tails become 0 on the way."""
+    epsilon = np.linspace(0.0, 0.999 * _pure_epsilon(guessed, right, 0.01), 61)
+    terms = np.arange(min(guessed - right, 20_000))
+    wanted = []
+    for one in epsilon:
+        logs = np.cumsum(one + np.log((guessed - right - terms) / (right + 1 + terms)))
+        ratio = 1 + np.exp(logs).sum()
+        tail = binom.sf(right - 1, guessed, 1 / (1 + exp(-one)))
+        wanted.append(max(0.01 - tail, 0) / (1 - tail) * right / ratio / (2 * guessed))
+    found = _least_delta(2 * guessed, guessed, right, 0.01, epsilon)
+    assert (found <= np.array(wanted) * (1 + 1e-8)).all()
+    assert (found >= np.array(wanted) * 0.8).all()
+    assert found[0] > 0
 
 
 def test_many_canaries_and_a_tail_below_every_float() -> None:
