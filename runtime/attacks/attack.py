@@ -56,7 +56,7 @@ class Attack(StrEnum):
 
 
 class Initialisation(StrEnum):
-    """Where the runs start: parameters as drawn, or those that an adversary would choose."""
+    """Initial parameters of the runs: as drawn, or as an adversary would choose them."""
 
     DRAWN = "drawn"
     CRAFTED = "crafted"

@@ -5,7 +5,7 @@ choose, who knows all other samples. There the gradients of the others nearly va
 and the sample's stays as long as the clip norm and hardly turns, so that its loss at W_T tells most. The sample that
 takes its place under "replace" is fitted, too: one of two pulls, and half of the distance of a crafted canary is seen.
 
-Source: Annamalai & De Cristofaro 2024, who train the initial parameters on other data of the same kind.
+Source: Annamalai et al. 2024, who train the initial parameters on other data of the same kind.
 """
 
 from typing import Final

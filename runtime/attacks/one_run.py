@@ -229,6 +229,6 @@ def _losses(gradients: Gradients, point: Tensor, samples: Tensor) -> Tensor:
 
 
 def _counting(on_step: Callable[[int, int], None], steps: int) -> Callable[[], None]:
-    """What counts the steps that begin."""
+    """Counter of the steps that begin."""
     begun = iter(range(steps))
     return lambda: on_step(next(begun, steps), steps)

@@ -41,9 +41,7 @@ _CLIPPING = "clipping alone"
 @from_checkpoint
 @click.option("--kind", default="canary", show_default=True, help="Attack: canary, loss or shadow.")
 @click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
-@click.option(
-    "--runs", type=int, help="Runs on each of the two data sets; half are counted, all have scores.  [default: 500]"
-)
+@click.option("--runs", type=int, help="Runs on each of the two data sets, 500 if left out; half are counted.")
 @click.option("--canaries", type=int, help="Train one run with so many canaries, instead of many runs with one.")
 @click.option(
     "--initialisation",
