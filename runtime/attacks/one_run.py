@@ -99,7 +99,6 @@ def attack_once(
             f"Real canaries need a sample each to stand in their place, {run.dataset_size + canaries} in all, got "
             f"{workload.samples} samples in workload={workload.name}; plant fewer, or describe a run on fewer."
         )
-    heads = torch.rand(canaries, generator=stream(seed, _COINS), dtype=torch.float64) < 0.5
     placed = {"dtype": dtype, "device": device, "memory": memory}
     whole = Gradients(workload, workload.initial(seed), **placed)  # type: ignore[arg-type]
     if kind == Attack.CANARY and whole.dimension < canaries:
@@ -107,6 +106,7 @@ def attack_once(
             f"Crafted canaries need a parameter each, got canaries={canaries} for the {whole.dimension} parameters of "
             f"workload={workload.name}; plant fewer."
         )
+    heads = torch.rand(canaries, generator=stream(seed, _COINS), dtype=torch.float64) < 0.5
     data = _data(workload, run, heads if exchanged else torch.ones_like(heads))
     gradients = _Planted(data, data.initial(seed), tried=False, **placed)
     gradients.first = run.dataset_size - canaries

@@ -10,8 +10,10 @@ from lastiterate.__main__ import main
 from lastiterate.commands.schema import schemas
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.lower.audit import Audit
+from lastiterate.numeric.lower.one_run import OneRun
 from lastiterate.numeric.run_file import load_run
 from lastiterate.runtime.attacks import attack as attacks
+from lastiterate.runtime.attacks import one_run
 from lastiterate.runtime.training import adjacent
 
 RUN = """
@@ -104,6 +106,15 @@ def test_one_training_with_many_canaries(tmp_path: Path, capsys: pytest.CaptureF
     assert (data["runs"], data["attack"]["canaries"], data["attack"]["adjacency"]) == (1, 1000, "replace")
     assert 2 < data["attack"]["epsilon"] <= data["bounds"][0]["epsilon"]
     assert [row["refuted"] for row in data["bounds"]] == [[], []]
+
+
+def test_one_training_above_every_bound_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = OneRun(1e6, 9.0, 1e6, 2, ((2, 2),), "replace", 1e-2, 0.95)
+    monkeypatch.setattr(one_run, "attack_once", lambda *_rest, **_named: found)
+    assert run(["run.toml", "--delta", "1e-2", "--canaries", "2"]) == 1
+    assert "distrust this package" in capsys.readouterr().out
 
 
 def test_closed_constants_are_not_those_of_crafted_parameters(
