@@ -53,7 +53,7 @@ def on_device(device: str) -> None:
 
 def everything() -> None:
     """All benchmarks of the CPU, with what was last written on a GPU."""
-    from benchmarks import accounting, batches, bounds, divergences, last_iterate, ledger
+    from benchmarks import accounting, audits, batches, bounds, divergences, last_iterate, ledger
 
     load = os.getloadavg()[0]
     rows: list[Row | Missing] = [*bounds.speed()]
@@ -81,6 +81,7 @@ def everything() -> None:
     parts += ["### Renyi divergence of one step", accounting.standings(accounting.renyi())]
     parts += ["### Epsilon of a run at a delta", accounting.standings(accounting.epsilons())]
     parts += ["### Known failures, Renyi divergence of one step", _failures(accounting.known_failures())]
+    parts += ["## What audits certify", audits.WORDS, audits.table()]
     parts += ["## The last iterate beside composition", last_iterate.WORDS, last_iterate.table(last_iterate.measured())]
     _RESULTS.write_text("\n\n".join(parts) + "\n")
     print(_RESULTS.read_text())

@@ -11,6 +11,7 @@ scores together, where they are there, give more (`lastiterate.numeric.lower.sco
 Source: docs/proofs/lower_bounds.md; Kairouz, Oh & Viswanath 2015; Clopper & Pearson 1934; Dong, Roth & Su 2022 for mu.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -80,17 +81,29 @@ class Audit:
         Raises:
             InputError: the bound is at no delta, or at another one than the audit.
         """
-        if bound.delta != self.delta:
-            raise InputError(f"refutes needs a bound at delta={self.delta:g}, got delta={bound.delta}; bound it there.")
-        found = ["epsilon"] if self.epsilon > bound.epsilon else []
-        if bound.mu is not None:
-            found += ["mu"] * (self.mu > bound.mu)
-        gaussian = bound.mu is not None and bound.epsilon >= gdp_epsilon_below(bound.mu, self.delta)
-        if self.scores is not None and not gaussian and np.isfinite(bound.epsilon):
-            points = [(share * bound.epsilon, self.scores.delta(share * bound.epsilon)) for share in _SHARES]
-            profile = bound.profile()
-            found += ["profile"] * any(shown > 0 and shown > profile(epsilon) for epsilon, shown in points)
-        return tuple(found)
+        shown = None if self.scores is None else self.scores.delta
+        return claims_refuted(bound, self.delta, self.epsilon, self.mu, shown)
+
+
+def claims_refuted(
+    bound: "PrivacyLoss", delta: float, epsilon: float, mu: float, shown: Callable[[float], float] | None
+) -> tuple[str, ...]:
+    """The claims of a bound that lower limits of epsilon at ``delta``, of mu and of the profile refute.
+
+    Raises:
+        InputError: the bound is at no delta, or at another one.
+    """
+    if bound.delta != delta:
+        raise InputError(f"refutes needs a bound at delta={delta:g}, got delta={bound.delta}; bound it there.")
+    found = ["epsilon"] if epsilon > bound.epsilon else []
+    if bound.mu is not None:
+        found += ["mu"] * (mu > bound.mu)
+    gaussian = bound.mu is not None and bound.epsilon >= gdp_epsilon_below(bound.mu, delta)
+    if shown is not None and not gaussian and np.isfinite(bound.epsilon):
+        points = [(share * bound.epsilon, shown(share * bound.epsilon)) for share in _SHARES]
+        profile = bound.profile()
+        found += ["profile"] * any(least > 0 and least > profile(at) for at, least in points)
+    return tuple(found)
 
 
 def audit(

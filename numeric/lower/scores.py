@@ -76,7 +76,7 @@ def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -
     (0.875, 0.784, 1.11, 1.42)
     """
     chance("level", level)
-    positive, negative = _sorted("with_it", with_it), _sorted("without", without)
+    positive, negative = np.sort(score_list("with_it", with_it)), np.sort(score_list("without", without))
     doubt = (1 - level) / 2
     share = auc(positive, negative)
     limit = auc_limits(np.array([share]), min(len(positive), len(negative)), doubt)
@@ -157,7 +157,8 @@ def _ranks(runs: int) -> NDArray[np.int64]:
     return np.arange(isqrt(runs - 1) + 1) ** 2
 
 
-def _sorted(name: str, scores: ArrayLike) -> Array:
+def score_list(name: str, scores: ArrayLike) -> Array:
+    """The scores, shape (runs,), or an `InputError` where they are no list of numbers."""
     try:
         found = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
@@ -165,4 +166,4 @@ def _sorted(name: str, scores: ArrayLike) -> Array:
     if found.ndim != 1 or not len(found) or np.isnan(found).any():
         got = f"shape {found.shape}" if found.ndim != 1 or not len(found) else "nan among them"
         raise InputError(f"{name} needs at least one score, in one list, got {name}={got}; compute the scores again.")
-    return np.sort(found)
+    return found

@@ -33,6 +33,7 @@ from lastiterate.numeric.lower.audit import Audit, audit, epsilon_limits
 from lastiterate.numeric.lower.scores import all_scores
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.store import Store
+from lastiterate.runtime.attacks.initialisation import crafted_start
 from lastiterate.runtime.attacks.worst_case import crafted_tilt
 from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.fingerprint import fingerprint
@@ -54,6 +55,13 @@ class Attack(StrEnum):
     SHADOW = "shadow"
 
 
+class Initialisation(StrEnum):
+    """Initial parameters of the runs: as drawn, or as an adversary would choose them."""
+
+    DRAWN = "drawn"
+    CRAFTED = "crafted"
+
+
 @says_when_memory_runs_out
 def attack(
     workload: Workload,
@@ -64,6 +72,7 @@ def attack(
     assumption: Assumption | None = None,
     runs: int = 500,
     target: int | None = None,
+    initialisation: Initialisation | str = Initialisation.DRAWN,
     level: float = 0.95,
     dtype: str = "float64",
     device: str = "cpu",
@@ -84,6 +93,8 @@ def attack(
         runs: runs on each of the two data sets; half of them are counted, and all have scores.
         target: index of the sample that differs; None for the first one in the batch of the last step of a cyclic run,
             where it costs most, and 0 in any other.
+        initialisation: drawn, as the workload makes its module, or crafted from there so that the sample stands out
+            (`lastiterate.runtime.attacks.initialisation`): bounds hold for every initial point.
         level: confidence of all limits together.
         dtype: float32 or float64.
         device: a torch device name.
@@ -106,6 +117,10 @@ def attack(
         raise InputError(f"runs needs at least 4, two to learn from and two to count, got runs={runs}; give more.")
     if kind not in tuple(Attack):
         raise InputError(f"kind needs one of {', '.join(Attack)}, got kind={kind!r}; choose one of them.")
+    if initialisation not in tuple(Initialisation):
+        raise InputError(
+            f"initialisation needs {' or '.join(Initialisation)}, got initialisation={initialisation!r}; choose one."
+        )
     chance("delta", delta)
     chance("level", level)
     if target is None:
@@ -139,7 +154,12 @@ def attack(
         "device": device,
         "seed": seed,
     }
+    if initialisation == Initialisation.CRAFTED:
+        settings |= {"initialisation": str(initialisation)}
     store = Store(folder, settings)
+    if initialisation == Initialisation.CRAFTED:
+        start = store.part("start", lambda: {"start": crafted_start(gradients, run, target).cpu().double().numpy()})
+        gradients.start = torch.as_tensor(start["start"]).to(gradients.start)
 
     def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:
         sides = (gradients.start[None], gradients.start[None])

@@ -10,12 +10,13 @@ Source: Cebere, Bellet & Papernot 2024, whose adversary also shapes the loss lan
 
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from math import inf, isfinite
 
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.lower.losses import least_curvature, steepest_push
@@ -38,14 +39,14 @@ class Others(StrEnum):
 
 
 class _Point(nn.Module):
-    """A network that is its one parameter, which starts at 0."""
+    """A network that is its parameters, which start at 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, dimension: int) -> None:
         super().__init__()
-        self.value = nn.Parameter(torch.zeros(1))
+        self.value = nn.Parameter(torch.zeros(dimension))
 
     def forward(self, rows: Tensor) -> Tensor:
-        return self.value.expand(rows.shape[0], 1)
+        return self.value.expand(rows.shape[0], -1)
 
 
 def crafted_tilt(run: NoisySGD, assumption: Assumption | None) -> tuple[float, float]:
@@ -83,13 +84,16 @@ def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
     return Others.PULL if pulled else Others.STILL
 
 
-def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL) -> Workload:
+def worst_case(
+    run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL, dimension: int = 1
+) -> Workload:
     """A workload that meets the assumption, for a canary.
 
     Args:
-        run: the run; the domain is an interval of its diameter.
+        run: the run; the domain is an interval of its diameter, or a ball.
         assumption: what is assumed of the losses.
         others: what the others do; `hardest` says what is worst.
+        dimension: number of parameters; more than one are for as many canaries in one training, others that are still.
 
     Raises:
         InputError: the assumption allows no such losses, or there is no such choice.
@@ -98,6 +102,11 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
     push = steepest_push(assumption, run) if not m and isfinite(run.diameter) else 0.0
     if others not in tuple(Others):
         raise InputError(f"others needs one of {', '.join(Others)}, got others={others!r}; choose one of them.")
+    if count("dimension", dimension) > 1 and others != Others.STILL:
+        raise InputError(
+            f"Others that pull or push do so in one dimension, got others={others} and dimension={dimension}; choose "
+            "others='still'."
+        )
     if others == Others.OUTWARD and not push > 0:
         raise InputError(
             f"Gradients that push outwards need a diameter and losses that need not be convex, got "
@@ -107,11 +116,11 @@ def worst_case(run: NoisySGD, assumption: Assumption, others: Others | str = Oth
     bend = f":{reach:.6g}" if others == Others.OUTWARD else ""  # the name tells apart what a fingerprint at 0 does not
     return Workload(
         f"worst-case:{others}{bend}",
-        _Point,
+        partial(_Point, dimension),
         _landscape(Others(others), run.clip_norm, m, tilt, reach),
         torch.zeros(run.dataset_size, 1),
         torch.zeros(run.dataset_size, 1),
-        remark="One parameter, and gradients that an adversary crafted.",
+        remark=f"Parameters: {dimension}; gradients that an adversary crafted.",
     )
 
 

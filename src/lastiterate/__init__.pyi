@@ -46,6 +46,7 @@ from lastiterate.numeric.shift_program.sweeps import Bracket as Bracket
 from lastiterate.numeric.sweeps.run import sweep as sweep
 from lastiterate.proofs_checks.stated import theorem as theorem
 from lastiterate.runtime.attacks.attack import attack as attack
+from lastiterate.runtime.attacks.one_run import attack_once as attack_once
 from lastiterate.runtime.attacks.worst_case import worst_case as worst_case
 from lastiterate.runtime.constants.certified import certified_constants as certified_constants
 from lastiterate.runtime.constants.holder import estimate_holder as estimate_holder

@@ -25,6 +25,7 @@ _WORKLOAD = li.Workload("line", _network, nn.MSELoss(), _INPUTS, _TARGETS)
 def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
     """Each public function with something that it cannot use."""
     attacked: dict[str, Any] = {"delta": 0.1, "runs": 4}
+    once: dict[str, Any] = {"delta": 0.1, "canaries": 2}
     driven: dict[str, Any] = {"pairs": 2, "points": 2}
     return {
         "Workload module": lambda: li.Workload("line", junk, nn.MSELoss(), _INPUTS, _TARGETS),
@@ -35,10 +36,28 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "load_workload data": lambda: li.load_workload("builtin:iris-mlp", junk),
         "worst_case": lambda: li.worst_case(junk, other),
         "worst_case others": lambda: li.worst_case(_RUN, _FLAT, junk),
+        "worst_case dimension": lambda: li.worst_case(_RUN, _FLAT, dimension=junk),
         "attack": lambda: li.attack(junk, other, **attacked),
         **{
             f"attack {name}": lambda name=name: li.attack(_WORKLOAD, _RUN, **(attacked | {name: junk}))
-            for name in ("kind", "delta", "assumption", "target", "level", "dtype", "device", "memory", "seed", "runs")
+            for name in (
+                "kind",
+                "delta",
+                "assumption",
+                "target",
+                "initialisation",
+                "level",
+                "dtype",
+                "device",
+                "memory",
+                "seed",
+                "runs",
+            )
+        },
+        "attack_once": lambda: li.attack_once(junk, other, **once),
+        **{
+            f"attack_once {name}": lambda name=name: li.attack_once(_WORKLOAD, _RUN, **(once | {name: junk}))
+            for name in ("kind", "delta", "assumption", "canaries", "level", "dtype", "device", "memory", "seed")
         },
         "measure_drift": lambda: li.measure_drift(junk, other, _FLAT, **driven),
         **{

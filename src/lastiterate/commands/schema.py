@@ -13,6 +13,7 @@ from lastiterate.numeric.compare import Row
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.lower.audit import Audit
+from lastiterate.numeric.lower.one_run import OneRun
 from lastiterate.proofs_checks.places.planted import Planted
 from lastiterate.proofs_checks.places.record import PlacesReport
 from lastiterate.proofs_checks.stated import Stated
@@ -148,7 +149,7 @@ class _Attack(TypedDict):
     workload: str
     kind: str
     runs: int
-    attack: Audit
+    attack: Audit | OneRun
     bounds: list[_Under]
 
 

@@ -98,6 +98,17 @@ def test_the_canary_is_close_to_a_tight_bound_and_refutes_a_smaller_one() -> Non
     assert found.mu > bound(replace(run, steps=8), Convex(1.0)).mu
 
 
+@pytest.mark.parametrize(
+    ("runs", "too_much"), [(20_000, 1.05), (100_000, 1.02), pytest.param(400_000, 1.01, marks=pytest.mark.nightly)]
+)
+def test_a_bound_that_is_a_few_per_cent_too_small_is_refuted(runs: int, too_much: float) -> None:
+    """The mutants: noise taken for 5, 2 and 1 per cent more than there is, in an account of linear losses."""
+    run = NoisySGD(4, 1.0, 1.0, 1.0, 2)
+    found = attack(worst_case(run, Convex(1.0)), run, delta=DELTA, assumption=Convex(1.0), runs=runs)
+    assert found.refutes(bound(run, Convex(1.0), delta=DELTA)) == ()
+    assert found.refutes(bound(replace(run, noise_std=too_much), Convex(1.0), delta=DELTA)) == ("mu",)
+
+
 @pytest.mark.parametrize("seed", [0, 1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_all_scores_certify_most_of_what_a_network_loses_to_a_canary(seed: int) -> None:
     """500 runs a side: one learned threshold shows less than 1 of 4.12, all scores more than 2.5, and refute less."""

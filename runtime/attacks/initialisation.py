@@ -1,0 +1,50 @@
+"""Initial parameters that an adversary would choose: all samples but one are fitted, and that one is not.
+
+A bound holds for every W_0 that does not depend on the sample that differs, so the worst W_0 is the adversary's to
+choose, who knows all other samples. There the gradients of the others nearly vanish and no longer pull the runs about,
+and the sample's stays as long as the clip norm and hardly turns, so that its loss at W_T tells most. The sample that
+takes its place under "replace" is fitted, too: one of two pulls, and half of the distance of a crafted canary is seen.
+
+Source: Annamalai et al. 2024, who train the initial parameters on other data of the same kind.
+"""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.gradients import Gradients, clip_factor
+
+_STEPS: Final = 1000
+_RATE: Final = 0.05
+_LONG: Final = 2.0
+"""Steps of Adam, their size, and the clip norms that the sample's gradient is as long as where it is left alone."""
+
+
+def crafted_start(gradients: Gradients, run: NoisySGD, target: int) -> Tensor:
+    """Parameters, from ``gradients.start`` on, at which the sample ``target`` is missed and the others are fitted.
+
+    Nothing is promised but that they depend on the data of the two runs in common, and on the sample and its substitute
+    as the adversary knows them; how good they are shows in the attack.
+
+    Returns:
+        Shape (dimension,).
+    """
+    shared = torch.tensor([k for k in range(run.dataset_size) if k != target])
+    own, spare = torch.tensor([target]), torch.tensor([gradients.samples - 1])
+    weight = max(1, len(shared))
+    point = gradients.start.clone().requires_grad_(True)
+    adam = torch.optim.Adam([point], lr=_RATE)
+    for _ in range(_STEPS):
+        here = point.detach()
+        slope = gradients.total(here, run.clip_norm, shared)
+        pull = gradients.total(here, chosen=own)
+        length = torch.linalg.vector_norm(pull)
+        if float(length) < _LONG * run.clip_norm:
+            slope = slope - weight * clip_factor(length, run.clip_norm) * pull
+        if gradients.samples > run.dataset_size:
+            slope = slope + weight * gradients.total(here, run.clip_norm, spare)
+        point.grad = slope / weight
+        adam.step()
+    return point.detach()
