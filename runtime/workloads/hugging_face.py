@@ -129,7 +129,7 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
         targets=found.labels,
         remark=f"Every run starts at the weights of {folder.name}, whose own training is not accounted for; dropout "
         "is off.",
-        recommended=_RECOMMENDED | {"samples": min(_FEW, len(found.labels))},
+        recommended={**_RECOMMENDED, "samples": min(_FEW, len(found.labels))},
     )
 
 
