@@ -147,6 +147,7 @@ def test_a_file_or_a_name_that_is_not_there(
                 "forget": [wrong, "--steps", "5", "--delta", "1e-5"],
                 "sweep": [wrong, "--out", str(tmp_path / "out.csv")],
                 "estimate": ["builtin:iris-mlq"],
+                "checkpoints": ["builtin:iris-mlq", "net.pt", "later.pt"],
                 "attack": [wrong, "--delta", "1e-5"],
                 "drift": [wrong, "--workload", "builtin:iris-mlp"],
                 "figure": ["chien_li/1z", "--out", str(tmp_path)],

@@ -26,6 +26,9 @@ FLOOR_ULPS: Final = 32.0
 _DRAWN_AT_ONCE: Final = 2**20
 """More numbers than this are drawn point by point, in float64, before they are cast to the dtype."""
 
+_Rows = tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]
+"""Distances, differences, floors and blocks of some pairs, as `_around` has them."""
+
 _PER_SAMPLE: Final = (Kind.SAMPLE, Kind.SAMPLE_CLIPPED)
 
 
@@ -99,7 +102,7 @@ def measure_center(
     Raises:
         InputError: a gradient that is not finite.
     """
-    rows: list[tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]] = []
+    rows: list[_Rows] = []
 
     points, radius, draw = drawn
 
@@ -111,12 +114,7 @@ def measure_center(
         size = group.stop - group.start
         away = ball[group] if ball is not None else torch.cat([some(1) for _ in range(size)])
         rows.append(_around(gradients, center, away.add_(center), clip_norm))
-    table = PairTable(
-        _array([row[0] for row in rows]),
-        {kind: _array([row[1][kind] for row in rows]) for kind in Kind},
-        _array([row[2] for row in rows]),
-        {kind: _array([row[3][kind].T for row in rows]) for kind in Kind},
-    )
+    table = _table(rows)
     if not np.isfinite(table.floors).all():
         raise InputError(
             f"Gradients must be finite in the balls, got nan or inf with radius={radius:g}; lower the radius."
@@ -124,9 +122,29 @@ def measure_center(
     return table
 
 
-def _around(
-    gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
-) -> tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]:
+@torch.no_grad()
+def measure_between(gradients: Gradients, one: Tensor, other: Tensor, clip_norm: float) -> PairTable:
+    """The one pair of these two points, each of shape (dimension,), as `measure_pairs` has those of drawn points.
+
+    Raises:
+        InputError: a gradient that is not finite.
+    """
+    table = _table([_around(gradients, one, other[None], clip_norm)])
+    if not np.isfinite(table.floors).all():
+        raise InputError("Gradients must be finite, got nan or inf at one of two points; take others.")
+    return table
+
+
+def _table(rows: list[_Rows]) -> PairTable:
+    return PairTable(
+        _array([row[0] for row in rows]),
+        {kind: _array([row[1][kind] for row in rows]) for kind in Kind},
+        _array([row[2] for row in rows]),
+        {kind: _array([row[3][kind].T for row in rows]) for kind in Kind},
+    )
+
+
+def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float) -> _Rows:
     """Distances, differences and floors of the pairs (center, point), of shape (points,); blocks (layers, points).
 
     The gradients at the center are computed once for all these points.

@@ -102,7 +102,7 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
         InputError: torchvision is missing, no folder, or one without the data.
     """
     name = "builtin:cifar10-resnet18"
-    models = _torchvision("models", name)
+    models = torchvision("models", name)
 
     def network() -> nn.Module:
         resnet: nn.Module = models.resnet18(num_classes=_CLASSES, norm_layer=lambda width: nn.GroupNorm(32, width))
@@ -173,7 +173,7 @@ def _binary(folder: Path, _name: str) -> tuple[Tensor, Tensor]:
 
 def _pickled(folder: Path, name: str) -> tuple[Tensor, Tensor]:
     """Load the data by torchvision, which unpickles no file whose MD5 is not the published one."""
-    datasets = _torchvision("datasets", name)
+    datasets = torchvision("datasets", name)
     if folder.name != datasets.CIFAR10.base_folder:
         raise InputError(f"The folder must be called {_PICKLED}, got data={folder}; rename it.")
     try:
@@ -187,7 +187,7 @@ def _pickled(folder: Path, name: str) -> tuple[Tensor, Tensor]:
     return images, torch.tensor(found.targets)
 
 
-def _torchvision(part: str, name: str) -> ModuleType:
+def torchvision(part: str, name: str) -> ModuleType:
     """``torchvision.models`` or ``torchvision.datasets``, also beside a torch for which it was not built.
 
     The wheels of torchvision for Linux are built for CUDA. Beside a torch without it their compiled operators do not

@@ -1,9 +1,10 @@
-"""Workloads by name: ``builtin:NAME``, or ``module:factory`` of the user."""
+"""Workloads by name: ``builtin:NAME``, ``hf:FOLDER``, or ``module:factory`` of the user."""
 
 import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -12,6 +13,7 @@ from torch import nn
 
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
+from lastiterate.runtime.workloads.hugging_face import hugging_face
 from lastiterate.runtime.workloads.minilm import minilm
 from lastiterate.runtime.workloads.scikit_learn import breast_cancer, digits_cnn, iris_mlp, iris_softmax
 from lastiterate.runtime.workloads.validation import raised, told
@@ -37,13 +39,13 @@ ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType(
 
 
 def load_workload(name: str, data: Path | None = None, checkpoint: Path | None = None) -> Workload:
-    """The workload called ``name``: ``builtin:NAME``, or ``module:factory`` of the user.
+    """The workload called ``name``: ``builtin:NAME``, ``hf:FOLDER``, or ``module:factory`` of the user.
 
     The user's module is imported, so its code runs; the current folder is searched as ``python -m`` does.
 
     Args:
-        name: builtin:NAME or module:factory.
-        data: folder of the user's data, handed to the factory as its keyword ``data``; None calls it without.
+        name: builtin:NAME, hf:FOLDER (`lastiterate.runtime.workloads.hugging_face`) or module:factory.
+        data: folder or file of the user's data, handed to the factory as its keyword ``data``; None calls it without.
         checkpoint: weights that its network starts from, as `Workload.at_checkpoint`; None leaves them as they are.
 
     Raises:
@@ -56,13 +58,15 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
         hint = "try builtin:iris-mlp."
         if isinstance(name, str) and name.endswith((".pt", ".pth", ".bin", ".ckpt", ".safetensors")):
             hint = "a checkpoint holds weights alone: name a function that builds its network, and --checkpoint FILE."
-        raise InputError(f"A workload is builtin:NAME or module:factory, got workload={name}; {hint}")
+        raise InputError(f"A workload is builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}")
     if home == "builtin":
         known = {**BUILTIN, **ON_YOUR_DATA}
         if attribute not in known:
             hint = suggestion(attribute, known, f"choose one of {', '.join(known)}.", prefix="builtin:")
             raise InputError(f"There is no such built-in workload, got workload={name}; {hint}")
         factory: object = known[attribute]
+    elif home == "hf":
+        factory = partial(hugging_face, Path(attribute))
     else:
         factory = _imported(home, attribute, name)
     if not callable(factory):

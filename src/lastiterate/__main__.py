@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "compare": "put every applicable theorem side by side for a run",
     "sweep": "bound a grid of runs, in parallel and resumable, as CSV or Parquet",
     "estimate": "measure the Hoelder constants of a network",
+    "checkpoints": "measure the Hoelder constants along a training, from its checkpoints",
     "attack": "attack the last iterate of a run and compare with its bound",
     "drift": "measure how far coupled runs drift apart, beside the tracked distance",
     "figure": "draw a figure of a paper, with the CSV behind it",

@@ -75,9 +75,9 @@ _TRAINING = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_
 @click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=click.Path(path_type=Path),
     default=None,
-    help="Folder of your data, for a workload that reads it.",
+    help="Folder or file of your data, for a workload that reads it.",
 )
 @from_checkpoint
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -95,7 +95,7 @@ def command(
     resume: Path | None,
     **options: Any,
 ) -> None:
-    r"""Measure the Hölder constants of WORKLOAD, which is builtin:NAME or module:factory.
+    r"""Measure the Hölder constants of WORKLOAD, which is builtin:NAME, hf:FOLDER or module:factory.
 
     The network is trained, points are drawn around every iterate, and the largest |g(x) - g(y)| / |x - y|^lambda
     is reported. That is a lower estimate of the true constant, so the privacy numbers beside it are estimates.
@@ -103,6 +103,9 @@ def command(
 
     A module:factory is a function of yours that returns a lastiterate.Workload: network, loss of one sample, data. With
     --checkpoint there is one initialisation, those weights, where --inits is left out.
+
+    hf:FOLDER is a classifier that Hugging Face's save_pretrained wrote; --data names a file with input_ids,
+    attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing of it runs.
 
     Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a pretrained
     transformer); and on your copy of CIFAR-10, which --data names: cifar10-cnn, cifar10-resnet18. Large ones come with
@@ -114,6 +117,7 @@ def command(
       lastiterate estimate builtin:breast-cancer --worst-case
       lastiterate estimate builtin:cifar10-cnn --data ~/data --samples 200
       lastiterate estimate mine:factory --checkpoint net.pt
+      lastiterate estimate hf:my_model --data tokens.parquet
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
       torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """

