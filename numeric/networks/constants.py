@@ -21,9 +21,11 @@ from numpy.typing import ArrayLike
 from lastiterate.numeric.errors import InputError, count, within
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.bounds import largest_form, total_norm
-from lastiterate.numeric.networks.layers import Derivatives, Layer, checked, derivatives, floats
-from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised
+from lastiterate.numeric.networks.derivatives import Derivatives, derivatives
+from lastiterate.numeric.networks.layers import Layer, checked, floats
+from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised, spectral_norm
 from lastiterate.numeric.networks.outputs import LOSSES, Gradient, OutputLoss
+from lastiterate.numeric.networks.sharing import Sharing
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _ACTUAL: Final = "the samples that were given, and no others"
@@ -63,8 +65,8 @@ def network_constants(
     1.0
     """
     network = checked(layers)
-    rows = _rows(samples, np.shape(network[0].weight)[1])
-    outputs = len(np.asarray(network[-1].weight))
+    rows = _rows(samples, network[0].inputs)
+    outputs = network[-1].outputs
     if not isinstance(loss, str) or loss not in LOSSES or (loss == "logistic" and outputs != 1):
         raise InputError(
             f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={loss!r:.60} of {outputs}; choose one."
@@ -168,16 +170,28 @@ def _second_derivative(
         inside = [j for j in moving if j <= k]
         if layers[k].weight_moves:
             here = moving.index(k)
+            sharing, slopes = layers[k].sharing, found.slopes[k]
+            most = _mixed(sharing, found.upward[k].before(slopes), gradient) if sharing else pulled[k]
             for j in inside[:-1]:
                 met = as_float(found.outer[k - 1, j].norm * found.sizes[j])
-                form[here, moving.index(j)] += pulled[k] * met
-                form[moving.index(j), here] += pulled[k] * met
+                form[here, moving.index(j)] += most * met
+                form[moving.index(j), here] += most * met
         each = raised(_pulled(found.upward[k], gradient) + as_float(found.upward[k].radius * gradient.norm), 1)
         bend = float(raised((each * found.bends[k]).max(), 2))
         moved = np.array([as_float(found.inner[k, j].norm * found.sizes[j]) for j in inside])
         count = len(inside)
         form[:count, :count] += bend * np.outer(moved, moved)
     return raised(form, 4 * len(layers) + 8)
+
+
+def _mixed(sharing: Sharing, pulled: MatrixBall, gradient: Gradient) -> float:
+    """At least the norm of V, h' -> (P^T g) . V X(h') in the Euclidean norms of both, P in the ball ``pulled``."""
+    outputs = len(gradient.center)
+    at = pulled.center.T @ gradient.center
+    sizes = raised(np.abs(pulled.center).T @ np.abs(gradient.center), outputs) * (outputs * 2.0**-52)
+    off = length(sizes) + pulled.center_norm * gradient.radius + pulled.radius * gradient.norm
+    near = spectral_norm(sharing.weighed(at)) + sharing.often * off
+    return as_float(near.min(sharing.often * _pulled_norm(pulled, gradient)))
 
 
 def _statement(layers: Sequence[Layer], loss: str, radius: float, near: float, kinks: set[int]) -> str:
