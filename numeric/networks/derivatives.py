@@ -9,6 +9,7 @@ Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 
 import numpy as np
 from flint import arb
@@ -17,11 +18,12 @@ from lastiterate.numeric.networks.activations import Activation
 from lastiterate.numeric.networks.bounds import Affine, Spread, box, reached
 from lastiterate.numeric.networks.layers import Layer
 from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Slopes, as_float, identity, length
-from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.networks.sharing import Sharing
+from lastiterate.numeric.rounding import exact
 
 
 @dataclass(frozen=True)
-class _State:
+class State:
     """h_l: what it is at the centre, and how far it may be from there with the input and with the parameters too."""
 
     center: Floats
@@ -44,7 +46,8 @@ class Derivatives:
         outer: dh_(l+1)/da_j, or in (V, c), by (l, j).
         upward: the derivative of the outputs in phi_l(a_l), by l.
         slopes: phi_l', by l.
-        bends: upper bounds of |phi_l''|, one a neuron, by l; infinite at a kink.
+        bends: phi_l'', by l; within infinity of 0 at a kink.
+        entering: h_(l-1), by l, and the outputs at the end.
         outputs: the outputs at the centre, shape (outputs,).
         spread: how far the outputs may be from there.
         kinked: the first layer with a kink within the ball; None if there is none.
@@ -55,7 +58,8 @@ class Derivatives:
     outer: dict[tuple[int, int], MatrixBall]
     upward: list[MatrixBall]
     slopes: list[Slopes]
-    bends: list[Floats]
+    bends: list[Slopes]
+    entering: list[State]
     outputs: Floats
     spread: Spread
     kinked: int | None
@@ -66,7 +70,7 @@ def derivatives(
 ) -> Derivatives:
     """The derivatives at every input within ``input_radius`` of x, for all parameters of the ball."""
     around = Spread(np.full(len(x), as_float(input_radius)), input_radius)
-    states = [_State(x, around, around)]
+    states = [State(x, around, around)]
     sizes: dict[int, arb] = {}
     inner: dict[tuple[int, int], MatrixBall] = {}
     outer: dict[tuple[int, int], MatrixBall] = {}
@@ -94,21 +98,26 @@ def derivatives(
                 outer[k, j] = outer[k, j].plus(layer.bypass.still.times(passed) if layer.bypass else passed)
         states.append(_after(layer, center, still, moved, found, skipped))
         total = states[-1].still.plus(reached(radius, [(outer[k, j], sizes[j]) for j in sizes], width))
-        states[-1] = _State(states[-1].center, states[-1].still, states[-1].moved.least(total))
+        states[-1] = State(states[-1].center, states[-1].still, states[-1].moved.least(total))
     upward = _upward(layers, affine, slopes)
-    kinked = next((k for k, bend in enumerate(bends) if not np.isfinite(bend).all()), None)
+    kinked = next((k for k, bend in enumerate(bends) if not np.isfinite(bend.spread).all()), None)
     last = states[-1]
-    return Derivatives(sizes, inner, outer, upward, slopes, bends, last.center, last.moved, kinked)
+    return Derivatives(sizes, inner, outer, upward, slopes, bends, states, last.center, last.moved, kinked)
 
 
-def _own(layer: Layer, before: _State) -> tuple[MatrixBall, arb]:
+def _own(layer: Layer, before: State) -> tuple[MatrixBall, arb]:
     """The derivative of a layer's a in its own parameters: a pair (S, s) as in `reached`."""
     if layer.sharing:
-        spread, channels = before.moved, len(np.asarray(layer.weight))
-        moves = {"weights": layer.weight_moves, "biases": layer.bias_moves}
-        return layer.sharing.derivative(before.center, spread.each, spread.total, channels, **moves), arb(1)
+        return in_parameters(layer, layer.sharing, before), arb(1)
     squared = (before.size**2 if layer.weight_moves else arb(0)) + int(layer.bias_moves)
     return identity(layer.outputs), exact(as_float(squared.sqrt()))
+
+
+def in_parameters(layer: Layer, sharing: Sharing, before: State) -> MatrixBall:
+    """The derivative of a layer's a in its weights and biases, whose h at the bottom is ``before``."""
+    channels, spread = len(np.asarray(layer.weight)), before.moved
+    moves = {"weights": layer.weight_moves, "biases": layer.bias_moves}
+    return sharing.derivative(before.center, spread.each, spread.total, channels, **moves)
 
 
 def _upward(layers: Sequence[Layer], affine: Sequence[Affine], slopes: list[Slopes]) -> list[MatrixBall]:
@@ -125,37 +134,40 @@ def _upward(layers: Sequence[Layer], affine: Sequence[Affine], slopes: list[Slop
     return found
 
 
-def _passed(layer: Layer, state: _State) -> _State:
+def _passed(layer: Layer, state: State) -> State:
     """What skips to a layer, after the matrix on its way."""
     if not layer.bypass:
         return state
     center, rounding = layer.bypass.at(state.center)
     still, moved = (layer.bypass.image(one).plus(box(rounding)) for one in (state.still, state.moved))
-    return _State(center, still, moved)
+    return State(center, still, moved)
 
 
-def _after(
-    layer: Layer, center: Floats, still: Spread, moved: Spread, slopes: Slopes, skipped: _State | None
-) -> _State:
+def _after(layer: Layer, center: Floats, still: Spread, moved: Spread, slopes: Slopes, skipped: State | None) -> State:
     """h from a: values at the centre with their roundings, and the spreads times the slopes."""
     exactly = [layer.phi.value(exact(a)) for a in center.tolist()]
     values = np.array([float(value.mid()) for value in exactly])
     off = box(np.array([as_float(abs(v - exact(c))) for v, c in zip(exactly, values.tolist(), strict=True)]))
     still, moved = (one.stretched(slopes.above).plus(off) for one in (still, moved))
     if skipped is None:
-        return _State(values, still, moved)
+        return State(values, still, moved)
     total = values + skipped.center
     rounded = box(np.abs(total) * 2.0**-52 + 1e-290)
-    return _State(total, still.plus(skipped.still).plus(rounded), moved.plus(skipped.moved).plus(rounded))
+    return State(total, still.plus(skipped.still).plus(rounded), moved.plus(skipped.moved).plus(rounded))
 
 
-def _ranges(phi: Activation, center: Floats, spread: Floats) -> tuple[Slopes, Floats]:
-    middles, radii, bends = [], [], []
-    for a, off in zip(center.tolist(), spread.tolist(), strict=True):
-        low, high = exact(a) - exact(off), exact(a) + exact(off)
-        least, most = phi.slopes(low, high)
+def _ranges(phi: Activation, center: Floats, spread: Floats) -> tuple[Slopes, Slopes]:
+    """The ranges of phi' and of phi''."""
+    ends = [
+        (exact(a) - exact(off), exact(a) + exact(off)) for a, off in zip(center.tolist(), spread.tolist(), strict=True)
+    ]
+    return _around([phi.slopes(*one) for one in ends]), _around([phi.curvatures(*one) for one in ends])
+
+
+def _around(ranges: list[tuple[arb, arb]]) -> Slopes:
+    middles, radii = [], []
+    for least, most in ranges:
         middle = float(((least + most) / 2).mid())
-        middles.append(middle)
-        radii.append(as_float((most - exact(middle)).max(exact(middle) - least)))
-        bends.append(upper(phi.bend(low, high)))
-    return Slopes(np.array(middles), np.array(radii)), np.array(bends)
+        middles.append(middle if isfinite(middle) else 0.0)
+        radii.append(as_float((most - exact(middles[-1])).max(exact(middles[-1]) - least)))
+    return Slopes(np.array(middles), np.array(radii))

@@ -16,6 +16,7 @@ from lastiterate.numeric.losses.certified import logistic_regression, softmax_re
 from lastiterate.numeric.networks import constants
 from lastiterate.numeric.networks.activations import SMOOTH, activation
 from lastiterate.numeric.networks.constants import network_constants
+from lastiterate.numeric.networks.convolutions import average, convolution
 from lastiterate.numeric.networks.layers import Layer
 from lastiterate.numeric.rounding import exact, precision
 
@@ -53,6 +54,39 @@ def random_network(seed: int, depth: int | None = None, *, whole: bool = False) 
     return layers, rng.normal(size=widths[0])
 
 
+def random_architecture(seed: int) -> tuple[list[Layer], np.ndarray]:
+    """One of thirty: dense ones of one to four layers, convolutions with averages, and products of low rank."""
+    if seed < 20:
+        return random_network(seed)
+    rng = np.random.default_rng(seed)
+    name = _NAMES[seed % 4]
+    if seed < 27:
+        return random_convolutions(rng, name, residual=bool(seed % 2), groups=1 + seed % 3 // 2)
+    first, second = (Layer(rng.normal(size=(2, 3))), Layer(rng.normal(size=(4, 2)), rng.normal(size=4)))
+    adapted = replace(second, through=rng.normal(size=(4, 3)), skip=2, bias_moves=seed % 2 == 0)
+    body = Layer(rng.normal(size=(3, 3)), rng.normal(size=3), name, weight_moves=seed != 28, bias_moves=False)
+    bent = Layer(np.eye(4), None, name, weight_moves=False)
+    head = Layer(rng.normal(size=(3, 4)) / 2, weight_moves=False)
+    return [body, first, adapted, bent, head], rng.normal(size=3)
+
+
+def random_convolutions(
+    rng: np.random.Generator, name: str, *, residual: bool = False, groups: int = 1, single: bool = False
+) -> tuple[list[Layer], np.ndarray]:
+    """A convolution in two dimensions and one in one, averages between, and a dense head; or the first and the head."""
+    square = convolution(
+        rng.normal(size=(2, 1, 2, 3)) / 2, rng.normal(size=2), (1, 3, 4), padding=(1, 0), activation=name
+    )
+    pooled = average((2, 4, 2), (2, 1), padding=(0, 0))
+    shared = convolution(
+        rng.normal(size=(2, 2 // groups, 3)) / 2, None if groups > 1 else rng.normal(size=2), (2, 4), padding=1,
+        groups=groups, activation=name,
+    )  # fmt: skip
+    between = [] if single else [pooled, replace(shared, skip=int(residual))]
+    head = Layer(rng.normal(size=(3, 16 if single else 8)) / 3, rng.normal(size=3))
+    return [square, *between, head], rng.normal(size=12)
+
+
 def centre(layers: list[Layer]) -> Tensor:
     """The parameters that move, in one vector."""
     parts = [np.ravel(part) for layer in layers for part, moves in _parts(layer) if moves]
@@ -76,11 +110,23 @@ def loss_of(layers: list[Layer]) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
                     used += part.size
                 else:
                     values.append(torch.tensor(part))
-            out = _TORCH[layer.phi.name](values[0] @ states[-1] + values[1])
-            states.append(out + states[len(states) - layer.skip] if layer.skip else out)
+            out = _TORCH[layer.phi.name](_applied(layer, *values, states[-1]))
+            if layer.skip:
+                passed = states[len(states) - layer.skip]
+                out = out + (passed if layer.through is None else torch.tensor(layer.through) @ passed)
+            states.append(out)
         return torch.logsumexp(states[-1], 0) - (states[-1] * label).sum()
 
     return loss
+
+
+def _applied(layer: Layer, weight: Tensor, bias: Tensor, h: Tensor) -> Tensor:
+    """W h + b, where the weights are shared by windows of h."""
+    if layer.sharing is None:
+        return weight @ h + bias
+    windows = torch.cat([h, torch.zeros(1, dtype=h.dtype)])[torch.tensor(layer.sharing.meets)]
+    channels = weight.reshape(layer.sharing.groups, -1, layer.sharing.terms) @ windows
+    return (channels.reshape(len(bias), -1) + bias[:, None]).reshape(-1)
 
 
 def found(
@@ -95,7 +141,7 @@ def found(
 ) -> tuple[float, float]:
     """The longest gradient and the largest |eigenvalue| of a Hessian that an ascent finds over (w, x, y)."""
     loss, start = loss_of(layers), centre(layers)
-    labels = torch.eye(len(np.asarray(layers[-1].bias)), dtype=torch.float64)
+    labels = torch.eye(layers[-1].outputs, dtype=torch.float64)
     generator = torch.Generator().manual_seed(seed)
 
     def within(z: Tensor, reach: float) -> Tensor:
@@ -123,7 +169,7 @@ def found(
 
 
 def _never_exceeded(seed: int, points: int, steps: int) -> int:
-    layers, x = random_network(seed)
+    layers, x = random_architecture(seed)
     tried = 0
     for radius in _RADII:
         for near in (0.0, 0.3 if seed % 2 else 2.0):
@@ -132,7 +178,7 @@ def _never_exceeded(seed: int, points: int, steps: int) -> int:
             gradient, hessian = found(layers, at, radius, near=near, points=points, steps=steps, seed=seed)
             assert gradient <= certified.lipschitz * _ROUNDING
             assert hessian <= certified.smoothness * _ROUNDING
-            tried += points * steps * len(np.asarray(layers[-1].bias))
+            tried += points * steps * layers[-1].outputs
     return tried
 
 
@@ -247,12 +293,13 @@ def test_ranges_of_activations_hold_on_grids(name: str) -> None:
     with precision():
         for low, width in zip(rng.normal(size=30) * 2, rng.exponential(size=30), strict=True):
             ends = exact(float(low)), exact(float(low + width))
-            (least, most), bend = phi.slopes(*ends), phi.bend(*ends)
+            (least, most), bends = phi.slopes(*ends), phi.curvatures(*ends)
             grid = [arb(float(x)) for x in np.linspace(low, low + width, 23)]
             steps = [(phi.value(b) - phi.value(a)) / (b - a) for a, b in pairwise(grid)]
             assert all(step >= least - exact(1e-12) and step <= most + exact(1e-12) for step in steps)
             if name in SMOOTH:
-                assert all(abs(SMOOTH[name].curvature(x)) <= bend + exact(1e-30) for x in grid)
+                curved = [SMOOTH[name].curvature(x) for x in grid]
+                assert all(bends[0] - exact(1e-30) <= one <= bends[1] + exact(1e-30) for one in curved)
                 assert all(least <= SMOOTH[name].slope(x) + exact(1e-30) for x in grid)
 
 
