@@ -128,7 +128,7 @@ def _sharpened(
         if most <= largest:
             break
         hessian, gradients = of_sample(n)
-        largest = max(largest, min(most, as_float(hessian.norm(gradients[place]))))
+        largest = max(largest, min(most, as_float(hessian.of(gradients[place]).norm)))
     return largest
 
 

@@ -37,21 +37,23 @@ class Hessian:
             {(k, j): ball if layers[j].sharing else ball.times(own[j]) for (k, j), ball in several.items()}
             for several in (found.inner, found.outer)
         ]
-        self._inner, self._outer = ([_beside(one, k, widths) for k in range(len(layers))] for one in in_all)
-        root = loss.root.turned.times(self._outer[-1])
+        reached = range(min(widths), len(layers))
+        self._inner, self._outer = ({k: _beside(one, k, widths) for k in reached} for one in in_all)
+        root = loss.root.turned.times(self._outer[len(layers) - 1])
         flat = root.turned.times(root)
         self._flat = MatrixBall(flat.center, flat.radius + (loss.growth - 1) * root.norm**2)
 
-    def norm(self, gradient: Gradient) -> arb:
-        """At least the spectral norm where the loss has this gradient in the outputs."""
+    def of(self, gradient: Gradient) -> MatrixBall:
+        """A ball that has the Hessian where the loss has this gradient in the outputs, shape (parameters, parameters).
+
+        Layers and their channels stand in their order, the bias of each channel behind its weights.
+        """
         total = self._flat
-        first = min(self._found.sizes)
-        for k in range(first, len(self._layers)):
-            moved = self._inner[k]
+        for k, moved in self._inner.items():
             total = total.plus(moved.turned.times(moved.after(self._bends(k, gradient))))
-            if self._layers[k].weight_moves and k > first:
+            if self._layers[k].weight_moves and k - 1 in self._outer:
                 total = total.plus(self._mixed(k, gradient))
-        return total.norm
+        return total
 
     def _bends(self, k: int, gradient: Gradient) -> Slopes:
         """U_k^T g times phi_k'', as a diagonal matrix."""
@@ -86,8 +88,8 @@ def _once(inputs: int) -> Sharing:
 
 
 def _beside(balls: dict[tuple[int, int], MatrixBall], k: int, widths: dict[int, int]) -> MatrixBall:
-    """The derivatives of layer k in the parameters of each layer, side by side."""
-    rows = next(ball for (at, _), ball in balls.items() if at == k).center.shape[0] if (k, min(widths)) in balls else 1
-    parts = [balls[k, j].center if (k, j) in balls else np.zeros((rows, width)) for j, width in widths.items()]
-    squares = sum((balls[k, j].radius ** 2 for j in widths if (k, j) in balls), arb(0))
-    return MatrixBall(np.concatenate(parts, axis=1), squares.sqrt())
+    """The derivatives of layer k in the parameters of each layer, side by side; of those above it they are zero."""
+    inside = [balls[k, j] for j in widths if (k, j) in balls]
+    missing = np.zeros((len(inside[0].center), sum(widths[j] for j in widths if (k, j) not in balls)))
+    center = np.concatenate([*(ball.center for ball in inside), missing], axis=1)
+    return MatrixBall(center, sum((ball.radius**2 for ball in inside), arb(0)).sqrt())
