@@ -136,7 +136,8 @@ def _rounded(rows: list[list[arb]]) -> MatrixBall:
 
 
 def _norm(values: list[arb]) -> arb:
-    return sum((value**2 for value in values), arb(0)).sqrt()
+    """At least the Euclidean norm; a ball around zero may have a root that is no number."""
+    return exact(as_float(sum((value**2 for value in values), arb(0)))).sqrt()
 
 
 def _largest(values: list[arb]) -> arb:
