@@ -301,6 +301,18 @@ def test_a_bend_three_percent_too_small_is_noticed(name: str, peak: float) -> No
     assert network_constants([replace(layers[0], activation=flatter), layers[1]], [[1000.0]], 0.0).smoothness < largest
 
 
+@pytest.mark.parametrize("few", [0, 600])
+def test_a_bend_is_taken_over_the_whole_ball(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a bias moves, up to the peak of tanh'': the Hessian is one number, and the bound is what it reaches."""
+    layers = [
+        Layer([[0.0]], [0.4], "tanh", weight_moves=False),
+        Layer([[1.0], [-1.0]], [0.0, 60.0], weight_moves=False, bias_moves=False),
+    ]
+    monkeypatch.setattr(constants, "_FEW", few)
+    largest = max(found(layers, np.array([0.0]), radius, points=4, steps=1)[1] for radius in (0.0, 0.1, 0.25, 0.2585))
+    assert largest <= network_constants(layers, [[0.0]], 0.2585).smoothness <= 1.001 * largest
+
+
 def test_the_loss_may_not_be_thought_flat() -> None:
     """Without the growth of the loss's Hessian in the ball the constant of one layer is exceeded."""
     layers, x = [Layer([[2.0], [-2.0]], [1.0, 0.0])], np.array([1.0])
