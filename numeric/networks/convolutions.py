@@ -5,6 +5,7 @@ Source: docs/proofs/network_constants.md, "Weights that are shared" (claim ours/
 
 from collections.abc import Sequence
 from math import prod
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,9 @@ from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.networks.activations import Activation
 from lastiterate.numeric.networks.layers import Layer, floats
 from lastiterate.numeric.networks.sharing import Sharing
+
+LARGEST: Final = 2**24
+"""Entries of the matrix of a layer, 128 MiB in float64."""
 
 Sizes = int | Sequence[int]
 """One number for every dimension, or one each."""
@@ -51,12 +55,13 @@ def convolution(
     >>> convolution([[[1.0, -1.0]]], None, (1, 3)).matrix.tolist()
     [[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]
     """
-    values = floats("weight", weight, len(shape) + 1)
+    sizes = _shape(shape)
+    values = floats("weight", weight, len(sizes) + 1)
     parts = count("groups", groups)
-    if values.shape[1] * parts != shape[0] or len(values) % parts:
+    if values.shape[1] * parts != sizes[0] or len(values) % parts:
         raise InputError(
             f"A convolution needs weights (channels, input channels / groups, ...), got weight of shape {values.shape} "
-            f"for inputs of shape {tuple(shape)} in groups={parts}; mend it."
+            f"for inputs of shape {sizes} in groups={parts}; mend it."
         )
     return Layer(
         values.reshape(len(values), -1),
@@ -64,11 +69,11 @@ def convolution(
         activation,
         weight_moves=weight_moves,
         bias_moves=bias_moves,
-        sharing=_windows(shape, values.shape[2:], stride, padding, dilation, parts),
+        sharing=_windows(sizes, values.shape[2:], stride, padding, dilation, parts),
     )
 
 
-def average(shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None, padding: Sizes = 0) -> Layer:
+def average_pool(shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None, padding: Sizes = 0) -> Layer:
     """Averages over windows of each channel, padding counted as zeros: a layer that does not move.
 
     Args:
@@ -80,13 +85,20 @@ def average(shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None,
     Raises:
         InputError: windows that do not fit.
 
-    >>> average((1, 4), 2).matrix.tolist()
+    >>> average_pool((1, 4), 2).matrix.tolist()
     [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]
     """
-    sizes = _each("kernel", kernel, len(shape) - 1, 1)
-    sharing = _windows(shape, sizes, kernel if stride is None else stride, padding, 1, shape[0])
-    weights = np.full((shape[0], sharing.terms), 1 / sharing.terms)
+    sizes = _shape(shape)
+    windows = _each("kernel", kernel, len(sizes) - 1, 1)
+    sharing = _windows(sizes, windows, kernel if stride is None else stride, padding, 1, sizes[0])
+    weights = np.full((sizes[0], sharing.terms), 1 / sharing.terms)
     return Layer(weights, sharing=sharing, weight_moves=False, rounded=True)
+
+
+def _shape(shape: Sequence[int]) -> tuple[int, ...]:
+    if not isinstance(shape, list | tuple) or len(shape) < 2:  # channels and a size
+        raise InputError(f"shape needs (channels, *sizes), got shape={shape!r:.60}; give that of one input.")
+    return tuple(count("shape", size) for size in shape)
 
 
 def _each(name: str, given: Sizes, dimensions: int, least: int) -> tuple[int, ...]:
@@ -100,12 +112,18 @@ def _windows(
     shape: Sequence[int], kernel: Sequence[int], stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
 ) -> Sharing:
     """The inputs, flattened in the order (channels, *sizes), that stand in each window."""
-    channels, *sizes = (count("shape", size) for size in shape)
+    channels, *sizes = shape
     several = len(sizes)
     steps, pads, gaps = (
         _each(name, given, several, least)
         for name, given, least in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1))
     )
+    ends = zip(sizes, kernel, steps, pads, gaps, strict=True)
+    places = [(size + 2 * pad - gap * (width - 1) - 1) // step + 1 for size, width, step, pad, gap in ends]
+    if min(places) < 1:
+        raise InputError(f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; shorten it.")
+    if channels * prod(sizes) * max(prod(places), prod(kernel)) > LARGEST:
+        raise InputError(f"A layer needs at most {LARGEST} entries, got shape={shape}; measure its constants instead.")
     at, inside = np.zeros((1,) * 2 * several, dtype=np.int64), np.ones((1,) * 2 * several, dtype=bool)
     for d, (size, width, step, pad, gap) in enumerate(zip(sizes, kernel, steps, pads, gaps, strict=True)):
         room = size + 2 * pad - gap * (width - 1) - 1

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.networks.activations import SMOOTH, Activation, hardtanh, leaky_relu
-from lastiterate.numeric.networks.convolutions import average, convolution
+from lastiterate.numeric.networks.convolutions import LARGEST, average_pool, convolution
 from lastiterate.numeric.networks.layers import Layer
 from lastiterate.runtime.workloads.modules import LowRank, Residual
 
@@ -26,8 +26,6 @@ _AVERAGES: Final = (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
 _CONVOLUTIONS: Final = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 _PIECES: Final = (nn.ReLU, nn.LeakyReLU, nn.Hardtanh, nn.ReLU6)
 _THRESHOLD: Final = 20.0
-_LARGEST: Final = 2**24
-"""Entries of the matrix of a layer, 128 MiB in float64."""
 _SUPPORTED: Final = (
     "Linear, LowRank, Conv, AvgPool, Flatten, Identity, Tanh, Sigmoid, Softplus, GELU, ReLU, LeakyReLU, Hardtanh, "
     "Residual"
@@ -166,7 +164,7 @@ class _Reader:
                 after = part(torch.zeros(1, *self._shape).to(next(part.parameters(), torch.zeros(0)))).shape[1:]
         except (RuntimeError, ValueError):
             raise InputError(f"{name}={part} needs inputs that fit, got shape={self._shape}; mend it.") from None
-        if prod(self._shape) * prod(after) > _LARGEST:
+        if prod(self._shape) * prod(after) > LARGEST:
             self.large = (
                 f"not known: {name}={type(part).__name__} has {prod(self._shape)} inputs and {prod(after)} outputs, "
                 "too many for a proof"
@@ -249,7 +247,7 @@ def _conv(module: nn.Module, shape: tuple[int, ...]) -> Layer:
 
 
 def _averaged(module: nn.Module, shape: tuple[int, ...]) -> Layer:
-    return average(shape, module.kernel_size, stride=module.stride, padding=module.padding)  # type: ignore[arg-type]
+    return average_pool(shape, module.kernel_size, stride=module.stride, padding=module.padding)  # type: ignore[arg-type]
 
 
 def _frozen_identity(width: int, phi: Activation) -> Layer:

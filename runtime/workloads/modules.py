@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from lastiterate.numeric.errors import count
+from lastiterate.numeric.errors import InputError, count, positive
 
 
 class Residual(nn.Sequential):
@@ -26,16 +26,21 @@ class LowRank(nn.Module):
         rank: rows of A and columns of B.
         alpha: factor of the product, times ``rank``; None for ``rank``.
 
+    Raises:
+        InputError: no linear layer, or numbers out of their range.
+
     Source: Hu, Shen, Wallis, Allen-Zhu, Li, Wang, Wang & Chen, "LoRA: Low-Rank Adaptation of Large Language Models",
     2021.
     """
 
     def __init__(self, linear: nn.Linear, rank: int, alpha: float | None = None) -> None:
         super().__init__()
+        if not isinstance(linear, nn.Linear):
+            raise InputError(f"LowRank needs a linear layer, got linear={type(linear).__name__}; give torch.nn.Linear.")
         self.linear = linear.requires_grad_(requires_grad=False)
         self.down = nn.Linear(linear.in_features, count("rank", rank), bias=False).to(linear.weight)
         self.up = nn.Linear(rank, linear.out_features, bias=False).to(linear.weight)
-        self.scale = 1.0 if alpha is None else alpha / rank
+        self.scale = 1.0 if alpha is None else positive("alpha", alpha) / rank
         nn.init.zeros_(self.up.weight)
 
     def forward(self, rows: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """The formulas of the ledger's claims on networks and the code that computes with them give the same numbers."""
 
-from math import exp, log1p
+from math import exp, log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -58,12 +58,13 @@ def _by_the_claim(layers: list[Layer], x0: float, direction: np.ndarray) -> floa
     return now["E"]
 
 
-def _ball(layers: list[Layer], x0: float, gradient: Gradient) -> MatrixBall:
-    """The Hessian of a linear loss at the centre."""
-    nought = exact(0.0)
-    at = derivatives(layers, [layer.affine(nought) for layer in layers], nought, np.array([x0]), nought)
-    linear = OutputLoss((gradient,), arb(0), MatrixBall(np.zeros((1, 1)), arb(0)), arb(1))
-    return Hessian(layers, at, linear).of(gradient)
+def _ball(
+    layers: list[Layer], x0: float, gradient: Gradient, *, near: float = 0.0, curvature: float = 0.0
+) -> MatrixBall:
+    """The Hessian at the centre of a loss with this gradient and curvature in one output."""
+    nought, root = exact(0.0), MatrixBall(np.array([[sqrt(curvature)]]), arb(0))
+    at = derivatives(layers, [layer.affine(nought) for layer in layers], nought, np.array([x0]), exact(near))
+    return Hessian(layers, at, OutputLoss((gradient,), arb(curvature), root, arb(1))).of(gradient)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -92,6 +93,16 @@ def test_a_gradient_of_which_the_length_is_known_widens_the_ball(name: str) -> N
         unsure = _ball(layers, 1.5, Gradient(np.zeros(1), arb(1), arb(1)))
         off = np.linalg.norm(sure.center - unsure.center, 2)
         assert 0 < off * (1 - 1e-12) <= upper(unsure.radius) <= off * (1 + 1e-9)
+
+
+def test_an_input_that_is_not_known_widens_the_ball() -> None:
+    """(x + r)^2 of a linear model; U^T g where the weight above is not known."""
+    with precision():
+        ball = _ball([Layer([[0.5]])], 1.5, Gradient(np.zeros(1), arb(0), arb(0)), near=0.5, curvature=9.0)
+        assert upper(ball.norm) == pytest.approx(9 * 4, rel=1e-12)
+        at, off = Gradient(np.ones(1), arb(0), arb(1)).before(MatrixBall(np.array([[2.0]]), exact(0.5)))
+        assert at == [2.0]
+        assert (off.each[0], upper(off.total)) == pytest.approx((0.5, 0.5), rel=1e-12)
 
 
 def test_a_product_of_balls_is_that_of_the_claim() -> None:

@@ -16,7 +16,7 @@ from lastiterate.numeric.losses.certified import logistic_regression, softmax_re
 from lastiterate.numeric.networks import constants
 from lastiterate.numeric.networks.activations import SMOOTH, activation
 from lastiterate.numeric.networks.constants import network_constants
-from lastiterate.numeric.networks.convolutions import average, convolution
+from lastiterate.numeric.networks.convolutions import average_pool, convolution
 from lastiterate.numeric.networks.derivatives import derivatives
 from lastiterate.numeric.networks.hessian import Hessian
 from lastiterate.numeric.networks.layers import Layer
@@ -80,7 +80,7 @@ def random_convolutions(
     square = convolution(
         rng.normal(size=(2, 1, 2, 3)) / 2, rng.normal(size=2), (1, 3, 4), padding=(1, 0), activation=name
     )
-    pooled = average((2, 4, 2), (2, 1), padding=(0, 0))
+    pooled = average_pool((2, 4, 2), (2, 1), padding=(0, 0))
     shared = convolution(
         rng.normal(size=(2, 2 // groups, 3)) / 2, None if groups > 1 else rng.normal(size=2), (2, 4), padding=1,
         groups=groups, activation=name,
@@ -302,10 +302,16 @@ def test_a_bend_three_percent_too_small_is_noticed(name: str, peak: float) -> No
 
 
 @pytest.mark.parametrize("few", [0, 600])
-def test_a_bend_is_taken_over_the_whole_ball(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("skips", [False, True])
+def test_a_bend_is_taken_over_the_whole_ball(few: int, monkeypatch: pytest.MonkeyPatch, *, skips: bool) -> None:
     """Only a bias moves, up to the peak of tanh'': the Hessian is one number, and the bound is what it reaches."""
+    bias, passed = (
+        Layer([[0.0]], [0.4], weight_moves=False),
+        Layer([[0.0]], weight_moves=False, skip=1, through=[[2.0]]),
+    )
+    behind = [bias, passed, Layer([[0.5]], None, "tanh", weight_moves=False)]
     layers = [
-        Layer([[0.0]], [0.4], "tanh", weight_moves=False),
+        *(behind if skips else [Layer([[0.0]], [0.4], "tanh", weight_moves=False)]),
         Layer([[1.0], [-1.0]], [0.0, 60.0], weight_moves=False, bias_moves=False),
     ]
     monkeypatch.setattr(constants, "_FEW", few)

@@ -12,7 +12,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.networks import constants
 from lastiterate.numeric.networks.bounds import Spread
 from lastiterate.numeric.networks.constants import network_constants
-from lastiterate.numeric.networks.convolutions import average, convolution
+from lastiterate.numeric.networks.convolutions import average_pool, convolution
 from lastiterate.numeric.networks.layers import Layer
 from lastiterate.numeric.networks.sharing import Sharing
 from lastiterate.numeric.rounding import exact, precision, upper
@@ -50,7 +50,7 @@ def test_a_convolution_is_that_of_torch(shape: tuple[int, ...], kernel: tuple[in
 
 def test_an_average_is_that_of_torch() -> None:
     h = torch.randn(2, 5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    layer = average((2, 5, 6), (3, 2), stride=(1, 2), padding=(1, 0))
+    layer = average_pool((2, 5, 6), (3, 2), stride=(1, 2), padding=(1, 0))
     wanted = functional.avg_pool2d(h[None], (3, 2), (1, 2), (1, 0)).ravel()
     np.testing.assert_allclose(layer.matrix @ h.numpy().ravel(), wanted, atol=1e-14)
     assert not layer.moves
@@ -109,10 +109,12 @@ def test_the_mixed_term_of_shared_weights_is_attained(few: int, monkeypatch: pyt
         (lambda: Layer([[1.0]], through=[1.0], skip=1), "through needs"),
         (lambda: convolution([[[1.0]]], None, (2, 3)), "input channels / groups"),
         (lambda: convolution([[1.0]], None, (2, 3)), "3 dimensions"),
-        (lambda: convolution([[[1.0] * 4]], None, (1, 3)), "kernel=4 on size=3"),
+        (lambda: convolution([[[1.0] * 4]], None, (1, 3)), r"kernel=\(4,\) on shape=\(1, 3\)"),
         (lambda: convolution([[[1.0]]], None, (1, 3), stride=0), "stride=0"),
+        (lambda: convolution([[1.0]], None, 3), "shape=3"),  # type: ignore[arg-type]
+        (lambda: convolution([[[1.0]]], None, (1, 10**6)), "at most 16777216 entries"),
         (lambda: convolution([[[1.0]]], None, (1, 3), padding=(1, 1)), "padding needs one number, or 1"),
-        (lambda: average((1, 3), 4), "kernel=4 on size=3"),
+        (lambda: average_pool((1, 3), 4), r"kernel=\(4,\) on shape=\(1, 3\)"),
         (lambda: network_constants([Layer(np.eye(2), skip=1, through=np.eye(3))], [[1.0, 1.0]], 0.1), "skip=1"),
     ],
 )

@@ -168,6 +168,8 @@ def _shared() -> nn.Module:
         (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool2d(2, count_include_pad=False)), "settings, got 1=AvgPool2d"),
         (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2, ceil_mode=True)), "settings, got 1=AvgPool1d"),
         (lambda: nn.Sequential(nn.Linear(4, 3)), r"inputs of shape \(4,\), got shape=\(3,\)"),
+        (lambda: LowRank(nn.Tanh(), 1), "linear=Tanh"),  # type: ignore[arg-type]
+        (lambda: LowRank(nn.Linear(3, 2), 1, alpha=-1), "alpha=-1"),
         (lambda: LowRank(nn.Linear(3, 2), 1).requires_grad_(), "linear layer that is frozen"),
         (lambda: nn.Sequential(nn.Linear(3, 2), nn.GELU(approximate="tanh")), "default settings, got 1=GELU"),
         (lambda: nn.Sequential(nn.Linear(3, 2), nn.Softplus(beta=2)), "default settings, got 1=Softplus"),
