@@ -135,7 +135,7 @@ def _upward(layers: Sequence[Layer], affine: Sequence[Affine], slopes: list[Slop
 
 
 def _passed(layer: Layer, state: State) -> State:
-    """What skips to a layer, after the matrix on its way."""
+    """The state that skips to a layer, after the matrix on its way."""
     if not layer.bypass:
         return state
     center, rounding = layer.bypass.at(state.center)

@@ -78,8 +78,9 @@ class Hessian:
 
 
 def parameters(layers: Sequence[Layer]) -> int:
-    """How many numbers move."""
-    return sum(layer.weight_moves * np.size(layer.weight) + layer.bias_moves * np.size(layer.bias) for layer in layers)
+    """Number of parameters that move."""
+    weights = sum(np.asarray(layer.weight).size for layer in layers if layer.weight_moves)
+    return weights + sum(np.asarray(layer.bias).size for layer in layers if layer.bias_moves)
 
 
 def _once(inputs: int) -> Sharing:

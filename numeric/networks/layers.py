@@ -96,12 +96,12 @@ class Layer:
 
     @property
     def inputs(self) -> int:
-        """How many inputs it takes."""
+        """Number of inputs."""
         return self.sharing.inputs if self.sharing else np.shape(self.weight)[1]
 
     @property
     def outputs(self) -> int:
-        """How many outputs it has."""
+        """Number of outputs."""
         return len(np.asarray(self.weight)) * (self.sharing.places if self.sharing else 1)
 
     @property

@@ -20,7 +20,7 @@ from lastiterate.numeric.networks.matrices import Floats, MatrixBall, spectral_n
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """Which inputs the weights of a layer meet.
+    """The inputs that the weights of a layer meet.
 
     Attributes:
         inputs: how many there are.
@@ -67,12 +67,12 @@ class Sharing:
     @property
     def terms(self) -> int:
         """Weights of a channel."""
-        return self._meets.shape[1]
+        return int(self._meets.shape[1])
 
     @property
     def places(self) -> int:
         """Outputs of a channel."""
-        return self._meets.shape[2]
+        return int(self._meets.shape[2])
 
     @cached_property
     def often(self) -> arb:
