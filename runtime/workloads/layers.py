@@ -121,6 +121,8 @@ class _Reader:
     def __init__(self, shape: Sequence[int] | None) -> None:
         self.found: list[Layer] = []
         self.large = ""
+        if not isinstance(shape, list | tuple | None):
+            raise InputError(f"shape needs the sizes of one input, got shape={shape!r:.60}; give (channels, *sizes).")
         self._shape = None if shape is None else tuple(count("shape", size) for size in shape)
         self._begun: list[tuple[int, tuple[int, ...] | None]] = []
 
