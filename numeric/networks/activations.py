@@ -40,12 +40,11 @@ class Smooth:
 
     def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
         """An interval that has phi' on [low, high]."""
-        values = [self.slope(place) for place in _places(low, high, self.turns())]
-        return _least(values), -_least([-value for value in values])
+        return _ends([self.slope(place) for place in _places(low, high, self.turns())])
 
-    def bend(self, low: arb, high: arb) -> arb:
-        """At least |phi''| on [low, high]."""
-        return -_least([-abs(self.curvature(place)) for place in _places(low, high, self.bends())])
+    def curvatures(self, low: arb, high: arb) -> tuple[arb, arb]:
+        """An interval that has phi'' on [low, high]."""
+        return _ends([self.curvature(place) for place in _places(low, high, self.bends())])
 
 
 @dataclass(frozen=True)
@@ -67,10 +66,10 @@ class PiecewiseLinear:
         ]
         return exact(min(met)), exact(max(met))
 
-    def bend(self, low: arb, high: arb) -> arb:
-        """0 where no kink can be in [low, high], else infinite: the slope jumps there."""
+    def curvatures(self, low: arb, high: arb) -> tuple[arb, arb]:
+        """0 and 0 where no kink can be in [low, high], else anything: the slope jumps there."""
         clear = all(low > exact(kink) or high < exact(kink) for kink in self.kinks)
-        return arb(0) if clear else arb("inf")
+        return (arb(0), arb(0)) if clear else (-arb("inf"), arb("inf"))
 
 
 Activation = Smooth | PiecewiseLinear
@@ -81,11 +80,11 @@ def _places(low: arb, high: arb, zeros: tuple[arb, ...]) -> list[arb]:
     return [low, high, *between]
 
 
-def _least(values: list[arb]) -> arb:
-    found = values[0]
+def _ends(values: list[arb]) -> tuple[arb, arb]:
+    least = most = values[0]
     for value in values[1:]:
-        found = found.min(value)
-    return found
+        least, most = least.min(value), most.max(value)
+    return least, most
 
 
 def _sigmoid(x: arb) -> arb:
@@ -158,8 +157,8 @@ def leaky_relu(negative_slope: float = 0.0, *, name: str = "relu") -> PiecewiseL
     """The activation max(0, x) + negative_slope min(0, x).
 
     >>> relu = leaky_relu()
-    >>> float(relu.bend(arb(1), arb(2))), float(relu.bend(arb(-1), arb(2)))
-    (0.0, inf)
+    >>> [float(relu.curvatures(arb(low), arb(2))[1]) for low in (1, -1)]
+    [0.0, inf]
     """
     return PiecewiseLinear(
         name, (0.0,), (negative_slope, 1.0), lambda x: x.max(arb(0)) + exact(negative_slope) * x.min(arb(0))

@@ -54,25 +54,26 @@ def none(width: int) -> Spread:
 
 @dataclass(frozen=True)
 class Affine:
-    """A layer's affine map a = W h + b, with weights within ``weight_radius`` and biases within ``bias_radius``.
+    """A layer's affine map a = W h + b, with W within ``radius`` in the spectral norm.
 
-    ``weight`` has shape (outputs, inputs), ``bias`` (outputs,).
+    ``weight`` has shape (outputs, inputs), ``bias`` (outputs,); ``error`` is how far W at the centre may be from
+    ``weight``: a rounding of each entry, or 0.
     """
 
     weight: Floats
     bias: Floats
-    weight_radius: arb
-    bias_radius: arb
+    radius: arb
+    error: arb
 
     @cached_property
     def still(self) -> MatrixBall:
         """The weights at the centre alone."""
-        return MatrixBall(self.weight, arb(0))
+        return MatrixBall(self.weight, self.error)
 
     @cached_property
     def ball(self) -> MatrixBall:
         """The weights on the ball of the parameters."""
-        return MatrixBall(self.weight, self.weight_radius)
+        return MatrixBall(self.weight, self.radius + self.error)
 
     @cached_property
     def _sizes(self) -> tuple[Floats, Floats]:
@@ -94,7 +95,7 @@ class Affine:
 
     @cached_property
     def _norm(self) -> arb:
-        return self.still.center_norm
+        return self.still.norm
 
 
 def reached(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], width: int) -> Spread:

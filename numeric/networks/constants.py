@@ -10,7 +10,8 @@ on the ball, what is left is a quadratic form in (v_1, v_2, ...), and its larges
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import inf
 from typing import Final
 
@@ -21,10 +22,19 @@ from numpy.typing import ArrayLike
 from lastiterate.numeric.errors import InputError, count, within
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.bounds import largest_form, total_norm
-from lastiterate.numeric.networks.layers import Derivatives, Layer, checked, derivatives, floats
-from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised
+from lastiterate.numeric.networks.derivatives import Derivatives, derivatives
+from lastiterate.numeric.networks.hessian import Hessian, parameters
+from lastiterate.numeric.networks.layers import Layer, checked, floats
+from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised, spectral_norm
 from lastiterate.numeric.networks.outputs import LOSSES, Gradient, OutputLoss
+from lastiterate.numeric.networks.sharing import Sharing
 from lastiterate.numeric.rounding import exact, precision, upper
+
+_FEW: Final = 600
+"""Numbers that move, up to which the Hessian is looked at as a matrix: a tenth of a second for a sample and a label."""
+
+_KEPT: Final = 8
+"""Samples whose Hessian is kept for their other labels."""
 
 _ACTUAL: Final = "the samples that were given, and no others"
 
@@ -63,8 +73,8 @@ def network_constants(
     1.0
     """
     network = checked(layers)
-    rows = _rows(samples, np.shape(network[0].weight)[1])
-    outputs = len(np.asarray(network[-1].weight))
+    rows = _rows(samples, network[0].inputs)
+    outputs = network[-1].outputs
     if not isinstance(loss, str) or loss not in LOSSES or (loss == "logistic" and outputs != 1):
         raise InputError(
             f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={loss!r:.60} of {outputs}; choose one."
@@ -75,20 +85,51 @@ def network_constants(
     factor = within("scale", scale, "a finite positive number", lambda x: 0 < x < inf, "1 is the loss itself.")
     with precision(), np.errstate(all="ignore"):
         affine = [layer.affine(exact(reach)) for layer in network]
-        lipschitz, smoothness, kinks = arb(0), arb(0), set[int]()
-        for row, name in zip(rows, names, strict=True):
-            found = derivatives(network, affine, exact(reach), row, exact(near))
+
+        def at(n: int) -> tuple[Derivatives, OutputLoss]:
+            found = derivatives(network, affine, exact(reach), rows[n], exact(near))
+            return found, LOSSES[loss](found.outputs, found.spread.each, found.spread.total, names[n])
+
+        @lru_cache(_KEPT)
+        def of_sample(n: int) -> tuple[Hessian, Sequence[Gradient]]:
+            found, here = at(n)
+            return Hessian(network, found, here), here.gradients
+
+        lipschitz, kinks = arb(0), set[int]()
+        curved: list[tuple[float, int, int]] = []
+        for n in range(len(rows)):
+            found, here = at(n)
             if found.kinked is not None:
                 kinks.add(found.kinked)
-            here = LOSSES[loss](found.outputs, found.spread.each, found.spread.total, name)
-            for slope, curvature in _of_sample(network, found, here):
-                lipschitz, smoothness = _most(lipschitz, slope), _most(smoothness, curvature)
+            for place, (slope, curvature) in enumerate(_of_sample(network, found, here)):
+                lipschitz = _most(lipschitz, slope)
+                curved.append((as_float(curvature), n, place))
+        if not kinks and parameters(network) <= _FEW:
+            smoothness = _sharpened(curved, of_sample)
+        else:
+            smoothness = max(curved)[0]
         return LossConstants(
             lipschitz=upper(exact(factor) * lipschitz),
-            smoothness=inf if kinks else upper(exact(factor) * smoothness),
+            smoothness=inf if kinks else upper(exact(factor) * exact(smoothness)),
             strong_convexity=-inf,
             statement=_statement(network, loss, reach, near, kinks),
         )
+
+
+def _sharpened(
+    curved: list[tuple[float, int, int]], of_sample: Callable[[int], tuple[Hessian, Sequence[Gradient]]]
+) -> float:
+    """The largest bound of (bound, sample, label), each the lesser of its own and that of the Hessian as a matrix.
+
+    The largest ones are looked at first, and no more of them than can be the largest in the end.
+    """
+    largest = 0.0
+    for most, n, place in sorted(curved, reverse=True):
+        if most <= largest:
+            break
+        hessian, gradients = of_sample(n)
+        largest = max(largest, min(most, as_float(hessian.of(gradients[place]).norm)))
+    return largest
 
 
 def _most(one: arb, other: arb) -> arb:
@@ -138,8 +179,7 @@ def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) ->
 
 
 def _transposed_product(root: MatrixBall, blocks: list[tuple[MatrixBall, arb]]) -> list[tuple[MatrixBall, arb]]:
-    left = MatrixBall(np.ascontiguousarray(root.center.T), root.radius)
-    return [(left.times(matrix), size) for matrix, size in blocks]
+    return [(root.turned.times(matrix), size) for matrix, size in blocks]
 
 
 def _pulled_norm(matrix: MatrixBall, gradient: Gradient) -> arb:
@@ -168,16 +208,25 @@ def _second_derivative(
         inside = [j for j in moving if j <= k]
         if layers[k].weight_moves:
             here = moving.index(k)
+            sharing, slopes = layers[k].sharing, found.slopes[k]
+            most = _mixed(sharing, found.upward[k].before(slopes), gradient) if sharing else pulled[k]
             for j in inside[:-1]:
                 met = as_float(found.outer[k - 1, j].norm * found.sizes[j])
-                form[here, moving.index(j)] += pulled[k] * met
-                form[moving.index(j), here] += pulled[k] * met
+                form[here, moving.index(j)] += most * met
+                form[moving.index(j), here] += most * met
         each = raised(_pulled(found.upward[k], gradient) + as_float(found.upward[k].radius * gradient.norm), 1)
-        bend = float(raised((each * found.bends[k]).max(), 2))
+        bend = float(raised((each * found.bends[k].above).max(), 2))
         moved = np.array([as_float(found.inner[k, j].norm * found.sizes[j]) for j in inside])
         count = len(inside)
         form[:count, :count] += bend * np.outer(moved, moved)
     return raised(form, 4 * len(layers) + 8)
+
+
+def _mixed(sharing: Sharing, ball: MatrixBall, gradient: Gradient) -> float:
+    """At least the norm of V, h' -> (P^T g) . V X(h') in the Euclidean norms of both, P in the ball."""
+    at, off = gradient.before(ball)
+    near = spectral_norm(sharing.weighed(at)) + sharing.often * off.total
+    return as_float(near.min(sharing.often * _pulled_norm(ball, gradient)))
 
 
 def _statement(layers: Sequence[Layer], loss: str, radius: float, near: float, kinks: set[int]) -> str:

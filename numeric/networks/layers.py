@@ -1,11 +1,8 @@
-"""The layers of a feed-forward network and its derivatives on a ball of parameters, for one input.
+"""The layers of a feed-forward network.
 
-    h_0 = x,  a_l = W_l h_(l-1) + b_l,  h_l = phi_l(a_l) [+ h_(l - skip)],  outputs h_depth.
+    h_0 = x,  a_l = W_l h_(l-1) + b_l,  h_l = phi_l(a_l) [+ F_l h_(l - skip)],  outputs h_depth.
 
-Everything is a ball around what it is at the centre: activations, the derivatives da_l/da_j and dh_l/da_j, and the
-derivative of the outputs in every h_l.
-
-Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
+Source: docs/proofs/network_constants.md.
 """
 
 from collections.abc import Sequence
@@ -18,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.networks.activations import Activation, PiecewiseLinear, Smooth, activation
-from lastiterate.numeric.networks.bounds import Affine, Spread, box, reached
-from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Slopes, as_float, identity, length
-from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.networks.bounds import Affine
+from lastiterate.numeric.networks.matrices import Floats, length
+from lastiterate.numeric.networks.sharing import Sharing
+from lastiterate.numeric.rounding import exact
 
 
 def floats(name: str, given: ArrayLike, dimensions: int) -> Floats:
@@ -41,11 +39,14 @@ class Layer:
     """One layer phi(W h + b), and what of it moves.
 
     Attributes:
-        weight: W at the centre of the ball, shape (outputs, inputs).
-        bias: b there, shape (outputs,); None for no bias.
+        weight: W at the centre of the ball, shape (outputs, inputs); where it is shared, (channels, terms).
+        bias: b there, one number a row of the weight; None for no bias.
         activation: a name that `lastiterate.numeric.networks.activations.activation` knows, or an activation itself.
         skip: the outputs of so many layers before are added to those of this one; 0 for none, 1 for a residual layer.
+        through: the matrix F by which they are multiplied before, shape (outputs, theirs), frozen; None for identity.
         weight_moves, bias_moves: whether the ball moves them; what does not is frozen at the centre.
+        sharing: where each weight is used; None for once.
+        rounded: whether the weights stand for numbers that are rounded to them.
 
     Raises:
         InputError: shapes that do not fit, values that are not finite, an activation that is not known.
@@ -55,8 +56,11 @@ class Layer:
     bias: ArrayLike | None = None
     activation: str | Activation = "identity"
     skip: int = 0
+    through: ArrayLike | None = None
     weight_moves: bool = True
     bias_moves: bool = True
+    sharing: Sharing | None = None
+    rounded: bool = False
     phi: Activation = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -65,9 +69,21 @@ class Layer:
         if len(bias) != len(weight):
             raise InputError(f"bias needs one number an output, got bias of {len(bias)} for {len(weight)}; mend it.")
         phi = self.activation if isinstance(self.activation, Smooth | PiecewiseLinear) else activation(self.activation)
-        for name, given in (("weight_moves", self.weight_moves), ("bias_moves", self.bias_moves)):
+        if self.sharing is not None and not isinstance(self.sharing, Sharing):
+            raise InputError(
+                f"sharing needs a Sharing or None, got sharing={self.sharing!r:.60}; give convolution(...)."
+            )
+        if self.sharing and (weight.shape[1] != self.sharing.terms or len(weight) % self.sharing.groups):
+            raise InputError(
+                f"weight needs {self.sharing.terms} terms and a multiple of {self.sharing.groups} channels where it is "
+                f"shared, got weight of shape {weight.shape}; mend it."
+            )
+        for name in ("weight_moves", "bias_moves", "rounded"):
+            given = getattr(self, name)
             if not isinstance(given, bool):
                 raise InputError(f"{name} needs True or False, got {name}={given!r:.60}; say which.")
+        if self.through is not None:
+            object.__setattr__(self, "through", floats("through", self.through, 2))
         if self.bias is None:
             object.__setattr__(self, "bias_moves", False)
         for name, value in (("weight", weight), ("bias", bias), ("phi", phi), ("skip", count("skip", self.skip, 0))):
@@ -78,154 +94,60 @@ class Layer:
         """True if anything of the layer moves."""
         return self.weight_moves or self.bias_moves
 
+    @property
+    def inputs(self) -> int:
+        """Number of inputs."""
+        return self.sharing.inputs if self.sharing else np.shape(self.weight)[1]
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs."""
+        return len(np.asarray(self.weight)) * (self.sharing.places if self.sharing else 1)
+
+    @property
+    def matrix(self) -> Floats:
+        """W of the whole map, shape (outputs, inputs)."""
+        weight = np.asarray(self.weight)
+        return self.sharing.dense(weight) if self.sharing else weight
+
+    @property
+    def often(self) -> arb:
+        """At least |W| over the length of the weights that it is made of."""
+        return self.sharing.often if self.sharing else arb(1)
+
+    @cached_property
+    def bypass(self) -> Affine | None:
+        """The map of what skips to this layer, or None for the identity."""
+        if self.through is None:
+            return None
+        return Affine(np.asarray(self.through), np.zeros(self.outputs), arb(0), arb(0))
+
     def affine(self, radius: arb) -> Affine:
         """The affine map on the ball of this radius."""
-        return Affine(
-            np.asarray(self.weight),
-            np.asarray(self.bias),
-            radius if self.weight_moves else arb(0),
-            radius if self.bias_moves else arb(0),
-        )
+        matrix = self.matrix
+        off = exact(2.0**-53) * length(matrix) if self.rounded else arb(0)
+        bias = np.repeat(np.asarray(self.bias), self.sharing.places if self.sharing else 1)
+        return Affine(matrix, bias, self.often * radius if self.weight_moves else arb(0), off)
 
 
 def checked(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """The layers, whose shapes fit and of which one moves, or an `InputError` that says what does not."""
     if not isinstance(layers, list | tuple) or not layers or not all(isinstance(one, Layer) for one in layers):
         raise InputError(f"layers needs at least one Layer, got layers={layers!r:.60}; give Layer(weight, bias), ....")
-    widths = [np.shape(layers[0].weight)[1], *(len(np.asarray(layer.weight)) for layer in layers)]
+    widths = [layers[0].inputs, *(layer.outputs for layer in layers)]
     for place, layer in enumerate(layers):
-        inputs = np.shape(layer.weight)[1]
-        if inputs != widths[place]:
+        if layer.inputs != widths[place]:
             raise InputError(
-                f"Layer {place} needs as many inputs as the layer before has outputs, got {inputs} for "
+                f"Layer {place} needs as many inputs as the layer before has outputs, got {layer.inputs} for "
                 f"{widths[place]}; mend its weight."
             )
-        if layer.skip > place + 1 or (layer.skip and widths[place + 1 - layer.skip] != widths[place + 1]):
+        wide = layer.outputs, widths[max(0, place + 1 - layer.skip)]
+        fits = wide == np.shape(layer.through) if layer.through is not None else wide[0] == wide[1]
+        if layer.skip > place + 1 or (layer.skip and not fits):
             raise InputError(
-                f"Layer {place} needs a skip from an earlier layer of its own width, got skip={layer.skip}; lower it."
+                f"Layer {place} needs a skip from an earlier layer of its own width, or through a matrix between the "
+                f"two, got skip={layer.skip}; lower it."
             )
     if not any(layer.moves for layer in layers):
         raise InputError("layers needs parameters that move, got none; let weight_moves or bias_moves be true.")
     return tuple(layers)
-
-
-@dataclass(frozen=True)
-class _State:
-    """h_l: what it is at the centre, and how far it may be from there with the input and with the parameters too."""
-
-    center: Floats
-    still: Spread
-    moved: Spread
-
-    @cached_property
-    def size(self) -> arb:
-        """At least |h_l|."""
-        return length(self.center) + self.moved.total
-
-
-@dataclass(frozen=True)
-class Derivatives:
-    """A network and its derivatives on the ball, for one input. Layers are counted from 0; h[0] is the input.
-
-    Attributes:
-        sizes: s_l, upper bounds of |V h + c| over directions (V, c) of layer l of unit length.
-        inner: da_l/da_j, by (l, j), for the layers j <= l that move.
-        outer: dh_(l+1)/da_j, by (l, j).
-        upward: the derivative of the outputs in phi_l(a_l), by l.
-        slopes: phi_l', by l.
-        bends: upper bounds of |phi_l''|, one a neuron, by l; infinite at a kink.
-        outputs: the outputs at the centre, shape (outputs,).
-        spread: how far the outputs may be from there.
-        kinked: the first layer with a kink within the ball; None if there is none.
-    """
-
-    sizes: dict[int, arb]
-    inner: dict[tuple[int, int], MatrixBall]
-    outer: dict[tuple[int, int], MatrixBall]
-    upward: list[MatrixBall]
-    slopes: list[Slopes]
-    bends: list[Floats]
-    outputs: Floats
-    spread: Spread
-    kinked: int | None
-
-
-def derivatives(
-    layers: Sequence[Layer], affine: Sequence[Affine], radius: arb, x: Floats, input_radius: arb
-) -> Derivatives:
-    """The derivatives at every input within ``input_radius`` of x, for all parameters of the ball."""
-    around = Spread(np.full(len(x), as_float(input_radius)), input_radius)
-    states = [_State(x, around, around)]
-    sizes: dict[int, arb] = {}
-    inner: dict[tuple[int, int], MatrixBall] = {}
-    outer: dict[tuple[int, int], MatrixBall] = {}
-    slopes, bends = [], []
-    for k, (layer, map_) in enumerate(zip(layers, affine, strict=True)):
-        before = states[-1]
-        if layer.moves:
-            squared = (before.size**2 if layer.weight_moves else arb(0)) + int(layer.bias_moves)
-            sizes[k] = exact(as_float(squared.sqrt()))
-        for j in sizes:
-            inner[k, j] = identity(len(map_.weight)) if j == k else map_.ball.times(outer[k - 1, j])
-        center, rounding = map_.at(before.center)
-        still = map_.image(before.still).plus(box(rounding))
-        pushed = sizes.get(k, arb(0)) * radius
-        width = len(center)
-        step = Spread(np.full(width, as_float(pushed)), exact(as_float(pushed)))
-        moved = map_.image(before.moved).plus(box(rounding)).plus(step)
-        moved = moved.least(still.plus(reached(radius, [(inner[k, j], sizes[j]) for j in sizes], width)))
-        found, bend = _ranges(layer.phi, center, moved.each)
-        slopes.append(found)
-        bends.append(bend)
-        skipped = states[k + 1 - layer.skip] if layer.skip else None
-        for j in sizes:
-            outer[k, j] = inner[k, j].after(found)
-            if layer.skip and (k - layer.skip, j) in outer:
-                outer[k, j] = outer[k, j].plus(outer[k - layer.skip, j])
-        states.append(_after(layer, center, still, moved, found, skipped))
-        total = states[-1].still.plus(reached(radius, [(outer[k, j], sizes[j]) for j in sizes], width))
-        states[-1] = _State(states[-1].center, states[-1].still, states[-1].moved.least(total))
-    upward = _upward(layers, affine, slopes)
-    kinked = next((k for k, bend in enumerate(bends) if not np.isfinite(bend).all()), None)
-    last = states[-1]
-    return Derivatives(sizes, inner, outer, upward, slopes, bends, last.center, last.moved, kinked)
-
-
-def _upward(layers: Sequence[Layer], affine: Sequence[Affine], slopes: list[Slopes]) -> list[MatrixBall]:
-    """The derivative of the outputs in h_1, ..., h_depth."""
-    depth = len(layers)
-    found: list[MatrixBall] = [identity(len(affine[-1].weight))]
-    for k in reversed(range(depth - 1)):
-        above = found[0].before(slopes[k + 1]).times(affine[k + 1].ball)
-        for m in range(k + 1, depth):
-            if layers[m].skip == m - k:
-                above = above.plus(found[m - k - 1])
-        found.insert(0, above)
-    return found
-
-
-def _after(
-    layer: Layer, center: Floats, still: Spread, moved: Spread, slopes: Slopes, skipped: _State | None
-) -> _State:
-    """h from a: values at the centre with their roundings, and the spreads times the slopes."""
-    exactly = [layer.phi.value(exact(a)) for a in center.tolist()]
-    values = np.array([float(value.mid()) for value in exactly])
-    off = box(np.array([as_float(abs(v - exact(c))) for v, c in zip(exactly, values.tolist(), strict=True)]))
-    still, moved = (one.stretched(slopes.above).plus(off) for one in (still, moved))
-    if skipped is None:
-        return _State(values, still, moved)
-    total = values + skipped.center
-    rounded = box(np.abs(total) * 2.0**-52 + 1e-290)
-    return _State(total, still.plus(skipped.still).plus(rounded), moved.plus(skipped.moved).plus(rounded))
-
-
-def _ranges(phi: Activation, center: Floats, spread: Floats) -> tuple[Slopes, Floats]:
-    middles, radii, bends = [], [], []
-    for a, off in zip(center.tolist(), spread.tolist(), strict=True):
-        low, high = exact(a) - exact(off), exact(a) + exact(off)
-        least, most = phi.slopes(low, high)
-        middle = float(((least + most) / 2).mid())
-        middles.append(middle)
-        radii.append(as_float((most - exact(middle)).max(exact(middle) - least)))
-        bends.append(upper(phi.bend(low, high)))
-    return Slopes(np.array(middles), np.array(radii)), np.array(bends)

@@ -130,6 +130,11 @@ class MatrixBall:
         """At least the spectral norm of every matrix of the ball."""
         return self.center_norm + self.radius
 
+    @cached_property
+    def turned(self) -> "MatrixBall":
+        """The ball of the transposed matrices."""
+        return MatrixBall(np.ascontiguousarray(self.center.T), self.radius)
+
     def times(self, other: "MatrixBall") -> "MatrixBall":
         """A ball that has every product of a matrix of this ball and one of the other."""
         off = gamma(self.center.shape[1]) * length(self.center) * length(other.center)

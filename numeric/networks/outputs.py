@@ -17,7 +17,8 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.networks.activations import SMOOTH
-from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float
+from lastiterate.numeric.networks.bounds import Spread
+from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised, row_lengths
 from lastiterate.numeric.rounding import exact
 
 
@@ -34,6 +35,15 @@ class Gradient:
     center: Floats
     radius: arb
     norm: arb
+
+    def before(self, matrix: MatrixBall) -> tuple[Floats, Spread]:
+        """A^T g at the centre of a ball of matrices A, and how far it may be from there."""
+        outputs = len(self.center)
+        sizes = raised(np.abs(matrix.center).T @ np.abs(self.center), outputs) * (outputs * 2.0**-52)
+        columns = row_lengths(matrix.turned.center)
+        turned = matrix.radius * self.norm
+        each = raised(sizes + columns * as_float(self.radius) + as_float(turned), 4)
+        return matrix.center.T @ self.center, Spread(each, length(sizes) + matrix.center_norm * self.radius + turned)
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,8 @@ def _rounded(rows: list[list[arb]]) -> MatrixBall:
 
 
 def _norm(values: list[arb]) -> arb:
-    return sum((value**2 for value in values), arb(0)).sqrt()
+    """At least the Euclidean norm; a ball around zero may have a root that is no number."""
+    return exact(as_float(sum((value**2 for value in values), arb(0)))).sqrt()
 
 
 def _largest(values: list[arb]) -> arb:

@@ -12,7 +12,7 @@ from torch.nn import functional
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.constants import network_constants
-from lastiterate.runtime.workloads.networks import layers_of
+from lastiterate.runtime.workloads.layers import layers_of
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _TRIED: Final = 8
@@ -34,8 +34,9 @@ def certified_constants(
     stand in the data: give the workload ``constants_of_network(input_norm)`` for that, or an ``input_radius``.
 
     Args:
-        workload: its module is a Sequential of linear layers, activations and `Residual` blocks; what asks for no
-            gradient is frozen, so that a linear head or the last layers have constants of their own.
+        workload: its module is a Sequential of linear layers, convolutions, averages, activations, `Residual` and
+            `LowRank`; what asks for no gradient is frozen, so that a linear head or the last layers have constants of
+            their own.
         radius: of the ball, a length.
         seed: of the initial parameters.
         input_radius: the constants hold for all inputs so near to those of the workload.
@@ -52,12 +53,12 @@ def certified_constants(
     True
     """
     module = described_workload("certified_constants", workload).initial(seed)
-    layers = layers_of(module)
+    layers = layers_of(module, workload.inputs.shape[1:])
     if isinstance(layers, str):
         return LossConstants(inf, inf, -inf, layers)
     rows = workload.inputs.detach().cpu().double().flatten(start_dim=1).numpy()
     found = network_constants(layers, rows, radius, input_radius=input_radius, loss=loss, scale=scale)
-    _tried(workload, len(layers[-1].weight), loss, scale)  # type: ignore[arg-type]
+    _tried(workload, layers[-1].outputs, loss, scale)
     return found
 
 

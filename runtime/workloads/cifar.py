@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.networks import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
 _BINARY: Final = "cifar-10-batches-bin"
@@ -144,6 +145,7 @@ def _workload(
         loss=functional.cross_entropy,
         inputs=images,
         targets=classes,
+        constants=no_constants("infinite: a kink of ReLU, where the gradient jumps, may lie in the ball"),
         remark=remark,
         recommended={**recommended, "samples": min(len(images), recommended["samples"])},
     )

@@ -25,6 +25,7 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.networks import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
 _NAME: Final = "builtin:minilm"
@@ -126,6 +127,7 @@ def minilm() -> Workload:
         loss=functional.cross_entropy,
         inputs=tokens(sentences, folder),
         targets=labels,
+        constants=no_constants("not known: nothing is proved here about attention and layer norm"),
         remark=f"Pretrained weights of all-MiniLM-L6-v2, a fresh linear layer, and sentences of {len(names)} data set "
         f"descriptions of scikit-learn {version}, one class each, cut after {_LENGTH} tokens. "
         "Drawn points see little of so many dimensions: --worst-case finds a curvature hundreds of times larger.",

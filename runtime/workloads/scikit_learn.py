@@ -164,6 +164,8 @@ def digits_cnn() -> Workload:
     """
     name = "builtin:digits-cnn"
     images, labels = shipped("digits", name)
+    pixels = torch.from_numpy(images / 16).reshape(-1, 1, 8, 8)
+    reach = float(torch.linalg.vector_norm(pixels, dim=(1, 2, 3)).max())
 
     def network() -> nn.Module:
         return nn.Sequential(
@@ -181,7 +183,8 @@ def digits_cnn() -> Workload:
         name=name,
         module=network,
         loss=functional.cross_entropy,
-        inputs=torch.from_numpy(images / 16).reshape(-1, 1, 8, 8),
+        inputs=pixels,
         targets=labels,
+        constants=constants_of_network(reach * _UP, shape=(1, 8, 8)),
         recommended={"inits": 3, "centers": 11, "points": 20, "samples": 200},
     )

@@ -11,7 +11,7 @@ from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, Symbol, erf, 
 from sympy.core.relational import Relational
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
-from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, r, u, v, x, xi, y, z
+from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.papers import proof
 
 _PAGE = "network_constants"
@@ -146,6 +146,42 @@ CLAIMS = (
             d: "|B|",
             u: "radius of B",
             v: "radius of A",
+        },
+    ),
+    Ours(
+        "ours/certified/network/sharing",
+        "Lines on weights that are shared: a row of them at one place, and inputs that stand in several columns",
+        proof(_PAGE, "Weights that are shared"),
+        Inequality(
+            (xi * h + zeta * gamma) ** 2, "<= and attained", (xi**2 + zeta**2) * (h**2 + gamma**2), name="one place"
+        ),
+        Inequality(
+            x * a + y * d, "<= and attained", z * (a + d), given=(x <= z, y <= z), name="the columns of two inputs"
+        ),
+        letters={
+            xi: "a weight",
+            zeta: "another",
+            h: "an input",
+            gamma: "another",
+            x: "columns of an input",
+            y: "of another",
+            z: "most columns",
+            a: "square of the input",
+            d: "of the other",
+        },
+    ),
+    Ours(
+        "ours/certified/network/hessian",
+        "Lines on the Hessian as a ball: a loss that grows by a factor, and a block off the diagonal",
+        proof(_PAGE, "The Hessian as a matrix"),
+        Inequality(y - x, "<= and attained", (u - 1) * x, given=(y <= u * x,), name="above"),
+        Inequality(x - y, "<=", (u - 1) * x, given=(x <= u * y,), name="below"),
+        Inequality(2 * a * x * y, "<= and attained", a * (x**2 + y**2), name="off the diagonal"),
+        letters={
+            x: "form of the loss at the centre; share of the weights of a layer",
+            y: "form elsewhere; share of the parameters below it",
+            u: "factor by which it grows at most",
+            a: "norm of the block",
         },
     ),
     Ours(

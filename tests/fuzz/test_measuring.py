@@ -87,6 +87,7 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "RandomProjectionSGD run": lambda: li.RandomProjectionSGD(_network(), nn.MSELoss(), junk, seed=other),
         "constants_of_network": lambda: li.constants_of_network(junk)(_network(), 0.1),
         "constants_of_network loss": lambda: li.constants_of_network(1.0, loss=junk, scale=other)(_network(), 0.1),
+        "constants_of_network shape": lambda: li.constants_of_network(1.0, shape=junk)(_network(), 0.1),
         "constants_of_network module": lambda: li.constants_of_network(1.0)(junk, other),
         "certified_constants": lambda: li.certified_constants(junk, other),
         "certified_constants radius": lambda: li.certified_constants(_WORKLOAD, junk, seed=other),

@@ -1,6 +1,7 @@
 """Networks of torch read layer by layer, and the constants of a workload."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf, isinf
 
 import numpy as np
@@ -17,13 +18,16 @@ from lastiterate.runtime.constants.certified import certified_constants
 from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.workloads.networks import Residual, constants_of_network, layers_of
+from lastiterate.runtime.workloads.layers import layers_of
+from lastiterate.runtime.workloads.loading import BUILTIN
+from lastiterate.runtime.workloads.modules import LowRank, Residual
+from lastiterate.runtime.workloads.networks import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 
-def _work(make: Callable[[], nn.Module], **more: object) -> Workload:
+def _work(make: Callable[[], nn.Module], shape: tuple[int, ...] = (3,), **more: object) -> Workload:
     generator = torch.Generator().manual_seed(1)
-    inputs = torch.randn(6, 3, generator=generator, dtype=torch.float64)
+    inputs = torch.randn(6, *shape, generator=generator, dtype=torch.float64)
     return Workload("mine", make, functional.cross_entropy, inputs, torch.arange(6) % 2, **more)  # type: ignore[arg-type]
 
 
@@ -31,6 +35,13 @@ def _frozen() -> nn.Module:
     module = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
     module[0].requires_grad_(requires_grad=False)
     return module
+
+
+def _adapted() -> nn.Module:
+    adapted = LowRank(nn.Linear(4, 5), 2, alpha=3.0)
+    nn.init.normal_(adapted.up.weight)
+    head = nn.Linear(5, 2).requires_grad_(requires_grad=False)
+    return nn.Sequential(nn.Linear(3, 4).requires_grad_(requires_grad=False), nn.Tanh(), adapted, nn.Sigmoid(), head)
 
 
 _NETWORKS: dict[str, Callable[[], nn.Module]] = {
@@ -46,13 +57,33 @@ _NETWORKS: dict[str, Callable[[], nn.Module]] = {
         nn.Linear(3, 4), Residual(Residual(nn.Linear(4, 4), nn.Tanh()), Residual(nn.Linear(4, 4))), nn.Linear(4, 2)
     ),
     "residual at once": lambda: nn.Sequential(Residual(nn.Linear(3, 3), nn.Sigmoid()), nn.Linear(3, 2)),
+    "residual that begins with tanh": lambda: nn.Sequential(
+        nn.Linear(3, 4), Residual(nn.Tanh(), nn.Linear(4, 4)), nn.Linear(4, 2)
+    ),
+    "low rank": _adapted,
+    "conv": lambda: nn.Sequential(
+        nn.Conv1d(1, 2, 2, padding=1), nn.Tanh(), nn.AvgPool1d(2), nn.Flatten(), nn.Linear(4, 2)
+    ),
+    "conv in groups": lambda: nn.Sequential(
+        nn.Conv2d(2, 4, (2, 3), stride=(1, 2), padding=1, groups=2, bias=False),
+        nn.GELU(),
+        Residual(nn.Conv2d(4, 4, 3, padding=2, dilation=2), nn.Sigmoid()),
+        nn.AvgPool2d(3, stride=2, padding=1),
+        nn.Flatten(),
+        nn.Linear(8, 2),
+    ),
+    "frozen conv": lambda: nn.Sequential(
+        nn.Conv2d(1, 2, 2).requires_grad_(requires_grad=False), nn.Tanh(), nn.Conv2d(2, 2, (2, 1)), nn.Flatten()
+    ),
 }
+_SHAPES: dict[str, tuple[int, ...]] = {"conv": (1, 3), "conv in groups": (2, 3, 4), "frozen conv": (1, 3, 2)}
 
 
-@pytest.mark.parametrize("make", _NETWORKS.values(), ids=_NETWORKS)
-def test_what_is_read_is_what_torch_computes(make: Callable[[], nn.Module]) -> None:
+@pytest.mark.parametrize("name", _NETWORKS)
+def test_what_is_read_is_what_torch_computes(name: str) -> None:
     """The curvature that torch finds is below what is certified, and not far; one sample at a time."""
-    work = _work(make)
+    shape = _SHAPES.get(name, (3,))
+    work = _work(_NETWORKS[name], shape)
     gradients = Gradients(work, work.initial(0))
     found = top_curvature(gradients, gradients.start[None], iterations=40)
     certified = certified_constants(work, 0.0)
@@ -63,19 +94,20 @@ def test_what_is_read_is_what_torch_computes(make: Callable[[], nn.Module]) -> N
     wide = certified_constants(work, radius)
     assert certified.smoothness < wide.smoothness
     assert top_curvature(gradients, points).value <= wide.smoothness
-    everything = constants_of_network(float(work.inputs.norm(dim=1).max()) * (1 + 1e-9))(work.initial(0), 2 * radius)
+    reach = float(work.inputs.flatten(1).norm(dim=1).max()) * (1 + 1e-9)
+    everything = constants_of_network(reach, shape=shape)(work.initial(0), 2 * radius)
     assert wide.lipschitz <= everything.lipschitz
     assert top_curvature(gradients, points).value <= everything.smoothness
 
 
 def test_outputs_are_those_of_the_module() -> None:
     """The layers that are read compute what the module does."""
-    for make in _NETWORKS.values():
-        module = make().double()
-        layers = layers_of(module)
+    for name, make in _NETWORKS.items():
+        module, shape = make().double(), _SHAPES.get(name, (3,))
+        layers = layers_of(module, shape)
         assert not isinstance(layers, str)
-        x = torch.randn(3, dtype=torch.float64)
-        states = [x.numpy()]
+        x = torch.randn(shape, dtype=torch.float64)
+        states = [x.flatten().numpy()]
         known: dict[str, Callable[[Tensor], Tensor]] = {
             "tanh": torch.tanh,
             "sigmoid": torch.sigmoid,
@@ -84,8 +116,12 @@ def test_outputs_are_those_of_the_module() -> None:
             "identity": lambda z: z,
         }
         for layer in layers:
-            out = known[layer.phi.name](torch.tensor(layer.weight @ states[-1] + layer.bias)).numpy()  # type: ignore[operator]
-            states.append(out + states[len(states) - layer.skip] if layer.skip else out)
+            bias = np.repeat(np.asarray(layer.bias), layer.outputs // len(np.asarray(layer.bias)))
+            out = known[layer.phi.name](torch.tensor(layer.matrix @ states[-1] + bias)).numpy()
+            if layer.skip:
+                passed = states[len(states) - layer.skip]
+                out = out + (passed if layer.through is None else np.asarray(layer.through) @ passed)
+            states.append(out)
         np.testing.assert_allclose(states[-1], module(x[None])[0].detach().numpy(), rtol=1e-10, atol=1e-12)
 
 
@@ -107,10 +143,13 @@ def test_kinks_are_said_and_raise_nothing() -> None:
         assert isinf(certified_constants(_work(lambda make=make: nn.Sequential(nn.Linear(3, 2), make())), 9).smoothness)
 
 
-def _hooked() -> nn.Module:
-    module = nn.Sequential(nn.Linear(3, 2))
-    module[0].register_forward_hook(lambda _module, _inputs, output: 2 * output)
+def _hook(module: nn.Module) -> nn.Module:
+    module.register_forward_hook(lambda _module, _inputs, output: 2 * output)
     return module
+
+
+def _hooked() -> nn.Module:
+    return nn.Sequential(_hook(nn.Linear(3, 2)))
 
 
 def _shared() -> nn.Module:
@@ -121,19 +160,52 @@ def _shared() -> nn.Module:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: nn.Sequential(nn.Conv1d(3, 2, 1)), "got 0=Conv1d"),
+        (lambda: nn.Sequential(nn.Bilinear(3, 2, 1)), "got 0=Bilinear"),
+        (lambda: nn.Sequential(nn.Conv1d(3, 2, 1)), "needs inputs that fit, got shape"),
+        (lambda: nn.Sequential(nn.Conv2d(1, 2, 1, padding_mode="circular")), "default settings, got 0=Conv2d"),
+        (lambda: nn.Sequential(nn.Conv2d(1, 2, 3, padding="same")), "default settings, got 0=Conv2d"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2)), "needs inputs that fit"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool2d(2, count_include_pad=False)), "settings, got 1=AvgPool2d"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.AvgPool1d(2, ceil_mode=True)), "settings, got 1=AvgPool1d"),
+        (lambda: nn.Sequential(nn.Linear(4, 3)), r"inputs of shape \(4,\), got shape=\(3,\)"),
+        (lambda: LowRank(nn.Tanh(), 1), "linear=Tanh"),  # type: ignore[arg-type]
+        (lambda: LowRank(nn.Linear(3, 2), 1, alpha=-1), "alpha=-1"),
+        (lambda: LowRank(nn.Linear(3, 2), 1).requires_grad_(), "linear layer that is frozen"),
         (lambda: nn.Sequential(nn.Linear(3, 2), nn.GELU(approximate="tanh")), "default settings, got 1=GELU"),
         (lambda: nn.Sequential(nn.Linear(3, 2), nn.Softplus(beta=2)), "default settings, got 1=Softplus"),
         (lambda: nn.Sequential(nn.Tanh(), nn.Linear(3, 2)), "a linear layer first, got 0=tanh"),
         (lambda: nn.Sequential(nn.Linear(3, 2), Residual(nn.Identity())), "A Residual needs a linear layer"),
         (_shared, "parameters of their own"),
         (_hooked, "default settings"),
+        (lambda: nn.Sequential(_hooked()), "default settings"),
+        (lambda: _hook(nn.Sequential(nn.Linear(3, 2))), "default settings, got module=Sequential"),
         (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(3, 2)), "ParametrizedLinear"),
     ],
 )
 def test_what_cannot_be_read_is_named(make: Callable[[], nn.Module], said: str) -> None:
     with pytest.raises(InputError, match=said):
         certified_constants(_work(make), 0.1)
+
+
+def test_convolutions_need_a_shape_and_room() -> None:
+    conv = nn.Conv2d(1, 4, 3)
+    with pytest.raises(InputError, match="module=Conv2d needs the shape of an input"):
+        constants_of_network(1.0)(conv, 0.1)
+    large = constants_of_network(1.0, shape=(1, 64, 64))(conv, 0.1)
+    assert isinf(large.smoothness)
+    assert large.statement == "not known: module=Conv2d has 4096 inputs and 15376 outputs, too many for a proof"
+
+
+def test_built_in_workloads_have_constants_or_say_why_not() -> None:
+    digits = BUILTIN["digits-cnn"]()
+    known = digits.certified(0, 0.02)
+    assert isinf(BUILTIN["iris-mlp"]().certified(0, 1.0).smoothness)
+    few = replace(digits, inputs=digits.inputs[:3], targets=digits.targets[:3])
+    gradients = Gradients(few, few.initial(0))
+    found = top_curvature(gradients, gradients.start[None], iterations=30).value
+    given = certified_constants(few, 0.01).smoothness
+    assert found <= given <= 3 * found
+    assert given <= known.smoothness <= 200
 
 
 def test_another_loss_is_refused() -> None:

@@ -2,6 +2,7 @@ import hashlib
 import pickle
 from collections.abc import Callable
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -166,6 +167,9 @@ def test_the_network_of_table_5(binary: Path) -> None:
     assert pooled == [2, 2, 2]
     bytes_ = torch.tensor([0, 255], dtype=torch.uint8)
     torch.testing.assert_close(network[0](bytes_), torch.tensor([-1.0, 1.0]))  # type: ignore[index]
+    known = workload.certified(0, 0.1)
+    assert known.smoothness == inf
+    assert "a kink of ReLU" in known.statement
 
 
 def _parts(network: torch.nn.Module, kind: type) -> list[torch.nn.Module]:
