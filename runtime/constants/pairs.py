@@ -14,6 +14,7 @@ from torch import Tensor
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants.factored_pairs import around_factored
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
 from lastiterate.runtime.pair_table import Kind, PairTable
 
@@ -51,7 +52,7 @@ def ball_points(count: int, dimension: int, radius: float, draw: Draw, generator
         shares = uniform ** (1.0 / dimension)
     else:
         shares = torch.exp(uniform * log(SMALLEST_RADIUS))
-    return directions * shares * radius
+    return directions.mul_(shares).mul_(radius)
 
 
 class Around(NamedTuple):
@@ -108,8 +109,9 @@ def measure_center(
 
     ball = some(points) if points * gradients.dimension <= _DRAWN_AT_ONCE else None
     for group in gradients.point_groups(points):
-        size = group.stop - group.start
-        away = ball[group] if ball is not None else torch.cat([some(1) for _ in range(size)])
+        away = ball[group] if ball is not None else center.new_empty(group.stop - group.start, len(center))
+        for row in away if ball is None else ():
+            row.copy_(some(1)[0])
         rows.append(_around(gradients, center, away.add_(center), clip_norm))
     table = PairTable(
         _array([row[0] for row in rows]),
@@ -131,6 +133,11 @@ def _around(
 
     The gradients at the center are computed once for all these points.
     """
+    apart = torch.linalg.vector_norm(around - center, dim=1)
+    if gradients.factored is not None:
+        norms, found, off = around_factored(gradients, center, around, clip_norm)
+        floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms + off
+        return apart, {kind: rows[0] for kind, rows in found.items()}, floors, {k: rows[1:] for k, rows in found.items()}
     norms = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
     largest = {kind: norms.new_zeros(1 + len(gradients.layers), len(around)) for kind in _PER_SAMPLE}
     totals: dict[Kind, Leaves] = {}
@@ -155,7 +162,6 @@ def _around(
     batch = {kind: _whole_and_layers(gradients, leaves)[:, :, 0] / gradients.samples for kind, leaves in totals.items()}
     found = largest | batch
     floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms
-    apart = torch.linalg.vector_norm(around - center, dim=1)
     return apart, {kind: rows[0] for kind, rows in found.items()}, floors, {k: rows[1:] for k, rows in found.items()}
 
 

@@ -27,13 +27,16 @@ from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import Checkpointing
 from lastiterate.runtime.gradients import Gradients, norm
-from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.random_streams import normals, stream
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
 
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
 
+
+_AT_ONCE: Final = 2**18
+"""Coordinates that are projected at once: what is held in double precision stays in the caches of a processor."""
 
 _PAPER: Final = {"steps": 200, "step_size": 0.1, "clip_norm": 1.0, "noise_std": 1e-3, "diameter": 1.0}
 
@@ -84,14 +87,21 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
     if diameter == inf:
         return points
     home = "cpu" if points.device.type == "mps" else points.device  # no double precision on mps
-    wide, middle = points.to(home).double(), center.to(home).double()
-    away = wide - middle
-    lengths = torch.linalg.vector_norm(away, dim=-1, keepdim=True)
+    whole, away = [], []
+    for part, middle in zip(points.split(_AT_ONCE, dim=-1), center.split(_AT_ONCE), strict=True):
+        middle = middle.to(home).double()
+        whole.append(torch.linalg.vector_norm(middle))
+        away.append(torch.linalg.vector_norm(part.to(home) - middle, dim=-1, keepdim=True))
+    lengths, farthest = (parts[0] if len(parts) == 1 else torch.stack(parts).norm(dim=0) for parts in (away, whole))
     radius, slack = diameter / 2, (points.shape[-1] + 8) * 2.0**-53  # of a sum of squares, and of its root
-    rounding = torch.finfo(points.dtype).eps * (torch.linalg.vector_norm(middle) + radius)
+    rounding = torch.finfo(points.dtype).eps * (farthest + radius)
     reach = (radius * (1 - 4 * slack) - rounding).clamp(min=0.0)
-    nearest = middle + away * (reach / lengths)
-    return torch.where(lengths <= radius * (1 - slack), wide, nearest).to(points)
+    inside, factor, found = lengths <= radius * (1 - slack), reach / lengths, torch.empty_like(points)
+    parts = zip(points.split(_AT_ONCE, dim=-1), center.split(_AT_ONCE), found.split(_AT_ONCE, dim=-1), strict=True)
+    for part, middle, result in parts:
+        given, middle = part.to(home), middle.to(home).double()
+        result.copy_(torch.where(inside, given, (middle + (given - middle) * factor).to(given)))
+    return found
 
 
 @torch.no_grad()
@@ -153,9 +163,9 @@ def train(
     try:
         for t, batch in islice(drawn_batches, reached[0], None):
             current = reached[1]
-            step = gradients.total(current, run.clip_norm, None if run.scheme.full else batch) / run.batch
-            drawn = torch.randn(gradients.dimension, generator=noise, dtype=torch.float64)
-            moved = current - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
+            step = gradients.total(current, run.clip_norm, None if run.scheme.full else batch).div_(run.batch)
+            drawn = normals(gradients.dimension, noise, initial)
+            moved = (current - step.mul_(run.step_size_at(t))).add_(drawn.mul_(run.noise_std_at(t)))
             moved = project(moved, points[0], run.diameter)
             if not bool(torch.isfinite(moved).all()):
                 raise InputError(_what_diverged(gradients, current, t + 1))
