@@ -11,7 +11,7 @@ Source: the identity is that of Goodfellow 2015, "Efficient per-example gradient
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import RLock
@@ -182,8 +182,7 @@ class Factored:
             for use in watch.uses
             if times[use.leaf] == 1 and elsewhere[use.leaf] is None and use.pays(self.shapes[use.leaf])
         }
-        held = sum(self.shapes[k].numel() for k in self.uses)
-        if held < max(_FEWEST, sum(shape.numel() for shape in self.shapes) // 2) or not self._right(leaves):
+        if not _held_enough(self.uses, self.shapes) or not self._right(leaves):
             self.uses = {}
         self._at_once = max(1, memory // (activations + self._numbers() * leaves[0].element_size()))
 
@@ -210,7 +209,9 @@ class Factored:
             return value, watch.inputs
 
         each = vmap(grad(told, argnums=(0, 1), has_aux=True), (None, None, 0, 0))
-        (made, slopes), inputs = each(tuple(leaves[k] for k in plain), zeros, self._rows[samples], self._targets[samples])
+        (made, slopes), inputs = each(
+            tuple(leaves[k] for k in plain), zeros, self._rows[samples], self._targets[samples]
+        )
         parts: dict[int, Part] = dict(zip(plain, made, strict=True))
         for k, use in self.uses.items():
             parts[k] = use.of_samples(inputs[k], slopes[k], self.shapes[k])
@@ -244,3 +245,9 @@ class Factored:
         off = torch.stack([torch.linalg.vector_norm(a - b) for a, b in zip(found, plain, strict=True)]).norm()
         size = torch.stack([torch.linalg.vector_norm(leaf) for leaf in plain]).norm()
         return bool(off <= torch.finfo(one.dtype).eps ** 0.5 * size)
+
+
+def _held_enough(chosen: Iterable[int], shapes: Sequence[torch.Size]) -> bool:
+    """Tell whether these parameters hold so much of all that their gradients need not be made."""
+    held = sum(shapes[k].numel() for k in chosen)
+    return held >= max(_FEWEST, sum(shape.numel() for shape in shapes) // 2)

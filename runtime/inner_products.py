@@ -78,7 +78,9 @@ Held = Tensor | Outer | _Grams
 
 def held(parts: tuple[Part, ...]) -> tuple[Held, ...]:
     """The gradients at a point that many others are compared with, with all that is needed of them alone."""
-    return tuple(_grams(part) if isinstance(part, Outer) and part.inputs.is_floating_point() else part for part in parts)
+    return tuple(
+        _grams(part) if isinstance(part, Outer) and part.inputs.is_floating_point() else part for part in parts
+    )
 
 
 def products(there: tuple[Part, ...], here: tuple[Held, ...]) -> Products:

@@ -27,6 +27,9 @@ FLOOR_ULPS: Final = 32.0
 _DRAWN_AT_ONCE: Final = 2**20
 """More numbers than this are drawn point by point, in float64, before they are cast to the dtype."""
 
+_IN_CACHE: Final = 2**18
+"""Coordinates that are scaled at once, all three times."""
+
 _PER_SAMPLE: Final = (Kind.SAMPLE, Kind.SAMPLE_CLIPPED)
 
 
@@ -46,13 +49,15 @@ class Draw(StrEnum):
 def ball_points(count: int, dimension: int, radius: float, draw: Draw, generator: torch.Generator) -> Tensor:
     """Points of the ball of this radius (a length) around the origin, shape (count, dimension), float64, on the CPU."""
     directions = torch.randn(count, dimension, generator=generator, dtype=torch.float64)
-    directions /= torch.linalg.vector_norm(directions, dim=1, keepdim=True)
+    lengths = torch.linalg.vector_norm(directions, dim=1, keepdim=True)
     uniform = torch.rand(count, 1, generator=generator, dtype=torch.float64)
     if draw is Draw.UNIFORM:
         shares = uniform ** (1.0 / dimension)
     else:
         shares = torch.exp(uniform * log(SMALLEST_RADIUS))
-    return directions.mul_(shares).mul_(radius)
+    for part in directions.split(_IN_CACHE, dim=1):
+        part.div_(lengths).mul_(shares).mul_(radius)
+    return directions
 
 
 class Around(NamedTuple):
@@ -137,7 +142,12 @@ def _around(
     if gradients.factored is not None:
         norms, found, off = around_factored(gradients, center, around, clip_norm)
         floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms + off
-        return apart, {kind: rows[0] for kind, rows in found.items()}, floors, {k: rows[1:] for k, rows in found.items()}
+        return (
+            apart,
+            {kind: rows[0] for kind, rows in found.items()},
+            floors,
+            {k: rows[1:] for k, rows in found.items()},
+        )
     norms = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
     largest = {kind: norms.new_zeros(1 + len(gradients.layers), len(around)) for kind in _PER_SAMPLE}
     totals: dict[Kind, Leaves] = {}

@@ -167,7 +167,7 @@ def train(
             drawn = normals(gradients.dimension, noise, initial)
             moved = (current - step.mul_(run.step_size_at(t))).add_(drawn.mul_(run.noise_std_at(t)))
             moved = project(moved, points[0], run.diameter)
-            if not bool(torch.isfinite(moved).all()):
+            if not bool(torch.isfinite(torch.linalg.vector_norm(moved, ord=inf))):
                 raise InputError(_what_diverged(gradients, current, t + 1))
             if t + 1 in rows:
                 points[rows[t + 1]] = moved
