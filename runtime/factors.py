@@ -75,7 +75,7 @@ class _Use:
         """The factors of samples, from what went in and the slopes, shapes (samples, 1, ...)."""
         if self.name == "conv2d":
             _bias, stride, padding, dilation, _groups = self.rest
-            patches = functional.unfold(inputs[:, 0], parameter[2:], dilation, padding, stride)  # type: ignore[arg-type]
+            patches = functional.unfold(inputs[:, 0], parameter[2:], dilation, padding, stride)
             return Outer(patches.mT, slopes.flatten(0, 1).flatten(2).mT)
         wide = slopes.reshape(len(slopes), -1, slopes.shape[-1])
         if self.name == "embedding":
@@ -96,7 +96,7 @@ class _Watch:
         self.inputs: dict[int, Tensor] = {}
 
     def of(self, name: str, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        defaults = {
+        defaults: dict[str, Any] = {
             "linear": {"bias": None},
             "conv2d": {"bias": None, "stride": 1, "padding": 0, "dilation": 1, "groups": 1},
             "embedding": {
@@ -107,12 +107,11 @@ class _Watch:
         def called(input: Tensor, weight: Tensor, *given: Any, **options: Any) -> Tensor:  # noqa: A002
             leaf = self._leaf.get(id(weight))
             rest = (*given, *(options.get(key, value) for key, value in list(defaults.items())[len(given) :]))
-            plain = {
-                "linear": lambda: weight.ndim == 2,
-                "conv2d": lambda: input.ndim == 4 and rest[4] == 1 and not isinstance(rest[2], str),
-                "embedding": lambda: rest[1] is None and not rest[3] and not rest[4],
-            }[name]
-            if leaf is None or not plain():
+            if name == "conv2d":
+                plain = input.ndim == 4 and rest[4] == 1 and not isinstance(rest[2], str)
+            else:
+                plain = name == "linear" or (rest[1] is None and not rest[3] and not rest[4])
+            if leaf is None or not plain:
                 return original(input, weight, *given, **options)
             out = original(input, weight.detach(), *given, **options)
             self.uses.append(_Use(leaf, name, rest, tuple(out.shape)))
@@ -171,7 +170,7 @@ class Factored:
     ) -> None:
         self._loss, self._rows, self._targets = loss, rows, targets
         self.shapes = [leaf.shape for leaf in leaves]
-        tried = tuple(leaf.detach().clone().requires_grad_() for leaf in leaves)
+        tried = tuple(leaf.detach().requires_grad_() for leaf in leaves)
         watch = _Watch(tried, None)
         with torch.enable_grad(), _watching(watch):
             value = loss(tried, rows[0], targets[0])

@@ -14,8 +14,8 @@ and w = 2^-53 (Higham 2002, Accuracy and Stability of Numerical Algorithms, sect
 gamma_N s^2 for N = in + out + 3 T^2 + 16: two inner products, a product and a sum over 3 T^2 terms, of which the
 absolute values add up to at most S^2, S s, s^2. So |u h - v g|^2 is off by at most E = gamma_N (u S + |u - v| s)^2, and
 its root by at most min(E^(1/2), E / root), as |x - y| = |x^2 - y^2| / (x + y) for x, y >= 0. Differences of floats of
-the network's own rounding, b and q, are exact from float32, and off by w from float64, which the 16 covers; that lengths in S and s
-are themselves rounded, by gamma_N at most, is covered by 4 in the place of 1 in the denominator of gamma_N.
+the network's own rounding, b and q, are off by a share w at most, which the 16 covers; that the lengths in S and s are
+themselves rounded, by a share gamma_N at most, is covered by 4 in the place of 1 in the denominator of gamma_N.
 """
 
 from typing import Final, NamedTuple
@@ -89,7 +89,8 @@ def products(there: tuple[Part, ...], here: tuple[Held, ...]) -> Products:
     counts = torch.tensor([[row[1] + len(rows) + _FURTHER] for row in rows], dtype=torch.float64)
     gamma = (counts * _HALF_ULP / (1 - 4 * counts * _HALF_ULP)).to(rows[0][0].device)
     columns = torch.stack([row[0] for row in rows], dim=1)
-    return Products(*columns, gamma)
+    changes, mixed, squares, reach, length = columns
+    return Products(changes, mixed, squares, reach, length, gamma)
 
 
 def lengths(parts: tuple[Part, ...]) -> Tensor:

@@ -2,8 +2,8 @@
 
 What is kept of a sample are the factors of its gradients (`lastiterate.runtime.factors`), so memory does not grow with
 samples times parameters. Lengths of changes are roots of inner products in double precision; what these may be off by
-(`lastiterate.runtime.inner_products`) is added to the rounding that is assumed of a gradient. Gradients of the batch are
-sums over samples and tokens, one matrix product a parameter.
+(`lastiterate.runtime.inner_products`) is added to the rounding that is assumed of a gradient. Gradients of the batch
+are sums over samples and tokens, one matrix product a parameter.
 """
 
 import torch
@@ -66,7 +66,7 @@ def around_factored(
 def _per_sample(
     inner: Products, groups: Tensor, v: Tensor, clip_norm: float
 ) -> tuple[dict[Kind, Tensor], Tensor, Tensor, Tensor]:
-    """Greatest changes of the samples by kind, (1 + layers,); how far they may be off; u, (samples,); longest |g| + |h|.
+    """Greatest changes of the samples by kind, (1 + layers,), how far they may be off, u, and the longest |g| + |h|.
 
     A length that is off by a share e moves a clipped gradient by at most that share of its own length.
     """

@@ -88,7 +88,7 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
         return points
     home = "cpu" if points.device.type == "mps" else points.device  # no double precision on mps
     whole, away = [], []
-    for part, middle in zip(points.split(_AT_ONCE, dim=-1), center.split(_AT_ONCE), strict=True):
+    for part, middle in zip(torch.split(points, _AT_ONCE, dim=-1), torch.split(center, _AT_ONCE), strict=True):
         middle = middle.to(home).double()
         whole.append(torch.linalg.vector_norm(middle))
         away.append(torch.linalg.vector_norm(part.to(home) - middle, dim=-1, keepdim=True))
@@ -97,8 +97,8 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
     rounding = torch.finfo(points.dtype).eps * (farthest + radius)
     reach = (radius * (1 - 4 * slack) - rounding).clamp(min=0.0)
     inside, factor, found = lengths <= radius * (1 - slack), reach / lengths, torch.empty_like(points)
-    parts = zip(points.split(_AT_ONCE, dim=-1), center.split(_AT_ONCE), found.split(_AT_ONCE, dim=-1), strict=True)
-    for part, middle, result in parts:
+    split = (torch.split(one, _AT_ONCE, dim=-1) for one in (points, center, found))
+    for part, middle, result in zip(*split, strict=True):
         given, middle = part.to(home), middle.to(home).double()
         result.copy_(torch.where(inside, given, (middle + (given - middle) * factor).to(given)))
     return found
