@@ -31,7 +31,15 @@ _GRAM_COST: Final = 4
 _COPIES: Final = 8
 """Copies of a, of d and of the other gradients of a sample that live together, those in double precision counted."""
 
-_RULES: Final = ("linear", "conv2d", "embedding")
+_ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
+    "linear": {"bias": None},
+    "conv2d": {"bias": None, "stride": 1, "padding": 0, "dilation": 1, "groups": 1},
+    "embedding": {
+        "padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False,
+    },
+}  # fmt: skip
+"""The functions that have a rule, and their arguments after the input and the parameter."""
+
 _ONE_AT_A_TIME: Final = RLock()
 
 
@@ -96,17 +104,11 @@ class _Watch:
         self.inputs: dict[int, Tensor] = {}
 
     def of(self, name: str, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        defaults: dict[str, Any] = {
-            "linear": {"bias": None},
-            "conv2d": {"bias": None, "stride": 1, "padding": 0, "dilation": 1, "groups": 1},
-            "embedding": {
-                "padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False,
-            },
-        }[name]  # fmt: skip
+        defaults = list(_ARGUMENTS[name].items())
 
         def called(input: Tensor, weight: Tensor, *given: Any, **options: Any) -> Tensor:  # noqa: A002
             leaf = self._leaf.get(id(weight))
-            rest = (*given, *(options.get(key, value) for key, value in list(defaults.items())[len(given) :]))
+            rest = (*given, *(options.get(key, value) for key, value in defaults[len(given) :]))
             if name == "conv2d":
                 plain = input.ndim == 4 and rest[4] == 1 and not isinstance(rest[2], str)
             else:
@@ -131,7 +133,7 @@ def _watching(watch: _Watch) -> Iterator[None]:
     """Let the functions of torch tell ``watch``; other threads see no difference, as it goes by the parameters."""
     fast = torch.backends.mha.get_fastpath_enabled()
     with _ONE_AT_A_TIME:
-        kept = {name: getattr(functional, name) for name in _RULES}
+        kept = {name: getattr(functional, name) for name in _ARGUMENTS}
         try:
             torch.backends.mha.set_fastpath_enabled(False)  # it calls none of these functions
             for name, original in kept.items():

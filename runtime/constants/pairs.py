@@ -165,7 +165,7 @@ def _in_full(
             norm_there = norm(there)
             norms[part] = torch.maximum(norms[part], norm_here.amax(dim=1) + norm_there.amax(dim=1))
             scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
-            acts = bool((scale[0] < 1).any() or (scale[1] < 1).any())
+            acts = bool((scale[0] < 1).any() | (scale[1] < 1).any())
             change = difference(there, here)
             worst = _whole_and_layers(gradients, change).amax(dim=2)
             for kind, summed in ((Kind.SAMPLE, Kind.BATCH), (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)):

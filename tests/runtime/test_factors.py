@@ -194,7 +194,7 @@ def test_small_networks_and_wrong_factors_are_made_in_full(monkeypatch: pytest.M
 
 
 def test_the_functions_of_torch_are_put_back_and_other_threads_see_none_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = [getattr(nn.functional, name) for name in module._RULES]
+    before = [getattr(nn.functional, name) for name in module._ARGUMENTS]
     gradients, seen = made("linear", monkeypatch), []
     assert gradients.factored is not None
     other, rows = nn.Linear(3, 2), torch.ones(4, 3)
@@ -217,7 +217,7 @@ def test_the_functions_of_torch_are_put_back_and_other_threads_see_none_of_it(mo
     monkeypatch.setattr(gradients.factored, "_loss", broken)
     with pytest.raises(ValueError, match="broken"):
         gradients.factored.at(gradients.parameters(gradients.start), slice(0, 2))
-    assert [getattr(nn.functional, name) for name in module._RULES] == before
+    assert [getattr(nn.functional, name) for name in module._ARGUMENTS] == before
 
 
 class Longest(TorchDispatchMode):
